@@ -1,0 +1,32 @@
+"""Component analysis and kernel methods: exact, bounded in memory, scikit-learn compatible.
+
+::
+
+    rows --> space --> singular basis --> mix --> projection --> scores
+             linear | kernel              identity | whiten ...
+"""
+
+from gramian import kernels
+from gramian.config import config, settings
+from gramian.estimators import (
+    PCA,
+    ConvergenceWarning,
+    GramianWarning,
+    IndefiniteKernelWarning,
+    KernelPCA,
+    RankWarning,
+)
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "PCA",
+    "ConvergenceWarning",
+    "GramianWarning",
+    "IndefiniteKernelWarning",
+    "KernelPCA",
+    "RankWarning",
+    "config",
+    "kernels",
+    "settings",
+]

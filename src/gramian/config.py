@@ -1,0 +1,209 @@
+"""Memory, threads and progress: the settings of the process, and the one place that pins BLAS.
+
+``config(memory="2GB", threads=2)`` sets; in a ``with`` statement it also restores.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from types import TracebackType
+from typing import Any
+
+from threadpoolctl import ThreadpoolController
+
+UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+UNITS |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a long computation has come.
+
+    ``done`` and ``expected`` count Gram products (or rows when data stream through); fractions are
+    parts of a product. ``expected`` is an estimate that may move.
+    """
+
+    task: str
+    done: float
+    expected: float
+    seconds: float
+
+    @property
+    def seconds_left(self) -> float:
+        """Time left if the rest goes as fast as what is done; infinite before anything is."""
+        return self.seconds * (self.expected - self.done) / self.done if self.done else float("inf")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What is in force; ``None`` means found out when asked."""
+
+    memory: int | None = None
+    threads: int | None = None
+    progress: Callable[[Progress], None] | None = None
+
+
+_settings = Settings()
+_lock = threading.RLock()
+
+
+class config:
+    """Set the memory budget, the number of threads, or a progress callback.
+
+    Takes effect at once, for the whole process. As a context manager it restores what was before.
+
+    Parameters
+    ----------
+    memory : int or str, optional
+        Bytes that a computation may use beside the data: ``2_000_000_000``, ``"2GB"``, ``"512MiB"``.
+        Until it is set: half of what is free when the question comes up.
+    threads : int, optional
+        Worker threads. Until it is set: the processors this process may use.
+    progress : callable, optional
+        Called with a :class:`Progress` now and then during long work, from the calling thread.
+
+    Examples
+    --------
+    >>> import gramian
+    >>> with gramian.config(memory="2GB", threads=1):
+    ...     gramian.settings().memory
+    2000000000
+    """
+
+    def __init__(
+        self,
+        *,
+        memory: int | str | None = None,
+        threads: int | None = None,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> None:
+        global _settings
+        changes: dict[str, Any] = {}
+        if memory is not None:
+            changes["memory"] = parse_bytes(memory)
+        if threads is not None:
+            if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
+                raise ValueError(f"threads={threads!r} must be a whole number of 1 or more.")
+            changes["threads"] = threads
+        if progress is not None:
+            changes["progress"] = progress
+        with _lock:
+            self._before = _settings
+            _settings = replace(_settings, **changes)
+
+    def __enter__(self) -> Settings:
+        return _settings
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        global _settings
+        with _lock:
+            _settings = self._before
+
+
+def settings() -> Settings:
+    """Return the settings in force."""
+    return _settings
+
+
+def memory_budget() -> int:
+    """Bytes a computation may use beside the data."""
+    return _settings.memory if _settings.memory is not None else free_memory() // 2
+
+
+def thread_count() -> int:
+    """Worker threads a computation may use."""
+    return _settings.threads if _settings.threads is not None else len(os.sched_getaffinity(0))
+
+
+def free_memory() -> int:
+    """Bytes the operating system can still give, as the container or machine sees it."""
+    free = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_AVPHYS_PAGES")
+    try:
+        with open("/proc/meminfo", encoding="ascii") as lines:
+            for line in lines:
+                if line.startswith("MemAvailable:"):  # also counts what caches would give back
+                    free = int(line.split()[1]) * 1024
+    except OSError:
+        return free
+    return free
+
+
+def parse_bytes(text: int | str) -> int:
+    """Turn ``"2GB"``, ``"512 MiB"`` or a number into bytes.
+
+    >>> parse_bytes("1.5GB")
+    1500000000
+    """
+    found = re.fullmatch(r"\s*(\d+(?:\.\d*)?(?:e\d+)?)\s*([a-z]*)\s*", str(text), re.IGNORECASE)
+    unit = found and UNITS.get(found.group(2).upper())
+    if isinstance(text, bool) or not found or not unit or float(found.group(1)) <= 0:
+        raise ValueError(f"memory={text!r} is not a size. Use bytes or text such as '2GB' or '512MiB'.")
+    return int(float(found.group(1)) * unit)
+
+
+def format_bytes(size: float) -> str:
+    """Write a size for people: three digits and a unit.
+
+    >>> format_bytes(3_200_000_000)
+    '3.2 GB'
+    """
+    for unit in ("B", "kB", "MB", "GB"):
+        if size < 999.5:
+            return f"{size:.3g} {unit}"
+        size /= 1000
+    return f"{size:.3g} TB"
+
+
+# threadpoolctl's limits belong to the process: the first user sets them and the last one restores.
+_pins = 0
+_pinned: Any = None
+_controller: ThreadpoolController | None = None
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Hold BLAS to one thread: for small dense algebra, and below our own thread pool."""
+    global _pins, _pinned, _controller
+    with _lock:
+        if _pins == 0:
+            # Made at first use, when NumPy's and SciPy's libraries are both loaded; looking for them is slow.
+            _controller = _controller or ThreadpoolController()
+            _pinned = _controller.limit(limits=1, user_api="blas")
+        _pins += 1
+    try:
+        yield
+    finally:
+        with _lock:
+            _pins -= 1
+            if _pins == 0:
+                _pinned.restore_original_limits()
+
+
+_pools: dict[int, ThreadPoolExecutor] = {}
+
+
+def pool(threads: int) -> ThreadPoolExecutor:
+    """Return the shared pool of that many worker threads."""
+    with _lock:
+        if threads not in _pools:
+            _pools[threads] = ThreadPoolExecutor(threads, thread_name_prefix="gramian")
+        return _pools[threads]
+
+
+def _forget_in_child() -> None:
+    # After a fork the threads are gone and the lock may be held by one of them.
+    global _lock, _pins
+    _lock = threading.RLock()
+    _pools.clear()
+    _pins = 0
+
+
+os.register_at_fork(after_in_child=_forget_in_child)

@@ -1,0 +1,19 @@
+"""Estimators with scikit-learn's contract. Each ``fit`` reads: validate, space, basis, mix, projection."""
+
+from gramian.estimators.kernel_pca import KernelPCA
+from gramian.estimators.pca import PCA
+from gramian.estimators.warnings import (
+    ConvergenceWarning,
+    GramianWarning,
+    IndefiniteKernelWarning,
+    RankWarning,
+)
+
+__all__ = [
+    "PCA",
+    "ConvergenceWarning",
+    "GramianWarning",
+    "IndefiniteKernelWarning",
+    "KernelPCA",
+    "RankWarning",
+]

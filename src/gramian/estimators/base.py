@@ -1,0 +1,136 @@
+"""After-fit behaviour shared by estimators that project: transform, inverse, names of the scores."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from gramian.estimators.validation import validate
+from gramian.estimators.warnings import ConvergenceWarning, IndefiniteKernelWarning, warn
+from gramian.results import Array, FitSummary, percent
+from gramian.spaces import SingularBasis
+
+
+class ProjectionTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
+    """Scores of new rows through the fitted ``projection_``."""
+
+    projection_: Any
+
+    def transform(self, X: Any) -> Array:
+        """Return the scores of rows.
+
+        Parameters
+        ----------
+        X : (m, d) array, data frame or sparse matrix
+            New rows.
+
+        Returns
+        -------
+        (m, k) array
+            float32 for float32 rows, float64 otherwise; computed in double precision.
+        """
+        check_is_fitted(self)
+        X = validate(self, X, reset=False)
+        return self.projection_.scores(X).astype(X.dtype, copy=False)
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.projection_.size
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        tags.input_tags.sparse = True
+        return tags
+
+
+class Clock:
+    """Seconds since it was made."""
+
+    def __init__(self) -> None:
+        self.start = time.perf_counter()
+
+    @property
+    def seconds(self) -> float:
+        """Seconds so far."""
+        return time.perf_counter() - self.start
+
+
+def random_generator(random_state: Any) -> np.random.Generator:
+    """Take scikit-learn's ways of giving a seed; None means a fixed one: the same data give the same bits."""
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(2**31))
+    return np.random.default_rng(0 if random_state is None else random_state)
+
+
+def summarize(
+    estimator: Any,
+    basis: SingularBasis,
+    X: Any,
+    clock: Clock,
+    *,
+    detail: str = "",
+    notes: tuple[str, ...] = (),
+) -> FitSummary:
+    """Write what a spectral fit did, from its basis."""
+    name, (n, d) = type(estimator).__name__, X.shape
+    count = f"{basis.rank} component" + ("s" if basis.rank != 1 else "")
+    share = None if basis.shares is None else float(basis.shares.sum())
+    title = [name, detail, f"{n:,} x {d:,}", count, "" if share is None else f"{percent(share)} of variance"]
+    trace = basis.trace
+    work = ", ".join(part for part in (trace.products, f"{clock.seconds:.2g} s") if part)
+    gap, at = basis.smallest_gap()
+    certified = f"residuals <= {basis.residuals.max(initial=0):.1e}"
+    if basis.rank > 1:
+        certified += f", smallest relative gap {gap:.2g} (components {at + 1}, {at + 2})"
+    lines = [("route", f"{trace.solver} ({trace.reason})"), ("work", work), ("certified", certified)]
+    if trace.stopped and not trace.converged:
+        lines.append(("stopped", trace.stopped))
+    if basis.n_negative:
+        notes = (*notes, _negative(basis))
+    lines += [("note", note) for note in notes]
+    facts = {
+        "estimator": name,
+        "n": n,
+        "d": d,
+        "n_components": basis.rank,
+        "kernel": detail or None,
+        "share_of_variance": share,
+        "solver": trace.solver,
+        "reason": trace.reason,
+        "products": trace.products,
+        "converged": trace.converged,
+        "seconds": clock.seconds,
+        "eigenvalues": basis.eigenvalues,
+        "residuals": basis.residuals,
+        "smallest_gap": gap,
+        "n_negative": basis.n_negative,
+        "most_negative": basis.most_negative,
+        "notes": list(notes),
+    }
+    return FitSummary(tuple(part for part in title if part), tuple(lines), facts)
+
+
+def warn_of(basis: SingularBasis) -> None:
+    """Say aloud what the summary says of a basis that is less than was asked for."""
+    if not basis.trace.converged:
+        worst = basis.residuals.max(initial=0)
+        warn(
+            f"the {basis.trace.solver} solver stopped early ({basis.trace.stopped}): residuals up to {worst:.1e}. "
+            "Allow it more iterations, or ask for fewer components.",
+            ConvergenceWarning,
+        )
+    if basis.n_negative:
+        warn(_negative(basis), IndefiniteKernelWarning)
+
+
+def _negative(basis: SingularBasis) -> str:
+    word = "eigenvalue" if basis.n_negative == 1 else "eigenvalues"
+    return (
+        f"the kernel matrix is indefinite: {basis.n_negative} negative {word}, the largest of size "
+        f"{basis.most_negative:.3g}; only positive ones were kept."
+    )

@@ -1,0 +1,156 @@
+"""The only gate for data and common parameters. Every complaint is one line and names the remedy."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils.validation import validate_data
+
+from gramian.spaces import SingularBasis
+
+
+def validate(
+    estimator: Any,
+    X: Any,
+    *,
+    reset: bool = True,
+    sparse: bool = True,
+    min_samples: int = 1,
+    square: bool = False,
+) -> Any:
+    """Return ``X`` as float32 or float64 rows (CSR if sparse) without changing the caller's array.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Its number and names of features are set (``reset``) or checked.
+    X : table
+        Array, data frame or SciPy sparse matrix.
+    reset : bool
+        True in ``fit``, False afterwards.
+    sparse : bool
+        Whether sparse input is taken.
+    min_samples : int
+        Least number of rows.
+    square : bool
+        X is a precomputed Gram matrix.
+    """
+    _refuse_what_reads_wrong(X, estimator)
+    X = validate_data(
+        estimator,
+        X,
+        reset=reset,
+        accept_sparse="csr" if sparse else False,
+        dtype=[np.float64, np.float32],
+        ensure_all_finite=False,
+        ensure_min_samples=1,
+    )
+    _check_finite(X, estimator)
+    if X.shape[0] < min_samples:
+        raise ValueError(
+            f"X has {X.shape[0]} sample (shape={X.shape}); {type(estimator).__name__} needs at least "
+            f"{min_samples} samples, one a row."
+        )
+    return _check_gram(X) if square else X
+
+
+def _refuse_what_reads_wrong(X: Any, estimator: Any) -> None:
+    """Refuse input that NumPy would take and misread."""
+    if np.ma.isMaskedArray(X):
+        raise ValueError("X is a masked array, whose mask would be lost. Fill it with X.filled(value) or drop rows.")
+    kind = getattr(getattr(X, "dtype", None), "kind", "")
+    if kind == "c":
+        raise ValueError(f"Complex data not supported: X has dtype {X.dtype}. Use X.real, X.imag or np.abs(X).")
+    shape = np.shape(X) if not sp.issparse(X) and not hasattr(X, "columns") else getattr(X, "shape", (0, 0))
+    if len(shape) != 2 and len(shape) > 0:
+        raise ValueError(
+            f"X has shape {shape}, {type(estimator).__name__} expects rows and columns. Reshape your data: "
+            "X.reshape(-1, 1) if it is one column, X.reshape(1, -1) if it is one row."
+        )
+
+
+def _check_finite(X: Any, estimator: Any) -> None:
+    values = X.data if sp.issparse(X) else X
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(values.sum()) or np.isfinite(values).all():  # the sum is quicker and rarely lies
+            return
+    bad = ~np.isfinite(values)
+    what = "NaN" if np.isnan(values).any() else "infinity"
+    row, column = (X.nonzero()[k][bad][0] for k in (0, 1)) if sp.issparse(X) else np.argwhere(bad)[0]
+    names = getattr(estimator, "feature_names_in_", None)
+    name = repr(names[column]) if names is not None and column < len(names) else column
+    raise ValueError(
+        f"Input X contains {what} ({int(bad.sum()):,} of {values.size:,} entries, first in row {row}, column {name}). "
+        "Drop those rows or fill them, for instance with sklearn.impute.SimpleImputer."
+    )
+
+
+def _check_gram(K: Any) -> Any:
+    """Refuse a precomputed matrix that is not a symmetric square one."""
+    if K.shape[0] != K.shape[1]:
+        raise ValueError(
+            f"kernel='precomputed' needs a square Gram matrix at fit, n x n; X has shape {K.shape}. "
+            "Give k(x_i, x_j) for all pairs of training rows."
+        )
+    rtol = 1e-5 if K.dtype == np.float32 else 1e-8
+    difference = abs(K - K.T).max()
+    if difference > rtol * abs(K).max():
+        raise ValueError(
+            f"kernel='precomputed' needs a symmetric matrix; X differs from its transpose by up to {difference:.3g}. "
+            "If that is rounding, use (K + K.T) / 2."
+        )
+    return K
+
+
+def check_components(n_components: Any, limit: int, what: str, *, fractions: bool = True) -> None:
+    """Refuse a number of components that is no number, out of range, or more than ``limit``."""
+    if n_components is None:
+        return
+    allowed = "a whole number of 1 or more" + (", a fraction between 0 and 1" if fractions else "") + ", or None"
+    if isinstance(n_components, (bool, np.bool_)) or not isinstance(n_components, (int, float, np.number)):
+        raise TypeError(f"n_components={n_components!r} must be {allowed}.")
+    if isinstance(n_components, (int, np.integer)):
+        if n_components < 1:
+            raise ValueError(f"n_components={n_components} must be {allowed}.")
+        if n_components > limit:
+            raise ValueError(f"n_components={n_components} is more than {what}. Use n_components={limit} or fewer.")
+    elif not fractions or not 0 < n_components < 1:
+        raise ValueError(f"n_components={n_components!r} must be {allowed}.")
+
+
+def whole_number(n_components: Any) -> int | None:
+    """Components to ask a space for: all of them if a share of the variance decides."""
+    return None if n_components is None or n_components < 1 else int(n_components)
+
+
+def how_many(n_components: Any, basis: SingularBasis) -> int:
+    """Components to keep: fewest that reach a share of the variance, if ``n_components`` is one."""
+    if n_components is None or n_components >= 1:
+        return basis.rank
+    if basis.shares is None:
+        raise ValueError(
+            f"n_components={n_components!r} asks for a share of the variance, which is not known for an indefinite "
+            "kernel without its whole spectrum. Give a whole number, or use solver='dense'."
+        )
+    reached = np.cumsum(basis.shares) >= n_components * (1 - 1e-12)
+    return int(np.argmax(reached)) + 1 if reached.any() else basis.rank
+
+
+def all_or_nothing(fit: Callable[..., Any]) -> Callable[..., Any]:
+    """Let a fit that fails or is interrupted leave the estimator as it was before the call."""
+
+    @functools.wraps(fit)
+    def wrapped(self: Any, *args: Any, **kwargs: Any) -> Any:
+        before = dict(self.__dict__)
+        try:
+            return fit(self, *args, **kwargs)
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+
+    return wrapped

@@ -1,0 +1,235 @@
+"""Kernels made of kernels: sums, products, multiples, powers, and kernels of chosen columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from gramian.kernels.base import ALGEBRA, Kernel, Mapped, evolve, format_value, is_number, raise_to
+from gramian.kernels.pairwise import Pairs, Rows
+from gramian.results import Array
+
+
+class Combined(Pairs):
+    """Tiles of several kernels over the same rows, put together by an in-place NumPy operation."""
+
+    def __init__(self, parts: tuple[Pairs, Pairs], operation: np.ufunc) -> None:
+        self.parts, self.operation = parts, operation
+        self.shape, self.dtype = parts[0].shape, parts[0].dtype
+
+    def tile(self, rows: slice, cols: slice, out: Array) -> Array:
+        first = self.parts[0].tile(rows, cols, out)
+        second = self.parts[1].tile(rows, cols, np.empty_like(out))
+        return self.operation(first, second, out=first)
+
+
+class Pair(Kernel):
+    """Two kernels of the same rows."""
+
+    left: Kernel
+    right: Kernel
+
+    @property
+    def positive_definite(self) -> bool:
+        return self.left.positive_definite and self.right.positive_definite
+
+    def resolve(self, X: Rows) -> Self:
+        return evolve(self, left=self.left.resolve(X), right=self.right.resolve(X))
+
+    def _both(self, X: Rows, Y: Rows, dtype: Any) -> tuple[Pairs, Pairs]:
+        return self.left.pairs(X, Y, dtype), self.right.pairs(X, Y, dtype)
+
+
+@dataclass(repr=False)
+class Sum(Pair):
+    """``k1(x, y) + k2(x, y)``: the features of both."""
+
+    left: Kernel
+    right: Kernel
+
+    name = "sum"
+
+    def pairs(self, X: Rows, Y: Rows, dtype: Any) -> Pairs:
+        return Combined(self._both(X, Y, dtype), np.add)
+
+    def diagonal(self, X: Rows) -> Array:
+        return self.left.diagonal(X) + self.right.diagonal(X)
+
+    def __str__(self) -> str:
+        return f"{self.left} + {_bracketed(self.right, Sum)}"
+
+
+@dataclass(repr=False)
+class Product(Pair):
+    """``k1(x, y) k2(x, y)``: all products of the features of both."""
+
+    left: Kernel
+    right: Kernel
+
+    name = "product"
+
+    def pairs(self, X: Rows, Y: Rows, dtype: Any) -> Pairs:
+        return Combined(self._both(X, Y, dtype), np.multiply)
+
+    def diagonal(self, X: Rows) -> Array:
+        return self.left.diagonal(X) * self.right.diagonal(X)
+
+    def __str__(self) -> str:
+        return f"{_bracketed(self.left, Sum)}*{_bracketed(self.right, Sum, Product, Scaled)}"
+
+
+@dataclass(repr=False)
+class Scaled(Kernel):
+    """``weight k(x, y)`` with a positive weight."""
+
+    weight: float
+    kernel: Kernel
+
+    name = "scaled"
+
+    def __post_init__(self) -> None:
+        self.check()
+
+    def check(self) -> None:
+        if not is_number(self.weight) or not 0 < self.weight < np.inf:
+            raise ValueError(f"a kernel can be multiplied by a positive number, not by {self.weight!r}.")
+
+    @property
+    def positive_definite(self) -> bool:
+        return self.kernel.positive_definite
+
+    def resolve(self, X: Rows) -> Self:
+        self.check()
+        return evolve(self, kernel=self.kernel.resolve(X))
+
+    def pairs(self, X: Rows, Y: Rows, dtype: Any) -> Pairs:
+        return Mapped(self.kernel.pairs(X, Y, dtype), lambda tile: np.multiply(tile, self.weight, out=tile))
+
+    def diagonal(self, X: Rows) -> Array:
+        return self.weight * self.kernel.diagonal(X)
+
+    def __str__(self) -> str:
+        return f"{format_value(self.weight)}*{_bracketed(self.kernel, Sum, Product, Scaled)}"
+
+
+@dataclass(repr=False)
+class Power(Kernel):
+    """``k(x, y)^exponent`` with a whole exponent."""
+
+    kernel: Kernel
+    exponent: int
+
+    name = "power"
+
+    def __post_init__(self) -> None:
+        self.check()
+
+    def check(self) -> None:
+        whole = is_number(self.exponent) and float(self.exponent).is_integer()
+        if not whole or not 1 <= self.exponent <= 64:
+            raise ValueError(f"a kernel can be raised to a whole power from 1 to 64, not to {self.exponent!r}.")
+
+    @property
+    def positive_definite(self) -> bool:
+        return self.kernel.positive_definite
+
+    def resolve(self, X: Rows) -> Self:
+        self.check()
+        return evolve(self, kernel=self.kernel.resolve(X))
+
+    def pairs(self, X: Rows, Y: Rows, dtype: Any) -> Pairs:
+        return Mapped(self.kernel.pairs(X, Y, dtype), lambda tile: raise_to(tile, self.exponent))
+
+    def diagonal(self, X: Rows) -> Array:
+        return self.kernel.diagonal(X) ** self.exponent
+
+    def __str__(self) -> str:
+        return f"{_bracketed(self.kernel, Sum, Product, Scaled, Power)}**{self.exponent}"
+
+
+@dataclass(repr=False)
+class Columns(Kernel):
+    """A kernel of some of the columns: ``rbf(sigma=2)[0, 3]`` or ``rbf(sigma=2)[0:3]``."""
+
+    kernel: Kernel
+    columns: tuple[int, ...] | slice
+
+    name = "columns"
+
+    def __post_init__(self) -> None:
+        self.check()
+
+    def check(self) -> None:
+        chosen = self.columns
+        if isinstance(chosen, slice):
+            return
+        if not isinstance(chosen, tuple) or not chosen or not all(_is_index(c) for c in chosen):
+            raise ValueError(f"columns={chosen!r} must be whole numbers or a slice, as in rbf[0, 3] or rbf[0:3].")
+
+    @property
+    def positive_definite(self) -> bool:
+        return self.kernel.positive_definite
+
+    def resolve(self, X: Rows) -> Self:
+        self.check()
+        return evolve(self, kernel=self.kernel.resolve(self._take(X)))
+
+    def pairs(self, X: Rows, Y: Rows, dtype: Any) -> Pairs:
+        taken = self._take(Y)
+        return self.kernel.pairs(taken if X is Y else self._take(X), taken, dtype)
+
+    def diagonal(self, X: Rows) -> Array:
+        return self.kernel.diagonal(self._take(X))
+
+    def _take(self, X: Rows) -> Rows:
+        d = X.shape[1]
+        if isinstance(self.columns, slice):
+            index = np.arange(d)[self.columns]
+        else:
+            index = np.asarray(self.columns)
+            if not ((-d <= index) & (index < d)).all():
+                raise ValueError(f"{self} asks for columns {list(self.columns)}; X has {d}.")
+        if not len(index):
+            raise ValueError(f"{self} takes no column: X has {d}.")
+        return X[:, index]
+
+    def __str__(self) -> str:
+        if isinstance(self.columns, slice):
+            ends = (self.columns.start, self.columns.stop) + ((self.columns.step,) if self.columns.step else ())
+            inside = ":".join("" if end is None else str(end) for end in ends)
+        else:
+            inside = ", ".join(str(int(column)) for column in self.columns)
+        return f"{_bracketed(self.kernel, Sum, Product, Scaled, Power)}[{inside}]"
+
+
+def _add(left: Any, right: Any) -> Any:
+    if not (isinstance(left, Kernel) and isinstance(right, Kernel)):
+        return NotImplemented
+    return Sum(left, right)
+
+
+def _multiply(left: Any, right: Any) -> Any:
+    if is_number(left):
+        return Scaled(left, right)
+    if is_number(right):
+        return Scaled(right, left)
+    if not (isinstance(left, Kernel) and isinstance(right, Kernel)):
+        return NotImplemented
+    return Product(left, right)
+
+
+def _columns(kernel: Kernel, columns: Any) -> Kernel:
+    return Columns(kernel, columns if isinstance(columns, (tuple, slice)) else (columns,))
+
+
+def _is_index(value: Any) -> bool:
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+def _bracketed(kernel: Kernel, *loose: type[Kernel]) -> str:
+    return f"({kernel})" if isinstance(kernel, loose) else str(kernel)
+
+
+ALGEBRA.update(add=_add, multiply=_multiply, power=Power, columns=_columns)

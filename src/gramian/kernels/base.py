@@ -1,0 +1,230 @@
+"""What every kernel is: parameters, a text form, and tiles of similarities."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import MISSING, Field, fields, replace
+from typing import Any, ClassVar, Self, TypeGuard
+
+import numpy as np
+import scipy.sparse as sp
+
+from gramian.kernels.pairwise import Pairs, Rows
+from gramian.results import Array
+
+
+class Kernel(ABC):
+    """A similarity ``k(x, y)`` of two rows.
+
+    Subclasses are dataclasses whose fields are the parameters. They say how to prepare two sets of rows
+    (:meth:`pairs`); whole blocks, diagonals, algebra and text follow from that. A kernel whose values come
+    from a distance or a dot product is shorter still: see :class:`MappedKernel`.
+    """
+
+    #: The name in the text form.
+    name: ClassVar[str]
+
+    @property
+    def positive_definite(self) -> bool:
+        """Whether every Gram matrix is positive semidefinite, whatever the data."""
+        return True
+
+    @abstractmethod
+    def pairs(self, X: Rows, Y: Rows, dtype: Any) -> Pairs:
+        """Prepare tiles of ``k(x, y)``; the parameters must be numbers by now (see :meth:`resolve`)."""
+
+    @abstractmethod
+    def diagonal(self, X: Rows) -> Array:
+        """Return ``k(x, x)`` for each row."""
+
+    def resolve(self, X: Rows) -> Self:
+        """Return the kernel with data-dependent parameters (``"scale"``, ``"median"``) made numbers."""
+        self.check()
+        return self
+
+    def check(self) -> None:  # noqa: B027  (a kernel without parameters has nothing to check)
+        """Raise ValueError if a parameter is out of its range."""
+
+    def anchors(self, X: Rows) -> Rows:
+        """Return what must be kept of the training rows: a copy, for the caller may change his."""
+        return X.copy()
+
+    def block(self, X: Rows, Y: Rows, dtype: Any = np.float64) -> Array:
+        """Return the whole block of ``k(x, y)``: resolved parameters, trusted rows."""
+        pairs = self.pairs(X, Y, dtype)
+        out = np.empty(pairs.shape, dtype=dtype)
+        return pairs.tile(slice(0, pairs.shape[0]), slice(0, pairs.shape[1]), out)
+
+    def __call__(self, X: Any, Y: Any = None) -> Array:
+        """Return the matrix of ``k(x, y)`` between the rows of ``X`` and of ``Y`` (default: ``X``)."""
+        X = as_rows(X, "X")
+        kernel = self.resolve(X)
+        if Y is None:
+            return kernel.block(X, X)
+        Y = as_rows(Y, "Y")
+        if X.shape[1] != Y.shape[1]:
+            raise ValueError(f"X has {X.shape[1]} columns and Y has {Y.shape[1]}. Give rows of one width.")
+        return kernel.block(X, Y)
+
+    # Parameters, as scikit-learn's clone and grid search expect them.
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters; with ``deep`` also those of inner kernels, as ``outer__inner``."""
+        params: dict[str, Any] = {f.name: getattr(self, f.name) for f in _fields(self)}
+        if deep:
+            for key, value in list(params.items()):
+                if isinstance(value, Kernel):
+                    params |= {f"{key}__{k}": v for k, v in value.get_params().items()}
+        return params
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, nested ones by ``outer__inner``."""
+        for key, value in params.items():
+            head, _, rest = key.partition("__")
+            if head not in (known := self.get_params(deep=False)):
+                raise ValueError(f"{key!r} is not a parameter of {self.name}. Known: {', '.join(known) or 'none'}.")
+            if rest:
+                getattr(self, head).set_params(**{rest: value})
+            else:
+                self._set(head, value)
+        self.check()
+        return self
+
+    def _set(self, key: str, value: Any) -> None:
+        setattr(self, key, value)
+
+    # Text.
+
+    def __str__(self) -> str:
+        given = ", ".join(f"{key}={format_value(value)}" for key, value in _given(self))
+        return f"{self.name}({given})" if given else self.name
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{key}={value!r}' for key, value in _given(self))})"
+
+    # Algebra; the classes live in algebra.py, which fills these in.
+
+    def __add__(self, other: Any) -> Kernel:
+        return _algebra("add", self, other)
+
+    def __radd__(self, other: Any) -> Kernel:
+        return _algebra("add", other, self)
+
+    def __mul__(self, other: Any) -> Kernel:
+        return _algebra("multiply", self, other)
+
+    def __rmul__(self, other: Any) -> Kernel:
+        return _algebra("multiply", other, self)
+
+    def __pow__(self, exponent: Any) -> Kernel:
+        return _algebra("power", self, exponent)
+
+    def __getitem__(self, columns: Any) -> Kernel:
+        return _algebra("columns", self, columns)
+
+
+class MappedKernel(Kernel):
+    """A kernel ``f(a m(x, y))`` of one distance or dot product ``m``.
+
+    A subclass gives ``measure`` (from :mod:`gramian.kernels.pairwise`), the ``factor`` ``a``, and the scalar
+    map ``of``, which works in place on a tile. That is all a new kernel needs.
+    """
+
+    measure: ClassVar[Any]
+
+    @property
+    def factor(self) -> float:
+        """The number ``a``, folded into the matrix product at no cost."""
+        return 1.0
+
+    @abstractmethod
+    def of(self, tile: Array) -> Array:
+        """Map ``a m(x, y)`` to similarities, in place."""
+
+    def pairs(self, X: Rows, Y: Rows, dtype: Any) -> Pairs:
+        return Mapped(type(self).measure(X, Y, self.factor, dtype), self.of)
+
+
+class Mapped(Pairs):
+    """Tiles of something else, changed in place by a scalar map."""
+
+    def __init__(self, inner: Pairs, of: Callable[[Array], Array]) -> None:
+        self.inner, self.of = inner, of
+        self.shape, self.dtype = inner.shape, inner.dtype
+
+    def tile(self, rows: slice, cols: slice, out: Array) -> Array:
+        return self.of(self.inner.tile(rows, cols, out))
+
+
+def as_rows(X: Any, name: str) -> Rows:
+    """Take a table of numbers as rows: a 2-d float array, or CSR if it is sparse. Never copies floats."""
+    if sp.issparse(X):
+        rows = sp.csr_array(X)
+        return rows if rows.dtype.kind == "f" else rows.astype(np.float64)
+    array = np.asarray(X)
+    if array.ndim != 2:
+        raise ValueError(
+            f"{name} has shape {array.shape}; rows and columns are expected. "
+            "Reshape your data with .reshape(-1, 1) if it is one column, .reshape(1, -1) if one row."
+        )
+    return array if array.dtype in (np.float32, np.float64) else array.astype(np.float64)
+
+
+def format_value(value: Any) -> str:
+    """Write a parameter so that the text form reads well and parses back to the same number.
+
+    >>> format_value(3.0), format_value(0.1), format_value("scale")
+    ('3', '0.1', 'scale')
+    """
+    if isinstance(value, (float, np.floating)):
+        return str(int(value)) if float(value).is_integer() and abs(value) < 1e15 else repr(float(value))
+    return str(value)
+
+
+def require_positive(kernel: Kernel, **numbers: Any) -> None:
+    """Raise ValueError for the first of ``numbers`` that is not a positive finite number."""
+    for key, value in numbers.items():
+        if not is_number(value) or not 0 < value < np.inf:
+            raise ValueError(f"{key}={value!r} of the {kernel.name} kernel must be a positive number.")
+
+
+def is_number(value: Any) -> TypeGuard[float]:
+    """Whether a value is a real number (booleans are not)."""
+    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+
+
+def raise_to(tile: Array, power: float) -> Array:
+    """Raise a tile to a power in place; small whole ones by multiplication, far faster than ``pow``."""
+    if not float(power).is_integer() or power > 64:
+        return np.power(tile, tile.dtype.type(power), out=tile)
+    bits = bin(int(power))[3:]
+    base = tile.copy() if "1" in bits else tile
+    for bit in bits:  # square and multiply, from the leading bit down
+        tile *= tile
+        if bit == "1":
+            tile *= base
+    return tile
+
+
+def evolve(original: Any, /, **changes: Any) -> Any:
+    """Copy of a kernel with some parameters changed."""
+    return replace(original, **changes)
+
+
+def _fields(kernel: Any) -> tuple[Field, ...]:
+    return fields(kernel)
+
+
+def _given(kernel: Kernel) -> list[tuple[str, Any]]:
+    """Parameters that differ from their defaults."""
+    pairs = [(f, getattr(kernel, f.name)) for f in _fields(kernel)]
+    return [(f.name, value) for f, value in pairs if f.default is MISSING or value != f.default]
+
+
+def _algebra(operation: str, *operands: Any) -> Kernel:
+    return ALGEBRA[operation](*operands)
+
+
+#: Filled by algebra.py, which needs this module: the operators above find their classes here.
+ALGEBRA: dict[str, Any] = {}

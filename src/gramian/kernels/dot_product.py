@@ -1,0 +1,218 @@
+"""Kernels of the dot product."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from gramian.kernels.base import Kernel, MappedKernel, as_rows, is_number, raise_to
+from gramian.kernels.pairwise import Pairs, Rows, dot, squared_norms
+from gramian.kernels.polynomial_map import monomials
+from gramian.results import Array
+
+
+class DotProduct(MappedKernel):
+    """A kernel ``f(a x'y)``."""
+
+    measure = dot
+
+    def diagonal(self, X: Rows) -> Array:
+        return self.of(self.factor * squared_norms(X).astype(np.float64))
+
+
+@dataclass(repr=False)
+class Linear(DotProduct):
+    """The dot product itself: kernel methods become their linear forms.
+
+    Definition
+    ----------
+    .. math:: k(x, y) = x'y
+
+    Cost
+    ----
+    One matrix product.
+
+    Examples
+    --------
+    >>> Linear()([[1.0, 2.0]])
+    array([[5.]])
+    """
+
+    name = "linear"
+
+    def of(self, tile: Array) -> Array:
+        return tile
+
+
+@dataclass(repr=False)
+class Polynomial(DotProduct):
+    r"""Dot product of all monomials up to a degree, without writing them down.
+
+    Definition
+    ----------
+    .. math:: k(x, y) = (a\,x'y + c)^p
+
+    Parameters
+    ----------
+    degree : int
+        Degree :math:`p`. A fraction is taken only if no base is negative.
+    scale : float
+        Factor :math:`a`.
+    constant : float
+        Constant :math:`c`; 0 keeps the monomials of degree :math:`p` only.
+
+    Cost
+    ----
+    One matrix product and :math:`\log_2 p` multiplications per pair of rows, whatever the number of monomials.
+
+    Examples
+    --------
+    >>> Polynomial(degree=2)([[1.0, 2.0]])
+    array([[36.]])
+    """
+
+    degree: float = 3
+    scale: float = 1.0
+    constant: float = 1.0
+
+    name = "polynomial"
+
+    def __post_init__(self) -> None:
+        self.check()
+
+    def check(self) -> None:
+        if not is_number(self.degree) or not 0 < self.degree < np.inf:
+            raise ValueError(f"degree={self.degree!r} of the polynomial kernel must be a positive whole number.")
+        for key in ("scale", "constant"):
+            if not is_number(value := getattr(self, key)) or not np.isfinite(value):
+                raise ValueError(f"{key}={value!r} of the polynomial kernel must be a finite number.")
+
+    @property
+    def positive_definite(self) -> bool:
+        return float(self.degree).is_integer() and self.scale >= 0 and self.constant >= 0
+
+    @property
+    def factor(self) -> float:
+        return float(self.scale)
+
+    def of(self, tile: Array) -> Array:
+        tile += tile.dtype.type(self.constant)
+        if not float(self.degree).is_integer() and (tile < 0).any():
+            raise ValueError(
+                f"degree={self.degree!r} of the polynomial kernel takes a fractional power of a negative number "
+                f"(a x'y + c = {tile.min():.4g}). Use a whole degree, or raise constant={self.constant!r}."
+            )
+        with np.errstate(over="ignore"):
+            raise_to(tile, self.degree)
+        if not np.isfinite(tile).all():
+            raise ValueError(
+                f"the polynomial kernel overflows at degree={self.degree!r}. Lower it, or standardise X and set scale=1/d."
+            )
+        return tile
+
+    def feature_map(self, X: Any) -> Array:
+        r"""Return the explicit features :math:`\phi(x)` with :math:`\phi(x)'\phi(y) = k(x, y)` to rounding.
+
+        All monomials up to degree ``p``, weighted by the square roots of the multinomial coefficients. Their number
+        is C(d + p, p): it grows like d^p, the cost of the kernel does not.
+        """
+        if not self.positive_definite:
+            raise ValueError(f"{self} has no real feature map. It needs a whole degree, scale >= 0 and constant >= 0.")
+        rows = as_rows(X, "X")
+        dense = rows.toarray() if sp.issparse(rows) else rows
+        return monomials(dense, int(self.degree), self.scale, self.constant)
+
+
+@dataclass(repr=False)
+class Sigmoid(DotProduct):
+    r"""Hyperbolic tangent of the dot product; indefinite for most parameters.
+
+    Definition
+    ----------
+    .. math:: k(x, y) = \tanh(a\,x'y + c)
+
+    Parameters
+    ----------
+    scale : float
+        Factor :math:`a`.
+    constant : float
+        Constant :math:`c`.
+
+    Cost
+    ----
+    One matrix product and one ``tanh`` per pair of rows.
+
+    Examples
+    --------
+    >>> Sigmoid(scale=0.5)([[1.0, 1.0]]).round(4)
+    array([[0.7616]])
+    """
+
+    scale: float = 1.0
+    constant: float = 0.0
+
+    name = "sigmoid"
+
+    def __post_init__(self) -> None:
+        self.check()
+
+    def check(self) -> None:
+        for key in ("scale", "constant"):
+            if not is_number(value := getattr(self, key)) or not np.isfinite(value):
+                raise ValueError(f"{key}={value!r} of the sigmoid kernel must be a finite number.")
+
+    @property
+    def positive_definite(self) -> bool:
+        return False
+
+    @property
+    def factor(self) -> float:
+        return float(self.scale)
+
+    def of(self, tile: Array) -> Array:
+        tile += tile.dtype.type(self.constant)
+        return np.tanh(tile, out=tile)
+
+
+@dataclass(repr=False)
+class Cosine(DotProduct):
+    r"""Cosine of the angle between two rows; a row of zeros is similar to nothing, itself included.
+
+    Definition
+    ----------
+    .. math:: k(x, y) = x'y / (\|x\| \|y\|)
+
+    Cost
+    ----
+    One matrix product.
+
+    Examples
+    --------
+    >>> Cosine()([[1.0, 0.0], [3.0, 3.0]]).round(4)
+    array([[1.    , 0.7071],
+           [0.7071, 1.    ]])
+    """
+
+    name = "cosine"
+
+    def pairs(self, X: Rows, Y: Rows, dtype: Any) -> Pairs:
+        unit = _normalised(Y)
+        return dot(unit if X is Y else _normalised(X), unit, 1.0, dtype)
+
+    def of(self, tile: Array) -> Array:
+        return tile
+
+    def diagonal(self, X: Rows) -> Array:
+        return (squared_norms(X) > 0).astype(np.float64)
+
+
+def _normalised(X: Rows) -> Rows:
+    lengths = np.sqrt(squared_norms(X))
+    lengths[lengths == 0] = 1
+    return sp.csr_array(sp.diags_array(1 / lengths) @ X) if sp.issparse(X) else X / lengths[:, None]
+
+
+KERNELS: tuple[type[Kernel], ...] = (Linear, Polynomial, Sigmoid, Cosine)

@@ -1,0 +1,109 @@
+"""Kernels that come from the user: a finished matrix, or a function of two blocks of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from gramian.kernels.base import Kernel
+from gramian.kernels.pairwise import Pairs, Rows
+from gramian.results import Array
+
+
+class Stored(Pairs):
+    """Tiles of a matrix that exists."""
+
+    def __init__(self, K: Rows, dtype: Any) -> None:
+        self.K, self.shape, self.dtype = K, K.shape, np.dtype(dtype)
+
+    def tile(self, rows: slice, cols: slice, out: Array) -> Array:
+        tile = self.K[rows, cols]
+        out[...] = tile.toarray() if sp.issparse(tile) else tile
+        return out
+
+
+@dataclass(repr=False)
+class Precomputed(Kernel):
+    """The rows of ``X`` are rows of kernel values: n x n at fit, new points x n afterwards."""
+
+    name = "precomputed"
+
+    @property
+    def positive_definite(self) -> bool:
+        return False  # not known, and not assumed
+
+    def pairs(self, X: Rows, Y: Rows, dtype: Any) -> Pairs:
+        return Stored(X, dtype)
+
+    def diagonal(self, X: Rows) -> Array:
+        return np.asarray(X.diagonal(), dtype=np.float64)
+
+    def anchors(self, X: Rows) -> Rows:
+        return np.empty((X.shape[0], 0))  # a new row already holds its similarities to them
+
+
+class Called(Pairs):
+    """Tiles of a user's function, checked."""
+
+    def __init__(self, function: Callable[[Array, Array], Any], X: Rows, Y: Rows, dtype: Any) -> None:
+        self.function, self.X, self.Y = function, X, Y
+        self.shape, self.dtype = (X.shape[0], Y.shape[0]), np.dtype(dtype)
+
+    def tile(self, rows: slice, cols: slice, out: Array) -> Array:
+        X, Y = self.X[rows], self.Y[cols]
+        values = self.function(X, Y)
+        who = f"the kernel function {getattr(self.function, '__name__', self.function)!r}"
+        try:
+            tile = np.asarray(values, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise ValueError(f"{who} returned {type(values).__name__}, not an array of numbers.") from None
+        if tile.shape != out.shape:
+            raise ValueError(
+                f"{who} returned shape {tile.shape} for {X.shape[0]} and {Y.shape[0]} rows; {out.shape} is expected. "
+                "It gets two blocks of rows and returns k(x, y) for every pair."
+            )
+        if not np.isfinite(tile).all():
+            raise ValueError(f"{who} returned NaN or infinity. Check it on these rows with kernel(X[:5], X[:5]).")
+        out[...] = tile
+        return out
+
+
+@dataclass(repr=False)
+class Function(Kernel):
+    """A user's function of two blocks of rows that returns the block of similarities.
+
+    Parameters
+    ----------
+    function : callable
+        ``function(A, B)`` for ``A`` (a x d) and ``B`` (b x d) returns an a x b array.
+
+    Examples
+    --------
+    >>> Function(lambda A, B: A @ B.T)([[1.0, 2.0]])
+    array([[5.]])
+    """
+
+    function: Callable[[Array, Array], Any]
+
+    name = "callable"
+
+    @property
+    def positive_definite(self) -> bool:
+        return False  # not known, and not assumed
+
+    def pairs(self, X: Rows, Y: Rows, dtype: Any) -> Pairs:
+        return Called(self.function, X, Y, dtype)
+
+    def diagonal(self, X: Rows) -> Array:
+        rows = (X[i : i + 1] for i in range(X.shape[0]))
+        return np.array([self.block(row, row)[0, 0] for row in rows])
+
+    def __str__(self) -> str:
+        return f"{getattr(self.function, '__name__', 'function')} (callable)"
+
+
+KERNELS: tuple[type[Kernel], ...] = (Precomputed,)

@@ -1,0 +1,182 @@
+r"""Distances and dot products between two sets of rows, tile by tile.
+
+A :class:`Pairs` holds both sets, prepared once, and writes the tile ``rows x cols`` into a buffer
+on demand. Everything a kernel needs from data goes through the three kinds here:
+
+========================  ================================  ============================
+``dot``                   :math:`a\,x'y`                    one matrix product
+``squared_euclidean``     :math:`a\,\|x - y\|^2`            one matrix product
+``manhattan``             :math:`a\,\|x - y\|_1`            a compiled loop
+========================  ================================  ============================
+
+The factor ``a`` costs nothing in the first two: it is folded into the product.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from gramian.results import Array
+
+Rows = Any  # a 2-d float array or a CSR matrix
+
+
+class Pairs(ABC):
+    """Two prepared sets of rows, and tiles of what lies between them."""
+
+    shape: tuple[int, int]
+    dtype: np.dtype
+
+    @abstractmethod
+    def tile(self, rows: slice, cols: slice, out: Array) -> Array:
+        """Write the tile ``rows x cols`` into ``out`` (C-ordered, of that shape) and return it."""
+
+
+class Product(Pairs):
+    """Tiles of ``L R'``, dense or CSR."""
+
+    def __init__(self, left: Rows, right: Rows, dtype: Any) -> None:
+        self.left, self.right = left, right
+        self.shape, self.dtype = (left.shape[0], right.shape[0]), np.dtype(dtype)
+
+    def tile(self, rows: slice, cols: slice, out: Array) -> Array:
+        L, R = self.left[rows], self.right[cols]
+        if sp.issparse(L) or sp.issparse(R):
+            out[...] = _to_dense(L @ R.T)
+            return out
+        return np.matmul(L, R.T, out=out)
+
+
+class Distances(Pairs):
+    """Tiles of ``a ||x - y||^2`` in which nearly equal rows are recomputed from their difference.
+
+    The expansion ``|x|^2 - 2x'y + |y|^2`` cancels for close rows; a map with an infinite slope at zero
+    (a square root) or a huge factor would turn that rounding into a visible error.
+    """
+
+    def __init__(self, squares: Product, X: Rows, Y: Rows, norms: tuple[Array, Array], factor: float) -> None:
+        self.squares, self.X, self.Y, self.norms = squares, X, Y, norms
+        largest = np.finfo(squares.dtype).max
+        self.factor = min(max(factor, -largest), largest)  # 0 times infinity would be NaN
+        self.shape, self.dtype = squares.shape, squares.dtype
+        self.close = np.finfo(self.dtype).eps ** 0.4
+        self.threshold = self.close * (norms[0].max(initial=0) + norms[1].max(initial=0))
+
+    def tile(self, rows: slice, cols: slice, out: Array) -> Array:
+        d2 = self.squares.tile(rows, cols, out)
+        if (d2 <= self.threshold).any():
+            nx, ny = self.norms[0][rows], self.norms[1][cols]
+            i, j = np.nonzero(d2 <= self.close * (nx[:, None] + ny[None, :]))
+            X, Y, step = self.X[rows], self.Y[cols], max(1, 2**20 // max(1, self.X.shape[1]))
+            for at in range(0, len(i), step):
+                a, b = i[at : at + step], j[at : at + step]
+                d2[a, b] = squared_norms(X[a] - Y[b])
+        if self.factor != 1.0:
+            with np.errstate(over="ignore"):  # an infinite exponent is the right limit: exp(-inf) = 0
+                d2 *= d2.dtype.type(self.factor)
+        return d2
+
+
+class Manhattan(Pairs):
+    """Tiles of ``a ||x - y||_1`` by a compiled loop, which releases the interpreter lock."""
+
+    def __init__(self, X: Rows, Y: Rows, factor: float, dtype: Any) -> None:
+        # Numba takes half a second to import: only those who use this distance wait for it.
+        from gramian.kernels.compiled import manhattan_tile
+
+        self.loop, self.factor = manhattan_tile, factor
+        self.X, self.Y = (_to_dense(Z).astype(dtype, order="C", copy=False) for Z in (X, Y))
+        self.shape, self.dtype = (X.shape[0], Y.shape[0]), np.dtype(dtype)
+
+    def tile(self, rows: slice, cols: slice, out: Array) -> Array:
+        self.loop(self.X[rows], self.Y[cols], self.factor, out)
+        return out
+
+
+def dot(X: Rows, Y: Rows, factor: float = 1.0, dtype: Any = np.float64) -> Pairs:
+    """Prepare ``a x'y``."""
+    return Product(_cast(X * dtype_of(dtype)(factor), dtype), _cast(Y, dtype), dtype)
+
+
+def squared_euclidean(
+    X: Rows, Y: Rows, factor: float = 1.0, dtype: Any = np.float64, *, exact_near_zero: bool = False
+) -> Pairs:
+    """Prepare ``a ||x - y||^2``; ``exact_near_zero`` also gets the distances of close rows right.
+
+    Overflowing norms are refused: every later number would be NaN.
+    """
+    X, Y = _centre(*_at_least(X, Y, dtype))
+    with np.errstate(over="ignore"):
+        nx = squared_norms(X)
+        ny = nx if Y is X else squared_norms(Y)
+    largest = max(nx.max(initial=0), ny.max(initial=0))
+    if not largest < np.finfo(dtype).max / 8:
+        raise ValueError(
+            "squared distances overflow: the rows of X are too far apart for "
+            f"{np.dtype(dtype).name}. Divide X by a constant, or standardise its columns."
+        )
+    rounding = abs(factor) * largest * np.finfo(dtype).eps
+    careful = exact_near_zero or not rounding < np.finfo(dtype).eps ** 0.5 / 10
+    folded = 1.0 if careful else factor
+    left = _append(-2.0 * folded * X, folded * nx, np.full_like(nx, folded), dtype)
+    right = _append(Y, np.ones_like(ny), ny, dtype)
+    squares = Product(left, right, dtype)
+    if not careful:
+        return squares
+    return Distances(squares, _cast(X, dtype), _cast(Y, dtype), (nx, ny), factor)
+
+
+def manhattan(X: Rows, Y: Rows, factor: float = 1.0, dtype: Any = np.float64) -> Pairs:
+    """Prepare ``a ||x - y||_1``. Sparse rows are made dense: the loop visits every column."""
+    return Manhattan(X, Y, factor, dtype)
+
+
+def squared_norms(X: Rows) -> Array:
+    """Squared Euclidean length of each row."""
+    if sp.issparse(X):
+        return np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
+    return np.einsum("ij,ij->i", X, X)
+
+
+def dtype_of(dtype: Any) -> Any:
+    """Scalar type of a dtype, to multiply arrays without promoting them."""
+    return np.dtype(dtype).type
+
+
+def _at_least(X: Rows, Y: Rows, dtype: Any) -> tuple[Rows, Rows]:
+    # Single-precision rows asked for in double precision are widened first, so that nothing is lost twice.
+    wide = _cast(Y, np.result_type(Y.dtype, dtype))
+    return (wide if X is Y else _cast(X, np.result_type(X.dtype, dtype))), wide
+
+
+def _centre(X: Rows, Y: Rows) -> tuple[Rows, Rows]:
+    # Distances do not see a shift, rounding does: far from the origin the three terms cancel.
+    if sp.issparse(X) or sp.issparse(Y):
+        return X, Y
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean = Y.mean(axis=0, dtype=np.float64)
+    if not np.isfinite(mean).all():
+        return X, Y
+    mean = mean.astype(Y.dtype)
+    Yc = Y - mean
+    return (Yc if X is Y else X - mean), Yc
+
+
+def _append(X: Rows, first: Array, second: Array, dtype: Any) -> Rows:
+    # Norms ride along as two extra columns, so one matrix product writes the whole exponent.
+    if sp.issparse(X):
+        extra = sp.csr_array(np.column_stack([first, second]))
+        return _cast(sp.hstack([X, extra], format="csr"), dtype)
+    return np.column_stack([X, first, second]).astype(dtype, copy=False)
+
+
+def _cast(X: Rows, dtype: Any) -> Rows:
+    return X.astype(dtype, copy=False)
+
+
+def _to_dense(X: Rows) -> Array:
+    return X.toarray() if sp.issparse(X) else np.asarray(X)

@@ -1,0 +1,298 @@
+"""Kernels of a distance: similarity falls as rows move apart."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from scipy.special import gamma as gamma_function
+from scipy.special import kv
+
+from gramian.kernels.base import Kernel, Mapped, MappedKernel, evolve, is_number, require_positive
+from gramian.kernels.pairwise import Pairs, Rows, manhattan, squared_euclidean
+from gramian.kernels.widths import WORDS, median_width, scale_width
+from gramian.results import Array
+
+# The square root has an infinite slope at zero, so these distances must be right for equal rows too.
+_precise_squares = partial(squared_euclidean, exact_near_zero=True)
+
+
+class Stationary(MappedKernel):
+    """A kernel of the distance alone, with ``k(x, x) = 1``."""
+
+    def diagonal(self, X: Rows) -> Array:
+        return np.ones(X.shape[0])
+
+
+@dataclass(repr=False)
+class RBF(Stationary):
+    r"""Gaussian kernel: similarity that falls with the squared distance.
+
+    Definition
+    ----------
+    .. math:: k(x, y) = \exp(-\gamma \|x - y\|^2), \qquad \gamma = 1 / (2 \sigma^2)
+
+    Parameters
+    ----------
+    sigma : float or "median", optional
+        Width :math:`\sigma`. Give this or ``gamma``, not both. ``"median"`` is the median distance.
+    gamma : float or {"scale", "median"}, optional
+        Inverse width :math:`\gamma`. ``"scale"`` (in force if neither is given) is
+        :math:`1 / (d\,\mathrm{var}\,X)`; ``"median"`` sets :math:`\sigma` to the median distance.
+
+    Cost
+    ----
+    One matrix product and one ``exp`` per pair of rows.
+
+    Examples
+    --------
+    >>> RBF(sigma=1.0)([[0.0], [1.0]]).round(4)
+    array([[1.    , 0.6065],
+           [0.6065, 1.    ]])
+    """
+
+    sigma: float | str | None = None
+    gamma: float | str | None = None
+
+    name = "rbf"
+    measure = squared_euclidean
+
+    def __post_init__(self) -> None:
+        self.check()
+
+    def check(self) -> None:
+        if self.sigma is not None and self.gamma is not None:
+            raise ValueError(
+                f"sigma={self.sigma!r} and gamma={self.gamma!r} both set the width of the rbf kernel. Give one."
+            )
+        if self.sigma is not None and self.sigma != "median":
+            require_positive(self, sigma=self.sigma)
+        gamma = self.gamma
+        if gamma is not None and gamma not in WORDS and not (is_number(gamma) and 0 <= gamma < np.inf):
+            raise ValueError(f"gamma={gamma!r} of the rbf kernel must be a number of 0 or more, 'scale' or 'median'.")
+
+    def _set(self, key: str, value: Any) -> None:
+        super()._set(key, value)
+        if value is not None:  # the last word counts, so that a grid over sigma works from any start
+            super()._set("gamma" if key == "sigma" else "sigma", None)
+
+    def resolve(self, X: Rows) -> Self:
+        self.check()
+        if self.sigma == "median" or self.gamma == "median":
+            return evolve(self, sigma=median_width(X), gamma=None)
+        if self.sigma is None and self.gamma in (None, "scale"):
+            return evolve(self, gamma=scale_width(X) ** -2)
+        return self
+
+    @property
+    def width(self) -> float:
+        """The width sigma, whichever of the two parameters was given."""
+        if self.sigma is not None:
+            return float(self.sigma)
+        gamma = float(self.gamma)  # type: ignore[arg-type]
+        return float((2 * gamma) ** -0.5) if gamma > 0 else float("inf")
+
+    @property
+    def factor(self) -> float:
+        if self.gamma is not None:
+            return -float(self.gamma)
+        return -0.5 / float(self.sigma) / float(self.sigma)  # type: ignore[arg-type]
+
+    def of(self, tile: Array) -> Array:
+        return np.exp(tile, out=tile)
+
+
+@dataclass(repr=False)
+class Laplacian(Stationary):
+    r"""Exponential of the distance itself: less smooth than the Gaussian, heavier tails.
+
+    Definition
+    ----------
+    .. math:: k(x, y) = \exp(-\gamma \|x - y\|)
+
+    Parameters
+    ----------
+    gamma : float or {"scale", "median"}
+        Inverse width :math:`\gamma`. ``"scale"``: one over the typical distance,
+        :math:`1/(d\,\mathrm{sd}\,X)` for l1 and :math:`1/\sqrt{d\,\mathrm{var}\,X}` for l2; ``"median"``: one over
+        the median distance.
+    norm : {"l1", "l2"}
+        City-block distance as in scikit-learn, or Euclidean as in kernlab and mlpack.
+
+    Cost
+    ----
+    l1: ``d`` additions per pair of rows, no matrix product. l2: as :class:`RBF`, with a square root.
+
+    Examples
+    --------
+    >>> float(Laplacian(gamma=1.0).block(np.zeros((1, 2)), np.full((1, 2), 0.5))[0, 0].round(4))
+    0.3679
+    """
+
+    gamma: float | str = "scale"
+    norm: str = "l1"
+
+    name = "laplacian"
+
+    def __post_init__(self) -> None:
+        self.check()
+
+    def check(self) -> None:
+        if self.norm not in ("l1", "l2"):
+            raise ValueError(f"norm={self.norm!r} of the laplacian kernel must be 'l1' or 'l2'.")
+        if self.gamma not in WORDS:
+            require_positive(self, gamma=self.gamma)
+
+    def resolve(self, X: Rows) -> Self:
+        self.check()
+        if self.gamma == "scale":
+            width = scale_width(X)
+            return evolve(self, gamma=1 / (width * X.shape[1] ** 0.5 if self.norm == "l1" else width))
+        if self.gamma == "median":
+            return evolve(self, gamma=1 / median_width(X, "cityblock" if self.norm == "l1" else "euclidean"))
+        return self
+
+    def pairs(self, X: Rows, Y: Rows, dtype: Any) -> Pairs:
+        if self.norm == "l1":
+            return Mapped(manhattan(X, Y, -float(self.gamma), dtype), self.of)
+        return Mapped(_precise_squares(X, Y, float(self.gamma) ** 2, dtype), self.of)
+
+    def of(self, tile: Array) -> Array:
+        if self.norm == "l2":
+            np.sqrt(tile, out=tile)
+            np.negative(tile, out=tile)
+        return np.exp(tile, out=tile)
+
+
+class Lengthed(Stationary):
+    """A kernel of the distance divided by a length."""
+
+    measure: ClassVar[Any] = _precise_squares
+    length_scale: float | str
+
+    @property
+    def factor(self) -> float:
+        return float(self.length_scale) ** -2
+
+    def resolve(self, X: Rows) -> Self:
+        self.check()
+        if self.length_scale == "scale":
+            return evolve(self, length_scale=scale_width(X))
+        if self.length_scale == "median":
+            return evolve(self, length_scale=median_width(X))
+        return self
+
+    def _check_length(self) -> None:
+        if self.length_scale not in WORDS:
+            require_positive(self, length_scale=self.length_scale)
+
+
+@dataclass(repr=False)
+class Matern(Lengthed):
+    r"""Between the Laplacian (nu = 1/2) and the Gaussian (nu = infinity): differentiable as often as asked.
+
+    Definition
+    ----------
+    .. math:: k(x, y) = \frac{2^{1-\nu}}{\Gamma(\nu)} t^\nu K_\nu(t), \qquad t = \sqrt{2\nu}\,\|x - y\| / \ell
+
+    Parameters
+    ----------
+    length_scale : float or {"scale", "median"}
+        Length :math:`\ell`.
+    nu : float
+        Smoothness :math:`\nu`; 0.5, 1.5, 2.5 and infinity have closed forms and are fast.
+
+    Cost
+    ----
+    As :class:`RBF` with a square root; other ``nu`` need a Bessel function, some hundred times slower.
+
+    Examples
+    --------
+    >>> Matern(length_scale=1.0, nu=0.5)([[0.0], [1.0]]).round(4)
+    array([[1.    , 0.3679],
+           [0.3679, 1.    ]])
+    """
+
+    length_scale: float | str = "scale"
+    nu: float = 1.5
+
+    name = "matern"
+
+    def __post_init__(self) -> None:
+        self.check()
+
+    def check(self) -> None:
+        self._check_length()
+        if not is_number(self.nu) or not self.nu > 0:
+            raise ValueError(f"nu={self.nu!r} of the matern kernel must be a positive number or infinity.")
+
+    def of(self, tile: Array) -> Array:
+        if np.isinf(self.nu):
+            tile *= tile.dtype.type(-0.5)
+            return np.exp(tile, out=tile)
+        t = np.sqrt(tile, out=tile)
+        t *= t.dtype.type((2 * self.nu) ** 0.5)
+        if self.nu == 0.5:
+            return np.exp(np.negative(t, out=t), out=t)
+        if self.nu in (1.5, 2.5):
+            polynomial = 1 + t + (t * t / 3 if self.nu == 2.5 else 0)
+            np.exp(np.negative(t, out=t), out=t)
+            t *= polynomial
+            return t
+        with np.errstate(invalid="ignore", under="ignore", over="ignore"):  # 0 * inf at t = 0, mended below
+            values = 2 ** (1 - self.nu) / gamma_function(self.nu) * t**self.nu * kv(self.nu, t)
+        tile[...] = np.where(t == 0, 1.0, np.where(np.isfinite(values), values, 1.0))
+        return tile
+
+
+@dataclass(repr=False)
+class RationalQuadratic(Lengthed):
+    r"""A mixture of Gaussian kernels of all widths.
+
+    Definition
+    ----------
+    .. math:: k(x, y) = \left(1 + \frac{\|x - y\|^2}{2 \alpha \ell^2}\right)^{-\alpha}
+
+    Parameters
+    ----------
+    length_scale : float or {"scale", "median"}
+        Length :math:`\ell`.
+    alpha : float
+        Mixture exponent :math:`\alpha`; the Gaussian kernel is the limit of large values.
+
+    Cost
+    ----
+    As :class:`RBF`, with a power in place of ``exp``.
+
+    Examples
+    --------
+    >>> RationalQuadratic(length_scale=1.0, alpha=1.0)([[0.0], [2.0]]).round(4)
+    array([[1.    , 0.3333],
+           [0.3333, 1.    ]])
+    """
+
+    length_scale: float | str = "scale"
+    alpha: float = 1.0
+
+    name = "rational_quadratic"
+    measure: ClassVar[Any] = squared_euclidean
+
+    def __post_init__(self) -> None:
+        self.check()
+
+    def check(self) -> None:
+        self._check_length()
+        require_positive(self, alpha=self.alpha)
+
+    @property
+    def factor(self) -> float:
+        return 0.5 / (self.alpha * float(self.length_scale) ** 2)
+
+    def of(self, tile: Array) -> Array:
+        tile += tile.dtype.type(1)
+        return np.power(tile, tile.dtype.type(-self.alpha), out=tile)
+
+
+KERNELS: tuple[type[Kernel], ...] = (RBF, Laplacian, Matern, RationalQuadratic)

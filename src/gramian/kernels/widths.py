@@ -1,0 +1,39 @@
+"""Widths that come from the data: ``"scale"`` and ``"median"``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.spatial.distance import pdist
+
+from gramian.kernels.pairwise import Rows
+
+#: Rows looked at for the median distance: two million pairs fix it to a fraction of a percent.
+SAMPLE = 2000
+WORDS = ("scale", "median")
+
+
+def scale_width(X: Rows) -> float:
+    r"""Return :math:`\sqrt{d\,\mathrm{var}\,X}`, the root mean squared distance of a row to the centre.
+
+    As in scikit-learn's SVC the variance is that of all entries together; 1 if they are all equal.
+    """
+    if sp.issparse(X):
+        mean = X.mean()
+        variance = X.multiply(X).mean() - mean**2
+    else:
+        variance = X.var(dtype=np.float64)
+    return float(np.sqrt(X.shape[1] * variance)) if variance > 0 else float(np.sqrt(X.shape[1]))
+
+
+def median_width(X: Rows, metric: Any = "euclidean") -> float:
+    """Median distance between rows, of a seeded sample of at most 2,000; 1 if the median is zero."""
+    if X.shape[0] > SAMPLE:
+        keep = np.random.default_rng(0).choice(X.shape[0], SAMPLE, replace=False)
+        X = X[np.sort(keep)]
+    rows = X.toarray() if sp.issparse(X) else X
+    if rows.shape[0] < 2:
+        return 1.0
+    return float(np.median(pdist(np.asarray(rows, dtype=np.float64), metric))) or 1.0

@@ -1,0 +1,14 @@
+"""Operators: what data and kernels look like to a solver.
+
+::
+
+    Operator   Dense | Gram (tiles, never n x n) | Centred(Operator) | Normal(Data)
+    Data       a centred, scaled table; CrossGram: kernel values between two sets of rows
+"""
+
+from gramian.operators.base import Dense, Operator
+from gramian.operators.centering import Centred, KernelCentring
+from gramian.operators.gram import CrossGram, Gram
+from gramian.operators.matrix import Data, Normal
+
+__all__ = ["Centred", "CrossGram", "Data", "Dense", "Gram", "KernelCentring", "Normal", "Operator"]

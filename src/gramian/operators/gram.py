@@ -1,0 +1,155 @@
+"""The Gram engine: products with a kernel matrix that is never formed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from gramian.kernels import Kernel
+from gramian.kernels.pairwise import Rows
+from gramian.operators.base import Operator
+from gramian.operators.tiles import Meter, run, share, spans, threads_for
+from gramian.results import Array
+
+
+class CrossGram:
+    """``K(X, Y)`` between two sets of rows, made tile by tile, used and thrown away.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        With resolved parameters.
+    X, Y : rows
+        Dense or CSR, n x d and m x d.
+    dtype : dtype
+        Precision of tiles and products.
+
+    Cost
+    ----
+    A product with k vectors takes n m (d + k) multiplications and n m evaluations of the scalar map; its memory is one
+    tile per thread, whatever n and m.
+    """
+
+    def __init__(self, kernel: Kernel, X: Rows, Y: Rows, dtype: Any = np.float64) -> None:
+        self.kernel, self.X, self.Y, self.dtype = kernel, X, Y, np.dtype(dtype)
+        self.pairs = kernel.pairs(X, Y, self.dtype)
+        self.shape = self.pairs.shape
+
+    def __matmul__(self, V: Array) -> Array:
+        """Return ``K(X, Y) V``."""
+        V = np.ascontiguousarray(V, dtype=self.dtype)
+        out = np.zeros((self.shape[0], V.shape[1]), dtype=self.dtype)
+        rows, cols = spans(self.shape[0]), spans(self.shape[1])
+
+        def work(panels: Sequence[int], meter: Meter) -> None:
+            buffer = _buffer(rows, cols, self.dtype)
+            for i in panels:
+                for c in cols:
+                    out[rows[i]] += _tile(self.pairs, rows[i], c, buffer) @ V[c]
+                    meter.tick()
+
+        run(work, share(len(rows), threads_for(len(rows))))
+        return out
+
+    def toarray(self) -> Array:
+        """Return the whole block."""
+        out = np.empty(self.shape, dtype=self.dtype)
+        rows = spans(self.shape[0])
+        everything = slice(0, self.shape[1])
+
+        def work(panels: Sequence[int], meter: Meter) -> None:
+            for i in panels:
+                self.pairs.tile(rows[i], everything, out[rows[i]])
+                meter.tick()
+
+        run(work, share(len(rows), threads_for(len(rows))))
+        return out
+
+
+class Gram(Operator):
+    """``K(X, X)``, symmetric: each tile above the diagonal serves twice.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        With resolved parameters.
+    X : rows
+        Dense or CSR, n x d.
+    dtype : dtype
+        Precision of tiles and products.
+
+    Cost
+    ----
+    A product with k vectors takes n^2/2 (d + 4k) multiplications and n^2/2 evaluations of the scalar map; its memory is
+    one tile and one n x k sum per thread.
+    """
+
+    def __init__(self, kernel: Kernel, X: Rows, dtype: Any = np.float64) -> None:
+        self.kernel, self.X, self.dtype = kernel, X, np.dtype(dtype)
+        self.positive = kernel.positive_definite
+        self.pairs = kernel.pairs(X, X, self.dtype)
+        self.n = X.shape[0]
+
+    def __matmul__(self, V: Array) -> Array:
+        """Return ``K V``."""
+        V = np.ascontiguousarray(V, dtype=self.dtype)
+        blocks = spans(self.n)
+
+        def work(panels: Sequence[int], meter: Meter) -> Array:
+            total = np.zeros_like(V)
+            buffer = _buffer(blocks, blocks, self.dtype)
+            for i in panels:
+                for j in range(i, len(blocks)):
+                    tile = _tile(self.pairs, blocks[i], blocks[j], buffer)
+                    total[blocks[i]] += tile @ V[blocks[j]]
+                    if j > i:
+                        total[blocks[j]] += tile.T @ V[blocks[i]]
+                    meter.tick()
+            return total
+
+        first, *rest = run(work, share(len(blocks), threads_for(len(blocks))))
+        for total in rest:
+            first += total
+        return first
+
+    def diagonal(self) -> Array:
+        """Return ``k(x, x)`` for every row."""
+        return self.kernel.diagonal(self.X)
+
+    def columns(self, chosen: Array) -> Array:
+        """Return the columns ``K(X, X[chosen])``."""
+        return CrossGram(self.kernel, self.X, self.X[chosen], self.dtype).toarray()
+
+    def toarray(self) -> Array:
+        out = np.empty((self.n, self.n))
+        blocks = spans(self.n)
+        pairs = self.pairs if self.dtype == np.float64 else self.kernel.pairs(self.X, self.X, np.float64)
+
+        def work(panels: Sequence[int], meter: Meter) -> None:
+            buffer = _buffer(blocks, blocks, out.dtype)
+            for i in panels:
+                for j in range(i, len(blocks)):
+                    tile = _tile(pairs, blocks[i], blocks[j], buffer)
+                    if i == j:
+                        tile = (tile + tile.T) / 2  # the same to the bit on both sides of the diagonal
+                    out[blocks[i], blocks[j]] = tile
+                    out[blocks[j], blocks[i]] = tile.T
+                    meter.tick()
+
+        run(work, share(len(blocks), threads_for(len(blocks))))
+        return out
+
+    def astype(self, dtype: Any) -> Gram:
+        return self if self.dtype == dtype else Gram(self.kernel, self.X, dtype)
+
+
+def _buffer(rows: list[slice], cols: list[slice], dtype: np.dtype) -> Array:
+    """Room for the largest tile; the first is as large as any."""
+    return np.empty((rows[0].stop - rows[0].start) * (cols[0].stop - cols[0].start), dtype=dtype)
+
+
+def _tile(pairs: Any, rows: slice, cols: slice, buffer: Array) -> Array:
+    shape = rows.stop - rows.start, cols.stop - cols.start
+    return pairs.tile(rows, cols, buffer[: shape[0] * shape[1]].reshape(shape))

@@ -1,0 +1,92 @@
+"""New points to scores, and back: what a fitted estimator keeps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from gramian.kernels import Kernel
+from gramian.operators import CrossGram
+from gramian.operators.tiles import spans
+from gramian.results import Array
+
+BLOCK = 4096
+
+
+@dataclass(frozen=True)
+class LinearProjection:
+    r"""Affine map to scores and its inverse on the span of the components.
+
+    Definition
+    ----------
+    .. math:: t = W'(x - \mu), \qquad \hat x = \mu + B't
+
+    Attributes
+    ----------
+    mean : (d,) array
+    weights : (d, k) array
+        Columns of W: directions times mix, scaling included.
+    back : (k, d) array
+        Rows of B.
+    """
+
+    mean: Array
+    weights: Array
+    back: Array
+
+    @property
+    def size(self) -> int:
+        """Number of scores of a row."""
+        return self.weights.shape[1]
+
+    def scores(self, X: Any) -> Array:
+        """Scores of rows, n x k, in double precision."""
+        if sp.issparse(X):
+            return np.asarray(X @ self.weights - self.mean @ self.weights)
+        # Centre before multiplying: far from the origin the difference of two products has no digits left.
+        blocks = [(X[rows] - self.mean) @ self.weights for rows in spans(X.shape[0], BLOCK)]
+        return np.concatenate(blocks)
+
+    def inverse(self, scores: Array) -> Array:
+        """Rows on the span of the components that have these scores."""
+        return scores @ self.back + self.mean
+
+
+@dataclass(frozen=True)
+class KernelProjection:
+    r"""Scores from kernel values between new rows and anchors, with the centring folded in.
+
+    Definition
+    ----------
+    .. math:: t = B'k(x) + b, \qquad k(x)_i = k(x, x_i)
+
+    Attributes
+    ----------
+    kernel : Kernel
+    anchors : rows
+        Training rows.
+    coefficients : (n, k) array
+        B.
+    offset : (k,) array
+        b.
+    """
+
+    kernel: Kernel
+    anchors: Any
+    coefficients: Array
+    offset: Array
+
+    @property
+    def size(self) -> int:
+        """Number of scores of a row."""
+        return len(self.offset)
+
+    def scores(self, X: Any) -> Array:
+        """Scores of rows, m x k; kernel values stream by and are not kept."""
+        return CrossGram(self.kernel, X, self.anchors) @ self.coefficients + self.offset
+
+
+Projection = LinearProjection | KernelProjection

@@ -1,0 +1,107 @@
+"""Frozen values that travel between the layers: what was found, how, and how it reads."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class SolverTrace:
+    """How an answer was reached: which solver, why that one, at what price, and why it stopped."""
+
+    solver: str
+    reason: str
+    products: str = ""
+    converged: bool = True
+    stopped: str = ""
+
+
+@dataclass(frozen=True)
+class Spectrum:
+    """Leading eigenpairs of a symmetric operator, in order, oriented, with their certificate.
+
+    Attributes
+    ----------
+    values : (k,) array
+        Descending, all above the null-space tolerance.
+    vectors : (n, k) array
+        Orthonormal columns.
+    residuals : (k,) array
+        ``||A v - lambda v|| / lambda`` in double precision.
+    trace : SolverTrace
+    n_negative, most_negative
+        Negative eigenvalues met, and the size of the largest of them.
+    absolute_sum : float or None
+        Sum of all ``|lambda|`` if the whole spectrum is known.
+    """
+
+    values: Array
+    vectors: Array
+    residuals: Array
+    trace: SolverTrace
+    n_negative: int = 0
+    most_negative: float = 0.0
+    absolute_sum: float | None = None
+
+
+@dataclass(frozen=True)
+class Mix:
+    """The small matrix an estimator puts to the right of V, and the one that leads back to the components.
+
+    Scores are ``Phi V forward``; ``scores @ back`` are coordinates along the components again.
+    """
+
+    forward: Array
+    back: Array
+
+
+@dataclass(frozen=True)
+class FitSummary:
+    """What a fit did, in a few labelled lines: a result, not a log.
+
+    ``str()`` gives text, :meth:`to_dict` and :meth:`to_json` the same facts for machines.
+    """
+
+    title: tuple[str, ...]
+    lines: tuple[tuple[str, str], ...]
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        width = max((len(label) for label, _ in self.lines), default=0) + 1
+        width = max(width, len(self.title[0]) + 1)
+        head = f"{self.title[0]:<{width}} " + "   ".join(self.title[1:])
+        return "\n".join([head, *(f"{label:<{width}} {text}" for label, text in self.lines)])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Facts as plain Python values."""
+        return json.loads(self.to_json())
+
+    def to_json(self) -> str:
+        """Facts as JSON text."""
+        return json.dumps(self.facts, default=_plain)
+
+
+def _plain(value: Any) -> Any:
+    """Turn NumPy values into what JSON knows."""
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, np.generic):
+        return value.item()
+    raise TypeError(f"{type(value).__name__} has no JSON form")
+
+
+def percent(share: float) -> str:
+    """Write a share for people.
+
+    >>> percent(0.61349)
+    '61.3 %'
+    """
+    return f"{100 * share:.3g} %"

@@ -1,0 +1,13 @@
+"""Solvers: spectra of symmetric operators, reached by the front door :func:`~gramian.solvers.eigen.eigen`.
+
+::
+
+    eigen(operator, k, solver)  ->  Dense | Power | Randomized  ->  arrange (order, rank, certificate)  ->  Spectrum
+"""
+
+from gramian.solvers.dense import Dense, svd
+from gramian.solvers.eigen import choose, eigen, orient
+from gramian.solvers.power import Power
+from gramian.solvers.randomized import Randomized
+
+__all__ = ["Dense", "Power", "Randomized", "choose", "eigen", "orient", "svd"]

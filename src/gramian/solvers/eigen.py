@@ -1,0 +1,113 @@
+"""The front door to every spectrum: who solves, and what order, sign, rank and certificate mean.
+
+Nothing outside this module sorts eigenvalues, fixes signs, cuts the null space or judges a residual.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gramian.config import format_bytes, memory_budget
+from gramian.operators import Operator
+from gramian.results import Array, SolverTrace, Spectrum
+from gramian.solvers.base import Raw, Solver
+from gramian.solvers.dense import Dense
+from gramian.solvers.power import Power
+from gramian.solvers.randomized import Randomized
+
+SOLVERS: dict[str, type] = {solver.name: solver for solver in (Dense, Power, Randomized)}
+#: Largest matrix handed to LAPACK: beyond it memory and time are better spent on products.
+DENSE_LIMIT = 10_000
+#: Up to here a dense solution takes less than a second or two and gives the whole spectrum.
+SMALL = 2_000
+TIE = 1e-8
+
+
+def eigen(
+    operator: Operator, k: int, solver: str | Solver = "auto", rng: np.random.Generator | None = None
+) -> Spectrum:
+    """Return the k largest eigenpairs of a symmetric operator that are positive.
+
+    Parameters
+    ----------
+    operator : Operator
+        Symmetric, n x n.
+    k : int
+        Pairs wanted; fewer come back if the operator has fewer positive eigenvalues.
+    solver : str or solver object
+        "auto", "dense", "power", "randomized", or an object such as ``Randomized(tol=1e-10)``.
+    rng : Generator, optional
+        Source of starting vectors.
+    """
+    chosen, reason = choose(operator, k, solver)
+    raw = chosen.solve(operator, min(k, operator.n), rng or np.random.default_rng(0))
+    return arrange(operator, raw, k, SolverTrace(chosen.name, reason, raw.products, raw.converged, raw.stopped))
+
+
+def choose(operator: Operator, k: int, solver: str | Solver) -> tuple[Solver, str]:
+    """Return a solver and the reason for it."""
+    n, size = operator.n, 8 * operator.n**2
+    if not isinstance(solver, str):
+        return solver, "as asked"
+    if solver == "auto":
+        if n <= SMALL or (k > n // 10 and n <= DENSE_LIMIT):
+            return Dense(), f"a matrix of {n:,} x {n:,} is small"
+        return (
+            Randomized(),
+            f"a {n:,} x {n:,} matrix would take {format_bytes(size)}, products take none of it",
+        )
+    if solver not in SOLVERS:
+        known = ", ".join(["auto", *SOLVERS])
+        raise ValueError(f"solver={solver!r} is not known. Use one of: {known}.")
+    if solver == "dense":
+        _check_dense(n, size)
+    return SOLVERS[solver](), "as asked"
+
+
+def arrange(operator: Operator, raw: Raw, k: int, trace: SolverTrace) -> Spectrum:
+    """Sort, cut the null space and what is negative, and certify what is left."""
+    order = np.argsort(-raw.values, kind="stable")
+    values = raw.values[order]
+    null = null_tolerance(operator.n, np.abs(values).max(initial=0.0))
+    kept = order[: min(k, int((values > null).sum()))]
+    negative = values[values < -null]
+    V = np.ascontiguousarray(raw.vectors[:, kept])
+    image = raw.image[:, kept] if raw.image is not None else operator @ V
+    return Spectrum(
+        values=raw.values[kept],
+        vectors=V,
+        residuals=residuals(image, V, raw.values[kept]),
+        trace=trace,
+        n_negative=len(negative),
+        most_negative=float(-negative.min()) if len(negative) else 0.0,
+        absolute_sum=float(np.abs(values).sum()) if raw.complete else None,
+    )
+
+
+def residuals(image: Array, vectors: Array, values: Array) -> Array:
+    """Certificate ``||A v - lambda v|| / lambda`` of each pair."""
+    return np.linalg.norm(image - vectors * values, axis=0) / np.where(values > 0, values, 1.0)
+
+
+def null_tolerance(n: int, largest: float) -> float:
+    """Below this an eigenvalue cannot be told from zero."""
+    return n * np.finfo(np.float64).eps * largest
+
+
+def orient(deciding: Array) -> Array:
+    """Return the signs that make the entry of largest magnitude of each column positive.
+
+    Entries within 1e-8 of the largest count as equal: the lowest index decides, so that rounding does not.
+    """
+    magnitude = np.abs(deciding)
+    first = np.argmax(magnitude >= magnitude.max(axis=0) * (1 - TIE), axis=0)
+    return np.where(deciding[first, np.arange(deciding.shape[1])] < 0, -1.0, 1.0)
+
+
+def _check_dense(n: int, size: int) -> None:
+    # Twice the matrix: LAPACK works on a copy.
+    if n > DENSE_LIMIT or 2 * size > memory_budget():
+        raise ValueError(
+            f"solver='dense' needs {format_bytes(2 * size)} for a {n:,} x {n:,} matrix (budget "
+            f"{format_bytes(memory_budget())}, largest n {DENSE_LIMIT:,}). Use solver='auto', which forms no matrix."
+        )

@@ -1,0 +1,64 @@
+"""Randomised subspace iteration."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from gramian.operators import Operator
+from gramian.solvers.base import Raw, orthonormal
+
+
+@dataclass(frozen=True)
+class Randomized:
+    r"""Multiply a random block until the wanted eigenpairs have settled.
+
+    Definition
+    ----------
+    .. math:: Q \leftarrow \mathrm{orth}(A Q), \qquad Q'AQ = Y \Theta Y', \quad V = QY
+
+    Parameters
+    ----------
+    tol : float
+        Largest residual ``||A v - lambda v|| / lambda`` of the wanted pairs.
+    oversampling : int
+        Columns beyond the wanted ones.
+    max_iter : int
+        Products before giving up; the residuals then say how far it came.
+
+    Cost
+    ----
+    One product of ``k + oversampling`` vectors per iteration; the error falls by ``lambda_{k+p} / lambda_k`` each time.
+    """
+
+    tol: float = 1e-8
+    oversampling: int = 10
+    max_iter: int = 300
+
+    name: ClassVar[str] = "randomized"
+
+    def solve(self, operator: Operator, k: int, rng: np.random.Generator) -> Raw:
+        size = min(operator.n, k + self.oversampling)
+        Q = orthonormal(rng.standard_normal((operator.n, size)))
+        floor = 50 * np.finfo(np.float64).eps
+        for products in range(1, self.max_iter + 1):  # noqa: B007
+            W = operator @ Q
+            theta, Y = np.linalg.eigh((Q.T @ W + W.T @ Q) / 2)
+            V, image = Q @ Y, W @ Y
+            wanted = slice(size - k, size)
+            errors = np.linalg.norm(image[:, wanted] - V[:, wanted] * theta[wanted], axis=0)
+            allowed = np.maximum(self.tol * np.abs(theta[wanted]), floor * np.abs(theta).max())
+            if (errors <= allowed).all():
+                break
+            Q = orthonormal(image)
+        converged = bool((errors <= allowed).all())
+        return Raw(
+            theta,
+            V,
+            f"{products} products of {size} vectors",
+            converged=converged,
+            stopped="" if converged else f"max_iter={self.max_iter} reached",
+            image=image,
+        )

@@ -1,0 +1,88 @@
+"""The singular basis: what every space gives and every mix takes."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+
+from gramian.projection import Projection
+from gramian.results import Array, Mix, SolverTrace
+
+
+@dataclass(frozen=True, kw_only=True)
+class SingularBasis(ABC):
+    r"""Leading part of :math:`\Phi = U\,\mathrm{diag}(s)\,V'`, the centred feature matrix of a space.
+
+    Attributes
+    ----------
+    singular : (k,) array
+        Singular values s, descending.
+    shares : (k,) array or None
+        :math:`s^2 / \|\Phi\|^2`: parts of the total variance; ``None`` if the total is not known.
+    n : int
+        Rows.
+    limit : int
+        Most components the space could have.
+    residuals : (k,) array
+        Certificate ``||A v - lambda v|| / lambda`` of each component.
+    trace : SolverTrace
+    n_negative, most_negative
+        Negative eigenvalues met (indefinite kernels), and the size of the largest of them.
+    """
+
+    singular: Array
+    shares: Array | None
+    n: int
+    limit: int
+    residuals: Array
+    trace: SolverTrace
+    n_negative: int = 0
+    most_negative: float = 0.0
+
+    @property
+    def rank(self) -> int:
+        """Number of components."""
+        return len(self.singular)
+
+    @property
+    def eigenvalues(self) -> Array:
+        """Squares of the singular values: eigenvalues of the scatter or Gram matrix."""
+        return self.singular**2
+
+    @property
+    def variances(self) -> Array:
+        """Variances along the components, divisor n - 1."""
+        return (self.singular / np.sqrt(self.n - 1)) ** 2
+
+    def truncate(self, k: int) -> Self:
+        """Return the first k components."""
+        return replace(
+            self,
+            singular=self.singular[:k],
+            shares=None if self.shares is None else self.shares[:k],
+            residuals=self.residuals[:k],
+            **self._truncated(k),
+        )
+
+    def smallest_gap(self) -> tuple[float, int]:
+        """Smallest relative gap between neighbouring eigenvalues, and the 0-based index of the first of the two."""
+        values = self.eigenvalues[self.eigenvalues > 0]
+        if len(values) < 2:
+            return 1.0, 0
+        gaps = -np.diff(values) / values[:-1]
+        return float(gaps.min()), int(gaps.argmin())
+
+    @abstractmethod
+    def scores(self) -> Array:
+        """Training scores ``U diag(s)``, n x k."""
+
+    @abstractmethod
+    def projection(self, mix: Mix) -> Projection:
+        """Map of new points to scores along ``V mix``."""
+
+    @abstractmethod
+    def _truncated(self, k: int) -> dict[str, Any]:
+        """Fields of the subclass, cut to k components."""

@@ -1,0 +1,82 @@
+"""The feature space of a kernel: directions are known by their dual coefficients."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gramian.config import format_bytes
+from gramian.kernels import Kernel
+from gramian.operators import Centred, Gram, KernelCentring
+from gramian.projection import KernelProjection
+from gramian.results import Array, Mix
+from gramian.solvers.base import Solver
+from gramian.solvers.eigen import DENSE_LIMIT, eigen, orient
+from gramian.spaces.base import SingularBasis
+
+
+@dataclass(frozen=True, kw_only=True)
+class KernelBasis(SingularBasis):
+    """Singular basis with left vectors U, n x k; the directions are ``Phi'U/s``."""
+
+    kernel: Kernel
+    anchors: Any
+    vectors: Array
+    centring: KernelCentring
+
+    def scores(self) -> Array:
+        return self.vectors * self.singular
+
+    def projection(self, mix: Mix) -> KernelProjection:
+        coefficients, offset = self.centring.fold(self.vectors / self.singular @ mix.forward)
+        return KernelProjection(self.kernel, self.anchors, coefficients, offset)
+
+    def _truncated(self, k: int) -> dict[str, Any]:
+        return {"vectors": self.vectors[:, :k]}
+
+
+class KernelSpace:
+    """Centred features of a kernel.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Parameters may still be words: they are resolved on ``X``.
+    X : rows
+        Dense or CSR, n x d; for a precomputed kernel the Gram matrix.
+    """
+
+    def __init__(self, kernel: Kernel, X: Any) -> None:
+        self.X, self.kernel = X, kernel.resolve(X)
+        self.n = X.shape[0]
+
+    def basis(
+        self, rank: int | None, solver: str | Solver = "auto", rng: np.random.Generator | None = None
+    ) -> KernelBasis:
+        """Return the leading ``rank`` components with a positive eigenvalue (all of them if None)."""
+        if rank is None and self.n > DENSE_LIMIT:
+            raise ValueError(
+                f"n_components=None asks for all components of {self.n:,} rows, a dense problem of "
+                f"{format_bytes(8 * self.n**2)}. Say how many you need, for instance n_components=10."
+            )
+        k = self.n if rank is None else min(rank, self.n)
+        gram = Centred(Gram(self.kernel, self.X))
+        spectrum = eigen(gram, k, solver, rng)
+        singular, U = np.sqrt(spectrum.values), spectrum.vectors
+        total = gram.trace() if self.kernel.positive_definite else spectrum.absolute_sum
+        return KernelBasis(
+            singular=singular,
+            shares=None if not total else spectrum.values / total,
+            n=self.n,
+            limit=self.n,
+            residuals=spectrum.residuals,
+            trace=spectrum.trace,
+            n_negative=spectrum.n_negative,
+            most_negative=spectrum.most_negative,
+            kernel=self.kernel,
+            anchors=self.kernel.anchors(self.X),
+            vectors=U * orient(U),
+            centring=gram.centring,
+        )
