@@ -130,7 +130,8 @@ def warn_of(basis: SingularBasis) -> None:
 
 def _negative(basis: SingularBasis) -> str:
     word = "eigenvalue" if basis.n_negative == 1 else "eigenvalues"
+    least = "" if basis.shares is not None else "at least "
     return (
-        f"the kernel matrix is indefinite: {basis.n_negative} negative {word}, the largest of size "
+        f"the kernel matrix is indefinite: {least}{basis.n_negative} negative {word}, the largest of size "
         f"{basis.most_negative:.3g}; only positive ones were kept."
     )

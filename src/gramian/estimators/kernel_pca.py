@@ -32,7 +32,8 @@ class KernelPCA(ProjectionTransformer, BaseEstimator):
         Text such as ``"rbf(sigma=2)"``, an object of :mod:`gramian.kernels`, ``"precomputed"``, or a function of two
         blocks of rows. ``"rbf"`` is the Gaussian kernel with gamma = 1 / (d var X).
     solver : str or solver object
-        "auto", "dense", "power" (one by one with peeling) or "randomized".
+        "auto", "dense", "krylov" (matrix-free), "power" (one by one with peeling), "randomized", or an object such as
+        ``gramian.solvers.Krylov(tol=1e-4)``.
     random_state : int, Generator, RandomState or None
         Seed of the iterative solvers. None is a fixed seed.
 
@@ -118,7 +119,7 @@ class KernelPCA(ProjectionTransformer, BaseEstimator):
         basis = space.basis(asked, self.solver, random_generator(self.random_state))
         if basis.rank == 0:
             raise ValueError(
-                f"zero variance: the centred matrix of the kernel {basis.kernel} has rank 0, all rows look alike to it. "
+                f"zero variance: the centred matrix of the kernel {basis.kernel} has rank 0, all rows look alike. "
                 "Check X for identical rows, and the width of the kernel."
             )
         if asked is not None and basis.rank < asked:

@@ -34,8 +34,8 @@ class PCA(ProjectionTransformer, BaseEstimator):
     center : bool
         Subtract the column means. Without it the directions are those of greatest mean square.
     solver : str or solver object
-        "auto"; "covariance" (d x d), "svd", "dual" (n x n), "power" (one by one with peeling), "randomized". They
-        agree; they differ in cost and in the digits they keep of tiny variances, where "svd" is best.
+        "auto"; "covariance" (d x d), "svd", "dual" (n x n), "power" (one by one with peeling), "krylov", "randomized".
+        They agree; they differ in cost and in the digits they keep of tiny variances, where "svd" is best.
     random_state : int, Generator, RandomState or None
         Seed of the iterative solvers. None is a fixed seed.
 

@@ -35,6 +35,10 @@ class Pair(Kernel):
     def positive_definite(self) -> bool:
         return self.left.positive_definite and self.right.positive_definite
 
+    @property
+    def costly(self) -> bool:
+        return self.left.costly or self.right.costly
+
     def resolve(self, X: Rows) -> Self:
         return evolve(self, left=self.left.resolve(X), right=self.right.resolve(X))
 
@@ -100,6 +104,10 @@ class Scaled(Kernel):
     def positive_definite(self) -> bool:
         return self.kernel.positive_definite
 
+    @property
+    def costly(self) -> bool:
+        return self.kernel.costly
+
     def resolve(self, X: Rows) -> Self:
         self.check()
         return evolve(self, kernel=self.kernel.resolve(X))
@@ -134,6 +142,10 @@ class Power(Kernel):
     @property
     def positive_definite(self) -> bool:
         return self.kernel.positive_definite
+
+    @property
+    def costly(self) -> bool:
+        return self.kernel.costly
 
     def resolve(self, X: Rows) -> Self:
         self.check()
@@ -171,6 +183,10 @@ class Columns(Kernel):
     @property
     def positive_definite(self) -> bool:
         return self.kernel.positive_definite
+
+    @property
+    def costly(self) -> bool:
+        return self.kernel.costly
 
     def resolve(self, X: Rows) -> Self:
         self.check()

@@ -30,6 +30,11 @@ class Kernel(ABC):
         """Whether every Gram matrix is positive semidefinite, whatever the data."""
         return True
 
+    @property
+    def costly(self) -> bool:
+        """Whether a value costs far more than reading it from memory."""
+        return False
+
     @abstractmethod
     def pairs(self, X: Rows, Y: Rows, dtype: Any) -> Pairs:
         """Prepare tiles of ``k(x, y)``; the parameters must be numbers by now (see :meth:`resolve`)."""
@@ -185,7 +190,7 @@ def format_value(value: Any) -> str:
 def require_positive(kernel: Kernel, **numbers: Any) -> None:
     """Raise ValueError for the first of ``numbers`` that is not a positive finite number."""
     for key, value in numbers.items():
-        if not is_number(value) or not 0 < value < np.inf:
+        if not (is_number(value) and 0 < value < np.inf):
             raise ValueError(f"{key}={value!r} of the {kernel.name} kernel must be a positive number.")
 
 

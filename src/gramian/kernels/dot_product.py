@@ -108,9 +108,7 @@ class Polynomial(DotProduct):
         with np.errstate(over="ignore"):
             raise_to(tile, self.degree)
         if not np.isfinite(tile).all():
-            raise ValueError(
-                f"the polynomial kernel overflows at degree={self.degree!r}. Lower it, or standardise X and set scale=1/d."
-            )
+            raise ValueError(f"the polynomial kernel overflows at degree={self.degree!r}. Lower it, or standardise X.")
         return tile
 
     def feature_map(self, X: Any) -> Array:

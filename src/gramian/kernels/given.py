@@ -95,6 +95,10 @@ class Function(Kernel):
     def positive_definite(self) -> bool:
         return False  # not known, and not assumed
 
+    @property
+    def costly(self) -> bool:
+        return True  # not known, and a call per tile and product may be
+
     def pairs(self, X: Rows, Y: Rows, dtype: Any) -> Pairs:
         return Called(self.function, X, Y, dtype)
 

@@ -228,6 +228,10 @@ class Matern(Lengthed):
         if not is_number(self.nu) or not self.nu > 0:
             raise ValueError(f"nu={self.nu!r} of the matern kernel must be a positive number or infinity.")
 
+    @property
+    def costly(self) -> bool:
+        return self.nu not in (0.5, 1.5, 2.5, np.inf)
+
     def of(self, tile: Array) -> Array:
         if np.isinf(self.nu):
             tile *= tile.dtype.type(-0.5)

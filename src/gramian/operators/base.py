@@ -7,18 +7,21 @@ from typing import Any, Self
 
 import numpy as np
 
+from gramian.operators.pivoting import pivoted_factor
 from gramian.results import Array
 
 
 class Operator(ABC):
     """A symmetric n x n matrix, known by its products.
 
-    Solvers see nothing else: no data, no kernel. ``positive`` says that no eigenvalue can be negative.
+    Solvers see nothing else: no data, no kernel. ``positive`` says that no eigenvalue can be negative, ``narrow_pays``
+    that products in single precision are cheaper by a good deal.
     """
 
     n: int
     dtype: np.dtype
     positive: bool
+    narrow_pays: bool = False
 
     @abstractmethod
     def __matmul__(self, V: Array) -> Array:
@@ -32,9 +35,9 @@ class Operator(ABC):
     def astype(self, dtype: Any) -> Self:
         """Return the same operator in another precision."""
 
-    def start(self, size: int, rng: np.random.Generator) -> Array:
-        """Return n x size vectors to start an iteration from; better than random where the operator knows how."""
-        return rng.standard_normal((self.n, size))
+    def sketch(self, rank: int, rng: np.random.Generator) -> Array:
+        """Return a tall F whose span is near the leading eigenvectors; random unless the operator knows better."""
+        return rng.standard_normal((self.n, min(rank, self.n)))
 
 
 class Dense(Operator):
@@ -46,6 +49,18 @@ class Dense(Operator):
 
     def __matmul__(self, V: Array) -> Array:
         return self.A @ V
+
+    def diagonal(self) -> Array:
+        """Return the diagonal."""
+        return self.A.diagonal()
+
+    def columns(self, chosen: Array) -> Array:
+        """Return some columns."""
+        return self.A[:, chosen]
+
+    def sketch(self, rank: int, rng: np.random.Generator) -> Array:
+        rank = min(rank, self.n)
+        return pivoted_factor(self, rank, rng) if self.positive else super().sketch(rank, rng)
 
     def toarray(self) -> Array:
         return self.A.astype(np.float64)

@@ -62,6 +62,7 @@ class Centred(Operator):
     def __init__(self, inner: Any, means: Array | None = None) -> None:
         self.inner, self._means = inner, means
         self.n, self.dtype, self.positive = inner.n, inner.dtype, inner.positive
+        self.narrow_pays = inner.narrow_pays
 
     def __matmul__(self, V: Array) -> Array:
         V = centre_columns(V)
@@ -91,8 +92,8 @@ class Centred(Operator):
         # Means in single precision would stain the certificate: the new operator finds its own.
         return self if self.dtype == dtype else Centred(self.inner.astype(dtype))
 
-    def start(self, size: int, rng: np.random.Generator) -> Array:
-        return centre_columns(self.inner.start(size, rng))
+    def sketch(self, rank: int, rng: np.random.Generator) -> Array:
+        return centre_columns(self.inner.sketch(rank, rng))
 
 
 def centre_columns(V: Array) -> Array:

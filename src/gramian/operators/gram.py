@@ -7,11 +7,17 @@ from typing import Any
 
 import numpy as np
 
+from gramian.config import memory_budget
 from gramian.kernels import Kernel
 from gramian.kernels.pairwise import Rows
-from gramian.operators.base import Operator
+from gramian.operators.base import Dense, Operator
+from gramian.operators.pivoting import pivoted_factor
 from gramian.operators.tiles import Meter, run, share, spans, threads_for
+from gramian.progress import part_done
 from gramian.results import Array
+
+#: Bytes up to which a Gram matrix is kept. Memory touched for the first time costs about as much as five products.
+KEEP = 10**8
 
 
 class CrossGram:
@@ -86,6 +92,8 @@ class Gram(Operator):
     one tile and one n x k sum per thread.
     """
 
+    narrow_pays = True
+
     def __init__(self, kernel: Kernel, X: Rows, dtype: Any = np.float64) -> None:
         self.kernel, self.X, self.dtype = kernel, X, np.dtype(dtype)
         self.positive = kernel.positive_definite
@@ -109,7 +117,9 @@ class Gram(Operator):
                     meter.tick()
             return total
 
-        first, *rest = run(work, share(len(blocks), threads_for(len(blocks))))
+        tiles = len(blocks) * (len(blocks) + 1) / 2
+        hands = share(len(blocks), threads_for(len(blocks)))
+        first, *rest = run(work, hands, lambda done: part_done(done / tiles))
         for total in rest:
             first += total
         return first
@@ -121,6 +131,10 @@ class Gram(Operator):
     def columns(self, chosen: Array) -> Array:
         """Return the columns ``K(X, X[chosen])``."""
         return CrossGram(self.kernel, self.X, self.X[chosen], self.dtype).toarray()
+
+    def sketch(self, rank: int, rng: np.random.Generator) -> Array:
+        rank = min(rank, self.n)
+        return pivoted_factor(self, rank, rng) if self.positive else super().sketch(rank, rng)
 
     def toarray(self) -> Array:
         out = np.empty((self.n, self.n))
@@ -140,6 +154,12 @@ class Gram(Operator):
 
         run(work, share(len(blocks), threads_for(len(blocks))))
         return out
+
+    def kept(self) -> Operator:
+        """Return the matrix itself where making tiles anew for every product would cost more than reading it."""
+        size, room = 8 * self.n**2, memory_budget() // 4
+        worth = size <= min(KEEP, room) or (self.kernel.costly and size <= room)
+        return Dense(self.toarray(), positive=self.positive) if worth else self
 
     def astype(self, dtype: Any) -> Gram:
         return self if self.dtype == dtype else Gram(self.kernel, self.X, dtype)

@@ -18,12 +18,13 @@ SIDE = 512
 Result = TypeVar("Result")
 
 
-def spans(n: int, side: int = SIDE) -> list[slice]:
+def spans(n: int, side: int | None = None) -> list[slice]:
     """Cut ``range(n)`` into slices of one size (the last may be shorter).
 
     >>> spans(5, 2)
     [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
     """
+    side = side or SIDE
     return [slice(at, min(at + side, n)) for at in range(0, n, side)]
 
 

@@ -2,12 +2,13 @@
 
 ::
 
-    eigen(operator, k, solver)  ->  Dense | Power | Randomized  ->  arrange (order, rank, certificate)  ->  Spectrum
+    eigen(operator, k, solver)  ->  Dense | Krylov | Power | Randomized  ->  arrange (order, rank, residuals)
 """
 
 from gramian.solvers.dense import Dense, svd
 from gramian.solvers.eigen import choose, eigen, orient
+from gramian.solvers.krylov import Krylov
 from gramian.solvers.power import Power
 from gramian.solvers.randomized import Randomized
 
-__all__ = ["Dense", "Power", "Randomized", "choose", "eigen", "orient", "svd"]
+__all__ = ["Dense", "Krylov", "Power", "Randomized", "choose", "eigen", "orient", "svd"]

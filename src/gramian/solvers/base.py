@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, Protocol
 
 import numpy as np
@@ -15,7 +15,7 @@ from gramian.results import Array
 class Raw:
     """Eigenpairs as a solver found them: any order, any sign.
 
-    ``complete`` says that the values are the whole spectrum; ``image`` is ``A @ vectors`` in double precision if the
+    ``complete`` says that the values are the whole spectrum; ``others`` are values met without their vectors; ``image`` is ``A @ vectors`` in double precision if the
     solver has it, so that the certificate costs nothing more.
     """
 
@@ -26,6 +26,7 @@ class Raw:
     converged: bool = True
     stopped: str = ""
     image: Array | None = None
+    others: Array = field(default_factory=lambda: np.empty(0))
 
 
 class Solver(Protocol):

@@ -12,14 +12,17 @@ from gramian.operators import Operator
 from gramian.results import Array, SolverTrace, Spectrum
 from gramian.solvers.base import Raw, Solver
 from gramian.solvers.dense import Dense
+from gramian.solvers.krylov import Krylov
 from gramian.solvers.power import Power
 from gramian.solvers.randomized import Randomized
 
-SOLVERS: dict[str, type] = {solver.name: solver for solver in (Dense, Power, Randomized)}
+SOLVERS: dict[str, type] = {solver.name: solver for solver in (Dense, Krylov, Power, Randomized)}
 #: Largest matrix handed to LAPACK: beyond it memory and time are better spent on products.
 DENSE_LIMIT = 10_000
-#: Up to here a dense solution takes less than a second or two and gives the whole spectrum.
-SMALL = 2_000
+#: Up to here LAPACK is as quick as anything.
+SMALL = 500
+#: Up to here the whole spectrum takes seconds at most.
+COUNTABLE = 2_000
 TIE = 1e-8
 
 
@@ -35,7 +38,7 @@ def eigen(
     k : int
         Pairs wanted; fewer come back if the operator has fewer positive eigenvalues.
     solver : str or solver object
-        "auto", "dense", "power", "randomized", or an object such as ``Randomized(tol=1e-10)``.
+        "auto", "dense", "krylov", "power", "randomized", or an object such as ``Krylov(tol=1e-10)``.
     rng : Generator, optional
         Source of starting vectors.
     """
@@ -50,27 +53,32 @@ def choose(operator: Operator, k: int, solver: str | Solver) -> tuple[Solver, st
     if not isinstance(solver, str):
         return solver, "as asked"
     if solver == "auto":
-        if n <= SMALL or (k > n // 10 and n <= DENSE_LIMIT):
-            return Dense(), f"a matrix of {n:,} x {n:,} is small"
-        return (
-            Randomized(),
-            f"a {n:,} x {n:,} matrix would take {format_bytes(size)}, products take none of it",
-        )
+        fits = n <= DENSE_LIMIT and 3 * size <= memory_budget()
+        if fits and n <= SMALL:
+            return Dense(), f"a {n:,} x {n:,} matrix is small"
+        if fits and k > n // 10:
+            return Dense(), f"{k:,} of {n:,} components are many"
+        if fits and n <= COUNTABLE and not operator.positive:
+            return Dense(), "the whole spectrum tells how indefinite the kernel is"
+        if fits:
+            return _krylov(operator), f"for {k} of {n:,} components a few products are quicker than a factorisation"
+        return _krylov(operator), f"matrix-free: {n:,} x {n:,} would take {format_bytes(size)}, the budget is {_budget()}"
     if solver not in SOLVERS:
         known = ", ".join(["auto", *SOLVERS])
         raise ValueError(f"solver={solver!r} is not known. Use one of: {known}.")
     if solver == "dense":
         _check_dense(n, size)
-    return SOLVERS[solver](), "as asked"
+    return (_krylov(operator) if solver == "krylov" else SOLVERS[solver]()), "as asked"
 
 
 def arrange(operator: Operator, raw: Raw, k: int, trace: SolverTrace) -> Spectrum:
     """Sort, cut the null space and what is negative, and certify what is left."""
     order = np.argsort(-raw.values, kind="stable")
     values = raw.values[order]
-    null = null_tolerance(operator.n, np.abs(values).max(initial=0.0))
+    met = np.concatenate([values, raw.others])
+    null = null_tolerance(operator.n, np.abs(met).max(initial=0.0))
     kept = order[: min(k, int((values > null).sum()))]
-    negative = values[values < -null]
+    negative = met[met < -null]
     V = np.ascontiguousarray(raw.vectors[:, kept])
     image = raw.image[:, kept] if raw.image is not None else operator @ V
     return Spectrum(
@@ -102,6 +110,15 @@ def orient(deciding: Array) -> Array:
     magnitude = np.abs(deciding)
     first = np.argmax(magnitude >= magnitude.max(axis=0) * (1 - TIE), axis=0)
     return np.where(deciding[first, np.arange(deciding.shape[1])] < 0, -1.0, 1.0)
+
+
+def _krylov(operator: Operator) -> Krylov:
+    # Where products are cheap in double precision, a tighter answer costs next to nothing.
+    return Krylov() if operator.narrow_pays else Krylov(tol=1e-10, mixed=False)
+
+
+def _budget() -> str:
+    return format_bytes(memory_budget())
 
 
 def _check_dense(n: int, size: int) -> None:

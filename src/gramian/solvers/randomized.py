@@ -42,7 +42,7 @@ class Randomized:
     def solve(self, operator: Operator, k: int, rng: np.random.Generator) -> Raw:
         size = min(operator.n, k + self.oversampling)
         Q = orthonormal(rng.standard_normal((operator.n, size)))
-        floor = 50 * np.finfo(np.float64).eps
+        floor, shift = 50 * np.finfo(np.float64).eps, 0.0
         for products in range(1, self.max_iter + 1):  # noqa: B007
             W = operator @ Q
             theta, Y = np.linalg.eigh((Q.T @ W + W.T @ Q) / 2)
@@ -52,7 +52,9 @@ class Randomized:
             allowed = np.maximum(self.tol * np.abs(theta[wanted]), floor * np.abs(theta).max())
             if (errors <= allowed).all():
                 break
-            Q = orthonormal(image)
+            # Iteration finds the largest magnitudes; a shift keeps large negative values out of their way.
+            shift = max(shift, -float(theta[0]))
+            Q = orthonormal(image + shift * V)
         converged = bool((errors <= allowed).all())
         return Raw(
             theta,

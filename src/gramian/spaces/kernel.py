@@ -62,7 +62,7 @@ class KernelSpace:
                 f"{format_bytes(8 * self.n**2)}. Say how many you need, for instance n_components=10."
             )
         k = self.n if rank is None else min(rank, self.n)
-        gram = Centred(Gram(self.kernel, self.X))
+        gram = Centred(Gram(self.kernel, self.X).kept())
         spectrum = eigen(gram, k, solver, rng)
         singular, U = np.sqrt(spectrum.values), spectrum.vectors
         total = gram.trace() if self.kernel.positive_definite else spectrum.absolute_sum

@@ -112,7 +112,7 @@ class LinearSpace:
         if n <= DENSE_LIMIT and 24 * n**2 <= memory_budget():
             return "dual", f"{n:,} rows, fewer than {d:,} columns"
         side = min(n, d)
-        return "randomized", f"a {side:,} x {side:,} matrix would take {format_bytes(8 * side**2)}"
+        return "krylov", f"a {side:,} x {side:,} matrix would take {format_bytes(8 * side**2)}"
 
     def _solve(
         self, route: str | Solver, reason: str, k: int, rng: np.random.Generator | None

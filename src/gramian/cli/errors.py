@@ -1,0 +1,74 @@
+"""How a command ends: one line for every failure, and what the exit code says."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from gramian import GramianWarning
+
+FAILED, MISUSED, INTERRUPTED = 1, 2, 130
+
+
+class UsageError(ValueError):
+    """Options that contradict each other or that no table could make right."""
+
+
+def finish(job: Callable[[], None]) -> int:
+    """Do a job and return the exit code."""
+    try:
+        with one_line_warnings():
+            job()
+            sys.stdout.flush()
+        return 0
+    except BrokenPipeError:
+        _leave_stdout()  # the reader has seen enough: no failure of ours
+        return 0
+    except KeyboardInterrupt:
+        say("interrupted: nothing was written")
+        return INTERRUPTED
+    except UsageError as error:
+        say(f"error: {error}")
+        return MISUSED
+    except OSError as error:
+        _leave_stdout()
+        where = f"{os.fsdecode(error.filename)}: " if error.filename else ""
+        say(f"error: {where}{error.strerror or error}")
+    except (ValueError, TypeError, ImportError) as error:
+        say(f"error: {error}")
+    except MemoryError as error:
+        say(f"error: out of memory ({str(error) or 'the table or the result is too large'}). Set --memory lower.")
+    except Exception as error:
+        say(f"error: unexpected {type(error).__name__}: {error}. This is a fault of gramian; please report it.")
+    return FAILED
+
+
+def say(message: str) -> None:
+    """Write one line to standard error, whatever the message holds."""
+    print(" ".join(message.split()), file=sys.stderr, flush=True)
+
+
+@contextmanager
+def one_line_warnings() -> Iterator[None]:
+    """Print each warning as one line, without the place in the code."""
+
+    def show(message: Warning | str, *where: Any, **more: Any) -> None:
+        say(f"warning: {message}")
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", GramianWarning)
+        warnings.showwarning = show
+        yield
+
+
+def _leave_stdout() -> None:
+    """Send what is still buffered nowhere, or Python would fail on it again at exit."""
+    try:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+    except (OSError, ValueError, AttributeError):  # standard output is closed or no file
+        return

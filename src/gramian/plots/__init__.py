@@ -1,0 +1,13 @@
+"""Pictures of scores and spectra, drawn on matplotlib axes without touching pyplot's state.
+
+::
+
+    scores, labels, shares --> plot_scores(...)   --> Axes
+    shares                 --> plot_spectrum(...) --> Axes --> ax.figure.savefig(...)
+"""
+
+from gramian.plots.scores import plot_scores
+from gramian.plots.spectrum import plot_spectrum
+from gramian.plots.style import new_figure
+
+__all__ = ["new_figure", "plot_scores", "plot_spectrum"]

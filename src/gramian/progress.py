@@ -1,0 +1,56 @@
+"""Progress of long work: one tracker at a time, fed from the inside, reported to ``config(progress=...)``."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+from gramian.config import Progress, settings
+
+#: Seconds between two reports.
+PAUSE = 0.1
+
+
+class Tracker:
+    """Counts finished units of one task and reports them now and then."""
+
+    def __init__(self, task: str, expected: float) -> None:
+        self.task, self.expected, self.done = task, expected, 0.0
+        self.start, self.last = time.perf_counter(), -PAUSE
+
+    def advance(self, expected: float) -> None:
+        """Count one finished unit and correct the estimate of all."""
+        self.done += 1
+        self.expected = max(expected, self.done)
+        self.report(0.0, force=True)
+
+    def report(self, part: float, *, force: bool = False) -> None:
+        """Tell the callback, if there is one and it was not told just now."""
+        seconds = time.perf_counter() - self.start
+        callback = settings().progress
+        if callback and (force or seconds - self.last >= PAUSE):
+            self.last = seconds
+            callback(Progress(self.task, self.done + part, self.expected, seconds))
+
+
+_current: ContextVar[Tracker | None] = ContextVar("gramian_tracker", default=None)
+
+
+@contextmanager
+def track(task: str, expected: float) -> Iterator[Tracker]:
+    """Open a task; work inside reports parts of a unit to it through :func:`part_done`."""
+    tracker = Tracker(task, expected)
+    token = _current.set(tracker)
+    try:
+        yield tracker
+    finally:
+        _current.reset(token)
+
+
+def part_done(part: float) -> None:
+    """Report that this part of the present unit is done."""
+    tracker = _current.get()
+    if tracker:
+        tracker.report(part)

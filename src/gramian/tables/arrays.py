@@ -1,0 +1,31 @@
+"""NumPy's own files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from gramian.tables.table import Column, Sheet, TableError
+
+
+def read_npy(path: Path, source: str) -> Sheet:
+    """Read a matrix of numbers; columns are named x0, x1, ..."""
+    try:
+        # Mapped, not loaded: a header that promises more than the file holds is refused before memory is asked for.
+        matrix = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (ValueError, EOFError, SyntaxError, OverflowError) as error:
+        raise TableError(f"{source} is not a readable .npy file of numbers ({_first_line(error)}).") from error
+    if not isinstance(matrix, np.ndarray) or matrix.ndim != 2 or matrix.shape[1] == 0:
+        shape = getattr(matrix, "shape", "unknown")
+        raise TableError(f"{source}: the array has shape {shape}; rows and columns, n x d, are expected.")
+    if matrix.dtype.kind not in "biuf":
+        raise TableError(f"{source}: the array has dtype {matrix.dtype}; real numbers are expected.")
+    with np.errstate(over="ignore"):  # what is beyond double precision becomes infinite, and is refused as such
+        matrix = np.array(matrix, dtype=np.float64)
+    columns = [Column(f"x{at}", numbers=matrix[:, at]) for at in range(matrix.shape[1])]
+    return Sheet(columns, len(matrix), lambda row: f"row {row} (counted from 0)")
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error) or type(error).__name__).splitlines()[0].rstrip(".")

@@ -1,0 +1,25 @@
+"""One seed, read-only data: what every test starts from."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(20260401)
+
+
+@pytest.fixture
+def table(rng):
+    """200 x 10 rows with well separated variances, off the origin, that nobody may write to."""
+    X = rng.standard_normal((200, 10)) * 1.6 ** -np.arange(10) @ np.linalg.qr(rng.standard_normal((10, 10)))[0] + 3.0
+    X.setflags(write=False)
+    return X
+
+
+@pytest.fixture(scope="session")
+def digits():
+    X = load_digits().data
+    X.setflags(write=False)
+    return X

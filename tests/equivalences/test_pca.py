@@ -1,0 +1,132 @@
+"""Routes and relatives that must agree."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from numpy.testing import assert_allclose
+from sklearn.decomposition import PCA as SklearnPCA
+
+from gramian import PCA, KernelPCA
+from gramian.kernels import Polynomial
+
+ROUTES = ["covariance", "svd", "dual", "power", "krylov", "randomized"]
+
+
+@pytest.mark.parametrize("scale", [False, True])
+@pytest.mark.parametrize("route", ROUTES)
+def test_the_routes_agree(table, route, scale):
+    reference = PCA(4, solver="svd", scale=scale).fit(table)
+    other = PCA(4, solver=route, scale=scale).fit(table)
+    assert_allclose(other.explained_variance_, reference.explained_variance_, rtol=1e-10)
+    assert_allclose(other.components_, reference.components_, atol=1e-7)
+    assert_allclose(other.transform(table), reference.transform(table), atol=1e-6)
+
+
+@pytest.mark.parametrize("route", ROUTES)
+def test_the_routes_agree_when_columns_outnumber_rows(table, route):
+    wide = table.T
+    reference = PCA(3, solver="svd").fit(wide)
+    other = PCA(3, solver=route).fit(wide)
+    assert_allclose(other.explained_variance_, reference.explained_variance_, rtol=1e-10)
+    assert_allclose(other.components_, reference.components_, atol=1e-7)
+
+
+def test_agrees_with_scikit_learn(digits):
+    ours, theirs = PCA(10).fit(digits), SklearnPCA(10).fit(digits)
+    assert_allclose(ours.explained_variance_, theirs.explained_variance_, rtol=1e-10)
+    assert_allclose(ours.explained_variance_ratio_, theirs.explained_variance_ratio_, rtol=1e-10)
+    assert_allclose(ours.singular_values_, theirs.singular_values_, rtol=1e-10)
+    assert_allclose(ours.noise_variance_, theirs.noise_variance_, rtol=1e-8)
+    assert_allclose(np.abs(ours.components_), np.abs(theirs.components_), atol=1e-8)
+
+
+@pytest.mark.parametrize("scale", [False, True])
+@pytest.mark.parametrize("route", ["covariance", "dual", "power", "krylov", "auto"])
+def test_sparse_equals_dense(rng, route, scale):
+    X = sp.random_array((120, 30), density=0.2, rng=rng, format="csr")
+    dense, sparse = (PCA(3, solver=route, scale=scale).fit(Z) for Z in (X.toarray(), X))
+    assert_allclose(sparse.explained_variance_, dense.explained_variance_, rtol=1e-9)
+    assert_allclose(sparse.components_, dense.components_, atol=1e-6)
+    assert_allclose(sparse.transform(X), dense.transform(X.toarray()), atol=1e-6)
+
+
+def test_kernel_pca_with_the_linear_kernel_is_pca(table):
+    pca, kernel = PCA(5).fit(table), KernelPCA(5, kernel="linear").fit(table)
+    signs = np.sign(np.sum(pca.transform(table) * kernel.transform(table), axis=0))
+    assert_allclose(kernel.eigenvalues_, pca.explained_variance_ * (len(table) - 1), rtol=1e-10)
+    assert_allclose(kernel.transform(table) * signs, pca.transform(table), atol=1e-8)
+    assert_allclose(kernel.explained_variance_ratio_, pca.explained_variance_ratio_, rtol=1e-10)
+    new = table[:20] * 1.5 - 1
+    assert_allclose(kernel.transform(new) * signs, pca.transform(new), atol=1e-8)
+
+
+@pytest.mark.parametrize("constant", [0.0, 1.0])
+def test_explicit_polynomial_features_and_pca_are_polynomial_kernel_pca(table, constant):
+    X = table[:, :4] / 3
+    kernel = Polynomial(degree=3, scale=0.5, constant=constant)
+    explicit = PCA(6).fit(kernel.feature_map(X))
+    implicit = KernelPCA(6, kernel=kernel).fit(X)
+    assert_allclose(implicit.eigenvalues_, explicit.explained_variance_ * (len(X) - 1), rtol=1e-9)
+    new = X[:30] + 0.1
+    expected = explicit.transform(kernel.feature_map(new))
+    signs = np.sign(np.sum(expected * implicit.transform(new), axis=0))
+    assert_allclose(implicit.transform(new) * signs, expected, atol=1e-8 * np.abs(expected).max())
+
+
+def test_whitened_scores_have_the_identity_as_covariance(table):
+    pca = PCA(whiten=True).fit(table)
+    assert_allclose(np.cov(pca.transform(table).T), np.eye(10), atol=1e-10)
+    assert_allclose(pca.inverse_transform(pca.transform(table)), table, atol=1e-9)
+
+
+@pytest.mark.parametrize("whiten", [False, True])
+@pytest.mark.parametrize("scale", [False, True])
+def test_the_inverse_returns_the_projection_onto_the_components(table, scale, whiten):
+    pca = PCA(4, scale=scale, whiten=whiten).fit(table)
+    back = pca.inverse_transform(pca.transform(table))
+    A = (table - pca.mean_) / pca.scale_
+    assert_allclose(back, A @ pca.components_.T @ pca.components_ * pca.scale_ + pca.mean_, atol=1e-10)
+
+
+@pytest.mark.parametrize("scale", [False, True])
+def test_reconstruction_error_is_the_variance_left_out(table, scale):
+    pca, n = PCA(3, scale=scale).fit(table), len(table)
+    everything = PCA(scale=scale).fit(table).explained_variance_
+    assert_allclose(pca.reconstruction_error(), (n - 1) / n * everything[3:].sum(), rtol=1e-9)
+    assert_allclose(pca.reconstruction_error(), pca.reconstruction_error(table), rtol=1e-9)
+    assert_allclose(pca.reconstruction_error(centred=False), pca.reconstruction_error(table, centred=False), rtol=1e-9)
+    assert pca.reconstruction_error(centred=False) > pca.reconstruction_error()
+
+
+def test_a_fraction_takes_the_fewest_components_that_reach_it(digits):
+    whole = np.cumsum(PCA().fit(digits).explained_variance_ratio_)
+    kept = len(PCA(0.9).fit(digits).components_)
+    assert whole[kept - 1] >= 0.9 > whole[kept - 2]
+
+
+def test_float32_is_kept_and_computed_in_double(table):
+    narrow, wide = PCA(3).fit(table.astype(np.float32)), PCA(3).fit(table)
+    assert narrow.transform(table.astype(np.float32)).dtype == np.float32
+    assert narrow.components_.dtype == np.float32
+    assert narrow.inverse_transform(narrow.transform(table.astype(np.float32))).dtype == np.float32
+    assert_allclose(narrow.explained_variance_, wide.explained_variance_, rtol=1e-6)
+
+
+def test_signs_make_the_largest_entry_positive(digits):
+    W = PCA(20).fit(digits).components_
+    assert (W[np.arange(20), np.abs(W).argmax(axis=1)] > 0).all()
+    scores = KernelPCA(5, kernel="rbf(sigma=25)").fit_transform(digits)
+    assert (scores[np.abs(scores).argmax(axis=0), np.arange(5)] > 0).all()
+
+
+def test_auto_tells_its_route_and_takes_the_svd_for_ill_conditioned_data(rng):
+    graded = rng.standard_normal((40_000, 60)) * 10.0 ** -np.linspace(0, 7, 60)
+    for X, route, why in [
+        (graded[:1000], "svd", "small"),
+        (graded + rng.standard_normal(graded.shape), "covariance", "60 columns, fewer than"),
+        (graded, "svd", "cannot resolve"),
+    ]:
+        pca = PCA().fit(X)
+        assert pca.summary_.facts["solver"] == route
+        assert why in pca.summary_.facts["reason"]
+    assert_allclose(pca.explained_variance_[-1], 1e-14, rtol=0.1)

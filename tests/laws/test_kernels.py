@@ -1,0 +1,70 @@
+import numpy as np
+import pytest
+
+from gramian.kernels import Function, Kernel, Precomputed, parse
+from gramian.testing import check_kernel, sample_rows
+
+TEXTS = [
+    "rbf",
+    "rbf(sigma=2)",
+    "rbf(sigma=median)",
+    "rbf(gamma=median)",
+    "rbf(gamma=1e8)",
+    "laplacian",
+    "laplacian(gamma=median)",
+    "laplacian(gamma=0.5, norm=l2)",
+    "laplacian(norm=l2)",
+    "matern",
+    "matern(length_scale=median, nu=0.5)",
+    "matern(nu=2.5)",
+    "matern(nu=inf)",
+    "matern(length_scale=2, nu=0.8)",
+    "rational_quadratic",
+    "rational_quadratic(length_scale=2, alpha=0.3)",
+    "linear",
+    "polynomial",
+    "polynomial(degree=2, constant=0)",
+    "polynomial(degree=5, scale=0.1)",
+    "quadratic",
+    "sigmoid(scale=0.1)",
+    "cosine",
+    "thin_plate_spline",
+    "thin_plate_spline(c=2)",
+    "2*rbf(sigma=0.5) + linear",
+    "rbf[0:2]*polynomial[1, 2]",
+    "(linear + rbf)**3",
+    "rbf[-1] + (linear + cosine)",
+    "2*(3*rbf)*(linear*rbf)",
+]
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_every_kernel_obeys_the_laws(text):
+    check_kernel(parse(text))
+
+
+def test_a_function_obeys_the_laws():
+    check_kernel(Function(lambda A, B: np.asarray((A @ B.T).todense() if hasattr(A, "todense") else A @ B.T)), text=False)
+
+
+def test_precomputed_rows_are_their_own_values():
+    K = parse("rbf(sigma=1)")(sample_rows(20))
+    assert np.array_equal(Precomputed().block(K, K), K)
+    assert np.array_equal(Precomputed().diagonal(K), np.diag(K))
+
+
+class Broken(Kernel):
+    """Not symmetric: k(x, y) = x[0]."""
+
+    name = "broken"
+
+    def pairs(self, X, Y, dtype):
+        return parse("linear").pairs(X, np.full_like(Y, 1.0) * [1, 0, 0, 0], dtype)
+
+    def diagonal(self, X):
+        return X[:, 0]
+
+
+def test_the_law_catches_a_kernel_that_is_not_symmetric():
+    with pytest.raises(AssertionError, match="k\\(x, y\\) = k\\(y, x\\)"):
+        check_kernel(Broken())
