@@ -65,8 +65,8 @@ def _refuse_what_reads_wrong(X: Any, estimator: Any) -> None:
     kind = getattr(getattr(X, "dtype", None), "kind", "")
     if kind == "c":
         raise ValueError(f"Complex data not supported: X has dtype {X.dtype}. Use X.real, X.imag or np.abs(X).")
-    shape = np.shape(X) if not sp.issparse(X) and not hasattr(X, "columns") else getattr(X, "shape", (0, 0))
-    if len(shape) != 2 and len(shape) > 0:
+    shape = np.shape(X) if isinstance(X, (list, tuple)) else getattr(X, "shape", (0, 0))
+    if len(shape) not in (0, 2):
         raise ValueError(
             f"X has shape {shape}, {type(estimator).__name__} expects rows and columns. Reshape your data: "
             "X.reshape(-1, 1) if it is one column, X.reshape(1, -1) if it is one row."

@@ -113,13 +113,13 @@ def squared_euclidean(
     with np.errstate(over="ignore"):
         nx = squared_norms(X)
         ny = nx if Y is X else squared_norms(Y)
-    largest = max(nx.max(initial=0), ny.max(initial=0))
+    largest = float(max(nx.max(initial=0), ny.max(initial=0)))
     if not largest < np.finfo(dtype).max / 8:
         raise ValueError(
             "squared distances overflow: the rows of X are too far apart for "
             f"{np.dtype(dtype).name}. Divide X by a constant, or standardise its columns."
         )
-    rounding = abs(factor) * largest * np.finfo(dtype).eps
+    rounding = abs(float(factor)) * largest * float(np.finfo(dtype).eps)
     careful = exact_near_zero or not rounding < np.finfo(dtype).eps ** 0.5 / 10
     folded = 1.0 if careful else factor
     left = _append(-2.0 * folded * X, folded * nx, np.full_like(nx, folded), dtype)

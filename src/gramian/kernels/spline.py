@@ -60,6 +60,7 @@ class ThinPlateSpline(MappedKernel):
         logarithm = np.log(np.maximum(tile, tiny))
         np.maximum(tile, 0, out=tile)
         tile *= logarithm
+        tile += 0.0  # 0 times a negative logarithm is -0
         tile *= tile.dtype.type(self.c**2 / 2)
         return tile
 

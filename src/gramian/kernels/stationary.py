@@ -157,12 +157,13 @@ class Laplacian(Stationary):
     def pairs(self, X: Rows, Y: Rows, dtype: Any) -> Pairs:
         if self.norm == "l1":
             return Mapped(manhattan(X, Y, -float(self.gamma), dtype), self.of)
-        return Mapped(_precise_squares(X, Y, float(self.gamma) ** 2, dtype), self.of)
+        return Mapped(_precise_squares(X, Y, 1.0, dtype), self.of)
 
     def of(self, tile: Array) -> Array:
         if self.norm == "l2":
             np.sqrt(tile, out=tile)
-            np.negative(tile, out=tile)
+            with np.errstate(over="ignore"):  # exp(-inf) = 0 is the right limit
+                tile *= max(-float(self.gamma), float(np.finfo(tile.dtype).min))
         return np.exp(tile, out=tile)
 
 

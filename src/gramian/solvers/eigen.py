@@ -21,8 +21,10 @@ SOLVERS: dict[str, type] = {solver.name: solver for solver in (Dense, Krylov, Po
 DENSE_LIMIT = 10_000
 #: Up to here LAPACK is as quick as anything.
 SMALL = 500
-#: Up to here the whole spectrum takes seconds at most.
+#: Up to here the whole spectrum takes a second or two.
 COUNTABLE = 2_000
+#: Up to here a dense solution is the way out where an iteration does not settle.
+PATIENCE = 4_000
 TIE = 1e-8
 
 
@@ -44,6 +46,10 @@ def eigen(
     """
     chosen, reason = choose(operator, k, solver)
     raw = chosen.solve(operator, min(k, operator.n), rng or np.random.default_rng(0))
+    if solver == "auto" and not raw.converged and _fits(operator.n) and operator.n <= PATIENCE:
+        reason = f"{chosen.name} did not settle in {raw.products}"
+        chosen = Dense()
+        raw = chosen.solve(operator, k, np.random.default_rng(0))
     return arrange(operator, raw, k, SolverTrace(chosen.name, reason, raw.products, raw.converged, raw.stopped))
 
 
@@ -53,7 +59,7 @@ def choose(operator: Operator, k: int, solver: str | Solver) -> tuple[Solver, st
     if not isinstance(solver, str):
         return solver, "as asked"
     if solver == "auto":
-        fits = n <= DENSE_LIMIT and 3 * size <= memory_budget()
+        fits = _fits(n)
         if fits and n <= SMALL:
             return Dense(), f"a {n:,} x {n:,} matrix is small"
         if fits and k > n // 10:
@@ -117,14 +123,18 @@ def _krylov(operator: Operator) -> Krylov:
     return Krylov() if operator.narrow_pays else Krylov(tol=1e-10, mixed=False)
 
 
+def _fits(n: int) -> bool:
+    # Three times the matrix: itself, its eigenvectors, and LAPACK's room to work.
+    return n <= DENSE_LIMIT and 3 * 8 * n**2 <= memory_budget()
+
+
 def _budget() -> str:
     return format_bytes(memory_budget())
 
 
 def _check_dense(n: int, size: int) -> None:
-    # Twice the matrix: LAPACK works on a copy.
-    if n > DENSE_LIMIT or 2 * size > memory_budget():
+    if not _fits(n):
         raise ValueError(
-            f"solver='dense' needs {format_bytes(2 * size)} for a {n:,} x {n:,} matrix (budget "
+            f"solver='dense' needs {format_bytes(3 * size)} for a {n:,} x {n:,} matrix (budget "
             f"{format_bytes(memory_budget())}, largest n {DENSE_LIMIT:,}). Use solver='auto', which forms no matrix."
         )

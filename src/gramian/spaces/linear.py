@@ -126,8 +126,8 @@ class LinearSpace:
             values, V = s[:kept] ** 2, V[:, :kept]
             return values, V, residuals(normal @ V, V, values), SolverTrace("svd", reason)
         if route in ("covariance", "dual"):
-            spectrum = eigen(Dense(normal.toarray(), positive=True), k, "dense", rng)
-            trace = SolverTrace(str(route), reason)
+            spectrum = eigen(Dense(normal.toarray(), positive=True), k, "auto", rng)
+            trace = SolverTrace(str(route), reason, *_rest(spectrum.trace))
         else:
             spectrum = eigen(normal, k, route, rng)
             trace = SolverTrace(spectrum.trace.solver, reason, *_rest(spectrum.trace))

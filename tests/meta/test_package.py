@@ -1,0 +1,74 @@
+"""What the package promises as a whole: imports, layers, standing alone."""
+
+import ast
+import re
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import gramian
+
+ROOT = Path(__file__).parents[2]
+SOURCES = sorted((ROOT / "src" / "gramian").rglob("*.py"))
+
+
+def run(*code):
+    return subprocess.run([sys.executable, "-c", "; ".join(code)], capture_output=True, text=True, check=True).stdout
+
+
+def test_importing_gramian_adds_at_most_a_third_of_a_second_to_scikit_learn():
+    clock = "import time; start = time.perf_counter(); import gramian; print(time.perf_counter() - start)"
+    seconds = [float(run("import sklearn.base, sklearn.utils.validation", clock)) for _ in range(3)]
+    assert statistics.median(seconds) <= 0.3
+
+
+def test_importing_gramian_loads_nothing_heavy_or_optional():
+    theirs, ours = (
+        set(run("import sys, sklearn.base", f"import {name}", "print(' '.join(sys.modules))").split())
+        for name in ("sklearn.utils.validation", "gramian")
+    )
+    heavy = {"numba", "pyarrow", "matplotlib", "typer", "rich", "pandas", "polars", "dask"}
+    assert not heavy & (ours - theirs)
+
+
+def test_imports_run_one_way():
+    done = subprocess.run(
+        [str(Path(sys.executable).parent / "lint-imports"), "--no-cache"], cwd=ROOT, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout
+
+
+def test_every_public_name_is_there_and_documented():
+    for module in (gramian, gramian.kernels):
+        for name in module.__all__:
+            assert getattr(module, name).__doc__, name
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_sources_import_at_the_top(path):
+    """An import inside a function is for an optional or slow dependency; these are the ones there are."""
+    allowed = {"gramian.kernels.compiled"}
+    tree = ast.parse(path.read_text())
+    functions = (node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)))
+    inside = [node for f in functions for node in ast.walk(f) if isinstance(node, (ast.Import, ast.ImportFrom))]
+    names = {node.module if isinstance(node, ast.ImportFrom) else node.names[0].name for node in inside}
+    assert names <= allowed
+
+
+def test_the_version_is_one(capsys):
+    assert re.fullmatch(r"\d+\.\d+\.\d+", gramian.__version__)
+    assert f"## {gramian.__version__}" in (ROOT / "CHANGELOG.md").read_text()
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_docstring_examples_run(path):
+    import doctest
+    import importlib
+
+    name = ".".join(path.relative_to(ROOT / "src").with_suffix("").parts).removesuffix(".__init__")
+    if name.startswith(("gramian.cli", "gramian.__main__")):
+        pytest.skip("the command line has no docstring examples; tests/cli runs it")
+    assert doctest.testmod(importlib.import_module(name)).failed == 0
