@@ -148,7 +148,12 @@ class TestKernels:
         assert "rank 0" in complaint(lambda: KernelPCA(2, kernel="rbf(gamma=0)").fit(np.eye(20)))
 
     def test_extreme_widths_stay_finite(self, table):
-        for kernel in ("rbf(gamma=1e300)", "rbf(sigma=1e-200)", "laplacian(gamma=1e300, norm=l2)", "laplacian(gamma=1e300)"):
+        for kernel in (
+            "rbf(gamma=1e300)",
+            "rbf(sigma=1e-200)",
+            "laplacian(gamma=1e300, norm=l2)",
+            "laplacian(gamma=1e300)",
+        ):
             model = KernelPCA(3, kernel=kernel).fit(table)
             assert_allclose(model.eigenvalues_, 1, rtol=1e-9)  # the Gram matrix is the identity
             assert np.isfinite(model.transform(table * 1e6)).all()

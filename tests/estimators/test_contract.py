@@ -81,7 +81,9 @@ class TestTables:
     def test_a_memory_map_is_taken(self, estimator, table, tmp_path):
         np.save(tmp_path / "X.npy", table)
         mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
-        assert_allclose(clone(estimator).fit(mapped).transform(mapped), clone(estimator).fit_transform(table), atol=1e-12)
+        assert_allclose(
+            clone(estimator).fit(mapped).transform(mapped), clone(estimator).fit_transform(table), atol=1e-12
+        )
 
     def test_the_caller_may_change_his_array_afterwards(self, estimator, table):
         X = table.copy()

@@ -13,7 +13,9 @@ EXPRESSIONS = st.recursive(
         st.tuples(inner, inner).map(lambda pair: pair[0] * pair[1]),
         st.tuples(st.floats(1e-3, 1e3), inner).map(lambda pair: pair[0] * pair[1]),
         st.tuples(inner, st.integers(1, 4)).map(lambda pair: pair[0] ** pair[1]),
-        st.tuples(inner, st.sampled_from([(0, 2), slice(0, 3), (1,), slice(None, -1)])).map(lambda pair: pair[0][pair[1]]),
+        st.tuples(inner, st.sampled_from([(0, 2), slice(0, 3), (1,), slice(None, -1)])).map(
+            lambda pair: pair[0][pair[1]]
+        ),
     ),
     max_leaves=6,
 )

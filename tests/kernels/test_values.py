@@ -8,7 +8,17 @@ from sklearn.gaussian_process import kernels as gp
 from sklearn.metrics import pairwise
 
 import gramian
-from gramian.kernels import RBF, Cosine, Laplacian, Linear, Matern, Polynomial, RationalQuadratic, Sigmoid, ThinPlateSpline
+from gramian.kernels import (
+    RBF,
+    Cosine,
+    Laplacian,
+    Linear,
+    Matern,
+    Polynomial,
+    RationalQuadratic,
+    Sigmoid,
+    ThinPlateSpline,
+)
 from gramian.kernels.widths import median_width
 
 
@@ -75,9 +85,7 @@ def test_nested_parameters_reach_inner_kernels():
     assert str(kernel) == "rbf(sigma=5) + 2*polynomial(degree=7)"
 
 
-@pytest.mark.parametrize(
-    ("degree", "constant", "width"), [(1, 0, 3), (2, 0, 6), (3, 1.5, 20), (4, 0.5, 35)]
-)
+@pytest.mark.parametrize(("degree", "constant", "width"), [(1, 0, 3), (2, 0, 6), (3, 1.5, 20), (4, 0.5, 35)])
 def test_the_polynomial_map_reproduces_the_kernel(rng, degree, constant, width):
     X, kernel = rng.standard_normal((30, 3)), Polynomial(degree=degree, scale=0.7, constant=constant)
     features = kernel.feature_map(X)

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from gramian.kernels import Function, Kernel, Precomputed, parse
+from gramian.kernels.base import REGISTRY
 from gramian.testing import check_kernel, sample_rows
 
 TEXTS = [
@@ -38,13 +39,15 @@ TEXTS = [
 ]
 
 
-@pytest.mark.parametrize("text", TEXTS)
+@pytest.mark.parametrize("text", sorted({*TEXTS, *REGISTRY} - {"precomputed"}))
 def test_every_kernel_obeys_the_laws(text):
     check_kernel(parse(text))
 
 
 def test_a_function_obeys_the_laws():
-    check_kernel(Function(lambda A, B: np.asarray((A @ B.T).todense() if hasattr(A, "todense") else A @ B.T)), text=False)
+    check_kernel(
+        Function(lambda A, B: np.asarray((A @ B.T).todense() if hasattr(A, "todense") else A @ B.T)), text=False
+    )
 
 
 def test_precomputed_rows_are_their_own_values():
@@ -57,6 +60,7 @@ class Broken(Kernel):
     """Not symmetric: k(x, y) = x[0]."""
 
     name = "broken"
+    has_text = False
 
     def pairs(self, X, Y, dtype):
         return parse("linear").pairs(X, np.full_like(Y, 1.0) * [1, 0, 0, 0], dtype)

@@ -11,6 +11,8 @@ from gramian.kernels.base import ALGEBRA, Kernel, Mapped, evolve, format_value, 
 from gramian.kernels.pairwise import Pairs, Rows
 from gramian.results import Array
 
+__all__ = ["Columns", "Power", "Product", "Scaled", "Sum"]
+
 
 class Combined(Pairs):
     """Tiles of several kernels over the same rows, put together by an in-place NumPy operation."""
@@ -54,6 +56,7 @@ class Sum(Pair):
     right: Kernel
 
     name = "sum"
+    has_text = False
 
     def pairs(self, X: Rows, Y: Rows, dtype: Any) -> Pairs:
         return Combined(self._both(X, Y, dtype), np.add)
@@ -73,6 +76,7 @@ class Product(Pair):
     right: Kernel
 
     name = "product"
+    has_text = False
 
     def pairs(self, X: Rows, Y: Rows, dtype: Any) -> Pairs:
         return Combined(self._both(X, Y, dtype), np.multiply)
@@ -92,6 +96,7 @@ class Scaled(Kernel):
     kernel: Kernel
 
     name = "scaled"
+    has_text = False
 
     def __post_init__(self) -> None:
         self.check()
@@ -130,6 +135,7 @@ class Power(Kernel):
     exponent: int
 
     name = "power"
+    has_text = False
 
     def __post_init__(self) -> None:
         self.check()
@@ -169,6 +175,7 @@ class Columns(Kernel):
     columns: tuple[int, ...] | slice
 
     name = "columns"
+    has_text = False
 
     def __post_init__(self) -> None:
         self.check()

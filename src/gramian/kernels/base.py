@@ -13,6 +13,9 @@ import scipy.sparse as sp
 from gramian.kernels.pairwise import Pairs, Rows
 from gramian.results import Array
 
+#: Name in the text form -> class.
+REGISTRY: dict[str, type[Kernel]] = {}
+
 
 class Kernel(ABC):
     """A similarity ``k(x, y)`` of two rows.
@@ -22,8 +25,19 @@ class Kernel(ABC):
     from a distance or a dot product is shorter still: see :class:`MappedKernel`.
     """
 
-    #: The name in the text form.
+    #: The name in the text form. A class that has one is known to ``parse`` from its definition on.
     name: ClassVar[str]
+    #: Whether the kernel can be written as ``name(argument=value)``.
+    has_text: ClassVar[bool] = True
+
+    def __init_subclass__(cls, **rest: Any) -> None:
+        super().__init_subclass__(**rest)
+        if "name" not in cls.__dict__ or not cls.has_text:
+            return
+        other = REGISTRY.get(cls.name)
+        if other is not None and other.__qualname__ != cls.__qualname__:
+            raise ValueError(f"the kernel name {cls.name!r} is taken by {other.__qualname__}. Choose another.")
+        REGISTRY[cls.name] = cls
 
     @property
     def positive_definite(self) -> bool:
@@ -183,14 +197,15 @@ def format_value(value: Any) -> str:
     ('3', '0.1', 'scale')
     """
     if isinstance(value, (float, np.floating)):
-        return str(int(value)) if float(value).is_integer() and abs(value) < 1e15 else repr(float(value))
+        number = float(value)
+        return str(int(number)) if number.is_integer() and abs(number) < 1e15 else repr(number)
     return str(value)
 
 
 def require_positive(kernel: Kernel, **numbers: Any) -> None:
     """Raise ValueError for the first of ``numbers`` that is not a positive finite number."""
     for key, value in numbers.items():
-        if not (is_number(value) and 0 < value < np.inf):
+        if not (is_number(value) and 0 < float(value) < np.inf):
             raise ValueError(f"{key}={value!r} of the {kernel.name} kernel must be a positive number.")
 
 

@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from gramian.kernels.base import Kernel, MappedKernel, as_rows, is_number, raise_to
+from gramian.kernels.base import MappedKernel, as_rows, is_number, raise_to
 from gramian.kernels.pairwise import Pairs, Rows, dot, squared_norms
 from gramian.kernels.polynomial_map import monomials
 from gramian.results import Array
+
+__all__ = ["Cosine", "Linear", "Polynomial", "Sigmoid"]
 
 
 class DotProduct(MappedKernel):
@@ -211,6 +213,3 @@ def _normalised(X: Rows) -> Rows:
     lengths = np.sqrt(squared_norms(X))
     lengths[lengths == 0] = 1
     return sp.csr_array(sp.diags_array(1 / lengths) @ X) if sp.issparse(X) else X / lengths[:, None]
-
-
-KERNELS: tuple[type[Kernel], ...] = (Linear, Polynomial, Sigmoid, Cosine)

@@ -13,6 +13,8 @@ from gramian.kernels.base import Kernel
 from gramian.kernels.pairwise import Pairs, Rows
 from gramian.results import Array
 
+__all__ = ["Function", "Precomputed"]
+
 
 class Stored(Pairs):
     """Tiles of a matrix that exists."""
@@ -90,6 +92,7 @@ class Function(Kernel):
     function: Callable[[Array, Array], Any]
 
     name = "callable"
+    has_text = False
 
     @property
     def positive_definite(self) -> bool:
@@ -108,6 +111,3 @@ class Function(Kernel):
 
     def __str__(self) -> str:
         return f"{getattr(self.function, '__name__', 'function')} (callable)"
-
-
-KERNELS: tuple[type[Kernel], ...] = (Precomputed,)

@@ -6,9 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gramian.kernels.base import Kernel, MappedKernel, require_positive
+from gramian.kernels.base import MappedKernel, require_positive
 from gramian.kernels.pairwise import Rows, squared_euclidean
 from gramian.results import Array
+
+__all__ = ["ThinPlateSpline"]
 
 
 @dataclass(repr=False)
@@ -66,6 +68,3 @@ class ThinPlateSpline(MappedKernel):
 
     def diagonal(self, X: Rows) -> Array:
         return np.zeros(X.shape[0])
-
-
-KERNELS: tuple[type[Kernel], ...] = (ThinPlateSpline,)

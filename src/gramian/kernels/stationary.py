@@ -10,10 +10,12 @@ import numpy as np
 from scipy.special import gamma as gamma_function
 from scipy.special import kv
 
-from gramian.kernels.base import Kernel, Mapped, MappedKernel, evolve, is_number, require_positive
+from gramian.kernels.base import Mapped, MappedKernel, evolve, is_number, require_positive
 from gramian.kernels.pairwise import Pairs, Rows, manhattan, squared_euclidean
 from gramian.kernels.widths import WORDS, median_width, scale_width
 from gramian.results import Array
+
+__all__ = ["RBF", "Laplacian", "Matern", "RationalQuadratic"]
 
 # The square root has an infinite slope at zero, so these distances must be right for equal rows too.
 _precise_squares = partial(squared_euclidean, exact_near_zero=True)
@@ -298,6 +300,3 @@ class RationalQuadratic(Lengthed):
     def of(self, tile: Array) -> Array:
         tile += tile.dtype.type(1)
         return np.power(tile, tile.dtype.type(-self.alpha), out=tile)
-
-
-KERNELS: tuple[type[Kernel], ...] = (RBF, Laplacian, Matern, RationalQuadratic)

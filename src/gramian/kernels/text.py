@@ -8,21 +8,19 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from gramian.kernels import dot_product, given, spline, stationary
-from gramian.kernels.base import Kernel
-from gramian.kernels.dot_product import Polynomial
+from gramian.kernels.base import REGISTRY, Kernel
+from gramian.kernels.dot_product import Polynomial, Sigmoid
+from gramian.kernels.given import Function
+from gramian.kernels.spline import ThinPlateSpline
 from gramian.kernels.stationary import RBF
 
-#: Name -> kernel class (or recipe). A new kernel joins by its module's ``KERNELS``.
-KNOWN: dict[str, Callable[..., Kernel]] = {
-    kernel.name: kernel for module in (stationary, dot_product, spline, given) for kernel in module.KERNELS
-}
+#: Other names, and short forms.
 ALIASES: dict[str, Callable[..., Kernel]] = {
     "gaussian": RBF,
     "poly": Polynomial,
     "quadratic": lambda **rest: Polynomial(degree=2, **rest),
-    "tanh": KNOWN["sigmoid"],
-    "tps": KNOWN["thin_plate_spline"],
+    "tanh": Sigmoid,
+    "tps": ThinPlateSpline,
 }
 LONGEST = 1000
 
@@ -61,7 +59,7 @@ def as_kernel(kernel: Any) -> Kernel:
     if isinstance(kernel, str):
         return parse(kernel)
     if callable(kernel) and not inspect.isclass(kernel):
-        return given.Function(kernel)
+        return Function(kernel)
     raise TypeError(
         f"kernel={kernel!r} is neither a kernel, nor text such as 'rbf(sigma=2)', nor a function of two blocks of rows."
     )
@@ -102,15 +100,15 @@ def _operate(operation: Callable[[Any, Any], Any], left: ast.expr, right: ast.ex
 
 
 def _make(name: str, arguments: dict[str, Any], text: str) -> Kernel:
-    make = KNOWN.get(name.lower()) or ALIASES.get(name.lower())
+    make = REGISTRY.get(name.lower()) or ALIASES.get(name.lower())
     if make is None:
-        near = difflib.get_close_matches(name.lower(), [*KNOWN, *ALIASES], n=1)
+        near = difflib.get_close_matches(name.lower(), [*REGISTRY, *ALIASES], n=1)
         hint = f"Did you mean {near[0]!r}? " if near else ""
         raise ValueError(f"kernel={text!r}: there is no kernel {name!r}. {hint}Known kernels: {_names()}.")
     try:
         return make(**arguments)
     except TypeError:
-        known = ", ".join(KNOWN[make().name]().get_params()) or "no arguments"
+        known = ", ".join(make().get_params()) or "no arguments"
         given_names = ", ".join(arguments)
         raise ValueError(f"kernel={text!r}: {name} does not take {given_names}. It takes: {known}.") from None
 
@@ -140,4 +138,4 @@ def _columns(node: ast.expr, text: str) -> Any:
 
 
 def _names() -> str:
-    return ", ".join([*KNOWN, *ALIASES])
+    return ", ".join([*REGISTRY, *ALIASES])

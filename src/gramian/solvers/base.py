@@ -15,8 +15,14 @@ from gramian.results import Array
 class Raw:
     """Eigenpairs as a solver found them: any order, any sign.
 
-    ``complete`` says that the values are the whole spectrum; ``others`` are values met without their vectors; ``image`` is ``A @ vectors`` in double precision if the
-    solver has it, so that the certificate costs nothing more.
+    Attributes
+    ----------
+    complete
+        Whether the values are the whole spectrum.
+    image
+        ``A @ vectors`` in double precision if the solver has it, so that the certificate costs nothing more.
+    others
+        Values met without their vectors.
     """
 
     values: Array

@@ -68,7 +68,9 @@ def choose(operator: Operator, k: int, solver: str | Solver) -> tuple[Solver, st
             return Dense(), "the whole spectrum tells how indefinite the kernel is"
         if fits:
             return _krylov(operator), f"for {k} of {n:,} components a few products are quicker than a factorisation"
-        return _krylov(operator), f"matrix-free: {n:,} x {n:,} would take {format_bytes(size)}, the budget is {_budget()}"
+        return _krylov(
+            operator
+        ), f"matrix-free: {n:,} x {n:,} would take {format_bytes(size)}, the budget is {_budget()}"
     if solver not in SOLVERS:
         known = ", ".join(["auto", *SOLVERS])
         raise ValueError(f"solver={solver!r} is not known. Use one of: {known}.")

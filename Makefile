@@ -1,0 +1,44 @@
+# Everything here makes .venv first and installs what it needs into it; nothing else has to be set up.
+PYTHON ?= python3.11
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: help demo test test-slow lint format bench clean
+
+help:
+	@echo "make demo       install, then kernel PCA of the digits: scores and pictures in demo/"
+	@echo "make test       install, then the whole test suite (minutes)"
+	@echo "make test-slow  the tests that take longer"
+	@echo "make lint       style, types, import layers"
+	@echo "make bench      gramian and its peers on the same data: a table of ratios"
+
+$(READY): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $@
+
+demo: $(READY)
+	@$(BIN)/gramian demo --output demo
+
+test: $(READY)
+	$(BIN)/python -m pytest -m "not slow" $(ARGS)
+
+test-slow: $(READY)
+	$(BIN)/python -m pytest -m slow $(ARGS)
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(READY)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(READY)
+	$(BIN)/python -m benchmarks $(ARGS)
+
+clean:
+	rm -rf $(VENV) demo .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
