@@ -188,14 +188,20 @@ def one_blas_thread() -> Iterator[None]:
 
 
 _pools: dict[int, ThreadPoolExecutor] = {}
+WORKER = "gramian-worker"
 
 
 def pool(threads: int) -> ThreadPoolExecutor:
     """Return the shared pool of that many worker threads."""
     with _lock:
         if threads not in _pools:
-            _pools[threads] = ThreadPoolExecutor(threads, thread_name_prefix="gramian")
+            _pools[threads] = ThreadPoolExecutor(threads, thread_name_prefix=WORKER)
         return _pools[threads]
+
+
+def in_pool() -> bool:
+    """Whether the present thread is one of our workers."""
+    return threading.current_thread().name.startswith(WORKER)
 
 
 def _forget_in_child() -> None:

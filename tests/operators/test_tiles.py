@@ -1,6 +1,9 @@
+import multiprocessing
 import os
 import threading
 import time
+import warnings
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -9,7 +12,7 @@ import threadpoolctl
 import gramian
 from gramian.config import Progress, format_bytes, one_blas_thread, parse_bytes
 from gramian.kernels import RBF, Function
-from gramian.operators import Gram
+from gramian.operators import CrossGram, Gram
 from gramian.operators.pivoting import pivoted_factor
 from gramian.operators.tiles import share
 from gramian.solvers import Krylov, eigen
@@ -126,3 +129,35 @@ def test_a_kept_gram_is_the_same_operator(rng):
         assert gram.kept() is gram
     V = rng.standard_normal((400, 2))
     np.testing.assert_allclose(kept @ V, gram @ V, atol=1e-11)
+
+
+def test_a_kernel_that_uses_the_library_itself_does_not_hang(rng):
+    inner = RBF(sigma=1.0)
+    X = rng.standard_normal((1500, 2))
+    nested = Function(lambda A, B: CrossGram(inner, A, B).toarray())
+    with gramian.config(threads=2):
+        product = Gram(nested, X) @ X
+    np.testing.assert_allclose(product, Gram(inner, X) @ X, atol=1e-10)
+
+
+def test_threads_that_fit_at_once_do_not_disturb_each_other(rng):
+    tables = [rng.standard_normal((1200, 3)) for _ in range(4)]
+    alone = [gramian.KernelPCA(3, solver="krylov").fit_transform(X) for X in tables]
+    with ThreadPoolExecutor(4) as threads:
+        together = list(threads.map(lambda X: gramian.KernelPCA(3, solver="krylov").fit_transform(X), tables))
+    assert all(np.array_equal(a, b) for a, b in zip(alone, together, strict=True))
+
+
+def test_a_forked_child_can_still_multiply(rng):
+    X = rng.standard_normal((1500, 2))
+    operator = Gram(RBF(sigma=1.0), X)
+    with gramian.config(threads=2):
+        expected = operator @ X
+        child = multiprocessing.get_context("fork").Process(
+            target=lambda: os._exit(not np.allclose(operator @ X, expected))
+        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.12 dislikes forks of threaded processes
+            child.start()
+        child.join(60)
+    assert child.exitcode == 0

@@ -1,5 +1,6 @@
 """Parquet and NumPy files, columns to choose, and paths that lead nowhere."""
 
+import contextlib
 import datetime
 import decimal
 import subprocess
@@ -150,21 +151,21 @@ def test_npy_refusals(npy, array, complaint):
 
 
 def test_npy_runs_no_code(npy):
-    with pytest.raises(TableError, match="not a readable .npy file of numbers"):
+    with pytest.raises(TableError, match=r"not a readable \.npy file of numbers"):
         read_table(npy(np.array([[object()]], dtype=object), allow_pickle=True))
 
 
 def test_npy_that_promises_too_much_asks_for_no_memory(npy):
     path = npy(np.zeros((10, 10)))
     path.write_bytes(path.read_bytes().replace(b"(10, 10)", b"(999,99)"))
-    with pytest.raises(TableError, match="not a readable .npy file"):
+    with pytest.raises(TableError, match=r"not a readable \.npy file"):
         read_table(path)
 
 
 @pytest.mark.parametrize("content", [b"", b"\x93NUMPY", b"garbage", b"PK\x03\x04"])
 def test_what_is_no_npy(tmp_path, content):
     (tmp_path / "t.npy").write_bytes(content)
-    with pytest.raises(TableError, match="not a readable .npy file"):
+    with pytest.raises(TableError, match=r"not a readable \.npy file"):
         read_table(tmp_path / "t.npy")
 
 
@@ -176,12 +177,8 @@ def test_damaged_files_are_refused_or_read_but_nothing_else(tmp_path, rng, npy, 
         damaged = bytearray(whole)
         damaged[rng.integers(len(whole))] ^= 1 << rng.integers(8)
         path.write_bytes(damaged)
-        try:
-            table = read_table(path)
-        except TableError as refusal:
-            assert "\n" not in str(refusal)
-        else:
-            assert np.isfinite(table.values).all()
+        with contextlib.suppress(TableError):  # any other error fails the test
+            assert np.isfinite(read_table(path).values).all()
 
 
 def test_paths_that_lead_nowhere(tmp_path):

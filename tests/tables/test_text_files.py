@@ -111,9 +111,22 @@ def test_whole_numbers_beyond_64_bits(read):
 
 
 def test_rows_longer_than_a_parser_block(read):
-    width = 300_000
-    text = ",".join(f"c{at}" for at in range(width)) + "\n" + ",".join(["1.25"] * width) + "\n"
+    width = 60_000
+    text = ",".join(f"c{at}" for at in range(width)) + "\n" + ",".join(["1.2500000000000000"] * width) + "\n"
     assert read(text).values.shape == (1, width)
+
+
+def test_a_long_cell_is_read(read):
+    long = "a" * 200_000
+    assert read(f"name,x\n{long},1\nb,2\n").labels == {"name": [long, "b"]}
+
+
+def test_types_do_not_depend_on_the_first_rows(read):
+    assert read("a,b\n1,2\n3,4.5\n").values[1, 1] == 4.5
+    assert read("a,b\n1,true\n3,false\n").columns == ("a", "b")
+    table = read("a,b,c\n1,2,2020-01-01\n3,x,2020-01-02\n")
+    assert table.columns == ("a",)
+    assert table.labels == {"b": ["2", "x"], "c": ["2020-01-01", "2020-01-02"]}
 
 
 def test_standard_input(monkeypatch):
@@ -156,7 +169,7 @@ def test_refusals_name_the_place(read, tmp_path, content, complaint):
 
 
 def test_a_semicolon_line_of_decimal_commas_is_not_misread(read):
-    with pytest.raises(TableError, match="no numeric column.*decimal point"):
+    with pytest.raises(TableError, match=r"no numeric column.*decimal point"):
         read("1,5;2,5\n3,5;4,5\n")
 
 

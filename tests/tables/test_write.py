@@ -59,9 +59,14 @@ def test_refusals_leave_no_file(tmp_path, scores, labels, complaint):
 def test_a_failure_keeps_the_old_file(tmp_path, failure):
     path = tmp_path / "s.csv"
     path.write_text("old")
-    with pytest.raises(failure), atomic(path) as file:
-        file.write(b"half")
-        raise failure
+
+    def fail():
+        with atomic(path) as file:
+            file.write(b"half")
+            raise failure
+
+    with pytest.raises(failure):
+        fail()
     assert path.read_text() == "old"
     assert os.listdir(tmp_path) == ["s.csv"]
 

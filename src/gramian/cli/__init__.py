@@ -15,10 +15,15 @@ def main() -> None:
     """Run the command line and exit."""
     try:
         from gramian.cli.app import run
+
+        sys.exit(run())
     except ModuleNotFoundError as error:
-        if error.name in ("typer", "rich"):
-            sys.exit(f'error: the command line needs {error.name}: pip install "gramian[cli]"')
-        if error.name == "pyarrow":
+        missing = (error.name or "").partition(".")[0]
+        if missing == "pyarrow":
             sys.exit(f"error: {error}")
+        if missing in ("typer", "rich"):
+            sys.exit(f'error: the command line needs {missing}: pip install "gramian[cli]"')
         raise
-    sys.exit(run())
+    except KeyboardInterrupt:  # while modules load
+        print("interrupted", file=sys.stderr)
+        sys.exit(130)

@@ -40,9 +40,7 @@ class Bar:
             self.display = Display(*columns, console=Console(stderr=True), transient=True)
             self.task = self.display.add_task(progress.task)
             self.display.start()
-        self.display.update(
-            self.task, description=progress.task, completed=progress.done, total=progress.expected
-        )
+        self.display.update(self.task, description=progress.task, completed=progress.done, total=progress.expected)
 
     def __enter__(self) -> Self:
         return self

@@ -29,7 +29,7 @@ def finish(job: Callable[[], None]) -> int:
         _leave_stdout()  # the reader has seen enough: no failure of ours
         return 0
     except KeyboardInterrupt:
-        say("interrupted: nothing was written")
+        say("interrupted")
         return INTERRUPTED
     except UsageError as error:
         say(f"error: {error}")

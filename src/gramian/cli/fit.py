@@ -47,6 +47,5 @@ def fit(request: FitRequest, *, quiet: bool = False) -> Fitted:
 def _check_output(output: str, table: str) -> None:
     """Refuse an output that cannot be written before the work, not after it."""
     check_writable(output)
-    if output != "-" and table != "-" and os.path.exists(output) and os.path.exists(table):
-        if os.path.samefile(output, table):
-            raise UsageError(f"--output {output} is the table itself. Choose another name.")
+    if output != "-" and all(map(os.path.exists, (output, table))) and os.path.samefile(output, table):
+        raise UsageError(f"--output {output} is the table itself. Choose another name.")

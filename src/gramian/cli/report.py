@@ -4,30 +4,29 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 
 from gramian.cli.fit import Fitted
 
-#: Width of the words at the left, as wide as the longest name of an estimator here and the gap after it.
-WIDTH = 11
 #: Reasons shown for columns that were set aside; JSON has all of them.
 SHOWN = 3
 
 
-def text(fitted: Fitted) -> str:
-    """Write about ten lines for people."""
-    table, request = fitted.table, fitted.request
+def as_text(fitted: Fitted) -> str:
+    """Write about ten lines for people: the summary of the fit, and around it where things come from and went."""
+    table, request, summary = fitted.table, fitted.request, fitted.estimator.summary_
     n, d = table.values.shape
-    lines = [_line("table", f"{table.source}: {n:,} rows, {d:,} columns")]
+    lines = [("table", f"{table.source}: {n:,} rows, {d:,} columns")]
     if table.dropped:
-        lines.append(_line("set aside", _some(table.dropped)))
-    lines += str(fitted.estimator.summary_).splitlines()
+        lines.append(("set aside", _some(table.dropped)))
+    lines += summary.lines
     if request.output is None:
-        lines.append(_line("scores", "not written; -o scores.csv writes them"))
-    elif request.output != "-":
-        columns = [*table.labels, *fitted.names]
-        lines.append(_line("scores", f"{request.output}: {n:,} rows, columns {_ends(columns)}"))
+        lines.append(("scores", "not written; -o scores.csv writes them"))
+    else:
+        where = "standard output" if request.output == "-" else request.output
+        lines.append(("scores", f"{where}: {n:,} rows, columns {_ends([*table.labels, *fitted.names])}"))
     first, second = request.code()
-    return "\n".join([*lines, _line("Python", first), _line("", second)])
+    return str(replace(summary, lines=(*lines, ("Python", first), ("", second))))
 
 
 def as_json(fitted: Fitted) -> str:
@@ -43,10 +42,6 @@ def as_json(fitted: Fitted) -> str:
         "python": "\n".join(request.code()),
     }
     return json.dumps(facts, allow_nan=False)
-
-
-def _line(word: str, text: str) -> str:
-    return f"{word:<{WIDTH}}{text}"
 
 
 def _some(reasons: Sequence[str]) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, wait
 from typing import TypeVar
 
-from gramian.config import one_blas_thread, pool, thread_count
+from gramian.config import in_pool, one_blas_thread, pool, thread_count
 
 #: Side of a tile: 512 x 512 doubles are 2 MB, what one core's second-level cache holds.
 SIDE = 512
@@ -71,8 +71,8 @@ def run(
     """
     meter = Meter()
     with one_blas_thread():
-        if len(hands) == 1:
-            return [work(hands[0], meter)]
+        if len(hands) == 1 or in_pool():  # a worker that waited for its own pool would wait for ever
+            return [work(hand, meter) for hand in hands]
         futures: list[Future[Result]] = [pool(len(hands)).submit(work, hand, meter) for hand in hands]
         try:
             while wait(futures, timeout=0.1).not_done:

@@ -6,6 +6,11 @@
     shares                 --> plot_spectrum(...) --> Axes --> ax.figure.savefig(...)
 """
 
+try:
+    import matplotlib  # noqa: F401
+except ModuleNotFoundError:
+    raise ModuleNotFoundError('gramian.plots needs matplotlib: pip install "gramian[plot]"') from None
+
 from gramian.plots.scores import plot_scores
 from gramian.plots.spectrum import plot_spectrum
 from gramian.plots.style import new_figure

@@ -21,7 +21,7 @@ FONT = 12.0
 def plot_scores(
     scores: Any,
     labels: Sequence[str] | None = None,
-    shares: Sequence[float] | None = None,
+    shares: Any = None,
     ax: Axes | None = None,
     *,
     title: str = "",
@@ -34,7 +34,7 @@ def plot_scores(
         At least two columns.
     labels : sequence of str, optional
         The class of each row; its name stands at the median of its points. More than 30 classes are not told apart.
-    shares : sequence of float, optional
+    shares : (k,) array, optional
         Shares of the variance, for the names of the axes; ``explained_variance_ratio_`` is meant.
     ax : Axes, optional
         Where to draw; a new figure if not given.
@@ -54,10 +54,10 @@ def plot_scores(
     points = scores[:, :2]
     names, groups = np.unique([] if labels is None else np.asarray(labels, dtype=str), return_inverse=True)
     told_apart = 1 < len(names) <= MOST_CLASSES
-    colours = np.array([to_rgb(colour(group)) for group in groups]) if told_apart else to_rgb(colour(0))
+    colours = [colour(group) for group in groups] if told_apart else [colour(0)] * len(points)
     # In random order, so that no class lies on top of the others because it came last.
     order = np.random.default_rng(0).permutation(len(points))
-    ax.scatter(*points[order].T, s=9, c=colours[order] if told_apart else [colours], alpha=0.75, linewidths=0)
+    ax.scatter(points[order, 0], points[order, 1], s=9, c=[colours[at] for at in order], alpha=0.75, linewidths=0)
     ax.set_aspect("equal", adjustable="datalim")
     tidy(ax, title, *(_axis_name(at, shares) for at in (0, 1)))
     if told_apart:
@@ -65,7 +65,7 @@ def plot_scores(
     return ax
 
 
-def _axis_name(at: int, shares: Sequence[float] | None) -> str:
+def _axis_name(at: int, shares: Any) -> str:
     return f"component {at + 1}" + ("" if shares is None else f" ({percent(shares[at])} of variance)")
 
 

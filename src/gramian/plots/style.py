@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-try:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-except ModuleNotFoundError:
-    raise ModuleNotFoundError('gramian.plots needs matplotlib: pip install "gramian[plot]"', name="matplotlib") from None
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 __all__ = ["COLOURS", "INK", "MUTED", "Axes", "Figure", "colour", "new_axes", "new_figure", "tidy"]
 
@@ -35,8 +33,8 @@ def colour(at: int) -> str:
 
 def new_figure(panels: int = 1) -> tuple[Figure, list[Axes]]:
     """Return a figure with panels side by side, and their axes."""
-    figure = Figure(figsize=(5.4 * panels, 5.0), dpi=150, layout="constrained")
-    figure.get_layout_engine().set(w_pad=0.12, h_pad=0.08)  # type: ignore[union-attr]
+    layout = ConstrainedLayoutEngine(w_pad=0.12, h_pad=0.08)
+    figure = Figure(figsize=(5.4 * panels, 5.0), dpi=150, layout=layout)
     return figure, list(figure.subplots(1, panels, squeeze=False)[0])
 
 

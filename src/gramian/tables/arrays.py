@@ -13,12 +13,13 @@ def read_npy(path: Path, source: str) -> Sheet:
     """Read a matrix of numbers; columns are named x0, x1, ..."""
     try:
         # Mapped, not loaded: a header that promises more than the file holds is refused before memory is asked for.
-        matrix = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (ValueError, EOFError, SyntaxError, OverflowError) as error:
+        matrix = np.lib.format.open_memmap(path, mode="r")
+    except OSError:
+        raise
+    except Exception as error:  # a damaged header makes NumPy raise nearly anything
         raise TableError(f"{source} is not a readable .npy file of numbers ({_first_line(error)}).") from error
-    if not isinstance(matrix, np.ndarray) or matrix.ndim != 2 or matrix.shape[1] == 0:
-        shape = getattr(matrix, "shape", "unknown")
-        raise TableError(f"{source}: the array has shape {shape}; rows and columns, n x d, are expected.")
+    if matrix.ndim != 2 or matrix.shape[1] == 0:
+        raise TableError(f"{source}: the array has shape {matrix.shape}; rows and columns, n x d, are expected.")
     if matrix.dtype.kind not in "biuf":
         raise TableError(f"{source}: the array has dtype {matrix.dtype}; real numbers are expected.")
     with np.errstate(over="ignore"):  # what is beyond double precision becomes infinite, and is refused as such

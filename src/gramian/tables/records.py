@@ -47,6 +47,14 @@ class Records:
         """Line on which the record number ``at`` starts."""
         return next(record.line for number, record in enumerate(self) if number == at)
 
+    def numeric_cells(self, at: int) -> list[int]:
+        """Places of the cells of record number ``at`` that read as numbers; none if there is no such record."""
+        try:
+            found = next((record.cells for number, record in enumerate(self) if number == at), [])
+        except TableError:  # a cell too long for Python's reader may still suit a faster one
+            return []
+        return [place for place, cell in enumerate(found) if is_number(cell)]
+
     def ragged(self) -> str:
         """Say which record is the first with more or fewer cells than the first; nothing if there is none."""
         expected = None

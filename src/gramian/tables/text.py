@@ -40,9 +40,7 @@ def read_text(data: bytes, source: str, delimiter: str | None = None) -> Sheet:
         return Sheet([Column(name) for name in names], 0, place)
     body = _parse(data, len(text[:start].encode()), records, len(names))
     columns = [_explain(to_column(name, found), place) for name, found in zip(names, body.columns, strict=True)]
-    remarks = (
-        f"line {first.line} was read as the header, though {numbers} of its {len(names)} cells are numbers",
-    )
+    remarks = (f"line {first.line} was read as the header, though {numbers} of its {len(names)} cells are numbers",)
     return Sheet(columns, body.num_rows, place, remarks if header and 2 * numbers >= len(names) else ())
 
 
@@ -60,24 +58,32 @@ def _decode(data: bytes, source: str) -> str:
 
 
 def _parse(data: bytes, start: int, records: Records, width: int) -> pa.Table:
-    """Let Arrow parse the rows from byte ``start`` on and find the type of each column."""
+    """Let Arrow parse the rows from byte ``start`` on; columns are named 0, 1, ... as names of a file may repeat."""
     body = pa.py_buffer(data).slice(start)
-    names = [str(at) for at in range(width)]  # names of the file may repeat, Arrow looks columns up by name
-    reading = arrow_csv.ReadOptions(column_names=names, block_size=min(body.size + 1, LARGEST_BLOCK))
+    reading = arrow_csv.ReadOptions(
+        column_names=[*map(str, range(width))], block_size=min(body.size + 1, LARGEST_BLOCK)
+    )
     parsing = arrow_csv.ParseOptions(delimiter=records.delimiter, newlines_in_values=b'"' in data)
-    try:
-        table = arrow_csv.read_csv(pa.BufferReader(body), reading, parsing)
+
+    def parse(types: dict[str, pa.DataType]) -> pa.Table:
+        converting = arrow_csv.ConvertOptions(column_types=types)
+        table = arrow_csv.read_csv(pa.BufferReader(body), reading, parsing, converting)
         dates = [field.name for field in table.schema if pa.types.is_temporal(field.type)]
-        if dates:  # a label shall read as in the file, not as Arrow would write it
-            types = dict.fromkeys(dates, pa.string())
-            as_text = arrow_csv.ConvertOptions(column_types=types)
-            table = arrow_csv.read_csv(pa.BufferReader(body), reading, parsing, as_text)
+        # A label shall read as in the file, not as Arrow would write a date.
+        return parse({**types, **dict.fromkeys(dates, pa.string())}) if dates else table
+
+    try:
+        # To find types takes most of the time of a wide table, and the second record nearly always knows the numbers.
+        return parse({str(at): pa.float64() for at in records.numeric_cells(1)})
+    except pa.ArrowInvalid:
+        pass  # a word among the numbers, or a row with too few cells
+    try:
+        return parse({})
     except pa.ArrowInvalid as error:
         reason = records.ragged() or str(error).splitlines()[0]
         raise TableError(
             f"{records.source}: {reason}. Give every row the same cells, and quote cells that hold a delimiter."
         ) from error
-    return table
 
 
 def _explain(column: Column, place: Callable[[int], str]) -> Column:

@@ -117,8 +117,11 @@ def write_scores(
 def _write_rows(file: BinaryIO, scores: Array, names: Sequence[str], labels: Mapping[str, Sequence[str]]) -> None:
     # A bare carriage return ends a row for readers of CSV, but the writer quotes only its own line ending.
     returns = any("\r" in cell for cells in (labels, *labels.values()) for cell in cells)
-    quoting = csv.QUOTE_NONNUMERIC if returns else csv.QUOTE_MINIMAL
-    writer = csv.writer(codecs.getwriter("utf-8")(file), lineterminator="\n", quoting=quoting)
+    writer = csv.writer(
+        codecs.getwriter("utf-8")(file),
+        lineterminator="\n",
+        quoting=csv.QUOTE_NONNUMERIC if returns else csv.QUOTE_MINIMAL,
+    )
     writer.writerow([*labels, *names])
     for *cells, row in zip(*labels.values(), scores, strict=True):
         writer.writerow([*cells, *row.tolist()])

@@ -1,0 +1,102 @@
+"""Run contestants in processes of their own, turn by turn, and measure time and peak memory.
+
+Each contestant makes its data, warms up, and then waits for its turn, so that noise of the machine falls on all alike.
+Memory is the peak of the resident set during a run, above what was there when the data were.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import statistics
+import time
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection
+from typing import Any
+
+#: A contestant: called once to make its data; returns the function to time, which returns its figures.
+Prepare = Callable[..., Callable[[], dict[str, Any]]]
+
+
+@dataclass(frozen=True)
+class Contestant:
+    """One side of a contest."""
+
+    name: str
+    prepare: Prepare
+    arguments: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Contest:
+    """Contestants for the same job; the first is ours, ratios are peer / ours."""
+
+    name: str
+    contestants: tuple[Contestant, ...]
+    repeats: int = 3
+    warm: bool = True
+    note: str = ""
+
+
+def hold(contest: Contest) -> dict[str, Any]:
+    """Hold a contest; return medians, peaks and figures for each contestant."""
+    context = multiprocessing.get_context("spawn")
+    players = []
+    for contestant in contest.contestants:
+        ours, theirs = context.Pipe()
+        process = context.Process(target=_play, args=(theirs, contestant, contest.warm), daemon=True)
+        process.start()
+        _receive(ours, contestant.name)  # one after the other: data are not made while another is timed
+        players.append((contestant, ours, process))
+    seconds: dict[str, list[float]] = {c.name: [] for c in contest.contestants}
+    results: dict[str, Any] = {}
+    for _ in range(contest.repeats):
+        for contestant, pipe, _process in players:
+            pipe.send("go")
+            spent, peak, figures = _receive(pipe, contestant.name)
+            seconds[contestant.name].append(spent)
+            results[contestant.name] = {
+                "peak_mb": max(peak, results.get(contestant.name, {}).get("peak_mb", 0)),
+                **figures,
+            }
+    for _, pipe, process in players:
+        pipe.send("stop")
+        process.join()
+    for name, times in seconds.items():
+        results[name] = {"seconds": statistics.median(times), "all_seconds": times, **results[name]}
+    return {"contest": contest.name, "note": contest.note, "results": results}
+
+
+def _receive(pipe: Connection, name: str) -> Any:
+    answer = pipe.recv()
+    if isinstance(answer, str):
+        raise RuntimeError(f"{name} failed:\n{answer}")
+    return answer
+
+
+def _play(pipe: Connection, contestant: Contestant, warm: bool) -> None:
+    try:
+        run = contestant.prepare(**contestant.arguments)
+        if warm:
+            run()
+        base = _memory("VmRSS")
+        pipe.send(("ready",))
+        while pipe.recv() == "go":
+            _reset_peak()
+            start = time.perf_counter()
+            figures = run()
+            spent = time.perf_counter() - start
+            pipe.send((spent, max(0.0, (_memory("VmHWM") - base) / 1e6), figures))
+    except Exception:
+        pipe.send(traceback.format_exc())
+
+
+def _memory(key: str) -> int:
+    with open("/proc/self/status", encoding="ascii") as lines:
+        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(key))
+
+
+def _reset_peak() -> None:
+    with open("/proc/self/clear_refs", "w", encoding="ascii") as control:
+        control.write("5")

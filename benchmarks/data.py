@@ -1,0 +1,25 @@
+"""The data that the contests share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.datasets import make_blobs
+
+
+def blobs(n: int, d: int, dtype: Any = np.float64) -> Any:
+    """Twelve clusters, columns standardised."""
+    X, _ = make_blobs(n, n_features=d, centers=12, cluster_std=2.0, random_state=0)
+    return ((X - X.mean(axis=0)) / X.std(axis=0)).astype(dtype)
+
+
+def residuals(X: Any, gamma: float, vectors: Any, values: Any) -> float:
+    """Largest ``||Kc v - lambda v|| / lambda``, by scikit-learn's kernel: independent of our own certificate."""
+    from sklearn.metrics.pairwise import rbf_kernel
+    from sklearn.utils import gen_batches
+
+    V = vectors - vectors.mean(axis=0)
+    image = np.vstack([rbf_kernel(X[rows], X, gamma=gamma) @ V for rows in gen_batches(len(X), 1000)])
+    image -= image.mean(axis=0)
+    return float((np.linalg.norm(image - vectors * values, axis=0) / values).max())

@@ -1,0 +1,86 @@
+"""The work behind ``gramian demo``: a table, two fits through the same path as ``gramian fit``, three pictures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from sklearn.datasets import load_digits, make_circles
+
+from gramian import KernelPCA
+from gramian.cli.fit import Fitted, fit
+from gramian.cli.report import as_text
+from gramian.cli.request import FitRequest
+from gramian.plots import new_figure, plot_scores, plot_spectrum
+from gramian.plots.style import Figure
+from gramian.tables import atomic, write_scores
+
+#: Wide enough to see all classes: narrower kernels (sigma below 15) show three classes and squeeze the rest to a point.
+DIGITS_KERNEL = "rbf(sigma=25)"
+#: Narrower than the gap between the rings, so that the first component tells them apart.
+RINGS_KERNEL = "rbf(sigma=0.4)"
+COMPONENTS = 20
+
+
+def demo(output: str) -> None:
+    """Write the digits, their scores and three pictures to a folder, and say what was done."""
+    folder = Path(output)
+    folder.mkdir(parents=True, exist_ok=True)
+    table = folder / "digits.csv"
+    write_digits(table)
+    linear = fit(FitRequest(str(table), n_components=COMPONENTS))
+    curved = fit(
+        FitRequest(
+            str(table),
+            method="kernel-pca",
+            kernel=DIGITS_KERNEL,
+            n_components=COMPONENTS,
+            output=str(folder / "scores.csv"),
+        )
+    )
+    pictures = {
+        "digits.png": (draw_digits(linear, curved), "the first two components of both, by digit"),
+        "spectrum.png": (draw_spectra(linear, curved), "what each component holds"),
+        "rings.png": (draw_rings(), "two rings that no straight line parts, and kernel PCA, which parts them"),
+    }
+    for name, (figure, _) in pictures.items():
+        with atomic(folder / name) as file:
+            figure.savefig(file, format="png")
+    print("Handwritten digits, 8 x 8 pixels each, by PCA and by kernel PCA:")
+    print(linear.estimator.summary_)
+    print(as_text(curved))
+    print("\n".join(f"picture    {folder / name}: {what}" for name, (_, what) in pictures.items()))
+
+
+def write_digits(path: Path) -> None:
+    """Write scikit-learn's digits as a table: 64 pixels and the digit as text, so that it is a label."""
+    digits = load_digits()
+    write_scores(path, digits.data, digits.feature_names, {"digit": [f"d{digit}" for digit in digits.target]})
+
+
+def draw_digits(linear: Fitted, curved: Fitted) -> Figure:
+    """Draw both scores side by side."""
+    figure, axes = new_figure(panels=2)
+    for ax, fitted, title in zip(axes, (linear, curved), ("PCA", f"kernel PCA, {DIGITS_KERNEL}"), strict=True):
+        digits = [label.removeprefix("d") for label in fitted.table.labels["digit"]]
+        plot_scores(fitted.scores, digits, fitted.estimator.explained_variance_ratio_, ax, title=title)
+    return figure
+
+
+def draw_spectra(linear: Fitted, curved: Fitted) -> Figure:
+    """Draw both spectra into one picture."""
+    figure, (ax,) = new_figure()
+    plot_spectrum(linear.estimator.explained_variance_ratio_, ax, name="PCA")
+    plot_spectrum(curved.estimator.explained_variance_ratio_, ax, name="kernel PCA", title="What the components hold")
+    return figure
+
+
+def draw_rings() -> Figure:
+    """Draw two rings, and the scores that part them."""
+    points, inner = make_circles(600, factor=0.35, noise=0.07, random_state=0)
+    labels = ["inner" if is_inner else "outer" for is_inner in inner]
+    estimator = KernelPCA(n_components=2, kernel=RINGS_KERNEL)
+    scores = estimator.fit_transform(points)
+    figure, (left, right) = new_figure(panels=2)
+    plot_scores(points, labels, ax=left, title="Two rings").set(xlabel="x", ylabel="y")
+    plot_scores(scores, labels, estimator.explained_variance_ratio_, right, title=f"kernel PCA, {RINGS_KERNEL}")
+    return figure
