@@ -10,10 +10,8 @@ import scipy.sparse as sp
 
 from gramian.kernels import Kernel
 from gramian.operators import CrossGram
-from gramian.operators.tiles import spans
+from gramian.operators.tiles import row_blocks
 from gramian.results import Array
-
-BLOCK = 4096
 
 
 @dataclass(frozen=True)
@@ -47,7 +45,7 @@ class LinearProjection:
         if sp.issparse(X):
             return np.asarray(X @ self.weights - self.mean @ self.weights)
         # Centre before multiplying: far from the origin the difference of two products has no digits left.
-        blocks = [(X[rows] - self.mean) @ self.weights for rows in spans(X.shape[0], BLOCK)]
+        blocks = [(X[rows] - self.mean) @ self.weights for rows in row_blocks(*X.shape)]
         return np.concatenate(blocks)
 
     def inverse(self, scores: Array) -> Array:

@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from gramian.operators.base import Operator
+from gramian.operators.tiles import row_blocks
 from gramian.results import Array
 
 
@@ -20,7 +21,8 @@ def column_means(X: Any) -> Array:
         mean = X.mean(axis=0, dtype=np.float64)
         if not np.isfinite(mean).all():  # the sum overflows before the mean does
             mean = (X / X.shape[0]).sum(axis=0, dtype=np.float64)
-    return mean + (X - mean).mean(axis=0)
+    rest = sum((X[rows] - mean).sum(axis=0) for rows in row_blocks(*X.shape))
+    return mean + rest / X.shape[0]
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,8 @@ import scipy.sparse as sp
 
 from gramian.operators.base import Dense, Operator
 from gramian.operators.centering import column_means
-from gramian.operators.tiles import spans
+from gramian.operators.tiles import row_blocks
 from gramian.results import Array
-
-#: Rows centred at a time: enough for a fast matrix product, small beside the data.
-BLOCK = 2048
 
 
 class Data:
@@ -68,7 +65,7 @@ class Data:
         V = V / (self.scale * self.unit)[:, None]
         if self.sparse:
             return self.X @ V - self.mean @ V
-        return np.concatenate([(self.X[rows] - self.mean) @ V for rows in spans(self.n, BLOCK)])
+        return np.concatenate([(self.X[rows] - self.mean) @ V for rows in row_blocks(self.n, self.d)])
 
     def adjoint(self, U: Array) -> Array:
         """Return ``A' U / unit``."""
@@ -76,7 +73,7 @@ class Data:
             total = self.X.T @ U - np.outer(self.mean, U.sum(axis=0))
         else:
             total = np.zeros((self.d, U.shape[1]))
-            for rows in spans(self.n, BLOCK):
+            for rows in row_blocks(self.n, self.d):
                 total += (self.X[rows] - self.mean).T @ U[rows]
         return total / (self.scale * self.unit)[:, None]
 
@@ -86,7 +83,7 @@ class Data:
             A, mean = self._uncentred()
             return (A.T @ A).toarray() - self.n * np.outer(mean, mean)
         total = np.zeros((self.d, self.d))
-        for rows in spans(self.n, BLOCK):
+        for rows in row_blocks(self.n, self.d):
             A = self.block(rows)
             total += A.T @ A
         return total
@@ -98,7 +95,7 @@ class Data:
             cross = A @ mean
             return (A @ A.T).toarray() - cross[:, None] - cross[None, :] + mean @ mean
         total = np.zeros((self.n, self.n))
-        for cols in spans(self.d, BLOCK):
+        for cols in row_blocks(self.d, self.n):
             A = (self.X[:, cols] - self.mean[cols]) / (self.scale[cols] * self.unit)
             total += A @ A.T
         return total
@@ -123,7 +120,7 @@ class Data:
             squares = np.asarray(A.multiply(A).sum(axis=0), dtype=np.float64).ravel()
             return np.maximum(squares - self.n * mean**2, 0)
         total = np.zeros(self.d)
-        for rows in spans(self.n, BLOCK):
+        for rows in row_blocks(self.n, self.d):
             A = (self.X[rows] - self.mean) / weight
             total += np.einsum("ij,ij->j", A, A)
         return total

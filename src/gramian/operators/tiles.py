@@ -28,6 +28,15 @@ def spans(n: int, side: int | None = None) -> list[slice]:
     return [slice(at, min(at + side, n)) for at in range(0, n, side)]
 
 
+def row_blocks(n: int, d: int) -> list[slice]:
+    """Cut n rows of d columns into blocks worth a matrix product, small beside the data (16 MB at the most).
+
+    >>> len(row_blocks(10_000, 100)), len(row_blocks(2_000, 20_000))
+    (5, 20)
+    """
+    return spans(n, min(2048, max(64, 2**21 // max(d, 1))))
+
+
 def share(count: int, threads: int) -> list[list[int]]:
     """Deal ``count`` panels of falling cost to threads: forward, then backward, so that the shares even out.
 
