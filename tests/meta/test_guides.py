@@ -1,6 +1,8 @@
 """The code in the guides runs as it stands."""
 
+import json
 import re
+import sys
 from pathlib import Path
 
 from gramian.kernels.base import REGISTRY
@@ -28,3 +30,14 @@ def test_the_readme_example_runs(capsys):
     for block in examples:
         exec(compile(block, "README.md", "exec"), {"__name__": "readme"})
     assert "KernelPCA" in capsys.readouterr().out
+
+
+def test_the_table_of_the_readme_is_that_of_the_last_benchmark():
+    sys.path.insert(0, str(ROOT))
+    try:
+        from benchmarks.readme import MARKS, RESULTS, table
+    finally:
+        sys.path.remove(str(ROOT))
+    shown = MARKS.search((ROOT / "README.md").read_text())
+    assert shown
+    assert table(json.loads(RESULTS.read_text())) in shown.group(0)

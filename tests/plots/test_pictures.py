@@ -141,7 +141,8 @@ def test_missing_matplotlib_says_what_to_install():
 def test_the_package_itself_loads_neither_pictures_nor_tables():
     code = """
 import sys, gramian
-print([name for name in ("matplotlib", "typer", "gramian.tables", "gramian.plots", "gramian.cli") if name in sys.modules])
+names = "matplotlib", "typer", "gramian.tables", "gramian.plots", "gramian.cli"
+print([name for name in names if name in sys.modules])
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stdout == "[]\n"

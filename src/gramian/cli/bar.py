@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Self
 
 from rich.console import Console
-from rich.progress import BarColumn, TaskID, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, TaskID, TextColumn
 from rich.progress import Progress as Display
 
 from gramian.config import Progress
@@ -27,7 +27,7 @@ class Bar:
     """
 
     def __init__(self, *, quiet: bool = False) -> None:
-        self.wanted = not quiet and sys.stderr.isatty()
+        self.wanted = not quiet and sys.stderr is not None and sys.stderr.isatty()
         self.start = time.monotonic()
         self.display: Display | None = None
         self.task = TaskID(0)
@@ -36,11 +36,14 @@ class Bar:
         if not self.wanted or time.monotonic() - self.start < PATIENCE:
             return
         if self.display is None:
-            columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
+            columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[left]}"))
             self.display = Display(*columns, console=Console(stderr=True), transient=True)
-            self.task = self.display.add_task(progress.task)
+            self.task = self.display.add_task(progress.task, left="")
             self.display.start()
-        self.display.update(self.task, description=progress.task, completed=progress.done, total=progress.expected)
+        left = f"about {progress.seconds_left:.0f} s left" if progress.done else ""
+        self.display.update(
+            self.task, description=progress.task, completed=progress.done, total=progress.expected, left=left
+        )
 
     def __enter__(self) -> Self:
         return self

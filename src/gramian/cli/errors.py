@@ -23,7 +23,8 @@ def finish(job: Callable[[], None]) -> int:
     try:
         with one_line_warnings():
             job()
-            sys.stdout.flush()
+            if sys.stdout is not None:  # it is, if the shell closed it
+                sys.stdout.flush()
         return 0
     except BrokenPipeError:
         _leave_stdout()  # the reader has seen enough: no failure of ours

@@ -68,9 +68,8 @@ def choose(operator: Operator, k: int, solver: str | Solver) -> tuple[Solver, st
             return Dense(), "the whole spectrum tells how indefinite the kernel is"
         if fits:
             return _krylov(operator), f"for {k} of {n:,} components a few products are quicker than a factorisation"
-        return _krylov(
-            operator
-        ), f"matrix-free: {n:,} x {n:,} would take {format_bytes(size)}, the budget is {_budget()}"
+        over = f", the budget is {format_bytes(memory_budget())}" if 3 * size > memory_budget() else ""
+        return _krylov(operator), f"matrix-free: the {n:,} x {n:,} matrix would take {format_bytes(size)}{over}"
     if solver not in SOLVERS:
         known = ", ".join(["auto", *SOLVERS])
         raise ValueError(f"solver={solver!r} is not known. Use one of: {known}.")
@@ -128,10 +127,6 @@ def _krylov(operator: Operator) -> Krylov:
 def _fits(n: int) -> bool:
     # Three times the matrix: itself, its eigenvectors, and LAPACK's room to work.
     return n <= DENSE_LIMIT and 3 * 8 * n**2 <= memory_budget()
-
-
-def _budget() -> str:
-    return format_bytes(memory_budget())
 
 
 def _check_dense(n: int, size: int) -> None:

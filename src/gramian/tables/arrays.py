@@ -23,9 +23,9 @@ def read_npy(path: Path, source: str) -> Sheet:
     if matrix.dtype.kind not in "biuf":
         raise TableError(f"{source}: the array has dtype {matrix.dtype}; real numbers are expected.")
     with np.errstate(over="ignore"):  # what is beyond double precision becomes infinite, and is refused as such
-        matrix = np.array(matrix, dtype=np.float64)
-    columns = [Column(f"x{at}", numbers=matrix[:, at]) for at in range(matrix.shape[1])]
-    return Sheet(columns, len(matrix), lambda row: f"row {row} (counted from 0)")
+        values = np.array(matrix, dtype=np.float64)
+    columns = [Column(f"x{at}", numbers=values[:, at]) for at in range(values.shape[1])]
+    return Sheet(columns, len(values), lambda row: f"row {row} (counted from 0)")
 
 
 def _first_line(error: Exception) -> str:

@@ -47,11 +47,11 @@ def read_table(path: str | os.PathLike[str], columns: Sequence[str] | None = Non
 
     Examples
     --------
-    >>> import tempfile, pathlib
-    >>> folder = tempfile.TemporaryDirectory()
-    >>> path = pathlib.Path(folder.name, "flowers.csv")
-    >>> _ = path.write_text("kind,length,width\\niris,5.1,3.5\\nrose,4,2\\n")
-    >>> table = read_table(path)
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "flowers.csv")
+    ...     _ = path.write_text("kind,length,width\\niris,5.1,3.5\\nrose,4,2\\n")
+    ...     table = read_table(path)
     >>> table.columns, table.values.tolist(), table.labels
     (('length', 'width'), [[5.1, 3.5], [4.0, 2.0]], {'kind': ['iris', 'rose']})
     """

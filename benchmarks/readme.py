@@ -1,0 +1,44 @@
+"""Write the table of the README from the figures of the last ``make bench``: ``python -m benchmarks.readme``."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from benchmarks.__main__ import RESULTS
+
+README = Path(__file__).parents[1] / "README.md"
+MARKS = re.compile(r"(<!-- bench -->\n).*?(<!-- /bench -->)", re.DOTALL)
+
+
+def table(results: dict[str, Any]) -> str:
+    """Markdown: our time and memory, and the best peer's as multiples of ours."""
+    lines = ["| | gramian | memory above the data | fastest peer | its memory |", "|---|---|---|---|---|"]
+    for outcome in results["contests"]:
+        (_, ours), *peers = outcome["results"].items()
+        others = [(name, peer) for name, peer in peers if not name.startswith("bare")]
+        time, memory = f"{ours['seconds']:.2g} s", f"{ours['peak_mb']:.0f} MB"
+        if others:
+            name, best = min(others, key=lambda pair: pair[1]["seconds"])
+            rest = f"{best['seconds'] / ours['seconds']:.1f} x ({name}) | {best['peak_mb']:,.0f} MB"
+        else:
+            rest = f"{outcome['note']} | " if outcome["note"] else " | "
+        lines.append(f"| {outcome['contest']} | {time} | {memory} | {rest} |")
+    about = results["about"]
+    return (
+        "\n".join(lines)
+        + f"\n\nMedians of one run of `make bench` on {about['date']}: {about['processors']} processors "
+        + f"({about['machine']}), scikit-learn {about['scikit-learn']}, NumPy {about['numpy']}.\n"
+    )
+
+
+def main() -> None:
+    """Put the table between its marks."""
+    text = README.read_text()
+    README.write_text(MARKS.sub(lambda m: m[1] + table(json.loads(RESULTS.read_text())) + m[2], text))
+
+
+if __name__ == "__main__":
+    main()

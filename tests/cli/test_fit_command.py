@@ -1,0 +1,165 @@
+"""``gramian fit``: the same numbers as Python, the same text each time."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+from sklearn.pipeline import make_pipeline
+
+from gramian import PCA, KernelPCA, config, settings
+from gramian.tables import Standardizer, read_table
+
+CASES = {
+    "pca": ([], PCA()),
+    "pca -k 2": (["-k", "2"], PCA(2)),
+    "pca share": (["-k", "0.9"], PCA(0.9)),
+    "pca scale whiten": (["--scale", "--whiten", "-k", "3"], PCA(3, scale=True, whiten=True)),
+    "pca solver": (["--solver", "power", "--seed", "5", "-k", "2"], PCA(2, solver="power", random_state=5)),
+    "kernel": (["--method", "kernel-pca"], KernelPCA(2)),
+    "kernel text": (
+        ["--method", "kernel-pca", "--kernel", "rbf(sigma=3) + 0.1*linear", "-k", "4"],
+        KernelPCA(4, kernel="rbf(sigma=3) + 0.1*linear"),
+    ),
+    "kernel scale": (
+        ["--method", "kernel-pca", "--scale", "--kernel", "laplacian(gamma=0.2)"],
+        make_pipeline(Standardizer(), KernelPCA(2, kernel="laplacian(gamma=0.2)")),
+    ),
+}
+
+
+@pytest.mark.parametrize(("options", "model"), CASES.values(), ids=CASES)
+def test_scores_are_those_of_python(gramian, options, model):
+    code, out, err = gramian("fit", "flowers.csv", *options, "-o", "scores.csv")
+    assert (code, err) == (0, "")
+    expected = model.fit_transform(read_table("flowers.csv").values)
+    written = read_table("scores.csv")
+    np.testing.assert_allclose(written.values, expected, rtol=0, atol=1e-12 * np.abs(expected).max())
+    prefix = "pca" if options[1:2] != ["kernel-pca"] else "kernelpca"
+    assert written.columns == tuple(f"{prefix}{at}" for at in range(expected.shape[1]))
+    assert written.labels == read_table("flowers.csv").labels
+    assert len(out.splitlines()) <= 10
+
+
+@pytest.mark.parametrize(("options", "model"), CASES.values(), ids=CASES)
+def test_the_code_it_prints_does_the_same(gramian, options, model):
+    _, out, _ = gramian("fit", "flowers.csv", *options, "--columns", "d,a,b,c", "--threads", "1", "--memory", "1GB")
+    first, second = out.splitlines()[-2:]
+    assert first.startswith("Python ")
+    names = {}
+    with config():  # takes back what the printed code sets
+        exec(first.removeprefix("Python").strip() + "\n" + second.strip(), names)
+        assert (settings().threads, settings().memory) == (1, 10**9)
+    expected = model.fit_transform(read_table("flowers.csv", ["d", "a", "b", "c"]).values)
+    np.testing.assert_allclose(names["scores"], expected, rtol=0, atol=1e-12)
+
+
+def test_text_for_people(gramian):
+    options = ["--method", "kernel-pca", "--kernel", "rbf(sigma=3)", "--solver", "dense", "-k", "2", "-o", "s.csv"]
+    code, out, err = gramian("fit", "flowers.csv", *options)
+    out = re.sub(r"\d[\d.e-]* s$", "SECONDS", out, flags=re.MULTILINE)
+    out = re.sub(r"residuals <= \S+,", "residuals <= TINY,", out)
+    assert (code, err) == (0, "")
+    assert out == GOLDEN
+
+
+GOLDEN = """\
+KernelPCA  rbf(sigma=3)   60 x 4   2 components   48.4 % of variance
+table      flowers.csv: 60 rows, 4 columns
+set aside  column 'kind' is text, kept as a label
+route      dense (as asked)
+work       SECONDS
+certified  residuals <= TINY, smallest relative gap 0.16 (components 1, 2)
+scores     s.csv: 60 rows, columns kind, kernelpca0, kernelpca1
+Python     from gramian import KernelPCA; from gramian.tables import read_table
+           scores = KernelPCA(n_components=2, kernel='rbf(sigma=3)', solver='dense')\
+.fit_transform(read_table('flowers.csv').values)
+"""
+
+
+def test_without_output_nothing_is_written_and_it_says_how(gramian, here):
+    code, out, _ = gramian("fit", "flowers.csv")
+    assert code == 0
+    assert "scores     not written; -o scores.csv writes them\n" in out
+    assert [path.name for path in here.iterdir()] == ["flowers.csv"]
+
+
+def test_json_is_one_object_with_all_facts(gramian):
+    code, out, err = gramian("fit", "flowers.csv", "-k", "2", "--json", "-o", "s.csv")
+    assert (code, err) == (0, "")
+    facts = json.loads(out)
+    pca = PCA(2).fit(read_table("flowers.csv").values)
+    assert facts["estimator"] == "PCA"
+    assert (facts["n"], facts["d"], facts["n_components"]) == (60, 4, 2)
+    np.testing.assert_allclose(facts["eigenvalues"], pca.singular_values_**2, rtol=1e-14)
+    assert facts["columns"] == ["a", "b", "c", "d"]
+    assert facts["labels"] == ["kind"]
+    assert facts["dropped"] == ["column 'kind' is text, kept as a label"]
+    assert facts["files"] == ["s.csv"]
+    assert facts["source"] == "flowers.csv"
+    assert "PCA(n_components=2)" in facts["python"]
+
+
+def test_quiet_prints_nothing(gramian):
+    assert gramian("fit", "flowers.csv", "--quiet", "-o", "s.csv") == (0, "", "")
+    assert read_table("s.csv").values.shape == (60, 4)
+
+
+def test_scores_to_standard_output_leave_the_text_to_standard_error(gramian, here):
+    code, out, err = gramian("fit", "flowers.csv", "-k", "2", "-o", "-")
+    assert code == 0
+    (here / "s.csv").write_text(out)
+    np.testing.assert_array_equal(read_table("s.csv").values, PCA(2).fit_transform(read_table("flowers.csv").values))
+    assert err.startswith("PCA ")
+
+
+def test_scores_can_be_fitted_again(gramian):
+    gramian("fit", "flowers.csv", "-k", "2", "-o", "s.csv")
+    assert gramian("fit", "s.csv", "-o", "t.csv")[0] == 0
+    assert read_table("t.csv").labels == read_table("flowers.csv").labels
+
+
+def test_uneven_columns_are_warned_of_unless_scaled(gramian, here):
+    (here / "u.csv").write_text("a,b\n1,10000\n2,30000\n4,20000\n")
+    assert gramian("fit", "u.csv", "-q") == (
+        0,
+        "",
+        "warning: standard deviations of columns differ by a factor of 6,547 (from 'a' to 'b'), so the largest decide "
+        "the result; --scale puts all columns on one footing.\n",
+    )
+    assert gramian("fit", "u.csv", "-q", "--scale") == (0, "", "")
+
+
+def test_a_precomputed_gram_matrix_is_not_called_uneven(gramian):
+    gram = np.diag([1.0, 2.0, 1e-5, 3.0])
+    np.save("gram.npy", gram)
+    assert gramian("fit", "gram.npy", "--method", "kernel-pca", "--kernel", "precomputed", "-q") == (0, "", "")
+
+
+def test_library_warnings_are_one_line_each(gramian, here):
+    (here / "twice.csv").write_text("a,b\n1,2\n2,4\n3,6\n")
+    code, out, err = gramian("fit", "twice.csv", "-k", "2")
+    assert code == 0
+    assert err == "warning: X has rank 1: the last 1 of 2 components have zero variance. Use n_components=1 or fewer.\n"
+    assert len(out.splitlines()) <= 10
+
+
+def test_many_columns_set_aside_are_counted(gramian, here):
+    (here / "t.csv").write_text("a,b,c,d,x\nu,u,u,u,1\nv,v,v,v,2\n")
+    _, out, _ = gramian("fit", "t.csv")
+    assert "; and 1 more (--json lists them)\n" in out
+    assert len(out.splitlines()) <= 10
+
+
+def test_seed_memory_and_threads_reach_the_fit(gramian, monkeypatch):
+    seen = []
+    fit_transform = KernelPCA.fit_transform
+
+    def spy(self, X, y=None):
+        seen.append((self.random_state, self.solver, settings().memory, settings().threads))
+        return fit_transform(self, X, y)
+
+    monkeypatch.setattr(KernelPCA, "fit_transform", spy)
+    options = ["--seed", "5", "--solver", "dense", "--memory", "1GB", "--threads", "1"]
+    assert gramian("fit", "flowers.csv", "--method", "kernel-pca", *options)[0] == 0
+    assert seen == [(5, "dense", 10**9, 1)]
