@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from typing import Any
 
+#: Idle threads of a BLAS library go on spinning for a while; nobody starts before they sleep.
+PAUSE = 0.5
 #: A contestant: called once to make its data; returns the function to time, which returns its figures.
 Prepare = Callable[..., Callable[[], dict[str, Any]]]
 
@@ -53,6 +55,7 @@ def hold(contest: Contest) -> dict[str, Any]:
     results: dict[str, Any] = {}
     for _ in range(contest.repeats):
         for contestant, pipe, _process in players:
+            time.sleep(PAUSE)
             pipe.send("go")
             spent, peak, figures = _receive(pipe, contestant.name)
             seconds[contestant.name].append(spent)

@@ -14,6 +14,7 @@ from gramian.estimators import (
     GramianWarning,
     IndefiniteKernelWarning,
     KernelPCA,
+    ProbabilisticPCA,
     RankWarning,
 )
 
@@ -25,6 +26,7 @@ __all__ = [
     "GramianWarning",
     "IndefiniteKernelWarning",
     "KernelPCA",
+    "ProbabilisticPCA",
     "RankWarning",
     "config",
     "kernels",

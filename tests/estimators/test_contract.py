@@ -11,7 +11,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from gramian import PCA, KernelPCA
+from gramian import PCA, KernelPCA, ProbabilisticPCA
 from gramian.kernels import RBF
 from gramian.testing import EXPECTED_FAILED_CHECKS
 
@@ -19,6 +19,7 @@ ESTIMATORS = [
     PCA(),
     PCA(n_components=1, whiten=True, scale=True),
     PCA(n_components=1, solver="covariance"),
+    ProbabilisticPCA(),
     KernelPCA(),
     KernelPCA(n_components=1, kernel=RBF(sigma=2.0)),
     KernelPCA(n_components=1, kernel="polynomial", solver="krylov"),

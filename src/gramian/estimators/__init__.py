@@ -2,6 +2,7 @@
 
 from gramian.estimators.kernel_pca import KernelPCA
 from gramian.estimators.pca import PCA
+from gramian.estimators.probabilistic_pca import ProbabilisticPCA
 from gramian.estimators.warnings import (
     ConvergenceWarning,
     GramianWarning,
@@ -15,5 +16,6 @@ __all__ = [
     "GramianWarning",
     "IndefiniteKernelWarning",
     "KernelPCA",
+    "ProbabilisticPCA",
     "RankWarning",
 ]

@@ -67,20 +67,35 @@ def random_generator(random_state: Any) -> np.random.Generator:
     return np.random.default_rng(0 if random_state is None else random_state)
 
 
+def describe(
+    estimator: Any,
+    shape: tuple[int, int],
+    k: int,
+    lines: list[tuple[str, str]],
+    *,
+    detail: str = "",
+    share: float | None = None,
+    facts: dict[str, Any],
+) -> FitSummary:
+    """Put a summary together: what was fitted to how much, then labelled lines, and the facts for machines."""
+    name, (n, d) = type(estimator).__name__, shape
+    count = f"{k} component" + ("s" if k != 1 else "")
+    title = [name, detail, f"{n:,} x {d:,}", count, "" if share is None else f"{percent(share)} of variance"]
+    known = {"estimator": name, "n": n, "d": d, "n_components": k, "share_of_variance": share}
+    return FitSummary(tuple(part for part in title if part), tuple(lines), {**known, **facts})
+
+
 def summarize(
     estimator: Any,
     basis: SingularBasis,
-    X: Any,
+    shape: tuple[int, int],
     clock: Clock,
     *,
     detail: str = "",
     notes: tuple[str, ...] = (),
 ) -> FitSummary:
     """Write what a spectral fit did, from its basis."""
-    name, (n, d) = type(estimator).__name__, X.shape
-    count = f"{basis.rank} component" + ("s" if basis.rank != 1 else "")
     share = None if basis.shares is None else float(basis.shares.sum())
-    title = [name, detail, f"{n:,} x {d:,}", count, "" if share is None else f"{percent(share)} of variance"]
     trace = basis.trace
     work = ", ".join(part for part in (trace.products, f"{clock.seconds:.2g} s") if part)
     gap, at = basis.smallest_gap()
@@ -94,12 +109,7 @@ def summarize(
         notes = (*notes, _negative(basis))
     lines += [("note", note) for note in notes]
     facts = {
-        "estimator": name,
-        "n": n,
-        "d": d,
-        "n_components": basis.rank,
         "kernel": detail or None,
-        "share_of_variance": share,
         "solver": trace.solver,
         "reason": trace.reason,
         "products": trace.products,
@@ -112,7 +122,7 @@ def summarize(
         "most_negative": basis.most_negative,
         "notes": list(notes),
     }
-    return FitSummary(tuple(part for part in title if part), tuple(lines), facts)
+    return describe(estimator, shape, basis.rank, lines, detail=detail, share=share, facts=facts)
 
 
 def warn_of(basis: SingularBasis) -> None:

@@ -110,7 +110,7 @@ class KernelPCA(ProjectionTransformer, BaseEstimator):
         self.eigenvalues_ = basis.eigenvalues
         self.kernel_ = basis.kernel
         self._shares = basis.shares
-        self.summary_ = summarize(self, basis, X, clock, detail=str(self.kernel_))
+        self.summary_ = summarize(self, basis, X.shape, clock, detail=str(self.kernel_))
         return basis.scores().astype(X.dtype, copy=False)
 
     def _basis(self, space: KernelSpace) -> KernelBasis:

@@ -10,13 +10,24 @@ from sklearn.utils.validation import check_is_fitted
 
 from gramian import mixing
 from gramian.estimators.base import Clock, ProjectionTransformer, random_generator, summarize, warn_of
-from gramian.estimators.validation import all_or_nothing, check_components, how_many, validate, whole_number
+from gramian.estimators.diagnostics import ComponentDiagnostics
+from gramian.estimators.probabilistic_pca import ProbabilisticPCA
+from gramian.estimators.validation import (
+    all_or_nothing,
+    check_choice,
+    check_components,
+    check_weights,
+    how_many,
+    validate,
+    whole_number,
+)
 from gramian.estimators.warnings import RankWarning, warn
-from gramian.results import Array
-from gramian.spaces import LinearBasis, LinearSpace
+from gramian.operators import Moments, moments_of
+from gramian.results import Array, percent
+from gramian.spaces import LinearBasis, LinearSpace, MomentSpace
 
 
-class PCA(ProjectionTransformer, BaseEstimator):
+class PCA(ComponentDiagnostics, ProjectionTransformer, BaseEstimator):
     r"""Directions of greatest variance; the best linear approximation of the rows.
 
     Definition
@@ -36,6 +47,8 @@ class PCA(ProjectionTransformer, BaseEstimator):
     solver : str or solver object
         "auto"; "covariance" (d x d), "svd", "dual" (n x n), "power" (one by one with peeling), "krylov", "randomized".
         They agree; they differ in cost and in the digits they keep of tiny variances, where "svd" is best.
+    missing : None or "em"
+        What to do with NaN: refuse, or expect them under :class:`ProbabilisticPCA` with as many components.
     random_state : int, Generator, RandomState or None
         Seed of the iterative solvers. None is a fixed seed.
 
@@ -51,6 +64,10 @@ class PCA(ProjectionTransformer, BaseEstimator):
         :math:`\sqrt{(n-1) \lambda_k}`.
     noise_variance_ : float
         Mean of the min(n, d) - K variances left out.
+    feature_variance_ : (d,) array
+        Variances of the (scaled) columns.
+    residual_moments_ : tuple
+        Sums of the variances left out and of their squares (None if not known): what limits of Q come from.
     summary_ : FitSummary
         What was done, and the certificate; prints as a short table.
 
@@ -79,6 +96,7 @@ class PCA(ProjectionTransformer, BaseEstimator):
         whiten: bool = False,
         center: bool = True,
         solver: Any = "auto",
+        missing: str | None = None,
         random_state: Any = None,
     ) -> None:
         self.n_components = n_components
@@ -86,10 +104,11 @@ class PCA(ProjectionTransformer, BaseEstimator):
         self.whiten = whiten
         self.center = center
         self.solver = solver
+        self.missing = missing
         self.random_state = random_state
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find the components.
 
         Parameters
@@ -97,25 +116,100 @@ class PCA(ProjectionTransformer, BaseEstimator):
         X : (n, d) array, data frame or sparse matrix
             Rows.
         y : ignored
+        sample_weight : (n,) array, optional
+            Frequencies: a row of weight 2 counts as two rows.
 
         Returns
         -------
         self
         """
         clock = Clock()
-        X = validate(self, X, min_samples=2)
-        basis = self._basis(X)
+        X = self._validate(X, min_samples=2)
+        weights = check_weights(sample_weight, X.shape[0])
+        self.__dict__.pop("moments_", None)
+        self.__dict__.pop("filler_", None)
+        if self.missing and (gaps := int(np.isnan(X).sum())):
+            return self._fit_missing(X, weights, gaps, clock)
+        space = LinearSpace(X, center=self.center, scale=self.scale, weights=weights)
+        rows = X.shape[0] if weights is None else int(np.ceil(weights.sum()))
+        return self._keep(self._basis(space, (rows, X.shape[1])), X.dtype, X.shape, clock)
+
+    @all_or_nothing
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Add rows to those seen so far; the result is that of one ``fit`` of all of them.
+
+        Only moments are kept, d x d numbers. Components come as soon as there are as many rows as components.
+
+        Parameters
+        ----------
+        X : (n, d) array, data frame or sparse matrix
+            More rows, one or many.
+        y : ignored
+        sample_weight : (n,) array, optional
+            Frequencies of these rows.
+
+        Returns
+        -------
+        self
+        """
+        clock = Clock()
+        seen: Moments | None = getattr(self, "moments_", None)
+        X = validate(self, X, reset=seen is None)
+        new = moments_of(X, check_weights(sample_weight, X.shape[0], total=0.0))
+        self.moments_ = new if seen is None else seen + new
+        rows, d = int(np.ceil(self.moments_.weight)), X.shape[1]
+        asked = whole_number(self.n_components)
+        check_components(self.n_components, d, f"d = {d}")
+        if self.moments_.weight <= 1 or rows <= (asked or 1):
+            return self
+        space = MomentSpace(self.moments_, center=self.center, scale=self.scale)
+        return self._keep(self._basis(space, (rows, d)), X.dtype, (rows, d), clock)
+
+    def transform(self, X: Any) -> Array:
+        """Return the scores of rows; missing entries, if they are welcome, are expected under the model first."""
+        check_is_fitted(self)
+        X = self._validate(X, reset=False)
+        if hasattr(self, "filler_") and np.isnan(X).any():
+            X = self.filler_.fill(X)
+        elif self.missing:
+            validate(self, X, reset=False)  # nothing was missing at fit: there is no model to expect from
+        return self.projection_.scores(X).astype(X.dtype, copy=False)
+
+    def _validate(self, X: Any, *, reset: bool = True, min_samples: int = 1) -> Any:
+        check_choice("missing", self.missing, (None, "em"))
+        welcome = self.missing is not None
+        return validate(self, X, reset=reset, sparse=not welcome, min_samples=min_samples, missing=welcome)
+
+    def _fit_missing(self, X: Any, weights: Any, gaps: int, clock: Clock) -> Self:
+        """Components of the moments expected under probabilistic PCA with as many components."""
+        d = X.shape[1]
+        check_components(self.n_components, min(X.shape), f"min(n, d) = {min(X.shape)} (n={X.shape[0]}, d={d})")
+        asked = whole_number(self.n_components)
+        self.filler_ = ProbabilisticPCA(None if asked is None or asked >= d else asked, missing="em")
+        expected = self.filler_.fit_expectation(X, weights)
+        space = MomentSpace(expected.moments, center=self.center, scale=self.scale)
+        note = f"{gaps:,} missing entries ({percent(gaps / X.size)}) were expected under probabilistic PCA."
+        return self._keep(self._basis(space, X.shape), X.dtype, X.shape, clock, (note,))
+
+    def _keep(
+        self, basis: LinearBasis, dtype: Any, shape: tuple[int, int], clock: Clock, notes: tuple[str, ...] = ()
+    ) -> Self:
+        """Set the fitted attributes."""
         self.projection_ = basis.projection(mixing.whiten(basis) if self.whiten else mixing.identity(basis))
-        self.components_ = basis.directions.T.astype(X.dtype)
-        self.mean_ = basis.data.mean.astype(X.dtype)
-        self.scale_ = basis.data.scale.astype(X.dtype)
+        self.components_ = basis.directions.T.astype(dtype)
+        self.mean_ = basis.mean.astype(dtype)
+        self.scale_ = basis.scale.astype(dtype)
         self.explained_variance_ = basis.variances
         self.explained_variance_ratio_ = basis.shares
         self.singular_values_ = basis.singular
+        self.feature_variance_ = basis.column_variances
         left_out = max(0.0, basis.total_variance - float(basis.variances.sum()))
+        squared = basis.squared_variances
+        left_squared = None if squared is None else max(0.0, squared - float((basis.variances**2).sum()))
+        self.residual_moments_ = left_out, left_squared
         self.noise_variance_ = left_out / max(basis.limit - basis.rank, 1)
-        self.n_samples_ = basis.n
-        self.summary_ = summarize(self, basis, X, clock, notes=self._notes(basis))
+        self.n_samples_ = basis.n if basis.n % 1 else int(basis.n)
+        self.summary_ = summarize(self, basis, shape, clock, notes=(*notes, *self._notes(basis)))
         return self
 
     def inverse_transform(self, X: Any) -> Array:
@@ -148,17 +242,17 @@ class PCA(ProjectionTransformer, BaseEstimator):
         mean = self.mean_.astype(np.float64) / self.scale_
         if X is None:
             n, k = self.n_samples_, len(self.components_)
-            error = self.noise_variance_ * (min(n, self.n_features_in_) - k) * (n - 1) / n
+            error = self.noise_variance_ * (min(int(np.ceil(n)), self.n_features_in_) - k) * (n - 1) / n
             return error if centred else error + float(mean @ mean - np.sum((mean @ W) ** 2))
         X = validate(self, X, reset=False, sparse=False)
         A = X / self.scale_ - mean if centred else X / self.scale_
         return float(np.mean(np.sum((A - A @ W @ W.T) ** 2, axis=1)))
 
-    def _basis(self, X: Any) -> LinearBasis:
-        n, d = X.shape
+    def _basis(self, space: LinearSpace | MomentSpace, shape: tuple[int, int]) -> LinearBasis:
+        n, d = shape
         check_components(self.n_components, min(n, d), f"min(n, d) = {min(n, d)} (n={n}, d={d})")
-        space = LinearSpace(X, center=self.center, scale=self.scale)
-        basis = space.basis(whole_number(self.n_components), self.solver, random_generator(self.random_state))
+        solver = self.solver if isinstance(space, LinearSpace) else "auto"
+        basis = space.basis(whole_number(self.n_components), solver, random_generator(self.random_state))
         basis = basis.truncate(how_many(self.n_components, basis))
         warn_of(basis)
         return basis

@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import validate_data
 
+from gramian.results import Array
 from gramian.spaces import SingularBasis
 
 
@@ -21,6 +22,7 @@ def validate(
     sparse: bool = True,
     min_samples: int = 1,
     square: bool = False,
+    missing: bool = False,
 ) -> Any:
     """Return ``X`` as float32 or float64 rows (CSR if sparse) without changing the caller's array.
 
@@ -38,6 +40,8 @@ def validate(
         Least number of rows.
     square : bool
         X is a precomputed Gram matrix.
+    missing : bool
+        NaN are missing entries, and welcome.
     """
     _refuse_what_reads_wrong(X, estimator)
     X = validate_data(
@@ -49,7 +53,7 @@ def validate(
         ensure_all_finite=False,
         ensure_min_samples=1,
     )
-    _check_finite(X, estimator)
+    _check_finite(X, estimator, missing=missing)
     if X.shape[0] < min_samples:
         raise ValueError(
             f"X has {X.shape[0]} sample (shape={X.shape}); {type(estimator).__name__} needs at least "
@@ -73,13 +77,15 @@ def _refuse_what_reads_wrong(X: Any, estimator: Any) -> None:
         )
 
 
-def _check_finite(X: Any, estimator: Any) -> None:
+def _check_finite(X: Any, estimator: Any, *, missing: bool = False) -> None:
     values = X.data if sp.issparse(X) else X
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(values.sum()) or np.isfinite(values).all():  # the sum is quicker and rarely lies
             return
-    bad = ~np.isfinite(values)
-    what = "NaN" if np.isnan(values).any() else "infinity"
+    bad = np.isinf(values) if missing else ~np.isfinite(values)
+    if not bad.any():
+        return
+    what = "NaN" if not missing and np.isnan(values).any() else "infinity"
     row, column = (X.nonzero()[k][bad][0] for k in (0, 1)) if sp.issparse(X) else np.argwhere(bad)[0]
     names = getattr(estimator, "feature_names_in_", None)
     name = repr(names[column]) if names is not None and column < len(names) else column
@@ -104,6 +110,29 @@ def _check_gram(K: Any) -> Any:
             "If that is rounding, use (K + K.T) / 2."
         )
     return K
+
+
+def check_weights(weights: Any, n: int, *, total: float = 1.0) -> Array | None:
+    """Return sample weights as frequencies in double precision, or None if there are none."""
+    if weights is None:
+        return None
+    w = np.asarray(weights, dtype=np.float64)
+    if w.ndim == 0:
+        w = np.full(n, float(w))
+    if w.shape != (n,):
+        raise ValueError(f"sample_weight has shape {w.shape}; one weight for each of the {n} rows is expected.")
+    if not np.isfinite(w).all() or (w < 0).any():
+        raise ValueError("sample_weight has negative or non-finite entries. Weights are frequencies, 0 or more.")
+    if w.sum() <= total:
+        what = "has only zero weights" if not w.any() else f"sums to {w.sum():.3g}"
+        raise ValueError(f"sample_weight {what}; weights are frequencies and must sum to more than {total:.0f}.")
+    return w
+
+
+def check_choice(name: str, value: Any, choices: tuple[Any, ...]) -> None:
+    """Refuse a word that is not among the choices."""
+    if value not in choices:
+        raise ValueError(f"{name}={value!r} is not known. Use one of: {', '.join(map(repr, choices))}.")
 
 
 def check_components(n_components: Any, limit: int, what: str, *, fractions: bool = True) -> None:

@@ -4,11 +4,24 @@
 
     Operator   Dense | Gram (tiles, never n x n) | Centred(Operator) | Normal(Data)
     Data       a centred, scaled table; CrossGram: kernel values between two sets of rows
+    Moments    weight, mean and scatter of rows: one pass, mergeable
 """
 
 from gramian.operators.base import Dense, Operator
 from gramian.operators.centering import Centred, KernelCentring
 from gramian.operators.gram import CrossGram, Gram
 from gramian.operators.matrix import Data, Normal
+from gramian.operators.moments import Moments, moments_of
 
-__all__ = ["Centred", "CrossGram", "Data", "Dense", "Gram", "KernelCentring", "Normal", "Operator"]
+__all__ = [
+    "Centred",
+    "CrossGram",
+    "Data",
+    "Dense",
+    "Gram",
+    "KernelCentring",
+    "Moments",
+    "Normal",
+    "Operator",
+    "moments_of",
+]

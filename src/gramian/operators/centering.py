@@ -13,16 +13,16 @@ from gramian.operators.tiles import row_blocks
 from gramian.results import Array
 
 
-def column_means(X: Any) -> Array:
+def column_means(X: Any, weights: Array | None = None) -> Array:
     """Column means in double precision, with the rounding of the first pass taken out by a second."""
+    share = np.full(X.shape[0], 1 / X.shape[0]) if weights is None else weights / weights.sum()
     if sp.issparse(X):
-        return np.asarray(X.mean(axis=0, dtype=np.float64)).ravel()
-    with np.errstate(over="ignore", invalid="ignore"):
-        mean = X.mean(axis=0, dtype=np.float64)
-        if not np.isfinite(mean).all():  # the sum overflows before the mean does
-            mean = (X / X.shape[0]).sum(axis=0, dtype=np.float64)
-    rest = sum((X[rows] - mean).sum(axis=0) for rows in row_blocks(*X.shape))
-    return mean + rest / X.shape[0]
+        return np.asarray(X.T @ share, dtype=np.float64).ravel()
+    mean = np.zeros(X.shape[1])
+    for rows in row_blocks(*X.shape):  # shares first: a sum of extreme values would overflow before the mean does
+        mean += share[rows] @ X[rows]
+    rest = sum(share[rows] @ (X[rows] - mean) for rows in row_blocks(*X.shape))
+    return mean + rest
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""A centred and scaled table of numbers, dense or CSR, behind one face."""
+"""A centred and scaled table of numbers, dense or CSR, weighted or not, behind one face."""
 
 from __future__ import annotations
 
@@ -7,16 +7,18 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from gramian.operators.base import Dense, Operator
+from gramian.operators.base import Operator
 from gramian.operators.centering import column_means
 from gramian.operators.tiles import row_blocks
 from gramian.results import Array
 
 
 class Data:
-    r"""``A = (X - 1 mu') / scale``, never stored: dense rows are centred block by block, sparse ones implicitly.
+    r"""``A = diag(w)^1/2 (X - 1 mu') / scale``, never stored.
 
-    Centring before multiplying keeps the digits of data far from the origin; a sparse table keeps its zeros.
+    Dense rows are centred block by block, sparse ones implicitly: centring before multiplying keeps the digits of data
+    far from the origin; a sparse table keeps its zeros. Everything is divided by ``unit``, a power of two that brings
+    extreme data where squares neither overflow nor vanish, without rounding.
 
     Parameters
     ----------
@@ -25,20 +27,22 @@ class Data:
     center : bool
         Subtract the column means.
     scale : bool
-        Divide by the column standard deviations (divisor n - 1). Constant columns are left alone.
+        Divide by the column standard deviations (divisor: weight - 1). Constant columns are left alone.
+    weights : (n,) array, optional
+        Frequencies w of the rows.
     """
 
-    def __init__(self, X: Any, *, center: bool = True, scale: bool = False) -> None:
+    def __init__(self, X: Any, *, center: bool = True, scale: bool = False, weights: Array | None = None) -> None:
         self.X, (self.n, self.d) = X, X.shape
-        self.mean = column_means(X) if center else np.zeros(self.d)
+        self.root = None if weights is None else np.sqrt(weights)
+        self.weight = float(self.n if weights is None else weights.sum())
+        self.mean = column_means(X, weights) if center else np.zeros(self.d)
         self.scale = np.ones(self.d)
-        # A power of two brings extreme data where squares neither overflow nor vanish, without rounding.
         self.unit = self._unit()
         self.column_squares = self._column_squares()
         if scale:
-            deviations = np.sqrt(self.column_squares / max(self.n - 1, 1)) * self.unit
-            constant = deviations <= 10 * np.finfo(np.float64).eps * np.abs(self.mean)
-            self.scale = np.where(constant | (deviations == 0), 1.0, deviations)
+            deviations = np.sqrt(self.column_squares / (self.weight - 1)) * self.unit
+            self.scale = column_scale(deviations, self.mean)
             self.unit = 1.0
             self.column_squares = self._column_squares()
 
@@ -47,28 +51,21 @@ class Data:
         """Whether the rows are CSR."""
         return sp.issparse(self.X)
 
-    def squares(self) -> float:
-        """Sum of all squared entries of ``A / unit``."""
-        return float(self.column_squares.sum())
-
-    def block(self, rows: slice) -> Array:
-        """Rows of ``A / unit`` as a fresh array in double precision."""
-        X = self.X[rows].toarray() if self.sparse else self.X[rows]
-        return (X - self.mean) / (self.scale * self.unit)
-
     def toarray(self) -> Array:
-        """The whole of ``A / unit``."""
-        return self.block(slice(0, self.n))
+        """The whole of ``A / unit``, as a fresh array in double precision."""
+        return self._block(slice(0, self.n))
 
     def times(self, V: Array) -> Array:
         """Return ``A V / unit``."""
         V = V / (self.scale * self.unit)[:, None]
         if self.sparse:
-            return self.X @ V - self.mean @ V
-        return np.concatenate([(self.X[rows] - self.mean) @ V for rows in row_blocks(self.n, self.d)])
+            return self._rooted(self.X @ V - self.mean @ V)
+        blocks = [(self.X[rows] - self.mean) @ V for rows in row_blocks(self.n, self.d)]
+        return self._rooted(np.concatenate(blocks))
 
     def adjoint(self, U: Array) -> Array:
         """Return ``A' U / unit``."""
+        U = self._rooted(U)
         if self.sparse:
             total = self.X.T @ U - np.outer(self.mean, U.sum(axis=0))
         else:
@@ -81,10 +78,10 @@ class Data:
         """Return ``A'A / unit^2``, d x d."""
         if self.sparse:
             A, mean = self._uncentred()
-            return (A.T @ A).toarray() - self.n * np.outer(mean, mean)
+            return (A.T @ A).toarray() - self.weight * np.outer(mean, mean)
         total = np.zeros((self.d, self.d))
         for rows in row_blocks(self.n, self.d):
-            A = self.block(rows)
+            A = self._block(rows)
             total += A.T @ A
         return total
 
@@ -92,36 +89,45 @@ class Data:
         """Return ``AA' / unit^2``, n x n; columns are visited in blocks so that no second copy of X is made."""
         if self.sparse:
             A, mean = self._uncentred()
-            cross = A @ mean
-            return (A @ A.T).toarray() - cross[:, None] - cross[None, :] + mean @ mean
+            root = np.ones(self.n) if self.root is None else self.root
+            cross = np.outer(A @ mean, root)
+            return (A @ A.T).toarray() - cross - cross.T + mean @ mean * np.outer(root, root)
         total = np.zeros((self.n, self.n))
         for cols in row_blocks(self.d, self.n):
-            A = (self.X[:, cols] - self.mean[cols]) / (self.scale[cols] * self.unit)
+            A = self._rooted((self.X[:, cols] - self.mean[cols]) / (self.scale[cols] * self.unit))
             total += A @ A.T
         return total
 
+    def _block(self, rows: slice) -> Array:
+        X = self.X[rows].toarray() if self.sparse else self.X[rows]
+        A = (X - self.mean) / (self.scale * self.unit)
+        return A if self.root is None else A * self.root[rows, None]
+
+    def _rooted(self, U: Array) -> Array:
+        return U if self.root is None else U * self.root[:, None]
+
     def _uncentred(self) -> tuple[Any, Array]:
-        """Sparse rows and mean, both divided by scale and unit."""
-        weight = 1 / (self.scale * self.unit)
-        return sp.csr_array(self.X @ sp.diags_array(weight)), self.mean * weight
+        """Sparse weighted rows, and the mean, both divided by scale and unit."""
+        divisor = 1 / (self.scale * self.unit)
+        A = sp.csr_array(self.X @ sp.diags_array(divisor))
+        return (A if self.root is None else sp.csr_array(sp.diags_array(self.root) @ A)), self.mean * divisor
 
     def _unit(self) -> float:
         with np.errstate(over="ignore", invalid="ignore"):
-            largest = max(abs(self.X.max()), abs(self.X.min())) if self.X.shape[0] else 0.0
-            spread = float(largest) + float(np.abs(self.mean).max(initial=0))
+            largest = float(max(abs(self.X.max()), abs(self.X.min())))
+            spread = largest + float(np.abs(self.mean).max())
         if 1e-60 < spread < 1e60 or spread == 0:
             return 1.0
         return float(2.0 ** np.round(np.log2(min(spread, np.finfo(np.float64).max))))
 
     def _column_squares(self) -> Array:
-        weight = self.scale * self.unit
         if self.sparse:
             A, mean = self._uncentred()
             squares = np.asarray(A.multiply(A).sum(axis=0), dtype=np.float64).ravel()
-            return np.maximum(squares - self.n * mean**2, 0)
+            return np.maximum(squares - self.weight * mean**2, 0)
         total = np.zeros(self.d)
         for rows in row_blocks(self.n, self.d):
-            A = (self.X[rows] - self.mean) / weight
+            A = self._block(rows)
             total += np.einsum("ij,ij->j", A, A)
         return total
 
@@ -141,9 +147,11 @@ class Normal(Operator):
     def toarray(self) -> Array:
         return self.data.scatter() if self.side == "right" else self.data.gram()
 
-    def dense(self) -> Dense:
-        """The same matrix, formed."""
-        return Dense(self.toarray(), positive=True)
-
     def astype(self, dtype: Any) -> Normal:
         return self  # thin products are cheap enough in double precision
+
+
+def column_scale(deviations: Array, mean: Array) -> Array:
+    """Standard deviations to divide by: 1 for a column that is constant up to the rounding of its mean."""
+    constant = deviations <= 10 * np.finfo(np.float64).eps * np.abs(mean)
+    return np.where(constant, 1.0, deviations)

@@ -44,6 +44,14 @@ class Moments:
         """Number of columns."""
         return len(self.mean)
 
+    def about_origin(self) -> Array:
+        """Scatter without centring: ``sum w x x'``."""
+        return self.scatter + self.weight * np.outer(self.mean, self.mean)
+
+    def covariance(self) -> Array:
+        """The maximum-likelihood covariance S, divisor w."""
+        return self.scatter / self.weight
+
     def __add__(self, other: Moments) -> Moments:
         """Moments of both sets of rows together."""
         weight = self.weight + other.weight
@@ -58,7 +66,7 @@ class Moments:
         )
 
 
-def moments(X: Any, weights: Array | None = None) -> Moments:
+def moments_of(X: Any, weights: Array | None = None) -> Moments:
     """Return the moments of rows; weights are frequencies: a row of weight 2 counts as two rows.
 
     Each tile of rows is centred by its own mean while it is in the cache, and tiles are merged by the formula for two

@@ -60,13 +60,15 @@ class Krylov:
             return self._solve(operator, k, size, blocks, rng)
 
     def _solve(self, operator: Operator, k: int, size: int, blocks: int, rng: np.random.Generator) -> Raw:
-        start = leading(operator.sketch(4 * size, rng), size)
+        start, block = leading(operator.sketch(4 * size, rng), size), size
         with track("eigenvectors", expected=5) as tracker:
             search = Subspace(k, blocks * size, tracker)
             narrow = 0
             if self.mixed and operator.narrow_pays:
-                # A little more than asked for, so that one product in double precision confirms it.
-                search.run(operator.astype(np.float32), start, self.tol / 2, self.max_products - 1)
+                # A little more than asked for, so that one product in double precision confirms it. If that is likely
+                # to be the last, the spare vectors stay at home.
+                search.run(operator.astype(np.float32), start, 0.8 * self.tol, self.max_products - 1)
+                size = min(size, k + 2) if search.converged else size
                 narrow, start = search.products, search.vectors(size).astype(np.float64)
             search.run(operator, start, self.tol, self.max_products)
         theta, V, image = search.ritz(size)
@@ -76,7 +78,7 @@ class Krylov:
         return Raw(
             theta,
             V,
-            f"{counts}, {size} vectors each",
+            f"{counts}, {block} vectors each",
             converged=search.converged,
             stopped="" if search.converged else f"max_products={self.max_products} reached",
             image=image,

@@ -22,8 +22,8 @@ class SingularBasis(ABC):
         Singular values s, descending.
     shares : (k,) array or None
         :math:`s^2 / \|\Phi\|^2`: parts of the total variance; ``None`` if the total is not known.
-    n : int
-        Rows.
+    n : float
+        Rows, or the sum of their weights.
     limit : int
         Most components the space could have.
     residuals : (k,) array
@@ -35,7 +35,7 @@ class SingularBasis(ABC):
 
     singular: Array
     shares: Array | None
-    n: int
+    n: float
     limit: int
     residuals: Array
     trace: SolverTrace

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from gramian.config import format_bytes, memory_budget
-from gramian.operators import Data, Dense, Normal
+from gramian.operators import Data, Dense, Moments, Normal, moments_of
+from gramian.operators.matrix import column_scale
 from gramian.projection import LinearProjection
 from gramian.results import Array, Mix, SolverTrace
 from gramian.solvers.base import Solver
@@ -21,33 +23,86 @@ ROUTES = ("covariance", "svd", "dual")
 CHEAP = 1e8
 #: An eigenproblem of A'A keeps about ``eps / ratio`` of an eigenvalue; below this ratio, half the digits are gone.
 ILL_CONDITIONED = 1e-8
+#: Variances in this range have squares and sums that stay far from the ends of double precision.
+COMFORTABLE = (1e-100, 1e100)
 
 
 @dataclass(frozen=True, kw_only=True)
 class LinearBasis(SingularBasis):
-    """Singular basis with explicit directions V, d x k."""
+    """Singular basis with explicit directions V, d x k.
 
-    data: Data
+    ``squared_variances`` is the sum of all squared variances, those left out included, if it is known; ``rows`` are what
+    the basis came from, if they are at hand.
+    """
+
+    mean: Array
+    scale: Array
+    column_variances: Array
+    squared_variances: float | None
     directions: Array
+    rows: Any = None
 
     @property
     def total_variance(self) -> float:
         """Variance of the whole space, divisor n - 1."""
-        return self.data.squares() / (self.n - 1) * self.data.unit**2
+        return float(self.column_variances.sum())
 
     def scores(self) -> Array:
-        return self.data.times(self.directions) * self.data.unit
+        if self.rows is None:
+            raise ValueError("the rows were not kept: project them with basis.projection(mix).scores(X).")
+        plain = np.eye(self.rank)
+        return self.projection(Mix(plain, plain)).scores(self.rows)
 
     def projection(self, mix: Mix) -> LinearProjection:
-        scale = self.data.scale
         return LinearProjection(
-            mean=self.data.mean,
-            weights=self.directions @ mix.forward / scale[:, None],
-            back=mix.back @ self.directions.T * scale,
+            mean=self.mean,
+            weights=self.directions @ mix.forward / self.scale[:, None],
+            back=mix.back @ self.directions.T * self.scale,
         )
 
     def _truncated(self, k: int) -> dict[str, Any]:
         return {"directions": self.directions[:, :k]}
+
+
+class MomentSpace:
+    """Columns known by their moments alone: the rows may have come from anywhere, in any order.
+
+    Parameters
+    ----------
+    moments : Moments
+        Weight, mean and scatter of the rows.
+    center, scale : bool
+        Subtract the column means; divide by the standard deviations.
+    """
+
+    def __init__(self, moments: Moments, *, center: bool = True, scale: bool = False) -> None:
+        self.weight, self.limit = moments.weight, min(moments.d, int(np.ceil(moments.weight)))
+        self.mean = moments.mean if center else np.zeros(moments.d)
+        scatter = moments.scatter if center else moments.about_origin()
+        deviations = np.sqrt(np.diag(scatter) / (moments.weight - 1))
+        self.scale = column_scale(deviations, self.mean) if scale else np.ones(moments.d)
+        self.scatter = scatter / np.outer(self.scale, self.scale) if scale else scatter
+
+    def basis(
+        self, rank: int | None, solver: str | Solver = "auto", rng: np.random.Generator | None = None
+    ) -> LinearBasis:
+        """Return the leading ``rank`` components (all if None) from the scatter matrix."""
+        k = self.limit if rank is None else min(rank, self.limit)
+        spectrum = eigen(Dense(self.scatter, positive=True), k, solver, rng)
+        trace = replace(spectrum.trace, solver="covariance")
+        return finished(
+            spectrum.values,
+            spectrum.vectors,
+            k,
+            column_squares=np.diag(self.scatter),
+            fourth=float((self.scatter**2).sum()),
+            n=self.weight,
+            limit=self.limit,
+            residuals=spectrum.residuals,
+            trace=trace,
+            mean=self.mean,
+            scale=self.scale,
+        )
 
 
 class LinearSpace:
@@ -59,10 +114,19 @@ class LinearSpace:
         Rows, n x d.
     center, scale : bool
         Subtract the column means; divide by the standard deviations.
+    weights : (n,) array, optional
+        Frequencies of the rows.
     """
 
-    def __init__(self, X: Any, *, center: bool = True, scale: bool = False) -> None:
-        self.data = Data(X, center=center, scale=scale)
+    def __init__(self, X: Any, *, center: bool = True, scale: bool = False, weights: Array | None = None) -> None:
+        self.X, (self.n, self.d) = X, X.shape
+        self.limit = min(self.d, self.n if weights is None else int(np.ceil(weights.sum())))
+        self.center, self.scale, self.weights = center, scale, weights
+
+    @cached_property
+    def data(self) -> Data:
+        """The rows as the routes that visit them more than once see them."""
+        return Data(self.X, center=self.center, scale=self.scale, weights=self.weights)
 
     def basis(
         self, rank: int | None, solver: str | Solver = "auto", rng: np.random.Generator | None = None
@@ -71,41 +135,27 @@ class LinearSpace:
 
         ``"covariance"`` (d x d), ``"svd"``, ``"dual"`` (n x n) are dense; any other solver works on products.
         """
-        data, limit = self.data, min(self.data.n, self.data.d)
-        k = limit if rank is None else min(rank, limit)
-        route, reason = self.choose(k, solver)
-        values, V, certificate, trace = self._solve(route, reason, k, rng)
-        if solver == "auto" and route != "svd" and _ill_conditioned(values, k) and self._fits():
+        k = self.limit if rank is None else min(rank, self.limit)
+        route, reason = self.choose(solver)
+        basis = self._one_pass(k, reason, rng) if route == "covariance" else None
+        if basis is None:
+            basis = self._solve(route, reason, k, rng)
+        if solver == "auto" and route != "svd" and _ill_conditioned(basis) and self._fits():
             reason = f"eigenvalues span more than {1 / ILL_CONDITIONED:.0e}, which the {route} route cannot resolve"
-            values, V, certificate, trace = self._solve("svd", reason, k, rng)
-        V = _complete(V, k)
-        V = V * orient(V)
-        values = np.concatenate([values, np.zeros(k - len(values))])
-        total = data.squares()
-        singular = np.sqrt(values) * data.unit
-        _check_range(singular, values, data.n)
-        return LinearBasis(
-            singular=singular,
-            shares=values / total if total > 0 else np.zeros(k),
-            n=data.n,
-            limit=limit,
-            residuals=certificate,
-            trace=trace,
-            data=data,
-            directions=V,
-        )
+            basis = self._solve("svd", reason, k, rng)
+        return basis
 
-    def choose(self, k: int, solver: str | Solver) -> tuple[str | Solver, str]:
+    def choose(self, solver: str | Solver) -> tuple[str | Solver, str]:
         """Return the route and the reason for it."""
+        n, d, sparse = self.n, self.d, not isinstance(self.X, np.ndarray)
         if solver != "auto":
-            if solver == "svd" and self.data.sparse:
+            if solver == "svd" and sparse:
                 raise ValueError("solver='svd' would make sparse X dense. Use 'covariance', 'dual' or 'auto'.")
             if isinstance(solver, str) and solver not in (*ROUTES, *SOLVERS):
                 known = ", ".join(["auto", *ROUTES, *SOLVERS])
                 raise ValueError(f"solver={solver!r} is not known. Use one of: {known}.")
             return solver, "as asked"
-        n, d = self.data.n, self.data.d
-        if not self.data.sparse and n * d * min(n, d) <= CHEAP:
+        if not sparse and n * d * min(n, d) <= CHEAP:
             return "svd", f"{n:,} x {d:,} is small"
         if d <= n and d <= DENSE_LIMIT and 24 * d**2 <= memory_budget():
             return "covariance", f"{d:,} columns, fewer than {n:,} rows"
@@ -114,9 +164,17 @@ class LinearSpace:
         side = min(n, d)
         return "krylov", f"a {side:,} x {side:,} matrix would take {format_bytes(8 * side**2)}"
 
-    def _solve(
-        self, route: str | Solver, reason: str, k: int, rng: np.random.Generator | None
-    ) -> tuple[Array, Array, Array, SolverTrace]:
+    def _one_pass(self, k: int, reason: str, rng: np.random.Generator | None) -> LinearBasis | None:
+        """Components from one pass over the rows; None if their squares leave the comfortable range."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            found = moments_of(self.X, self.weights)
+            size = float(np.trace(found.scatter)) + found.weight * float(found.mean @ found.mean)
+        if not COMFORTABLE[0] < size < COMFORTABLE[1]:
+            return None
+        basis = MomentSpace(found, center=self.center, scale=self.scale).basis(k, "auto", rng)
+        return replace(basis, trace=replace(basis.trace, reason=reason), rows=self.X)
+
+    def _solve(self, route: str | Solver, reason: str, k: int, rng: np.random.Generator | None) -> LinearBasis:
         data = self.data
         side = "left" if route == "dual" or (route not in ROUTES and data.d > data.n) else "right"
         normal = Normal(data, side)
@@ -124,34 +182,72 @@ class LinearSpace:
             s, V = svd(data.toarray())
             kept = min(k, int((s > null_tolerance(max(data.n, data.d), s.max(initial=0))).sum()))
             values, V = s[:kept] ** 2, V[:, :kept]
-            return values, V, residuals(normal @ V, V, values), SolverTrace("svd", reason)
-        if route in ("covariance", "dual"):
-            spectrum = eigen(Dense(normal.toarray(), positive=True), k, "auto", rng)
-            trace = SolverTrace(str(route), reason, *_rest(spectrum.trace))
+            certificate, trace = residuals(normal @ V, V, values), SolverTrace("svd", reason)
+            fourth: float | None = float((s**4).sum())
         else:
-            spectrum = eigen(normal, k, route, rng)
-            trace = SolverTrace(spectrum.trace.solver, reason, *_rest(spectrum.trace))
-        V = spectrum.vectors
+            dense = route in ("covariance", "dual")
+            operator: Any = Dense(normal.toarray(), positive=True) if dense else normal
+            fourth = float((operator.A**2).sum()) if dense else None
+            spectrum = eigen(operator, k, "auto" if dense else route, rng)
+            values, V, certificate = spectrum.values, spectrum.vectors, spectrum.residuals
+            trace = replace(spectrum.trace, reason=reason)
+            trace = replace(trace, solver=str(route)) if dense else trace
         if side == "left":
             # If AA'u = s^2 u then A'u / s is the direction; rounding is taken out by normalising.
             V = data.adjoint(V)
             V /= np.linalg.norm(V, axis=0)
-        return spectrum.values, V, spectrum.residuals, trace
+        return finished(
+            values,
+            V,
+            k,
+            column_squares=data.column_squares,
+            fourth=fourth,
+            unit=data.unit,
+            n=data.weight,
+            limit=self.limit,
+            residuals=certificate,
+            trace=trace,
+            mean=data.mean,
+            scale=data.scale,
+            rows=self.X,
+        )
 
     def _fits(self) -> bool:
-        return not self.data.sparse and 24 * self.data.n * self.data.d <= memory_budget()
+        return isinstance(self.X, np.ndarray) and 24 * self.n * self.d <= memory_budget()
 
 
-def _rest(trace: SolverTrace) -> tuple[str, bool, str]:
-    return trace.products, trace.converged, trace.stopped
+def finished(
+    values: Array, V: Array, k: int, *, column_squares: Array, fourth: float | None, unit: float = 1.0, **rest: Any
+) -> LinearBasis:
+    """Make a basis of k oriented directions from those found; what is missing has no variance.
+
+    ``column_squares`` are sums of squares of the columns, ``fourth`` the sum of fourth powers of all singular values,
+    both in units of ``unit``.
+    """
+    total = float(column_squares.sum())
+    with np.errstate(over="ignore", under="ignore"):
+        squared = np.inf if fourth is None else fourth * np.square(np.float64(unit) ** 2 / (rest["n"] - 1))
+    V = _complete(V, k)
+    values = np.concatenate([values, np.zeros(k - len(values))])
+    singular = np.sqrt(values) * unit
+    _check_range(singular, values, rest["n"])
+    return LinearBasis(
+        singular=singular,
+        shares=values / total if total > 0 else np.zeros(k),
+        column_variances=column_squares / (rest["n"] - 1) * unit**2,
+        squared_variances=float(squared) if np.isfinite(squared) else None,
+        directions=V * orient(V),
+        **rest,
+    )
 
 
-def _ill_conditioned(values: Array, k: int) -> bool:
-    return len(values) < k or bool(values[-1] < ILL_CONDITIONED * values[0])
+def _ill_conditioned(basis: LinearBasis) -> bool:
+    values = basis.eigenvalues
+    return bool(values[-1] < ILL_CONDITIONED * values[0])
 
 
 def _complete(V: Array, k: int) -> Array:
-    """Add orthonormal directions of zero variance until there are k: any will do, so take the same ones each time."""
+    """Add orthonormal directions of zero variance until there are k: any will do, so take the same each time."""
     missing = k - V.shape[1]
     if missing == 0:
         return V
@@ -160,12 +256,12 @@ def _complete(V: Array, k: int) -> Array:
     return np.column_stack([V, Q[:, V.shape[1] :]])
 
 
-def _check_range(singular: Array, values: Array, n: int) -> None:
+def _check_range(singular: Array, values: Array, n: float) -> None:
     """Refuse data whose variances leave the range of double precision: they would read as infinite or as nothing."""
     if not len(values) or values[0] == 0:
         return
     with np.errstate(over="ignore", under="ignore"):
-        variance = (singular[0] / np.sqrt(max(n - 1, 1))) ** 2
+        variance = (singular[0] / np.sqrt(n - 1)) ** 2
     if not np.finfo(np.float64).tiny < variance < np.inf:
         word, remedy = ("overflow", "Divide") if variance > 1 else ("underflow", "Multiply")
         raise ValueError(

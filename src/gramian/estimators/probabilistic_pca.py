@@ -1,0 +1,282 @@
+"""Probabilistic principal component analysis."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, DensityMixin
+from sklearn.utils.validation import check_is_fitted
+
+from gramian.estimators.base import Clock, ProjectionTransformer, describe, random_generator
+from gramian.estimators.validation import (
+    all_or_nothing,
+    check_choice,
+    check_components,
+    check_weights,
+    validate,
+    whole_number,
+)
+from gramian.estimators.warnings import ConvergenceWarning, warn
+from gramian.operators import Moments, moments_of
+from gramian.projection import LinearProjection
+from gramian.results import Array, percent
+from gramian.solvers.fixed_point import Climb, climb
+from gramian.spaces import MomentSpace, gaussian
+from gramian.spaces.gaussian import Isotropic
+from gramian.spaces.missing import Expectation, expect, fit_missing, patterns
+
+
+class ProbabilisticPCA(ProjectionTransformer, DensityMixin, BaseEstimator):
+    r"""PCA as a model of how rows come about: a few causes, and the same noise in every column.
+
+    Definition
+    ----------
+    .. math:: x = W u + \mu + \varepsilon, \quad u \sim N(0, I_K), \quad \varepsilon \sim N(0, \sigma^2 I);
+              \qquad \sigma^2 = \tfrac{1}{d-K} \sum_{k>K} \lambda_k, \quad W = V_K (\Lambda_K - \sigma^2 I)^{1/2}
+
+    with the eigenvalues of S (divisor n). Scores are posterior means :math:`E[u \mid x]`.
+
+    Parameters
+    ----------
+    n_components : int or None
+        Number :math:`K` of causes. None takes as many as leave a positive noise variance.
+    method : {"closed", "em"}
+        The formula above, or expectation-maximisation, which climbs to the same likelihood.
+    missing : None or "em"
+        What to do with NaN: refuse, or expect them under the model and fit again until the likelihood stands still.
+    tol : float
+        Relative gain of the likelihood at which an iteration stops.
+    max_iter : int
+        Steps at the most.
+    random_state : int, Generator, RandomState or None
+        Seed of the start of EM and of ``sample``. None is a fixed seed.
+
+    Attributes
+    ----------
+    loadings_ : (d, K) array
+        W; columns are orthogonal, and the entry of largest magnitude of each is positive.
+    mean_ : (d,) array
+    noise_variance_ : float
+        :math:`\sigma^2`.
+    log_likelihood_ : float
+        Total over the sample, of what was observed.
+    log_likelihood_path_ : (n_iter_,) array
+        The same at each step of an iteration; it never falls.
+    n_iter_ : int
+        Steps; 1 for the closed form.
+    summary_ : FitSummary
+
+    Cost
+    ----
+    One pass over the rows, then d x d. With missing entries one pass and one factorisation per pattern and step.
+
+    References
+    ----------
+    Tipping, Bishop, Probabilistic principal component analysis, Journal of the Royal Statistical Society B 1999.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from gramian import ProbabilisticPCA
+    >>> model = ProbabilisticPCA(n_components=2).fit(load_iris().data)
+    >>> round(model.noise_variance_, 4), round(model.log_likelihood_, 2)
+    (0.0508, -386.93)
+    """
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        *,
+        method: str = "closed",
+        missing: str | None = None,
+        tol: float = 1e-10,
+        max_iter: int = 10_000,
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.method = method
+        self.missing = missing
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+
+    @all_or_nothing
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Find the model of greatest likelihood.
+
+        Parameters
+        ----------
+        X : (n, d) array, data frame or sparse matrix
+            Rows; NaN where missing, if ``missing="em"``.
+        y : ignored
+        sample_weight : (n,) array, optional
+            Frequencies of the rows.
+
+        Returns
+        -------
+        self
+        """
+        clock = Clock()
+        X = self._validate(X, reset=True, min_samples=2)
+        weights = check_weights(sample_weight, X.shape[0])
+        self.__dict__.pop("moments_", None)
+        gaps = int(np.isnan(X).sum()) if self.missing else 0
+        found = self._expect(X, weights)[0] if gaps else self._maximise(moments_of(X, weights))
+        return self._keep(found, X.dtype, X.shape, clock, gaps)
+
+    def fit_expectation(self, X: Array, weights: Array | None = None) -> Expectation:
+        """Fit to checked rows with missing entries, and return what is expected of them under the model."""
+        found, expected = self._expect(X, weights)
+        self._keep(found, X.dtype, X.shape, Clock(), int(np.isnan(X).sum()))
+        return expected
+
+    def fill(self, X: Array) -> Array:
+        """Return checked rows with their missing entries expected under the fitted model."""
+        model = self._model
+        filled = expect(X.astype(np.float64), patterns(X), model.mean, model.covariance()).filled
+        return filled.astype(X.dtype, copy=False)
+
+    def _expect(self, X: Array, weights: Array | None) -> tuple[Climb[Isotropic], Expectation]:
+        return fit_missing(
+            X.astype(np.float64),
+            weights,
+            lambda moments: self._maximise(moments).state,
+            lambda model: (model.mean, model.covariance()),
+            tol=self.tol,
+            max_iter=self.max_iter,
+        )
+
+    @all_or_nothing
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Add rows to those seen so far; the result is that of one ``fit`` of all of them."""
+        clock = Clock()
+        seen: Moments | None = getattr(self, "moments_", None)
+        X = validate(self, X, reset=seen is None)
+        new = moments_of(X, check_weights(sample_weight, X.shape[0], total=0.0))
+        self.moments_ = new if seen is None else seen + new
+        rows = int(np.ceil(self.moments_.weight))
+        check_components(self.n_components, X.shape[1], f"d = {X.shape[1]}", fractions=False)
+        if rows <= max(2, (self.n_components or 0) + 1):
+            return self
+        return self._keep(self._maximise(self.moments_), X.dtype, (rows, X.shape[1]), clock)
+
+    def score_samples(self, X: Any) -> Array:
+        """Log-density of each row; of its observed entries, if ``missing="em"``."""
+        check_is_fitted(self)
+        X = self._validate(X, reset=False)
+        if self.missing and np.isnan(X).any():
+            return expect(X.astype(np.float64), patterns(X), self._model.mean, self._model.covariance()).log_density
+        return self._model.log_density(X)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Mean log-density of rows."""
+        return float(self.score_samples(X).mean())
+
+    def posterior(self, X: Any) -> tuple[Array, Array]:
+        """Posterior means (m, K) of the causes of each row, and their covariance (K, K), the same for every row."""
+        return np.asarray(self.projection_.scores(self._complete(X))), self._model.posterior_covariance()
+
+    def transform(self, X: Any) -> Array:
+        """Return posterior means of the causes; missing entries are expected under the model first."""
+        check_is_fitted(self)
+        X = self._complete(X)
+        return self.projection_.scores(X).astype(X.dtype, copy=False)
+
+    def inverse_transform(self, X: Any) -> Array:
+        """Return the mean row ``W u + mu`` of causes ``u``."""
+        check_is_fitted(self)
+        return self.projection_.inverse(np.asarray(X, dtype=np.float64))
+
+    def sample(self, n_samples: int = 1, random_state: Any = None) -> Array:
+        """Draw rows from the model."""
+        check_is_fitted(self)
+        rng = random_generator(self.random_state if random_state is None else random_state)
+        u = rng.standard_normal((n_samples, self.loadings_.shape[1]))
+        noise = rng.standard_normal((n_samples, len(self.mean_)))
+        return self._model.mean + u @ self._model.loadings.T + np.sqrt(self.noise_variance_) * noise
+
+    def get_covariance(self) -> Array:
+        """Return the covariance ``WW' + s2 I`` of the model."""
+        check_is_fitted(self)
+        return self._model.covariance()
+
+    def _validate(self, X: Any, *, reset: bool, min_samples: int = 1) -> Any:
+        check_choice("missing", self.missing, (None, "em"))
+        check_choice("method", self.method, ("closed", "em"))
+        missing = self.missing is not None
+        return validate(self, X, reset=reset, sparse=not missing, min_samples=min_samples, missing=missing)
+
+    def _complete(self, X: Any) -> Any:
+        X = self._validate(X, reset=False)
+        return self.fill(X) if self.missing and np.isnan(X).any() else X
+
+    def _maximise(self, moments: Moments) -> Climb[Isotropic]:
+        """Return the model of greatest likelihood for given moments."""
+        S, d = moments.covariance(), moments.d
+        check_components(self.n_components, d, f"d = {d}", fractions=False)
+        basis = MomentSpace(moments).basis(whole_number(self.n_components))
+        values = basis.eigenvalues / moments.weight
+        rank = int((values > 0).sum()) if self.n_components is None else basis.rank
+        k = max(1, min(rank - 1, d - 1)) if self.n_components is None else self.n_components
+        closed = gaussian.from_spectrum(moments.mean, basis.directions[:, :k], values[:k], float(np.trace(S)))
+        if not (closed.variances > 0).all() or (k < d and closed.noise <= 1e-14 * values[0]):
+            raise ValueError(
+                f"zero variance is left for the noise of n_components={k}: X has no more dimensions than that. "
+                "Use fewer components, or drop columns that repeat others."
+            )
+        if self.method == "closed":
+            return Climb(closed, (gaussian.total_log_likelihood(closed, S, moments.weight),), True)
+        return self._climb(moments, S, k)
+
+    def _climb(self, moments: Moments, S: Array, k: int) -> Climb[Isotropic]:
+        d = len(S)
+        size = np.trace(S) / d
+        start = random_generator(self.random_state).standard_normal((d, k)) * np.sqrt(size)
+
+        def step(state: tuple[Array, float]) -> tuple[float, tuple[Array, float]]:
+            model = gaussian.from_loadings(moments.mean, *state)
+            following = gaussian.expectation_maximisation(S, *state)
+            return gaussian.total_log_likelihood(model, S, moments.weight), following
+
+        found = climb(step, (start, float(size)), tol=self.tol, max_iter=self.max_iter)
+        model = gaussian.from_loadings(moments.mean, *found.state)
+        return Climb(model, found.path, found.converged, found.stopped)
+
+    def _keep(self, found: Climb[Isotropic], dtype: Any, shape: tuple[int, int], clock: Clock, gaps: int = 0) -> Self:
+        """Set the fitted attributes."""
+        model = self._model = found.state
+        if not found.converged:
+            warn(f"EM stopped early ({found.stopped}). Raise max_iter, or tol={self.tol}.", ConvergenceWarning)
+        self.projection_ = LinearProjection(model.mean, model.posterior_weights(), model.loadings.T)
+        self.loadings_ = model.loadings.astype(dtype)
+        self.mean_ = model.mean.astype(dtype)
+        self.noise_variance_ = model.noise
+        self.log_likelihood_path_ = np.array(found.path)
+        self.log_likelihood_ = found.path[-1]
+        self.n_iter_ = len(found.path)
+        k, d = len(model.variances), shape[1]
+        share = float(model.variances.sum() / (model.variances.sum() + model.noise * (d - k)))
+        steps = "closed form" if len(found.path) == 1 else f"EM, {len(found.path)} steps"
+        lines = [
+            ("route", steps),
+            ("likelihood", f"{self.log_likelihood_:.6g}, noise variance {model.noise:.3g}"),
+            ("work", f"{clock.seconds:.2g} s"),
+        ]
+        if gaps:
+            lines.append(("missing", f"{gaps:,} entries expected under the model ({percent(gaps / (shape[0] * d))})"))
+        self.summary_ = describe(
+            self,
+            shape,
+            k,
+            lines,
+            share=share,
+            facts={
+                "log_likelihood": self.log_likelihood_,
+                "noise_variance": model.noise,
+                "steps": len(found.path),
+                "converged": found.converged,
+                "n_missing": gaps,
+            },
+        )
+        return self
