@@ -27,7 +27,9 @@ class Moments:
     ----------
     weight : float
         Number of rows, or the sum of their weights.
-    mean : (d,) array
+    pilot, offset : (d,) arrays
+        The mean in two parts, a round one and a small one: together they hold it beyond double precision, without which
+        groups far from the origin could not be merged to full accuracy.
     scatter : (d, d) array
 
     Cost
@@ -36,13 +38,19 @@ class Moments:
     """
 
     weight: float
-    mean: Array
+    pilot: Array
     scatter: Array
+    offset: Array | float = 0.0
+
+    @property
+    def mean(self) -> Array:
+        """The mean, rounded once."""
+        return self.pilot + self.offset
 
     @property
     def d(self) -> int:
         """Number of columns."""
-        return len(self.mean)
+        return len(self.pilot)
 
     def about_origin(self) -> Array:
         """Scatter without centring: ``sum w x x'``."""
@@ -57,12 +65,13 @@ class Moments:
         weight = self.weight + other.weight
         if not other.weight or not self.weight:
             return self if self.weight else other
-        shift = other.mean - self.mean
+        shift = (other.pilot - self.pilot) + (other.offset - self.offset)
         spread = shift * np.sqrt(self.weight * other.weight / weight)
         return Moments(
             weight,
-            self.mean + shift * (other.weight / weight),
+            self.pilot,
             self.scatter + other.scatter + np.outer(spread, spread),
+            self.offset + shift * (other.weight / weight),
         )
 
 
@@ -91,32 +100,29 @@ class _Running:
     """Moments of tiles, merged as they come, in place."""
 
     def __init__(self, d: int) -> None:
-        self.weight, self.mean, self.scatter = 0.0, np.zeros(d), np.zeros((d, d))
+        self.weight, self.pilot, self.offset, self.scatter = 0.0, np.zeros(d), np.zeros(d), np.zeros((d, d))
 
     def add(self, X: Array, weights: Array | None) -> None:
         A = np.array(X, dtype=np.float64)
-        if weights is None:
-            weight, mean = float(len(A)), A.mean(axis=0)
-            A -= mean
-            rest = A.mean(axis=0)  # what rounding left in the mean
-        else:
-            weight = float(weights.sum())
-            if weight == 0:
-                return
-            mean = weights @ A / weight
-            A -= mean
-            rest = weights @ A / weight
+        weight = float(len(A) if weights is None else weights.sum())
+        if weight == 0:
+            return
+        mean = A.mean(axis=0) if weights is None else weights @ A / weight
+        A -= mean
+        rest = A.mean(axis=0) if weights is None else weights @ A / weight  # what rounding left of the mean
+        if weights is not None:
             A *= np.sqrt(weights)[:, None]
-        mean = mean + rest
+        if self.weight == 0:
+            self.pilot = mean
         total = self.weight + weight
-        shift = mean - self.mean
+        shift = (mean - self.pilot) + (rest - self.offset)
         self.scatter += A.T @ A
         self.scatter += np.outer(shift, shift * (self.weight * weight / total)) - np.outer(rest, rest * weight)
-        self.mean = self.mean + shift * (weight / total)
+        self.offset = self.offset + shift * (weight / total)
         self.weight = total
 
     def moments(self) -> Moments:
-        return Moments(self.weight, self.mean, self.scatter)
+        return Moments(self.weight, self.pilot, self.scatter, self.offset)
 
 
 def _sparse(X: Any, weights: Array | None) -> Moments:

@@ -13,7 +13,7 @@ what was observed never falls. Rows are taken together by the pattern of what th
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import numpy as np
@@ -80,7 +80,7 @@ def expect(X: Array, groups: list[Pattern], mean: Array, C: Array, weights: Arra
             weight = len(rows) if weights is None else weights[rows].sum()
             spread[np.ix_(m, m)] += weight * (C[np.ix_(m, m)] - G.T @ G)
     found = moments_of(filled, weights)
-    return Expectation(filled, log_density, Moments(found.weight, found.mean, found.scatter + spread))
+    return Expectation(filled, log_density, replace(found, scatter=found.scatter + spread))
 
 
 def fit_missing(
