@@ -162,29 +162,32 @@ def format_bytes(size: float) -> str:
     return f"{size:.3g} TB"
 
 
-# threadpoolctl's limits belong to the process: the first user sets them and the last one restores.
+# threadpoolctl's limits belong to the process: the first user sets them and the last one restores. It lets only the
+# thread that set a limit lift it, and the last user may be another than the first: one thread does both for all.
 _pins = 0
 _pinned: Any = None
 _controller: ThreadpoolController | None = None
+_keeper: ThreadPoolExecutor | None = None
 
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
     """Hold BLAS to one thread: for small dense algebra, and below our own thread pool."""
-    global _pins, _pinned, _controller
+    global _pins, _pinned, _controller, _keeper
     with _lock:
         if _pins == 0:
             # Made at first use, when NumPy's and SciPy's libraries are both loaded; looking for them is slow.
             _controller = _controller or ThreadpoolController()
-            _pinned = _controller.limit(limits=1, user_api="blas")
+            _keeper = _keeper or ThreadPoolExecutor(1, thread_name_prefix="gramian-blas")
+            _pinned = _keeper.submit(_controller.limit, limits=1, user_api="blas").result()
         _pins += 1
     try:
         yield
     finally:
         with _lock:
             _pins -= 1
-            if _pins == 0:
-                _pinned.restore_original_limits()
+            if _pins == 0 and _keeper is not None:
+                _keeper.submit(_pinned.restore_original_limits).result()
 
 
 _pools: dict[int, ThreadPoolExecutor] = {}
@@ -206,10 +209,10 @@ def in_pool() -> bool:
 
 def _forget_in_child() -> None:
     # After a fork the threads are gone and the lock may be held by one of them.
-    global _lock, _pins
+    global _lock, _pins, _keeper
     _lock = threading.RLock()
     _pools.clear()
-    _pins = 0
+    _pins, _keeper = 0, None
 
 
 os.register_at_fork(after_in_child=_forget_in_child)

@@ -58,6 +58,21 @@ def test_blas_is_pinned_by_reference_count():
     assert blas_threads() == free
 
 
+def test_the_pin_holds_while_threads_come_and_go():
+    free = blas_threads()
+    inside = []
+
+    def work(_):
+        with one_blas_thread():
+            time.sleep(0.002)
+            inside.append(frozenset(blas_threads()))
+
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(work, range(60)))
+    assert set(inside) == {frozenset({1})}
+    assert blas_threads() == free
+
+
 def test_shares_are_disjoint_complete_and_even():
     for count, threads in [(1, 4), (7, 2), (100, 3)]:
         hands = share(count, threads)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -55,8 +54,8 @@ class Krylov:
     def solve(self, operator: Operator, k: int, rng: np.random.Generator) -> Raw:
         size = min(operator.n, k + self.extra)
         blocks = self._affordable(operator.n, size)
-        # Tiles run on threads of their own, which those of BLAS would disturb; the tall products here are quick.
-        with one_blas_thread() if operator.narrow_pays else nullcontext():
+        # Products run on threads of their own, which those of BLAS would disturb; the tall ones here are quick.
+        with one_blas_thread():
             return self._solve(operator, k, size, blocks, rng)
 
     def _solve(self, operator: Operator, k: int, size: int, blocks: int, rng: np.random.Generator) -> Raw:
