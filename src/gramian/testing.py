@@ -16,7 +16,7 @@ from sklearn.base import clone
 
 from gramian import mixing
 from gramian.kernels import Kernel, parse
-from gramian.operators import Dense, Operator
+from gramian.operators import Dense, Gram, Operator
 from gramian.results import Array
 from gramian.solvers import eigen
 from gramian.solvers.base import Solver
@@ -72,6 +72,10 @@ def check_operator(operator: Operator) -> None:
     _close("products are those of the matrix", W, A @ V, 1e-11 * size)
     _close("products are linear", operator @ (2 * V[:, :1] - V[:, 1:2]), 2 * W[:, :1] - W[:, 1:2], 1e-11 * size)
     _law("a rerun gives the same bits", np.array_equal(operator @ V, W))
+    if isinstance(operator, (Dense, Gram)):
+        chosen = np.array([0, operator.n // 2])
+        _close("columns are those of the matrix", operator.columns(chosen), A[:, chosen], 1e-12 * size)
+        _close("the diagonal is that of the matrix", operator.diagonal(), np.diag(A), 1e-11 * size)
     narrow = operator.astype(np.float32)
     _close("single precision agrees", narrow @ V.astype(np.float32), W, 1e-3 * size)
     _law("a sketch has as many rows as the operator", operator.sketch(3, rng).shape[0] == operator.n)

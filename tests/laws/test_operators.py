@@ -18,6 +18,7 @@ OPERATORS = {
         for text in ("rbf", "laplacian", "matern(nu=0.5)", "polynomial", "thin_plate_spline", "rbf + 2*linear[0:2]")
     },
     "sparse gram": Gram(parse("rbf").resolve(X), sp.csr_array(X)),
+    "precomputed gram": Gram(parse("precomputed"), parse("rbf(sigma=1)")(X)),
     "kept gram": Gram(parse("rbf").resolve(X), X).kept(),
 }
 

@@ -62,15 +62,16 @@ class CrossGram:
     def toarray(self) -> Array:
         """Return the whole block."""
         out = np.empty(self.shape, dtype=self.dtype)
-        rows = spans(self.shape[0])
-        everything = slice(0, self.shape[1])
+        rows, cols = spans(self.shape[0]), spans(self.shape[1])
+        tiles = [(r, c) for r in rows for c in cols]
 
         def work(panels: Sequence[int], meter: Meter) -> None:
-            for i in panels:
-                self.pairs.tile(rows[i], everything, out[rows[i]])
+            buffer = _buffer(rows, cols, self.dtype)
+            for r, c in (tiles[i] for i in panels):
+                out[r, c] = _tile(self.pairs, r, c, buffer)
                 meter.tick()
 
-        run(work, share(len(rows), threads_for(len(rows))))
+        run(work, share(len(tiles), threads_for(len(tiles))))
         return out
 
 
@@ -128,9 +129,13 @@ class Gram(Operator):
         """Return ``k(x, x)`` for every row."""
         return self.kernel.diagonal(self.X)
 
-    def columns(self, chosen: Array) -> Array:
+    def rows(self, chosen: Array | slice) -> Array:
+        """Return the rows ``K(X[chosen], X)``."""
+        return CrossGram(self.kernel, self.X[chosen], self.X, self.dtype).toarray()
+
+    def columns(self, chosen: Array | slice) -> Array:
         """Return the columns ``K(X, X[chosen])``."""
-        return CrossGram(self.kernel, self.X, self.X[chosen], self.dtype).toarray()
+        return self.rows(chosen).T
 
     def sketch(self, rank: int, rng: np.random.Generator) -> Array:
         rank = min(rank, self.n)

@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from gramian.operators import Operator
+from gramian.progress import Tracker, track
 from gramian.results import Array
 from gramian.solvers.base import Raw
 
@@ -38,6 +39,10 @@ class Power:
     name: ClassVar[str] = "power"
 
     def solve(self, operator: Operator, k: int, rng: np.random.Generator) -> Raw:
+        with track("components", expected=k) as tracker:
+            return self._peel_off(operator, k, rng, tracker)
+
+    def _peel_off(self, operator: Operator, k: int, rng: np.random.Generator, tracker: Tracker) -> Raw:
         n, eps = operator.n, np.finfo(np.float64).eps
         found: list[tuple[float, Array]] = []
         largest, products, converged = 0.0, 0, True
@@ -57,6 +62,7 @@ class Power:
             else:
                 converged = False
             found.append((value, v))
+            tracker.advance(k)
         return _raw(found, n, products, converged, "" if converged else f"max_iter={self.max_iter} reached")
 
 

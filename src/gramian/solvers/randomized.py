@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from gramian.operators import Operator
+from gramian.progress import Tracker, track
 from gramian.solvers.base import Raw, orthonormal
 
 
@@ -40,16 +41,21 @@ class Randomized:
     name: ClassVar[str] = "randomized"
 
     def solve(self, operator: Operator, k: int, rng: np.random.Generator) -> Raw:
+        with track("eigenvectors", expected=20) as tracker:
+            return self._iterate(operator, k, rng, tracker)
+
+    def _iterate(self, operator: Operator, k: int, rng: np.random.Generator, tracker: Tracker) -> Raw:
         size = min(operator.n, k + self.oversampling)
         Q = orthonormal(rng.standard_normal((operator.n, size)))
         floor, shift = 50 * np.finfo(np.float64).eps, 0.0
-        for products in range(1, self.max_iter + 1):  # noqa: B007
+        for products in range(1, self.max_iter + 1):
             W = operator @ Q
             theta, Y = np.linalg.eigh((Q.T @ W + W.T @ Q) / 2)
             V, image = Q @ Y, W @ Y
             wanted = slice(size - k, size)
             errors = np.linalg.norm(image[:, wanted] - V[:, wanted] * theta[wanted], axis=0)
             allowed = np.maximum(self.tol * np.abs(theta[wanted]), floor * np.abs(theta).max())
+            tracker.advance(max(20, products + 1))
             if (errors <= allowed).all():
                 break
             # Iteration finds the largest magnitudes; a shift keeps large negative values out of their way.
