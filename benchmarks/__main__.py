@@ -20,7 +20,7 @@ from rich.console import Console
 from rich.table import Table
 
 import gramian
-from benchmarks import gram, kernel_pca, moments, pca
+from benchmarks import gram, ica, kernel_pca, moments, pca
 from benchmarks.contest import hold
 
 RESULTS = Path(__file__).parent / "results.json"
@@ -32,7 +32,7 @@ def main() -> None:
     parser.add_argument("--only", nargs="*", default=[], help="words that the name of a contest must contain")
     parser.add_argument("--output", type=Path, default=RESULTS, help="where the JSON goes")
     options = parser.parse_args()
-    contests = [c for module in (gram, kernel_pca, pca, moments) for c in module.contests()]
+    contests = [c for module in (gram, kernel_pca, pca, moments, ica) for c in module.contests()]
     chosen = [c for c in contests if all(word in c.name for word in options.only)]
     console = Console(width=120)
     about = machine()

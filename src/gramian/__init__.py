@@ -9,25 +9,31 @@
 from gramian import kernels
 from gramian.config import config, settings
 from gramian.estimators import (
+    ICA,
     PCA,
     ConvergenceWarning,
     GramianWarning,
     IndefiniteKernelWarning,
     KernelPCA,
     ProbabilisticPCA,
+    RandomProjection,
     RankWarning,
+    SubGaussianWarning,
 )
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "ICA",
     "PCA",
     "ConvergenceWarning",
     "GramianWarning",
     "IndefiniteKernelWarning",
     "KernelPCA",
     "ProbabilisticPCA",
+    "RandomProjection",
     "RankWarning",
+    "SubGaussianWarning",
     "config",
     "kernels",
     "settings",

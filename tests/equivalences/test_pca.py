@@ -130,3 +130,11 @@ def test_auto_tells_its_route_and_takes_the_svd_for_ill_conditioned_data(rng):
         assert pca.summary_.facts["solver"] == route
         assert why in pca.summary_.facts["reason"]
     assert_allclose(pca.explained_variance_[-1], 1e-14, rtol=0.1)
+
+
+@pytest.mark.parametrize("size", [1e-150, 1e150])
+def test_many_rows_of_extreme_size_take_the_careful_route(rng, size):
+    X = rng.standard_normal((40_000, 60)) * np.linspace(1, 2, 60)
+    assert_allclose(
+        np.sqrt(PCA(3).fit(X * size).explained_variance_) / size, np.sqrt(PCA(3).fit(X).explained_variance_)
+    )

@@ -11,7 +11,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from gramian import PCA, KernelPCA, ProbabilisticPCA
+from gramian import ICA, PCA, KernelPCA, ProbabilisticPCA, RandomProjection
 from gramian.kernels import RBF
 from gramian.testing import EXPECTED_FAILED_CHECKS
 
@@ -20,6 +20,11 @@ ESTIMATORS = [
     PCA(n_components=1, whiten=True, scale=True),
     PCA(n_components=1, solver="covariance"),
     ProbabilisticPCA(),
+    ICA(),
+    ICA(1),
+    RandomProjection(),
+    RandomProjection(density="auto"),
+    RandomProjection("auto"),
     KernelPCA(),
     KernelPCA(n_components=1, kernel=RBF(sigma=2.0)),
     KernelPCA(n_components=1, kernel="polynomial", solver="krylov"),
@@ -34,7 +39,12 @@ def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
-@pytest.mark.parametrize("estimator", [PCA(2), KernelPCA(2, kernel="rbf(sigma=3)")], ids=str)
+@pytest.mark.filterwarnings("ignore::gramian.GramianWarning")
+@pytest.mark.parametrize(
+    "estimator",
+    [PCA(2), KernelPCA(2, kernel="rbf(sigma=3)"), ProbabilisticPCA(2), ICA(2), RandomProjection(2, density=0.5)],
+    ids=str,
+)
 class TestTables:
     def test_pandas_in_and_out(self, estimator, table):
         frame = pd.DataFrame(table, columns=[f"c{j}" for j in range(10)], index=range(100, 300))

@@ -42,7 +42,7 @@ def test_variance_of_the_stored_doubles(name, solver):
 @pytest.mark.parametrize("name", UNIVARIATE)
 def test_moments_of_the_stored_doubles(name):
     X = rows(name)
-    mean, variance = exact(X[:, 0])
+    _, variance = exact(X[:, 0])
     halves = moments_of(X[: len(X) // 2]) + moments_of(X[len(X) // 2 :])
     for found in (moments_of(X), halves, moments_of(X, np.ones(len(X)))):
         error = Fraction(float(found.scatter[0, 0])) / (len(X) - 1) - variance

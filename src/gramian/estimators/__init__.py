@@ -1,8 +1,10 @@
 """Estimators with scikit-learn's contract. Each ``fit`` reads: validate, space, basis, mix, projection."""
 
+from gramian.estimators.ica import ICA, SubGaussianWarning
 from gramian.estimators.kernel_pca import KernelPCA
 from gramian.estimators.pca import PCA
 from gramian.estimators.probabilistic_pca import ProbabilisticPCA
+from gramian.estimators.random_projection import RandomProjection
 from gramian.estimators.warnings import (
     ConvergenceWarning,
     GramianWarning,
@@ -11,11 +13,14 @@ from gramian.estimators.warnings import (
 )
 
 __all__ = [
+    "ICA",
     "PCA",
     "ConvergenceWarning",
     "GramianWarning",
     "IndefiniteKernelWarning",
     "KernelPCA",
     "ProbabilisticPCA",
+    "RandomProjection",
     "RankWarning",
+    "SubGaussianWarning",
 ]

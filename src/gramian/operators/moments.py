@@ -88,9 +88,10 @@ def moments_of(X: Any, weights: Array | None = None) -> Moments:
 
     def work(panels: Sequence[int], meter: Meter) -> Moments:
         total = _Running(X.shape[1])
-        for i in panels:
-            total.add(X[blocks[i]], None if weights is None else weights[blocks[i]])
-            meter.tick()
+        with np.errstate(over="ignore", invalid="ignore"):  # an infinite sum is for the caller to see and refuse
+            for i in panels:
+                total.add(X[blocks[i]], None if weights is None else weights[blocks[i]])
+                meter.tick()
         return total.moments()
 
     return reduce(Moments.__add__, run(work, hands))

@@ -31,8 +31,8 @@ COMFORTABLE = (1e-100, 1e100)
 class LinearBasis(SingularBasis):
     """Singular basis with explicit directions V, d x k.
 
-    ``squared_variances`` is the sum of all squared variances, those left out included, if it is known; ``rows`` are what
-    the basis came from, if they are at hand.
+    ``squared_variances`` is the sum of all squared variances, those left out included, if it is known; ``rows`` are
+    what the basis came from, if they are at hand.
     """
 
     mean: Array
@@ -169,7 +169,7 @@ class LinearSpace:
         with np.errstate(over="ignore", invalid="ignore"):
             found = moments_of(self.X, self.weights)
             size = float(np.trace(found.scatter)) + found.weight * float(found.mean @ found.mean)
-        if not COMFORTABLE[0] < size < COMFORTABLE[1]:
+        if not COMFORTABLE[0] < size < COMFORTABLE[1]:  # also if it is NaN
             return None
         basis = MomentSpace(found, center=self.center, scale=self.scale).basis(k, "auto", rng)
         return replace(basis, trace=replace(basis.trace, reason=reason), rows=self.X)

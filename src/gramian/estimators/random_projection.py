@@ -1,0 +1,274 @@
+"""Random projection."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from gramian.estimators.base import Clock, ProjectionTransformer, describe, random_generator
+from gramian.estimators.validation import all_or_nothing, check_components, validate
+from gramian.estimators.warnings import RankWarning, warn
+from gramian.operators.tiles import row_blocks
+from gramian.results import Array, percent
+
+#: Pairs of rows whose distances are compared before and after.
+PAIRS = 2_000
+
+
+@dataclass(frozen=True)
+class Distortion:
+    r"""Ratios :math:`\|Rx - Ry\|^2 / \|x - y\|^2` over pairs of training rows; without pairs, not a number.
+
+    ``float()`` gives the largest distance of a ratio from 1.
+
+    Attributes
+    ----------
+    min, max, mean, root_mean_square : float
+        Of the ratios.
+    share_within : float
+        Share of pairs whose ratio is within ``eps`` of 1.
+    pairs : int
+        How many were measured.
+    """
+
+    min: float
+    max: float
+    mean: float
+    root_mean_square: float
+    share_within: float
+    pairs: int
+
+    def __float__(self) -> float:
+        return max(1.0 - self.min, self.max - 1.0)
+
+
+@dataclass(frozen=True)
+class RandomMap:
+    """Rows times ``weights``, R' (d x k, dense or CSR), and the shortest rows that have given scores."""
+
+    weights: Any
+
+    @property
+    def size(self) -> int:
+        """Number of scores of a row."""
+        return self.weights.shape[1]
+
+    def scores(self, X: Any) -> Array:
+        """Scores of rows, n x k, in double precision; neither X nor R is made dense."""
+        if sp.issparse(X):
+            found = X @ self.weights
+            return found.toarray() if sp.issparse(found) else np.asarray(found)
+        return np.concatenate([np.asarray(X[rows] @ self.weights) for rows in row_blocks(*X.shape)])
+
+    @cached_property
+    def back(self) -> Array:
+        """Transposed pseudo-inverse of R, k x d."""
+        return np.linalg.pinv(self.weights.toarray() if sp.issparse(self.weights) else self.weights)
+
+    def inverse(self, scores: Array) -> Array:
+        """Shortest rows that have these scores."""
+        return scores @ self.back
+
+
+class RandomProjection(ProjectionTransformer, BaseEstimator):
+    r"""A few random directions, which keep distances between rows without a look at them.
+
+    Definition
+    ----------
+    .. math:: t = R x, \qquad R_{ij} \sim N(0, 1/K) \quad\text{or}\quad
+              R_{ij} = \pm 1 / \sqrt{sK} \text{ each with probability } s/2, \text{ else } 0
+
+    so that :math:`E\|Rx\|^2 = \|x\|^2`. Rows are not centred: differences between them are the same either way.
+
+    Parameters
+    ----------
+    n_components : int or "auto"
+        Number :math:`K` of directions. "auto" takes :math:`4 \log n / (\epsilon^2/2 - \epsilon^3/3)`, with which all
+        squared distances are likely to stay within :math:`1 \pm \epsilon`, but no more than d.
+    eps : float
+        :math:`\epsilon`, between 0 and 1.
+    density : None, "gaussian", "auto" or float
+        None and "gaussian" draw Gaussian entries. A number s in (0, 1] is the share of entries that are not zero;
+        "auto" is :math:`1/\sqrt d`.
+    random_state : int, Generator, RandomState or None
+        Seed. None is a fixed seed.
+
+    Attributes
+    ----------
+    components_ : (K, d) array, or CSR array if density is below 1
+        R.
+    density_ : float
+        Share s of entries asked to be other than zero, 1 for Gaussian ones.
+    distortion_ : Distortion
+        What became of squared distances, over at most 2,000 pairs of training rows.
+    summary_ : FitSummary
+
+    Cost
+    ----
+    s K d random numbers at fit, s K multiplications for each entry of X at transform. Sparse tables stay sparse.
+
+    References
+    ----------
+    Li, Hastie, Church, Very sparse random projections, KDD 2006.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gramian.estimators.random_projection import RandomProjection
+    >>> X = np.random.default_rng(0).standard_normal((100, 2000))
+    >>> model = RandomProjection("auto", eps=0.3).fit(X)
+    >>> model.components_.shape, float(model.distortion_) < 0.3
+    ((511, 2000), True)
+    """
+
+    def __init__(
+        self,
+        n_components: int | str = 2,
+        *,
+        eps: float = 0.1,
+        density: float | str | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.eps = eps
+        self.density = density
+        self.random_state = random_state
+
+    @all_or_nothing
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Draw the directions, and measure what they do to distances between the rows.
+
+        Parameters
+        ----------
+        X : (n, d) array, data frame or sparse matrix
+            Rows.
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        clock = Clock()
+        X = validate(self, X, min_samples=2)
+        k, notes = self._how_many(X.shape)
+        self.density_ = self._density(X.shape[1])
+        # Rows that were drawn with the same seed would be the very numbers of R: take another stream.
+        rng = np.random.default_rng(random_generator(self.random_state).integers(2**62, size=4))
+        R: Any = _gaussian(k, X.shape[1], rng) if self._is_gaussian else _signs(k, X.shape[1], self.density_, rng)
+        self.projection_ = RandomMap(R.T.tocsr() if sp.issparse(R) else R.T)
+        self.components_ = R.astype(X.dtype)
+        self.distortion_ = measure(self.projection_, X, self.eps, rng)
+        self.summary_ = self._summarize(X.shape, notes, clock)
+        return self
+
+    def inverse_transform(self, X: Any) -> Array:
+        """Return the shortest rows that have the scores ``X``, by the pseudo-inverse of R."""
+        check_is_fitted(self)
+        scores, k = np.asarray(X), self.projection_.size
+        if scores.ndim != 2 or scores.shape[1] != k:
+            raise ValueError(f"X has shape {scores.shape}; scores of {k} components, m x {k}, are expected.")
+        rows = self.projection_.inverse(scores)
+        return rows.astype(scores.dtype if scores.dtype == np.float32 else np.float64, copy=False)
+
+    @property
+    def _is_gaussian(self) -> bool:
+        return self.density is None or self.density == "gaussian"
+
+    def _how_many(self, shape: tuple[int, int]) -> tuple[int, list[str]]:
+        """Return K and what is to be said of it."""
+        (n, d), eps = shape, self.eps
+        if isinstance(eps, (str, bool)) or not 0 < eps < 1:
+            raise ValueError(f"eps={eps!r} must be a number between 0 and 1, both excluded.")
+        if isinstance(self.n_components, str) and self.n_components == "auto":
+            bound = max(1, int(4 * np.log(n) / (eps**2 / 2 - eps**3 / 3)))
+            if bound <= d:
+                return bound, [f"K = {bound:,} is the Johnson-Lindenstrauss bound for {n:,} rows and eps={eps:g}"]
+            note = f"the Johnson-Lindenstrauss bound for {n:,} rows and eps={eps:g} is {bound:,}, more than d = {d:,}"
+            warn(f"{note}: {d:,} components were drawn. Raise eps, or leave the columns as they are.", RankWarning)
+            return d, [f"{note}, which was taken instead"]
+        if self.n_components is None or isinstance(self.n_components, str):
+            raise TypeError(f"n_components={self.n_components!r} must be a whole number of 1 or more, or 'auto'.")
+        check_components(self.n_components, np.iinfo(np.int64).max, "what can be drawn", fractions=False)
+        k = int(self.n_components)
+        if k <= d:
+            return k, []
+        note = f"n_components={k} is more than d = {d}: the scores take more room than the rows"
+        warn(f"{note}. Use n_components={d} or fewer.", RankWarning)
+        return k, [note]
+
+    def _density(self, d: int) -> float:
+        if self._is_gaussian:
+            return 1.0
+        if isinstance(self.density, str) and self.density == "auto":
+            return 1 / np.sqrt(d)
+        if isinstance(self.density, (str, bool)) or not 0 < float(self.density or 0) <= 1:
+            raise ValueError(f"density={self.density!r} must be a number in (0, 1], 'auto', 'gaussian' or None.")
+        return float(self.density or 0)
+
+    def _summarize(self, shape: tuple[int, int], notes: list[str], clock: Clock) -> Any:
+        found, k = self.distortion_, self.projection_.size
+        kind = "Gaussian entries" if self._is_gaussian else f"random signs, density {self.density_:.3g}"
+        text = f"squared distances times {found.min:.3g} to {found.max:.3g}, mean {found.mean:.3g}, "
+        text += f"{percent(found.share_within)} within {self.eps:g} of 1 ({found.pairs:,} pairs)"
+        if not found.pairs:
+            text = "not measured: all rows are the same"
+        lines = [("route", kind), ("distortion", text), ("work", f"{clock.seconds:.2g} s")]
+        lines += [("note", note) for note in notes]
+        facts = {"distortion": asdict(found), "density": self.density_, "seconds": clock.seconds, "notes": notes}
+        return describe(self, shape, k, lines, facts=facts)
+
+
+def measure(projection: RandomMap, X: Any, eps: float, rng: np.random.Generator) -> Distortion:
+    """Compare squared distances before and after, over a sample of pairs of rows that differ."""
+    left, right = _pairs(X.shape[0], rng)
+    blocks = row_blocks(len(left), X.shape[1])
+    if sp.issparse(X):
+        X, blocks = sp.csr_array(X), [slice(None)]  # for the older matrices, * is a matrix product
+    ratios = []
+    for some in blocks:
+        # The map is linear: differences are mapped themselves, so that rows far from the origin keep their digits.
+        difference = X[left[some]].astype(np.float64) - X[right[some]].astype(np.float64)
+        difference /= abs(difference).max() or 1.0  # the ratio is the same, and squares stay in range
+        before = np.asarray((difference * difference).sum(axis=1)).ravel()
+        after = (projection.scores(difference) ** 2).sum(axis=1)
+        ratios.append(after[before > 0] / before[before > 0])
+    r = np.concatenate(ratios)
+    if not len(r):  # all rows are the same
+        return Distortion(np.nan, np.nan, np.nan, np.nan, np.nan, 0)
+    within = float((np.abs(r - 1) <= eps).mean())
+    rms = float(np.sqrt((r**2).mean()))
+    return Distortion(float(r.min()), float(r.max()), float(r.mean()), rms, within, len(r))
+
+
+def _pairs(n: int, rng: np.random.Generator) -> tuple[Array, Array]:
+    """All pairs i < j of n rows if they are few, else a sample without repeats."""
+    if n * (n - 1) // 2 <= PAIRS:
+        return np.triu_indices(n, 1)
+    i = rng.integers(n, size=PAIRS)
+    j = (i + rng.integers(1, n, size=PAIRS)) % n
+    pairs = np.unique(np.column_stack([np.minimum(i, j), np.maximum(i, j)]), axis=0)
+    return pairs[:, 0], pairs[:, 1]
+
+
+def _gaussian(k: int, d: int, rng: np.random.Generator) -> Array:
+    R = rng.standard_normal((k, d))
+    R /= np.sqrt(k)
+    return R
+
+
+def _signs(k: int, d: int, density: float, rng: np.random.Generator) -> Any:
+    """Entries of either sign; row by row, the number of those that are not zero first, then where they are."""
+    size = 1 / np.sqrt(density * k)
+    if density == 1:
+        return size * rng.choice([-1.0, 1.0], size=(k, d))
+    counts = rng.binomial(d, density, size=k)
+    columns = [np.sort(rng.choice(d, count, replace=False, shuffle=False)) for count in counts]
+    starts = np.concatenate([[0], np.cumsum(counts)])
+    values = size * rng.choice([-1.0, 1.0], size=int(starts[-1]))
+    return sp.csr_array((values, np.concatenate(columns), starts), shape=(k, d))
