@@ -95,6 +95,8 @@ def figures(result: dict[str, Any], ours: dict[str, Any] | None) -> str:
     """Errors and certificates, in a few words."""
     words = [str(result["work"])] if result.get("work") else []
     words += [f"{key} {result[key]:.1e}" for key in ("residual", "checked", "error") if key in result]
+    if "likelihood" in result:
+        words.append(f"log-likelihood {result['likelihood']:.10g}")
     if result.get("converged") is False:
         words.append("did not converge")
     for key in ("eigenvalues", "first"):

@@ -49,9 +49,41 @@ def product(n: int, d: int) -> Callable[[], dict[str, Any]]:
     return run
 
 
+def _factors(n: int, d: int, k: int) -> Any:
+    rng = np.random.default_rng(0)
+    loadings = rng.standard_normal((k, d)) * (rng.random((k, d)) < 0.3)
+    return rng.standard_normal((n, k)) @ loadings + rng.standard_normal((n, d)) * np.sqrt(rng.uniform(0.3, 1.5, d))
+
+
+def our_factors(n: int, d: int, k: int) -> Callable[[], dict[str, Any]]:
+    """gramian.FactorAnalysis as it comes."""
+    from gramian import FactorAnalysis
+
+    X = _factors(n, d, k)
+
+    def run() -> dict[str, Any]:
+        model = FactorAnalysis(k).fit(X)
+        return {"likelihood": model.log_likelihood_, "work": f"{model.n_iter_} steps"}
+
+    return run
+
+
+def their_factors(n: int, d: int, k: int) -> Callable[[], dict[str, Any]]:
+    """scikit-learn's FactorAnalysis as it comes."""
+    from sklearn.decomposition import FactorAnalysis
+
+    X = _factors(n, d, k)
+
+    def run() -> dict[str, Any]:
+        model = FactorAnalysis(k).fit(X)
+        return {"likelihood": float(model.loglike_[-1]), "work": f"{model.n_iter_} steps"}
+
+    return run
+
+
 def contests() -> list[Contest]:
     """All of them."""
-    shape = {"n": 500_000, "d": 100}
+    shape, factors = {"n": 500_000, "d": 100}, {"n": 100_000, "d": 100, "k": 10}
     return [
         Contest(
             "PCA, 500,000 x 100, k = 10",
@@ -61,5 +93,9 @@ def contests() -> list[Contest]:
                 Contestant("scikit-learn", their_pca, shape),
             ),
             repeats=5,
-        )
+        ),
+        Contest(
+            "factor analysis, 100,000 x 100, k = 10",
+            (Contestant("gramian", our_factors, factors), Contestant("scikit-learn", their_factors, factors)),
+        ),
     ]

@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose
 
 import gramian
-from gramian import PCA, ProbabilisticPCA
+from gramian import PCA, FactorAnalysis, ProbabilisticPCA
 
 ROUTES = ["auto", "covariance", "svd", "dual", "power", "krylov"]
 
@@ -34,7 +34,13 @@ def test_weighting_sparse_rows_is_repeating_them(rng, route):
     assert_allclose(weighted.explained_variance_, repeated.explained_variance_, rtol=1e-10)
 
 
-ESTIMATORS = [PCA(3), PCA(3, scale=True, whiten=True), PCA(3, center=False), ProbabilisticPCA(3)]
+ESTIMATORS = [
+    PCA(3),
+    PCA(3, scale=True, whiten=True),
+    PCA(3, center=False),
+    ProbabilisticPCA(3),
+    FactorAnalysis(2, rotation="varimax"),
+]
 
 
 def same(a, b, X, atol=1e-10):
@@ -46,6 +52,7 @@ def same(a, b, X, atol=1e-10):
         assert a.log_likelihood_ == pytest.approx(b.log_likelihood_, rel=1e-10)
 
 
+@pytest.mark.filterwarnings("ignore::gramian.HeywoodWarning")  # after a few rows only
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
 @pytest.mark.parametrize("cuts", [[100], [5, 6, 7, 150], list(range(1, 200))], ids=["two", "five", "row by row"])
 def test_partial_fit_in_any_split_is_fit(table, estimator, cuts):

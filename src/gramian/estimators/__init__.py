@@ -1,5 +1,7 @@
 """Estimators with scikit-learn's contract. Each ``fit`` reads: validate, space, basis, mix, projection."""
 
+from gramian.estimators.factor_analysis import FactorAnalysis
+from gramian.estimators.factor_checks import HeywoodWarning
 from gramian.estimators.ica import ICA, SubGaussianWarning
 from gramian.estimators.kernel_pca import KernelPCA
 from gramian.estimators.pca import PCA
@@ -16,7 +18,9 @@ __all__ = [
     "ICA",
     "PCA",
     "ConvergenceWarning",
+    "FactorAnalysis",
     "GramianWarning",
+    "HeywoodWarning",
     "IndefiniteKernelWarning",
     "KernelPCA",
     "ProbabilisticPCA",

@@ -81,7 +81,7 @@ class ProbabilisticPCA(ProjectionTransformer, DensityMixin, BaseEstimator):
     >>> from gramian import ProbabilisticPCA
     >>> model = ProbabilisticPCA(n_components=2).fit(load_iris().data)
     >>> round(model.noise_variance_, 4), round(model.log_likelihood_, 2)
-    (0.0508, -386.93)
+    (0.0507, -404.96)
     """
 
     def __init__(

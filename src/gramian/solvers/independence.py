@@ -12,7 +12,6 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 
 import numpy as np
-from picard import picard
 
 from gramian.config import one_blas_thread
 from gramian.operators.tiles import row_blocks
@@ -132,6 +131,8 @@ def unmix(Z: Array, rng: np.random.Generator, *, tol: float, max_iter: int) -> U
 
 def _climb(Z: Array, start: Array, tol: float, max_iter: int) -> tuple[Array, int]:
     """Preconditioned L-BFGS from a start; who calls measures where it ended."""
+    from picard import picard  # it brings a good part of scikit-learn along: only those who unmix wait for it
+
     with warnings.catch_warnings(), one_blas_thread() if Z.size < LITTLE else nullcontext():
         warnings.simplefilter("ignore", UserWarning)  # it warns of what the certificate says
         _, W, _, steps = picard(

@@ -103,4 +103,4 @@ def total_log_likelihood(model: Isotropic, S: Array, weight: float) -> float:
     fit = float((projected / model.variances).sum())
     if len(S) > len(model.variances):
         fit += max(0.0, float(np.trace(S) - projected.sum())) / model.noise
-    return -0.5 * weight * (len(S) * np.log(2 * np.pi) + model.log_determinant() + fit)
+    return float(-0.5 * weight * (len(S) * np.log(2 * np.pi) + model.log_determinant() + fit))

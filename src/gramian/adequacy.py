@@ -1,0 +1,192 @@
+"""How well a factor model fits a correlation matrix, and whether the matrix is worth factoring at all.
+
+Pure functions of correlation matrices. What is not defined (no degrees of freedom, a singular matrix) is None, not NaN.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.special import chndtr, gammaincc
+
+from gramian.results import Array
+
+Index = float | int | tuple[float, float] | None
+INDICES = (
+    *("chi_square", "df", "p", "rmsea", "rmsea_interval", "tli", "cfi", "bic", "srmr", "srmr_corrected"),
+    *("discrepancy", "likelihood_ratio", "null_chi_square", "null_df"),
+)
+
+
+@dataclass(frozen=True)
+class SamplingAdequacy:
+    """Kaiser's measure of sampling adequacy: of all columns together, and of each."""
+
+    overall: float
+    columns: Array
+
+
+def degrees_of_freedom(d: int, k: int) -> int:
+    """Correlations of d columns less the free parameters of k factors: ``((d - k)^2 - d - k) / 2``."""
+    return ((d - k) ** 2 - d - k) // 2
+
+
+def most_factors(d: int) -> int:
+    """Largest number of factors that leaves no negative degrees of freedom; at least one."""
+    return max([k for k in range(1, d) if degrees_of_freedom(d, k) >= 0], default=1)
+
+
+def log_determinant(R: Array) -> float | None:
+    """``log |R|``, or None where R is singular or not positive."""
+    values = np.linalg.eigvalsh(R)
+    return float(np.log(values).sum()) if values[0] > len(R) * np.finfo(np.float64).eps * values[-1] else None
+
+
+def discrepancy(R: Array, implied: Array) -> float | None:
+    """``log |C| + tr C^-1 R - log |R| - d`` of a model with correlations C; None where R is singular."""
+    known = log_determinant(R)
+    if known is None:
+        return None
+    fit = np.linalg.slogdet(implied)[1] + np.trace(np.linalg.solve(implied, R))
+    return max(0.0, float(fit - known - len(R)))
+
+
+def fit_indices(R: Array | None, implied: Array, n: float, k: int) -> dict[str, Index]:
+    r"""Return the usual measures of fit of a factor model.
+
+    Definition
+    ----------
+    .. math:: \chi^2 = \big(n - 1 - \tfrac{2d+5}{6} - \tfrac{2k}{3}\big) F, \qquad
+              \mathrm{RMSEA} = \sqrt{\max\big(\tfrac{\chi^2}{f (n-1)} - \tfrac{1}{n-1}, 0\big)}, \qquad
+              \mathrm{TLI} = \frac{\chi_0^2/f_0 - \chi^2/f}{\chi_0^2/f_0 - 1}
+
+    with the discrepancy F, f degrees of freedom, and the index 0 for the model without factors, whose factor is
+    :math:`n - 1 - (2d+5)/6`. These are the conventions of R's ``factanal`` (chi-square) and ``psych`` (the rest).
+
+    Parameters
+    ----------
+    R, implied : (d, d) array
+        Correlations of the data and of the model. None for R: they are not known, and neither is the fit.
+    n : float
+        Number of rows.
+    k : int
+        Number of factors.
+
+    Returns
+    -------
+    dict
+        ``chi_square``, ``df``, ``p``, ``rmsea``, ``rmsea_interval`` (90 %), ``tli``, ``cfi``, ``bic``, ``srmr`` (root
+        mean square of the residual correlations), ``srmr_corrected`` (per degree of freedom), ``discrepancy``
+        (F), ``likelihood_ratio`` (``n F``: chi-square without Bartlett's correction), ``null_chi_square``, ``null_df``.
+
+    References
+    ----------
+    Bartlett, Journal of the Royal Statistical Society B 1954; Steiger, Multivariate Behavioral Research 1990;
+    Tucker, Lewis, Psychometrika 1973.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> loadings = np.array([[0.9], [0.8], [0.7], [0.6]])
+    >>> R = loadings @ loadings.T + np.diag(1 - loadings[:, 0] ** 2)
+    >>> found = fit_indices(R, R, 100, 1)
+    >>> found["df"], round(found["chi_square"], 6), found["rmsea"]
+    (2, 0.0, 0.0)
+    """
+    d = len(implied)
+    df, null_df = degrees_of_freedom(d, k), d * (d - 1) // 2
+    found: dict[str, Index] = dict.fromkeys(INDICES)
+    found |= {"df": df, "null_df": null_df}
+    if R is None:
+        return found
+    squares = float(np.sum(np.triu(R - implied, 1) ** 2))
+    found["srmr"] = float(np.sqrt(squares / null_df)) if null_df else None
+    found["srmr_corrected"] = float(np.sqrt(squares / df)) if df > 0 else None
+    F = found["discrepancy"] = discrepancy(R, implied)
+    null_chi = found["null_chi_square"] = bartlett_sphericity(R, n)["chi_square"]
+    factor = n - 1 - (2 * d + 5) / 6 - 2 * k / 3
+    if F is None or factor <= 0 or df < 0:
+        return found
+    found["likelihood_ratio"] = float(n * F)
+    chi = found["chi_square"] = float(factor * F)
+    if df == 0:
+        return found
+    found["p"] = _chi_square_tail(chi, df)
+    found["rmsea"] = float(np.sqrt(max(chi / (df * (n - 1)) - 1 / (n - 1), 0.0)))
+    found["rmsea_interval"] = _rmsea_interval(chi, df, n)
+    found["bic"] = float(chi - df * np.log(n))
+    if null_chi is not None and null_chi > null_df:
+        found["tli"] = (null_chi / null_df - chi / df) / (null_chi / null_df - 1)
+        found["cfi"] = 1 - max(chi - df, 0.0) / max(null_chi - null_df, chi - df)
+    return found
+
+
+def kmo(R: Array) -> SamplingAdequacy | None:
+    r"""Share of correlation that is common rather than between two columns alone; None where R is singular.
+
+    Definition
+    ----------
+    .. math:: \frac{\sum_{i \ne j} r_{ij}^2}{\sum_{i \ne j} r_{ij}^2 + \sum_{i \ne j} q_{ij}^2}, \qquad
+              q_{ij} = \frac{-(R^{-1})_{ij}}{\sqrt{(R^{-1})_{ii} (R^{-1})_{jj}}}
+
+    over all pairs, and over those of each column. Below 0.5 there is little to factor, from 0.8 on much.
+
+    References
+    ----------
+    Kaiser, An index of factorial simplicity, Psychometrika 1974.
+    """
+    if len(R) < 2 or log_determinant(R) is None:
+        return None
+    inverse = np.linalg.inv(R)
+    size = np.sqrt(np.diag(inverse))
+    plain, partial = R**2, (inverse / np.outer(size, size)) ** 2
+    np.fill_diagonal(plain, 0.0)
+    np.fill_diagonal(partial, 0.0)
+    rows, others = plain.sum(axis=1), partial.sum(axis=1)
+    total = rows + others
+    # Columns without any correlation have nothing in common: the limit of their measure is a half.
+    columns = np.divide(rows, total, out=np.full(len(R), 0.5), where=total > 0)
+    return SamplingAdequacy(float(rows.sum() / total.sum()) if total.sum() > 0 else 0.5, columns)
+
+
+def bartlett_sphericity(R: Array, n: float) -> dict[str, float | None]:
+    r"""Test whether any columns are correlated at all.
+
+    Definition
+    ----------
+    .. math:: \chi^2 = -\big(n - 1 - \tfrac{2d+5}{6}\big) \log |R|, \qquad \tfrac{d(d-1)}{2} \text{ degrees of freedom}
+
+    Chi-square is None where R is singular or rows are too few.
+
+    References
+    ----------
+    Bartlett, The effect of standardization on a chi-square approximation in factor analysis, Biometrika 1951.
+    """
+    d, df = len(R), len(R) * (len(R) - 1) // 2
+    known = log_determinant(R)
+    factor = n - 1 - (2 * d + 5) / 6
+    if known is None or factor <= 0:
+        return {"chi_square": None, "df": df, "p": None}
+    chi = float(factor * max(0.0, -known))
+    return {"chi_square": chi, "df": df, "p": _chi_square_tail(chi, df) if df else None}
+
+
+def _chi_square_tail(chi: float, df: int) -> float:
+    return float(gammaincc(df / 2, chi / 2))
+
+
+def _rmsea_interval(chi: float, df: int, n: float, level: float = 0.9) -> tuple[float, float]:
+    """Interval from the noncentralities under which chi-square would be in its upper or lower tail."""
+
+    def end(probability: float) -> float:
+        if chndtr(chi, df, 0.0) <= probability:
+            return 0.0
+        most = chi + 10.0
+        while chndtr(chi, df, most) > probability:
+            most *= 2
+        noncentrality = brentq(lambda c: chndtr(chi, df, c) - probability, 0.0, most, xtol=1e-10 * max(chi, 1.0))
+        return float(np.sqrt(noncentrality / (df * (n - 1))))
+
+    return end((1 + level) / 2), end((1 - level) / 2)

@@ -1,0 +1,300 @@
+"""Factor analysis by maximum likelihood."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, DensityMixin
+from sklearn.utils.validation import check_is_fitted
+
+from gramian.adequacy import bartlett_sphericity, fit_indices, kmo
+from gramian.estimators.base import Clock, ProjectionTransformer
+from gramian.estimators.factor_checks import (
+    check_correlation,
+    constant_columns,
+    count_factors,
+    refuse_constant,
+    warn_of,
+)
+from gramian.estimators.factor_text import loadings_table, summarize_factors
+from gramian.estimators.validation import all_or_nothing, check_choice, check_weights, validate
+from gramian.estimators.warnings import ConvergenceWarning, warn
+from gramian.operators import Moments, moments_of
+from gramian.projection import LinearProjection
+from gramian.results import Array
+from gramian.solvers.fixed_point import Climb
+from gramian.solvers.rotation import ROTATIONS, Rotation
+from gramian.spaces.factor import FactorModel, correlations, fit_factors, fit_factors_missing
+from gramian.spaces.missing import check_observed, expect, patterns
+
+
+class FactorAnalysis(ProjectionTransformer, DensityMixin, BaseEstimator):
+    r"""Explain correlations by a few common factors, with noise of its own in every column.
+
+    Definition
+    ----------
+    .. math:: x = \mu + D (L u + \varepsilon), \quad u \sim N(0, \Phi), \quad \varepsilon \sim N(0, \Psi)
+              \text{ with } \Psi \text{ diagonal}; \qquad \mathrm{Cov}(x) = D (L \Phi L' + \Psi) D
+
+    with standard deviations D (divisor n). Scores are posterior means :math:`E[u \mid x]` (Thomson's regression).
+
+    Parameters
+    ----------
+    n_components : int
+        Number of factors. Degrees of freedom :math:`((d-k)^2 - d - k)/2` must not be negative; one factor of fewer than
+        three columns is fitted all the same, with a warning: many models fit alike.
+    rotation : None, "varimax", "quartimax", "promax" or "oblimin"
+        Towards simple structure. The last two let factors correlate.
+    missing : None or "em"
+        What to do with NaN: refuse, or expect them under the model and fit again until the likelihood stands still.
+    tol : float
+        Relative gain of the likelihood at which the iteration over missing entries stops.
+    max_iter : int
+        Its steps at the most.
+
+    Attributes
+    ----------
+    loadings_ : (d, k) array
+        L in correlation metric, rotated; factors by descending sums of squares (unrotated: canonical order), the entry
+        of largest magnitude of each positive.
+    uniquenesses_, communalities_ : (d,) array
+        Shares of variance that are a column's own (at least 0.005) and that are common.
+    factor_correlation_ : (k, k) array
+        :math:`\Phi`; the identity for orthogonal factors.
+    rotation_matrix_ : (k, k) array
+        T, which takes unrotated loadings to rotated ones.
+    fit_indices_ : dict
+        Chi-square, RMSEA and the like (see :func:`gramian.adequacy.fit_indices`); None where not defined. With missing
+        entries the model is compared with the correlations that EM finds without a model, as if all n rows were
+        complete; ``likelihood_ratio`` alone is that of what was observed.
+    log_likelihood_ : float
+        Total over the sample, of what was observed, in original units.
+    log_likelihood_path_ : (steps,) array
+        The same at each step over missing entries; it never falls.
+    mean_, scale_, noise_variance_ : (d,) array
+        Means, standard deviations (divisor n) and uniquenesses, in original units.
+    kmo_, sphericity_ : SamplingAdequacy or None, dict or None
+        Kaiser's measure of sampling adequacy, Bartlett's test that no columns are correlated.
+    n_iter_ : int
+    summary_ : FitSummary
+
+    Cost
+    ----
+    One pass over the rows, then about ten eigenproblems of size d. With missing entries one pass and one factorisation
+    per pattern and step.
+
+    References
+    ----------
+    Joreskog, Some contributions to maximum likelihood factor analysis, Psychometrika 1967.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from gramian import FactorAnalysis
+    >>> model = FactorAnalysis(n_components=3, rotation="varimax").fit(load_wine().data)
+    >>> round(model.log_likelihood_, 2), model.fit_indices_["df"]
+    (-3414.14, 42)
+    """
+
+    def __init__(
+        self,
+        n_components: int = 1,
+        *,
+        rotation: str | None = None,
+        missing: str | None = None,
+        tol: float = 1e-10,
+        max_iter: int = 1_000,
+    ) -> None:
+        self.n_components = n_components
+        self.rotation = rotation
+        self.missing = missing
+        self.tol = tol
+        self.max_iter = max_iter
+
+    @all_or_nothing
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Find the factors under which the rows are most likely.
+
+        Parameters
+        ----------
+        X : (n, d) array, data frame or sparse matrix
+            Rows; NaN where missing, if ``missing="em"``.
+        y : ignored
+        sample_weight : (n,) array, optional
+            Frequencies of the rows.
+
+        Returns
+        -------
+        self
+        """
+        clock = Clock()
+        X = self._validate(X, reset=True, min_samples=2)
+        weights = check_weights(sample_weight, X.shape[0])
+        self.__dict__.pop("moments_", None)
+        k = count_factors(self.n_components, X.shape[1])
+        gaps = int(np.isnan(X).sum()) if self.missing else 0
+        if not gaps:
+            moments = moments_of(X, weights)
+            refuse_constant(moments, self._names(), sparse=sp.issparse(X))
+            return self._fit_moments(moments, X.dtype, clock)
+        X64 = X.astype(np.float64)
+        check_observed(X64)
+        refuse_constant(moments_of(np.where(np.isnan(X64), np.nanmean(X64, axis=0), X64), weights), self._names())
+        found, beside = fit_factors_missing(X64, weights, k, tol=self.tol, max_iter=self.max_iter)
+        n = float(X.shape[0] if weights is None else weights.sum())
+        self._keep(found, None if beside is None else beside.R, n, X.dtype, clock, gaps)
+        if beside is not None:
+            self.fit_indices_["likelihood_ratio"] = max(0.0, 2 * (beside.log_likelihood - self.log_likelihood_))
+        return self
+
+    @all_or_nothing
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Add rows to those seen so far; the result is that of one ``fit`` of all of them.
+
+        The model is there as soon as there are more rows than columns, and no column is constant.
+        """
+        clock = Clock()
+        seen: Moments | None = getattr(self, "moments_", None)
+        self._check_words()
+        X = validate(self, X, reset=seen is None)
+        count_factors(self.n_components, X.shape[1])
+        new = moments_of(X, check_weights(sample_weight, X.shape[0], total=0.0))
+        self.moments_ = new if seen is None else seen + new
+        early = self.moments_.weight <= X.shape[1] + 1
+        if early or len(constant_columns(self.moments_, sparse=sp.issparse(X))):
+            return self
+        return self._fit_moments(self.moments_, X.dtype, clock)
+
+    @all_or_nothing
+    def fit_correlation(self, R: Any, n: float) -> Self:
+        """Find the factors of a published correlation (or covariance) matrix of n rows.
+
+        Means are taken as zero and standard deviations from the diagonal: one for correlations.
+        """
+        clock = Clock()
+        C = check_correlation(validate(self, R, sparse=False))
+        self.__dict__.pop("moments_", None)
+        self._check_words()
+        if not n > 1:
+            raise ValueError(f"n={n!r} must be the number of rows behind the matrix, more than 1.")
+        count_factors(self.n_components, len(C))
+        return self._fit_moments(Moments(float(n), np.zeros(len(C)), C * float(n)), np.float64, clock)
+
+    def transform(self, X: Any) -> Array:
+        """Return factor scores by regression; missing entries are expected under the model first."""
+        return self.scores(X)
+
+    def scores(self, X: Any, method: str = "regression") -> Array:
+        r"""Return factor scores.
+
+        Definition
+        ----------
+        .. math:: \text{regression: } \Phi L'(L \Phi L' + \Psi)^{-1} z, \qquad
+                  \text{bartlett: } (L'\Psi^{-1}L)^{-1} L'\Psi^{-1} z
+
+        of standardised rows z: the expected factors, which are shrunk, or unbiased ones, which vary more.
+        """
+        check_is_fitted(self)
+        check_choice("method", method, ("regression", "bartlett"))
+        X = self._complete(X)
+        if method == "regression":
+            return self.projection_.scores(X).astype(X.dtype, copy=False)
+        L = self._rotation.loadings
+        root = np.sqrt(self._model.factors.uniquenesses)[:, None]
+        weights = np.linalg.pinv(L / root).T / root / self._model.scale[:, None]
+        return LinearProjection(self._model.mean, weights, L.T).scores(X).astype(X.dtype, copy=False)
+
+    def inverse_transform(self, X: Any) -> Array:
+        """Return the mean row of given factors."""
+        check_is_fitted(self)
+        return self.projection_.inverse(np.asarray(X, dtype=np.float64))
+
+    def score_samples(self, X: Any) -> Array:
+        """Log-density of each row; of its observed entries, if ``missing="em"``."""
+        check_is_fitted(self)
+        X = self._validate(X, reset=False)
+        if self.missing and np.isnan(X).any():
+            return expect(X.astype(np.float64), patterns(X), self._model.mean, self._model.covariance()).log_density
+        return self._model.log_density(X)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Mean log-density of rows."""
+        return float(self.score_samples(X).mean())
+
+    def get_covariance(self) -> Array:
+        """Return the covariance ``D (L Phi L' + Psi) D`` of the model."""
+        check_is_fitted(self)
+        return self._model.covariance()
+
+    def loadings_table(self, cut: float = 0.3, sort: bool = True) -> str:
+        """Write the loadings for people: by factor, those below ``cut`` blank, with sums of squares and shares."""
+        check_is_fitted(self)
+        turned, psi = self._rotation, self._model.factors.uniquenesses
+        return loadings_table(turned.loadings, psi, turned.correlation, self._names(), cut=cut, sort=sort)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.missing is not None
+        tags.input_tags.sparse = self.missing is None
+        return tags
+
+    def _validate(self, X: Any, *, reset: bool, min_samples: int = 1) -> Any:
+        self._check_words()
+        missing = self.missing is not None
+        return validate(self, X, reset=reset, sparse=not missing, min_samples=min_samples, missing=missing)
+
+    def _check_words(self) -> None:
+        check_choice("missing", self.missing, (None, "em"))
+        check_choice("rotation", self.rotation, (None, *ROTATIONS))
+
+    def _names(self) -> list[str]:
+        names = getattr(self, "feature_names_in_", None)
+        return [f"column {j}" for j in range(self.n_features_in_)] if names is None else [str(name) for name in names]
+
+    def _complete(self, X: Any) -> Any:
+        X = self._validate(X, reset=False)
+        if not self.missing or not np.isnan(X).any():
+            return X
+        filled = expect(X.astype(np.float64), patterns(X), self._model.mean, self._model.covariance()).filled
+        return filled.astype(X.dtype, copy=False)
+
+    def _fit_moments(self, moments: Moments, dtype: Any, clock: Clock) -> Self:
+        found = fit_factors(moments, count_factors(self.n_components, moments.d))
+        return self._keep(found, correlations(moments)[1], moments.weight, dtype, clock)
+
+    def _turn(self, loadings: Array) -> Rotation:
+        if self.rotation is None:
+            k = loadings.shape[1]
+            return Rotation(loadings, np.eye(k), np.eye(k), 0.0, True)
+        turned = ROTATIONS[self.rotation](loadings)
+        if not turned.converged:
+            warn(f"the {self.rotation} rotation did not settle; its loadings are near the best.", ConvergenceWarning)
+        return turned
+
+    def _keep(
+        self, found: Climb[FactorModel], R: Array | None, n: float, dtype: Any, clock: Clock, gaps: int = 0
+    ) -> Self:
+        """Set the fitted attributes."""
+        model, factors = found.state, found.state.factors
+        turned = self._turn(factors.loadings)
+        self._model, self._rotation = model, turned
+        weights = model.regression_weights() @ np.linalg.inv(turned.matrix).T / model.scale[:, None]
+        self.projection_ = LinearProjection(model.mean, weights, (turned.loadings * model.scale[:, None]).T)
+        self.loadings_ = turned.loadings.astype(dtype)
+        self.uniquenesses_ = factors.uniquenesses.astype(dtype)
+        self.communalities_ = np.sum(factors.loadings**2, axis=1).astype(dtype)
+        self.factor_correlation_, self.rotation_matrix_ = turned.correlation, turned.matrix
+        self.mean_, self.scale_ = model.mean.astype(dtype), model.scale.astype(dtype)
+        self.noise_variance_ = (factors.uniquenesses * model.scale**2).astype(dtype)
+        self.log_likelihood_path_ = np.array(found.path)
+        self.log_likelihood_ = found.path[-1]
+        self.fit_indices_ = fit_indices(R, factors.implied(), n, len(turned.matrix))
+        self.kmo_ = None if R is None else kmo(R)
+        self.sphericity_ = None if R is None else bartlett_sphericity(R, n)
+        notes = warn_of(found, n, self._names())
+        self.n_iter_ = max(1, len(found.path) if gaps else factors.iterations)
+        settled = found.converged and factors.converged and turned.converged
+        self.summary_ = summarize_factors(self, factors, n, clock, gaps=gaps, notes=notes, converged=settled)
+        return self

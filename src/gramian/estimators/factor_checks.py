@@ -1,0 +1,87 @@
+"""What a factor analysis refuses, and what it warns of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from gramian.adequacy import degrees_of_freedom, most_factors
+from gramian.estimators.validation import check_components
+from gramian.estimators.warnings import ConvergenceWarning, GramianWarning, RankWarning, warn
+from gramian.operators import Moments
+from gramian.results import Array
+from gramian.solvers.fixed_point import Climb
+from gramian.spaces.factor import FactorModel
+
+
+class HeywoodWarning(GramianWarning):
+    """A column has next to no variance of its own: its uniqueness is held by the bound."""
+
+
+def count_factors(n_components: Any, d: int) -> int:
+    """Number of factors, if d columns can tell that many apart."""
+    if n_components is None:
+        raise TypeError("n_components=None must be the number of factors, a whole number of 1 or more.")
+    most = most_factors(d)
+    why = f"{most}, the most factors that {d} columns leave degrees of freedom for"
+    check_components(n_components, most, why, fractions=False)
+    return int(n_components)
+
+
+def constant_columns(moments: Moments, *, sparse: bool = False) -> Array:
+    """Columns without variance, beyond what rounding leaves; sparse sums are not shifted and leave more."""
+    spread = np.sqrt(np.maximum(np.diag(moments.scatter), 0.0) / moments.weight)
+    return np.flatnonzero(spread <= (1e-7 if sparse else 1e-14) * np.abs(moments.mean))
+
+
+def refuse_constant(moments: Moments, names: Sequence[str], *, sparse: bool = False) -> None:
+    """Refuse columns that have no correlations."""
+    constant = constant_columns(moments, sparse=sparse)
+    if len(constant):
+        raise ValueError(
+            f"{names[constant[0]]} is constant ({len(constant)} of {moments.d} columns are): it has zero variance and "
+            "no correlations. Drop it."
+        )
+
+
+def check_correlation(R: Array) -> Array:
+    """Return a correlation or covariance matrix in double precision, symmetric to the last bit."""
+    C = np.asarray(R, dtype=np.float64)
+    if C.shape[0] != C.shape[1] or (np.diag(C) <= 0).any():
+        raise ValueError(
+            f"R has shape {C.shape}; a square correlation or covariance matrix with a positive diagonal is expected. "
+            "Use fit(X) for rows."
+        )
+    size = np.sqrt(np.diag(C))
+    difference = float((np.abs(C - C.T) / np.outer(size, size)).max())
+    if difference > 1e-6:
+        raise ValueError(f"R is not symmetric: it differs from its transpose by up to {difference:.3g} correlation.")
+    if (np.abs(C) > np.outer(size, size) * (1 + 1e-6)).any():
+        raise ValueError("R has a correlation beyond 1. Check that it is a correlation or covariance matrix.")
+    return (C + C.T) / 2
+
+
+def warn_of(found: Climb[FactorModel], n: float, names: Sequence[str]) -> list[str]:
+    """Say aloud, and return for the summary, how a fit is less than was hoped for."""
+    factors, d = found.state.factors, len(names)
+    notes: list[tuple[str, type[GramianWarning]]] = []
+    if not found.converged:
+        notes.append((f"the iteration over missing entries stopped early ({found.stopped})", ConvergenceWarning))
+    if not factors.converged:
+        text = f"the likelihood was not brought to its maximum in {factors.iterations} Newton steps"
+        notes.append((text, ConvergenceWarning))
+    if factors.at_bound.any():
+        held = [name for name, bound in zip(names, factors.at_bound, strict=True) if bound]
+        some = ", ".join(held[:5]) + (f" and {len(held) - 5} more" if len(held) > 5 else "")
+        text = f"Heywood case: the uniqueness of {some} is held at its bound; fewer factors may be enough"
+        notes.append((text, HeywoodWarning))
+    if degrees_of_freedom(d, factors.loadings.shape[1]) < 0:
+        notes.append((f"one factor of {d} columns is not determined: many loadings fit alike", RankWarning))
+    elif n <= d:
+        text = f"{n:g} rows are no more than {d} columns: chi-square and what follows from it are not defined"
+        notes.append((text, RankWarning))
+    for text, category in notes:
+        warn(text, category)
+    return [text for text, _ in notes]

@@ -1,0 +1,238 @@
+"""The factor model of a correlation matrix: a few common factors, and what is unique to each column."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg
+
+from gramian.config import one_blas_thread
+from gramian.results import Array
+from gramian.solvers.eigen import orient
+
+#: Least share of the variance of a column that is its own; at zero the likelihood has no bound.
+BOUND = 0.005
+#: Longest step in the logarithm of a uniqueness: the quadratic model is local.
+STRIDE = 1.5
+#: Further starts after a Heywood case, and the columns up to which they cost next to nothing.
+RESTARTS, MANY = 8, 60
+
+
+@dataclass(frozen=True)
+class FactorSolution:
+    """Maximum-likelihood factors of a correlation matrix.
+
+    Attributes
+    ----------
+    loadings : (d, k) array
+        L in canonical form: ``L' Psi^-1 L`` is diagonal and descends.
+    uniquenesses : (d,) array
+        Diagonal of Psi.
+    objective : float
+        ``log |LL' + Psi| + tr (LL' + Psi)^-1 R``, finite also where R is singular.
+    discrepancy : float
+        ``objective - log |R| - d``: zero for a perfect fit, infinite where R is singular.
+    converged : bool
+    iterations : int
+    at_bound : (d,) array of bool
+        Columns whose uniqueness is held by its lower bound (Heywood cases).
+    """
+
+    loadings: Array
+    uniquenesses: Array
+    objective: float
+    discrepancy: float
+    converged: bool
+    iterations: int
+    at_bound: Array
+
+    def implied(self) -> Array:
+        """Correlation matrix of the model, ``LL' + Psi``."""
+        return self.loadings @ self.loadings.T + np.diag(self.uniquenesses)
+
+
+@dataclass(frozen=True)
+class _Point:
+    """The objective at given uniquenesses, with the best loadings for them."""
+
+    psi: Array
+    vectors: Array
+    excess: Array
+    value: float
+    gradient: Array
+
+
+def maximum_likelihood(
+    R: Array,
+    k: int,
+    *,
+    start: Array | None = None,
+    lower: float | Array = BOUND,
+    tol: float = 1e-12,
+    max_iter: int = 500,
+) -> FactorSolution:
+    r"""Find the k factors under which a correlation matrix is most likely.
+
+    Definition
+    ----------
+    .. math:: \min_{\Psi} \; \sum_i \log \psi_i + \sum_{m \le k} \log \theta_m + \sum_{m > k} (\theta_m - 1),
+              \qquad \Psi^{-1/2} R \Psi^{-1/2} = \Omega \Theta \Omega', \quad
+              L = \Psi^{1/2} \Omega_k (\Theta_k - I)^{1/2}
+
+    Newton's method in :math:`\log \psi` with the expected second derivatives
+    :math:`(I - \Omega_k \Omega_k')_{ij}^2`, steps cut to the bounds and halved until the objective falls. A solution at
+    a bound is often not the only one: then a few more starts are tried, from a fixed seed, and the best end is kept.
+
+    Parameters
+    ----------
+    R : (d, d) array
+        Correlation matrix; it may be singular.
+    k : int
+        Number of factors.
+    start : (d,) array, optional
+        Uniquenesses to begin with. The objective never rises above theirs.
+    lower : float or (d,) array
+        Least uniquenesses.
+    tol : float
+        Largest entry of the projected gradient at which to stop.
+    max_iter : int
+        Steps at the most.
+
+    Cost
+    ----
+    The k leading eigenvectors of a d x d matrix and one d x d Cholesky factorisation per step; ten steps as a rule.
+
+    References
+    ----------
+    Joreskog, Some contributions to maximum likelihood factor analysis, Psychometrika 1967.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> found = maximum_likelihood(np.array([[1, 0.72, 0.63], [0.72, 1, 0.56], [0.63, 0.56, 1]]), 1)
+    >>> found.loadings.round(6).ravel()
+    array([0.9, 0.8, 0.7])
+    """
+    low = np.broadcast_to(np.asarray(lower, dtype=np.float64), (len(R),))
+    with one_blas_thread():
+        found = _minimise(R, k, _guess(R, k) if start is None else start, low, tol, max_iter)
+        if start is None and found.at_bound.any() and len(R) <= MANY:
+            for first in np.random.default_rng(0).uniform(2 * BOUND, 1.0, (RESTARTS, len(R))):
+                other = _minimise(R, k, first, low, tol, max_iter)
+                found = other if other.objective < found.objective - 1e-9 else found
+    return found
+
+
+def em_step(R: Array, loadings: Array, psi: Array) -> tuple[Array, Array]:
+    r"""One step of expectation-maximisation, which needs no rows: their sums enter through R alone.
+
+    Definition
+    ----------
+    .. math:: V = (I + L'\Psi^{-1}L)^{-1}, \quad B = V L'\Psi^{-1}; \qquad
+              L^+ = R B' (V + B R B')^{-1}, \quad \Psi^+ = \mathrm{diag}(R - L^+ B R)
+    """
+    weighted = loadings / psi[:, None]
+    V = np.linalg.inv(np.eye(loadings.shape[1]) + loadings.T @ weighted)
+    RB = R @ weighted @ V
+    following = RB @ np.linalg.inv(V + V @ weighted.T @ RB)
+    return following, np.diag(R) - np.sum(following * RB, axis=1)
+
+
+def objective(R: Array, loadings: Array, psi: Array) -> float:
+    """``log |LL' + Psi| + tr (LL' + Psi)^-1 R`` at any loadings and uniquenesses."""
+    weighted = loadings / psi[:, None]
+    M = np.eye(loadings.shape[1]) + loadings.T @ weighted
+    explained = np.sum(weighted * (R @ np.linalg.solve(M, weighted.T).T))
+    return float(np.log(psi).sum() + np.linalg.slogdet(M)[1] + np.sum(np.diag(R) / psi) - explained)
+
+
+def _minimise(R: Array, k: int, start: Array, low: Array, tol: float, max_iter: int) -> FactorSolution:
+    """Newton's method from one start."""
+    d, high = len(R), np.maximum(np.diag(R), low)
+    point = _evaluate(R, k, np.clip(start, low, high))
+    converged, iterations = False, 0
+    while iterations < max_iter:
+        # A start that was rescaled may miss its bound by a rounding.
+        held = (point.psi <= low * (1 + 1e-12)) & (point.gradient > 0)
+        free = ~held & ~((point.psi >= high * (1 - 1e-12)) & (point.gradient < 0))
+        slope = np.abs(point.gradient[free]).max(initial=0.0)
+        following = _descend(R, k, point, free, low, high) if slope > tol else None
+        if following is None:
+            # No step gains more than rounding hides: the gradient cannot be made smaller either.
+            converged = bool(slope <= max(tol, 1e-5))
+            break
+        point, iterations = following, iterations + 1
+    L = np.sqrt(point.psi)[:, None] * point.vectors * np.sqrt(point.excess)
+    sign, determinant = np.linalg.slogdet(R)
+    whole = sign > 0 and determinant > d * np.log(np.finfo(np.float64).eps)
+    return FactorSolution(
+        loadings=L * orient(L),
+        uniquenesses=point.psi,
+        objective=point.value,
+        discrepancy=max(0.0, point.value - float(determinant) - d) if whole else float("inf"),
+        converged=converged,
+        iterations=iterations,
+        at_bound=point.psi <= low * (1 + 1e-9),
+    )
+
+
+def _guess(R: Array, k: int) -> Array:
+    """Half way from what no other column explains to nothing, the more factors the less."""
+    d = len(R)
+    values, vectors = np.linalg.eigh(R)
+    # A singular R has no inverse; a floor under its eigenvalues stands in for one.
+    inverse = np.sum(vectors**2 / np.maximum(values, 1e-3), axis=1)
+    return (1 - 0.5 * k / d) / inverse
+
+
+def _evaluate(R: Array, k: int, psi: Array) -> _Point:
+    d = len(R)
+    root = np.sqrt(psi)
+    scaled = R / np.outer(root, root)
+    values, vectors = scipy.linalg.eigh(scaled, subset_by_index=(d - k, d - 1), check_finite=False)
+    if len(values) < k:  # LAPACK's routine for a part of the spectrum may drop values that coincide
+        values, vectors = scipy.linalg.eigh(scaled, driver="evd", check_finite=False)
+    values, vectors = values[: -k - 1 : -1], vectors[:, : -k - 1 : -1]
+    # A factor with theta below one would need a negative variance: it is left at zero.
+    excess = np.maximum(values - 1.0, 0.0)
+    ratio = np.diag(R) / psi
+    value = np.log(psi).sum() + np.log1p(excess).sum() - excess.sum() + ratio.sum()
+    gradient = (vectors**2) @ excess + 1.0 - ratio
+    return _Point(psi, vectors, excess, float(value), gradient)
+
+
+def _descend(R: Array, k: int, point: _Point, free: Array, low: Array, high: Array) -> _Point | None:
+    """One Newton step on the free uniquenesses; None if nothing better is found."""
+    slope = np.abs(point.gradient[free]).max()
+    step = _newton(point, free)
+    for _ in range(len(R)):
+        # Where the step leads out of the bounds at once, what is left of it need not descend: leave those out.
+        blocked = ((point.psi <= low * (1 + 1e-12)) & (step < 0)) | ((point.psi >= high * (1 - 1e-12)) & (step > 0))
+        if not (free & blocked).any() or (free & ~blocked).sum() == 0:
+            break
+        free = free & ~blocked
+        step = _newton(point, free)
+    step *= min(1.0, STRIDE / np.abs(step).max())
+    # Gains below this are rounding; there the gradient is the better judge of a step.
+    noise = 1e-13 * max(1.0, abs(point.value), float(np.sum(1 / point.psi)))
+    for halving in range(40):
+        psi = np.clip(point.psi * np.exp(0.5**halving * step), low, high)
+        expected = float(point.gradient @ np.log(psi / point.psi))
+        trial = _evaluate(R, k, psi)
+        if abs(expected) < noise and trial.value <= point.value + noise:
+            return trial if np.abs(trial.gradient[free]).max() < 0.9 * slope else None
+        if expected < 0 and trial.value <= point.value + 1e-4 * expected:
+            return trial
+    return None
+
+
+def _newton(point: _Point, free: Array) -> Array:
+    """Newton step in the logarithms of the free uniquenesses, by the expected second derivatives."""
+    V = point.vectors[np.ix_(free, point.excess > 0)]
+    g = point.gradient[free]
+    H = (np.eye(len(V)) - V @ V.T) ** 2
+    H[np.diag_indices_from(H)] += 1e-10 + 1e-8 * np.abs(g)
+    step = np.zeros(len(free))
+    step[free] = -scipy.linalg.solve(H, g, assume_a="pos", check_finite=False)
+    return step
