@@ -85,6 +85,26 @@ def test_before_enough_rows_nothing_is_fitted(table):
     assert model.partial_fit(table[2:5]).components_.shape == (3, 10)
 
 
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
+def test_partial_fit_goes_on_from_a_fit(table, estimator):
+    from sklearn.base import clone
+
+    both = clone(estimator).fit(table[:120]).partial_fit(table[120:])
+    same(both, clone(estimator).fit(table), table)
+
+
+def test_partial_fit_does_not_forget_a_fit_in_silence(table, gaps):
+    for fitted, rows in [
+        (ProbabilisticPCA(2, missing="em").fit(gaps[1]), gaps[0]),
+        (PCA(2, missing="em").fit(gaps[1]), gaps[0]),
+        (PCA(2).fit(np.tile(table.T, (90, 8))), np.tile(table.T, (90, 8))),
+    ]:
+        before = fitted.transform(rows)
+        with pytest.raises(ValueError, match="partial_fit cannot go on"):
+            fitted.partial_fit(rows[:20])
+        assert np.array_equal(fitted.transform(rows), before)
+
+
 @pytest.mark.parametrize("bad", [np.ones(3), -np.ones(200), np.full(200, np.nan), np.zeros(200)])
 def test_bad_weights_are_named(table, bad):
     for estimator in (PCA(2), ProbabilisticPCA(2)):

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from numpy.testing import assert_allclose
 from scipy.spatial.distance import cdist, pdist
 from sklearn.gaussian_process import kernels as gp
@@ -113,3 +114,11 @@ def test_rows_of_different_width_are_refused():
         RBF()(np.eye(3), np.eye(2))
     with pytest.raises(ValueError, match="Reshape"):
         RBF()(np.ones(3))
+
+
+def test_sparse_rows_are_not_made_dense_beyond_the_budget(rng):
+    X = sp.csr_array((np.ones(50), (np.arange(50), np.arange(50) * 1000)), shape=(50, 100_000))
+    with gramian.config(memory="10MB"):
+        assert np.isfinite(RBF(sigma="median")(X)).all()
+        with pytest.raises(ValueError, match="make sparse rows dense: 80 MB"):
+            Laplacian(gamma=1.0)(X)

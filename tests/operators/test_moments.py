@@ -57,7 +57,8 @@ def test_single_precision_is_summed_in_double(rng):
 def test_sparse_equals_dense(rng, weighted):
     X = sp.csr_array(np.where(rng.random((500, 20)) < 0.1, rng.random((500, 20)), 0.0))
     weights = rng.random(500) if weighted else None
-    assert_same(moments_of(X, weights), moments_of(X.toarray(), weights), 1e-12)
+    for rows in (X, X.astype(np.float32)):
+        assert_same(moments_of(rows, weights), moments_of(rows.toarray(), weights), 1e-12)
 
 
 @settings(max_examples=40, deadline=None)
@@ -75,3 +76,17 @@ def test_any_split_merges_to_the_whole(cuts, seed):
 def test_the_same_threads_give_the_same_bits(rng):
     X = rng.standard_normal((20_000, 5))
     assert np.array_equal(moments_of(X).scatter, moments_of(X).scatter)
+
+
+@pytest.mark.parametrize("storage", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_two_views_give_their_own_moments_and_the_cross_scatter(rng, storage, weighted):
+    X, Y = rng.standard_normal((3000, 4)) + 7, rng.standard_normal((3000, 3)).astype(np.float32)
+    weights = rng.random(3000) if weighted else None
+    joint = moments_of(storage(X), weights, beside=storage(Y))
+    first, second, cross = joint.views(4)
+    assert_same(first, moments_of(X, weights), 1e-10)
+    assert_same(second, moments_of(Y, weights), 1e-10)
+    w = np.ones(3000) if weights is None else weights
+    expected = (X - w @ X / w.sum()).T @ (w[:, None] * (Y - w @ Y / w.sum()))
+    assert_allclose(cross, expected, atol=1e-9)

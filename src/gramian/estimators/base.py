@@ -9,8 +9,9 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from gramian.estimators.validation import validate
+from gramian.estimators.validation import check_weights, validate
 from gramian.estimators.warnings import ConvergenceWarning, IndefiniteKernelWarning, warn
+from gramian.operators import Moments, moments_of
 from gramian.results import Array, FitSummary, percent
 from gramian.spaces import SingularBasis
 
@@ -65,6 +66,20 @@ def random_generator(random_state: Any) -> np.random.Generator:
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(2**31))
     return np.random.default_rng(0 if random_state is None else random_state)
+
+
+def accumulate(estimator: Any, X: Any, sample_weight: Any) -> tuple[Any, Moments]:
+    """Check more rows, add their moments to ``moments_``, and return both: what every ``partial_fit`` begins with."""
+    seen = getattr(estimator, "moments_", None)
+    if seen is None and hasattr(estimator, "summary_"):
+        raise ValueError(
+            "partial_fit cannot go on from this fit, of which no moments were kept (missing entries, or many columns). "
+            "Give all rows to partial_fit, or clone the estimator to begin anew."
+        )
+    X = validate(estimator, X, reset=seen is None)
+    new = moments_of(X, check_weights(sample_weight, X.shape[0], total=0.0))
+    estimator.moments_ = total = new if seen is None else seen + new
+    return X, total
 
 
 def describe(

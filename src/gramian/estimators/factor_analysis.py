@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.adequacy import bartlett_sphericity, fit_indices, kmo
-from gramian.estimators.base import Clock, ProjectionTransformer
+from gramian.estimators.base import Clock, ProjectionTransformer, accumulate
 from gramian.estimators.factor_checks import (
     check_correlation,
     constant_columns,
@@ -132,11 +132,11 @@ class FactorAnalysis(ProjectionTransformer, DensityMixin, BaseEstimator):
         clock = Clock()
         X = self._validate(X, reset=True, min_samples=2)
         weights = check_weights(sample_weight, X.shape[0])
-        self.__dict__.pop("moments_", None)
         k = count_factors(self.n_components, X.shape[1])
         gaps = int(np.isnan(X).sum()) if self.missing else 0
+        self.moments_ = None
         if not gaps:
-            moments = moments_of(X, weights)
+            moments = self.moments_ = moments_of(X, weights)  # so that partial_fit may go on from here
             refuse_constant(moments, self._names(), sparse=sp.issparse(X))
             return self._fit_moments(moments, X.dtype, clock)
         X64 = X.astype(np.float64)
@@ -156,16 +156,13 @@ class FactorAnalysis(ProjectionTransformer, DensityMixin, BaseEstimator):
         The model is there as soon as there are more rows than columns, and no column is constant.
         """
         clock = Clock()
-        seen: Moments | None = getattr(self, "moments_", None)
         self._check_words()
-        X = validate(self, X, reset=seen is None)
+        X, moments = accumulate(self, X, sample_weight)
         count_factors(self.n_components, X.shape[1])
-        new = moments_of(X, check_weights(sample_weight, X.shape[0], total=0.0))
-        self.moments_ = new if seen is None else seen + new
-        early = self.moments_.weight <= X.shape[1] + 1
-        if early or len(constant_columns(self.moments_, sparse=sp.issparse(X))):
+        early = moments.weight <= X.shape[1] + 1
+        if early or len(constant_columns(moments, sparse=sp.issparse(X))):
             return self
-        return self._fit_moments(self.moments_, X.dtype, clock)
+        return self._fit_moments(moments, X.dtype, clock)
 
     @all_or_nothing
     def fit_correlation(self, R: Any, n: float) -> Self:
@@ -175,7 +172,7 @@ class FactorAnalysis(ProjectionTransformer, DensityMixin, BaseEstimator):
         """
         clock = Clock()
         C = check_correlation(validate(self, R, sparse=False))
-        self.__dict__.pop("moments_", None)
+        self.moments_ = None
         self._check_words()
         if not n > 1:
             raise ValueError(f"n={n!r} must be the number of rows behind the matrix, more than 1.")

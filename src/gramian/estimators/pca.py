@@ -9,20 +9,27 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from gramian import mixing
-from gramian.estimators.base import Clock, ProjectionTransformer, random_generator, summarize, warn_of
+from gramian.estimators.base import (
+    Clock,
+    ProjectionTransformer,
+    accumulate,
+    random_generator,
+    summarize,
+    warn_of,
+)
 from gramian.estimators.diagnostics import ComponentDiagnostics
 from gramian.estimators.probabilistic_pca import ProbabilisticPCA
 from gramian.estimators.validation import (
     all_or_nothing,
     check_choice,
     check_components,
+    check_finite,
     check_weights,
     how_many,
     validate,
     whole_number,
 )
 from gramian.estimators.warnings import RankWarning, warn
-from gramian.operators import Moments, moments_of
 from gramian.results import Array, percent
 from gramian.spaces import LinearBasis, LinearSpace, MomentSpace
 
@@ -124,21 +131,25 @@ class PCA(ComponentDiagnostics, ProjectionTransformer, BaseEstimator):
         self
         """
         clock = Clock()
-        X = self._validate(X, min_samples=2)
+        X = self._validate(X, min_samples=2, finite=self.missing is not None)
         weights = check_weights(sample_weight, X.shape[0])
         self.__dict__.pop("moments_", None)
         self.__dict__.pop("filler_", None)
         if self.missing and (gaps := int(np.isnan(X).sum())):
             return self._fit_missing(X, weights, gaps, clock)
-        space = LinearSpace(X, center=self.center, scale=self.scale, weights=weights)
+        space = LinearSpace(
+            X, center=self.center, scale=self.scale, weights=weights, check=lambda: check_finite(X, self)
+        )
         rows = X.shape[0] if weights is None else int(np.ceil(weights.sum()))
-        return self._keep(self._basis(space, (rows, X.shape[1])), X.dtype, X.shape, clock)
+        self._keep(self._basis(space, (rows, X.shape[1])), X.dtype, X.shape, clock)
+        self.moments_ = space.moments()  # so that partial_fit may go on from here
+        return self
 
     @all_or_nothing
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Add rows to those seen so far; the result is that of one ``fit`` of all of them.
 
-        Only moments are kept, d x d numbers. Components come as soon as there are as many rows as components.
+        Only moments are kept, d x d numbers. Components come as soon as there are more rows than components.
 
         Parameters
         ----------
@@ -153,16 +164,13 @@ class PCA(ComponentDiagnostics, ProjectionTransformer, BaseEstimator):
         self
         """
         clock = Clock()
-        seen: Moments | None = getattr(self, "moments_", None)
-        X = validate(self, X, reset=seen is None)
-        new = moments_of(X, check_weights(sample_weight, X.shape[0], total=0.0))
-        self.moments_ = new if seen is None else seen + new
-        rows, d = int(np.ceil(self.moments_.weight)), X.shape[1]
+        X, moments = accumulate(self, X, sample_weight)
+        rows, d = int(np.ceil(moments.weight)), X.shape[1]
         asked = whole_number(self.n_components)
         check_components(self.n_components, d, f"d = {d}")
-        if self.moments_.weight <= 1 or rows <= (asked or 1):
+        if moments.weight <= 1 or rows <= (asked or 1):
             return self
-        space = MomentSpace(self.moments_, center=self.center, scale=self.scale)
+        space = MomentSpace(moments, center=self.center, scale=self.scale)
         return self._keep(self._basis(space, (rows, d)), X.dtype, (rows, d), clock)
 
     def transform(self, X: Any) -> Array:
@@ -175,10 +183,12 @@ class PCA(ComponentDiagnostics, ProjectionTransformer, BaseEstimator):
             validate(self, X, reset=False)  # nothing was missing at fit: there is no model to expect from
         return self.projection_.scores(X).astype(X.dtype, copy=False)
 
-    def _validate(self, X: Any, *, reset: bool = True, min_samples: int = 1) -> Any:
+    def _validate(self, X: Any, *, reset: bool = True, min_samples: int = 1, finite: bool = True) -> Any:
         check_choice("missing", self.missing, (None, "em"))
         welcome = self.missing is not None
-        return validate(self, X, reset=reset, sparse=not welcome, min_samples=min_samples, missing=welcome)
+        return validate(
+            self, X, reset=reset, sparse=not welcome, min_samples=min_samples, missing=welcome, finite=finite
+        )
 
     def _fit_missing(self, X: Any, weights: Any, gaps: int, clock: Clock) -> Self:
         """Components of the moments expected under probabilistic PCA with as many components."""

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils.validation import check_is_fitted
 
-from gramian.estimators.base import Clock, ProjectionTransformer, describe, random_generator
+from gramian.estimators.base import Clock, ProjectionTransformer, accumulate, describe, random_generator
 from gramian.estimators.validation import (
     all_or_nothing,
     check_choice,
@@ -120,9 +120,9 @@ class ProbabilisticPCA(ProjectionTransformer, DensityMixin, BaseEstimator):
         clock = Clock()
         X = self._validate(X, reset=True, min_samples=2)
         weights = check_weights(sample_weight, X.shape[0])
-        self.__dict__.pop("moments_", None)
         gaps = int(np.isnan(X).sum()) if self.missing else 0
-        found = self._expect(X, weights)[0] if gaps else self._maximise(moments_of(X, weights))
+        self.moments_ = None if gaps else moments_of(X, weights)  # so that partial_fit may go on from here
+        found = self._expect(X, weights)[0] if self.moments_ is None else self._maximise(self.moments_)
         return self._keep(found, X.dtype, X.shape, clock, gaps)
 
     def fit_expectation(self, X: Array, weights: Array | None = None) -> Expectation:
@@ -151,15 +151,12 @@ class ProbabilisticPCA(ProjectionTransformer, DensityMixin, BaseEstimator):
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Add rows to those seen so far; the result is that of one ``fit`` of all of them."""
         clock = Clock()
-        seen: Moments | None = getattr(self, "moments_", None)
-        X = validate(self, X, reset=seen is None)
-        new = moments_of(X, check_weights(sample_weight, X.shape[0], total=0.0))
-        self.moments_ = new if seen is None else seen + new
-        rows = int(np.ceil(self.moments_.weight))
+        X, moments = accumulate(self, X, sample_weight)
+        rows = int(np.ceil(moments.weight))
         check_components(self.n_components, X.shape[1], f"d = {X.shape[1]}", fractions=False)
         if rows <= max(2, (self.n_components or 0) + 1):
             return self
-        return self._keep(self._maximise(self.moments_), X.dtype, (rows, X.shape[1]), clock)
+        return self._keep(self._maximise(moments), X.dtype, (rows, X.shape[1]), clock)
 
     def score_samples(self, X: Any) -> Array:
         """Log-density of each row; of its observed entries, if ``missing="em"``."""

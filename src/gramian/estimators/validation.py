@@ -23,6 +23,7 @@ def validate(
     min_samples: int = 1,
     square: bool = False,
     missing: bool = False,
+    finite: bool = True,
 ) -> Any:
     """Return ``X`` as float32 or float64 rows (CSR if sparse) without changing the caller's array.
 
@@ -42,6 +43,8 @@ def validate(
         X is a precomputed Gram matrix.
     missing : bool
         NaN are missing entries, and welcome.
+    finite : bool
+        False leaves it to the caller to call :func:`check_finite`.
     """
     _refuse_what_reads_wrong(X, estimator)
     X = validate_data(
@@ -53,7 +56,8 @@ def validate(
         ensure_all_finite=False,
         ensure_min_samples=1,
     )
-    _check_finite(X, estimator, missing=missing)
+    if finite:
+        check_finite(X, estimator, missing=missing)
     if X.shape[0] < min_samples:
         raise ValueError(
             f"X has {X.shape[0]} sample (shape={X.shape}); {type(estimator).__name__} needs at least "
@@ -77,7 +81,8 @@ def _refuse_what_reads_wrong(X: Any, estimator: Any) -> None:
         )
 
 
-def _check_finite(X: Any, estimator: Any, *, missing: bool = False) -> None:
+def check_finite(X: Any, estimator: Any, *, missing: bool = False) -> None:
+    """Refuse NaN (unless they are welcome) and infinities, naming the first place."""
     values = X.data if sp.issparse(X) else X
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(values.sum()) or np.isfinite(values).all():  # the sum is quicker and rarely lies

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from gramian.config import format_bytes, memory_budget
 from gramian.results import Array
 
 Rows = Any  # a 2-d float array or a CSR matrix
@@ -88,6 +89,12 @@ class Manhattan(Pairs):
         # Numba takes half a second to import: only those who use this distance wait for it.
         from gramian.kernels.compiled import manhattan_tile
 
+        size = 8 * (X.shape[0] + Y.shape[0]) * X.shape[1]
+        if sp.issparse(X) and size > memory_budget():
+            raise ValueError(
+                f"city-block distances make sparse rows dense: {format_bytes(size)}, over the memory budget of "
+                f"{format_bytes(memory_budget())}. Use norm='l2', or fewer columns."
+            )
         self.loop, self.factor = manhattan_tile, factor
         self.X, self.Y = (_to_dense(Z).astype(dtype, order="C", copy=False) for Z in (X, Y))
         self.shape, self.dtype = (X.shape[0], Y.shape[0]), np.dtype(dtype)

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import scipy.sparse as sp
-from scipy.spatial.distance import pdist
 
-from gramian.kernels.pairwise import Rows
+from gramian.kernels.pairwise import Rows, manhattan, squared_euclidean
 
 #: Rows looked at for the median distance: two million pairs fix it to a fraction of a percent.
 SAMPLE = 2000
@@ -28,12 +25,16 @@ def scale_width(X: Rows) -> float:
     return float(np.sqrt(X.shape[1] * variance)) if variance > 0 else float(np.sqrt(X.shape[1]))
 
 
-def median_width(X: Rows, metric: Any = "euclidean") -> float:
+def median_width(X: Rows, metric: str = "euclidean") -> float:
     """Median distance between rows, of a seeded sample of at most 2,000; 1 if the median is zero."""
     if X.shape[0] > SAMPLE:
         keep = np.random.default_rng(0).choice(X.shape[0], SAMPLE, replace=False)
         X = X[np.sort(keep)]
-    rows = X.toarray() if sp.issparse(X) else X
-    if rows.shape[0] < 2:
+    n = X.shape[0]
+    if n < 2:
         return 1.0
-    return float(np.median(pdist(np.asarray(rows, dtype=np.float64), metric))) or 1.0
+    measure = manhattan if metric == "cityblock" else squared_euclidean
+    values = measure(X, X).tile(slice(0, n), slice(0, n), np.empty((n, n)))[np.triu_indices(n, 1)]
+    if metric != "cityblock":
+        values = np.sqrt(np.maximum(values, 0.0))
+    return float(np.median(values)) or 1.0

@@ -52,6 +52,15 @@ class Moments:
         """Number of columns."""
         return len(self.pilot)
 
+    def views(self, d: int) -> tuple[Moments, Moments, Array]:
+        """Moments of the first d columns, of the others, and the cross-scatter between them (d x q)."""
+        offset = np.broadcast_to(self.offset, self.pilot.shape)
+        first, second = (
+            Moments(self.weight, self.pilot[part], self.scatter[part, part], offset[part])
+            for part in (slice(0, d), slice(d, None))
+        )
+        return first, second, self.scatter[:d, d:]
+
     def about_origin(self) -> Array:
         """Scatter without centring: ``sum w x x'``."""
         return self.scatter + self.weight * np.outer(self.mean, self.mean)
@@ -75,22 +84,35 @@ class Moments:
         )
 
 
-def moments_of(X: Any, weights: Array | None = None) -> Moments:
-    """Return the moments of rows; weights are frequencies: a row of weight 2 counts as two rows.
+def moments_of(X: Any, weights: Array | None = None, *, beside: Any = None) -> Moments:
+    """Return the moments of rows.
 
-    Each tile of rows is centred by its own mean while it is in the cache, and tiles are merged by the formula for two
-    groups: no square of a raw value is ever formed, so data far from the origin keep their digits.
+    Tiles of rows are shifted by a pilot mean while they are in the cache; where rows leave its neighbourhood a new
+    group with a new pilot begins, and groups are merged pairwise. Squares are only formed of what lies within a few
+    deviations of a pilot, so data far from the origin, and sorted ones, keep their digits.
+
+    Parameters
+    ----------
+    X : (n, d) array or CSR matrix
+        Rows.
+    weights : (n,) array, optional
+        Frequencies: a row of weight 2 counts as two rows.
+    beside : (n, q) array or CSR matrix, optional
+        A second view of the same rows. The moments are then those of d + q columns, cross-scatter included, and
+        :meth:`Moments.views` takes them apart; the views are never put together in memory.
     """
-    if sp.issparse(X):
-        return _sparse(X, weights)
-    blocks = row_blocks(*X.shape)
+    views = (X,) if beside is None else (X, beside)
+    if any(sp.issparse(view) for view in views):
+        return _sparse(views[0] if beside is None else sp.hstack(views, format="csr"), weights)
+    d = sum(view.shape[1] for view in views)
+    blocks = row_blocks(X.shape[0], d)
     hands = share(len(blocks), threads_for(len(blocks)))
 
     def work(panels: Sequence[int], meter: Meter) -> Moments:
-        total = _Running(X.shape[1])
+        total = _Running(d, blocks[0].stop)
         with np.errstate(over="ignore", invalid="ignore"):  # an infinite sum is for the caller to see and refuse
-            for i in panels:
-                total.add(X[blocks[i]], None if weights is None else weights[blocks[i]])
+            for rows in (blocks[i] for i in panels):
+                total.add([view[rows] for view in views], None if weights is None else weights[rows])
                 meter.tick()
         return total.moments()
 
@@ -98,38 +120,69 @@ def moments_of(X: Any, weights: Array | None = None) -> Moments:
 
 
 class _Running:
-    """Moments of tiles, merged as they come, in place."""
+    """Sums over tiles about a pilot mean; where rows leave its neighbourhood, a new group with a new pilot begins."""
 
-    def __init__(self, d: int) -> None:
-        self.weight, self.pilot, self.offset, self.scatter = 0.0, np.zeros(d), np.zeros(d), np.zeros((d, d))
+    def __init__(self, d: int, rows: int) -> None:
+        self.buffer, self.ones = np.empty((rows, d)), np.ones(rows)
+        self.finished: list[Moments] = []
+        self._begin(np.zeros(d))
 
-    def add(self, X: Array, weights: Array | None) -> None:
-        A = np.array(X, dtype=np.float64)
-        weight = float(len(A) if weights is None else weights.sum())
+    def add(self, views: list[Array], weights: Array | None) -> None:
+        """Add a tile of rows, given view by view."""
+        w = self.ones[: len(views[0])] if weights is None else weights
+        weight = float(w.sum())
         if weight == 0:
             return
-        mean = A.mean(axis=0) if weights is None else weights @ A / weight
-        A -= mean
-        rest = A.mean(axis=0) if weights is None else weights @ A / weight  # what rounding left of the mean
-        if weights is not None:
-            A *= np.sqrt(weights)[:, None]
         if self.weight == 0:
-            self.pilot = mean
-        total = self.weight + weight
-        shift = (mean - self.pilot) + (rest - self.offset)
-        self.scatter += A.T @ A
-        self.scatter += np.outer(shift, shift * (self.weight * weight / total)) - np.outer(rest, rest * weight)
-        self.offset = self.offset + shift * (weight / total)
-        self.weight = total
+            self._begin(_pilot(views, w, weight))
+        A = self._shifted(views)
+        sums = w @ A
+        if ((sums / weight) ** 2 > 4 * np.diag(self.squares) / max(self.weight, 1.0)).any() and self.weight > 0:
+            self.finished.append(self._group())
+            self._begin(_pilot(views, w, weight))
+            A = self._shifted(views)
+            sums = w @ A
+        if weights is not None:
+            A = np.multiply(A, np.sqrt(weights)[:, None], out=self.buffer[: len(A)])
+        self.squares += A.T @ A  # NumPy sees the transpose, computes half, and leaves the interpreter to other threads
+        self.sums += sums
+        self.weight += weight
 
     def moments(self) -> Moments:
-        return Moments(self.weight, self.pilot, self.scatter, self.offset)
+        return reduce(Moments.__add__, [*self.finished, self._group()])
+
+    def _begin(self, pilot: Array) -> None:
+        d = len(pilot)
+        self.pilot, self.weight, self.sums, self.squares = pilot, 0.0, np.zeros(d), np.zeros((d, d))
+
+    def _group(self) -> Moments:
+        """Moments of the present group: rows lie within a few deviations of the pilot, so nothing cancels."""
+        offset = self.sums / self.weight if self.weight else self.sums
+        return Moments(self.weight, self.pilot, self.squares - self.weight * np.outer(offset, offset), offset)
+
+    def _shifted(self, views: list[Array]) -> Array:
+        if len(views) == 1 and views[0].dtype == np.float64 and not self.pilot.any():
+            return views[0]
+        A, at = self.buffer[: len(views[0])], 0
+        for view in views:
+            columns = slice(at, at + view.shape[1])
+            np.subtract(view, self.pilot[columns], out=A[:, columns])
+            at = columns.stop
+        return A
+
+
+def _pilot(views: list[Array], w: Array, weight: float) -> Array:
+    """The mean of a tile, or the origin if that is within one deviation: then rows need not be shifted at all."""
+    mean = np.concatenate([w @ view / weight for view in views], dtype=np.float64)
+    squares = np.concatenate([w @ np.square(view, dtype=np.float64) / weight for view in views])
+    return np.zeros_like(mean) if (2 * mean**2 <= squares).all() else mean
 
 
 def _sparse(X: Any, weights: Array | None) -> Moments:
     """Moments of CSR rows, whose zeros are not visited; the mean is subtracted from the finished sums."""
+    X = X.astype(np.float64, copy=False)
     weight = float(X.shape[0] if weights is None else weights.sum())
     W = X if weights is None else sp.csr_array(sp.diags_array(weights) @ X)
     mean = np.asarray(W.sum(axis=0), dtype=np.float64).ravel() / weight
-    scatter = (X.T @ W).toarray().astype(np.float64) - weight * np.outer(mean, mean)
+    scatter = (X.T @ W).toarray() - weight * np.outer(mean, mean)
     return Moments(weight, mean, (scatter + scatter.T) / 2)

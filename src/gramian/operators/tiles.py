@@ -29,12 +29,12 @@ def spans(n: int, side: int | None = None) -> list[slice]:
 
 
 def row_blocks(n: int, d: int) -> list[slice]:
-    """Cut n rows of d columns into blocks worth a matrix product, small beside the data (16 MB at the most).
+    """Cut n rows of d columns into blocks worth a matrix product, 1.5 MB or (wide ones) 16 at the most.
 
     >>> len(row_blocks(10_000, 100)), len(row_blocks(2_000, 20_000))
-    (5, 20)
+    (6, 20)
     """
-    return spans(n, min(2048, max(64, 2**21 // max(d, 1))))
+    return spans(n, min(2048, max(64, min(2**21 // max(d, 1), max(512, 3 * 2**16 // max(d, 1))))))
 
 
 def share(count: int, threads: int) -> list[list[int]]:

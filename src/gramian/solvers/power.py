@@ -49,6 +49,7 @@ class Power:
         while sum(value > 0 for value, _ in found) < k and len(found) < n:
             P = np.column_stack([v for _, v in found]) if found else np.empty((n, 0))
             v = _peel(rng.standard_normal(n), P)
+            v /= np.linalg.norm(v)
             for _ in range(self.max_iter):
                 w = _peel((operator @ v[:, None])[:, 0], P)
                 products += 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -116,9 +117,21 @@ class LinearSpace:
         Subtract the column means; divide by the standard deviations.
     weights : (n,) array, optional
         Frequencies of the rows.
+    check : callable, optional
+        Called before rows are trusted to be finite, unless one pass over them has shown it on its way.
     """
 
-    def __init__(self, X: Any, *, center: bool = True, scale: bool = False, weights: Array | None = None) -> None:
+    def __init__(
+        self,
+        X: Any,
+        *,
+        center: bool = True,
+        scale: bool = False,
+        weights: Array | None = None,
+        check: Callable[[], None] | None = None,
+    ) -> None:
+        self.check = check or (lambda: None)
+        self._moments: Moments | None = None
         self.X, (self.n, self.d) = X, X.shape
         self.limit = min(self.d, self.n if weights is None else int(np.ceil(weights.sum())))
         self.center, self.scale, self.weights = center, scale, weights
@@ -139,11 +152,18 @@ class LinearSpace:
         route, reason = self.choose(solver)
         basis = self._one_pass(k, reason, rng) if route == "covariance" else None
         if basis is None:
+            self.check()
             basis = self._solve(route, reason, k, rng)
         if solver == "auto" and route != "svd" and _ill_conditioned(basis) and self._fits():
             reason = f"eigenvalues span more than {1 / ILL_CONDITIONED:.0e}, which the {route} route cannot resolve"
             basis = self._solve("svd", reason, k, rng)
         return basis
+
+    def moments(self) -> Moments | None:
+        """Moments of the rows if they are at hand, or cheap; None otherwise."""
+        if self._moments is None and self.n * self.d * min(self.n, self.d) <= CHEAP:
+            self._moments = moments_of(self.X, self.weights)
+        return self._moments
 
     def choose(self, solver: str | Solver) -> tuple[str | Solver, str]:
         """Return the route and the reason for it."""
@@ -167,7 +187,7 @@ class LinearSpace:
     def _one_pass(self, k: int, reason: str, rng: np.random.Generator | None) -> LinearBasis | None:
         """Components from one pass over the rows; None if their squares leave the comfortable range."""
         with np.errstate(over="ignore", invalid="ignore"):
-            found = moments_of(self.X, self.weights)
+            found = self._moments = moments_of(self.X, self.weights)
             size = float(np.trace(found.scatter)) + found.weight * float(found.mean @ found.mean)
         if not COMFORTABLE[0] < size < COMFORTABLE[1]:  # also if it is NaN
             return None
