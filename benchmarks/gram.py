@@ -91,7 +91,7 @@ def contests() -> list[Contest]:
                 Contestant("bare GEMM + exp + products", bare, {"d": d, "dtype": dtype, "products": True}),
                 Contestant("scikit-learn in chunks", chunks, {"d": d, "dtype": dtype}),
             ),
-            repeats=5 if d < 100 else 3,
+            repeats=9 if d < 100 else 3,
         )
         for d in (3, 20, 784)
         for dtype in ("float64", "float32")
