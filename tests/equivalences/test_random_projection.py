@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 from scipy.spatial.distance import pdist
 from sklearn.random_projection import johnson_lindenstrauss_min_dim
 
-from gramian import RankWarning
+from gramian import RankWarning, config
 from gramian.estimators.random_projection import PAIRS, Distortion, RandomProjection
 
 DENSITIES = [None, "auto", 0.2, 1.0]
@@ -188,3 +188,8 @@ def test_seed_names_and_precision(wide):
     narrow = RandomProjection(3, density="auto").fit(X)
     assert narrow.components_.dtype == narrow.transform(X).dtype == np.float32
     assert narrow.inverse_transform(narrow.transform(X)).dtype == np.float32
+
+
+def test_more_components_than_memory_holds_are_refused_before_they_are_drawn(rng):
+    with config(memory="100MB"), pytest.warns(RankWarning), pytest.raises(ValueError, match=r"needs 48\.1 GB"):
+        RandomProjection(10**6).fit(rng.standard_normal((60, 6)))

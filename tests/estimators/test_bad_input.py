@@ -158,6 +158,17 @@ class TestKernels:
             assert_allclose(model.eigenvalues_, 1, rtol=1e-9)  # the Gram matrix is the identity
             assert np.isfinite(model.transform(table * 1e6)).all()
 
+    @pytest.mark.parametrize("kernel", ["rbf", "matern", "laplacian", "rational_quadratic", "thin_plate_spline"])
+    @pytest.mark.parametrize("size", [1e-300, 1e-160, 1e-30, 1e30, 1e150])
+    @pytest.mark.filterwarnings("ignore::gramian.GramianWarning")
+    def test_extreme_rows_are_finite_or_refused(self, table, kernel, size):
+        model = KernelPCA(2, kernel=kernel)
+        if size == 1e-300 or (kernel == "thin_plate_spline" and size == 1e150):
+            with pytest.raises(ValueError, match=r"zero variance|overflow"):
+                model.fit(table * size)
+        else:
+            assert np.isfinite(model.fit_transform(table * size)).all()
+
     def test_overflow_is_named(self, table):
         assert "degree=200" in complaint(lambda: KernelPCA(2, kernel="polynomial(degree=200, scale=1e3)").fit(table))
         message = complaint(lambda: KernelPCA(2, kernel="polynomial(degree=2.5, constant=0)").fit(table - 3))

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from gramian.config import format_bytes, memory_budget
 from gramian.estimators.base import Clock, ProjectionTransformer, describe, random_generator
 from gramian.estimators.validation import all_or_nothing, check_components, validate
 from gramian.estimators.warnings import RankWarning, warn
@@ -158,6 +159,7 @@ class RandomProjection(ProjectionTransformer, BaseEstimator):
         X = validate(self, X, min_samples=2)
         k, notes = self._how_many(X.shape)
         self.density_ = self._density(X.shape[1])
+        _check_room(k, X.shape, self.density_)
         # Rows that were drawn with the same seed would be the very numbers of R: take another stream.
         rng = np.random.default_rng(random_generator(self.random_state).integers(2**62, size=4))
         R: Any = _gaussian(k, X.shape[1], rng) if self._is_gaussian else _signs(k, X.shape[1], self.density_, rng)
@@ -254,6 +256,17 @@ def _pairs(n: int, rng: np.random.Generator) -> tuple[Array, Array]:
     j = (i + rng.integers(1, n, size=PAIRS)) % n
     pairs = np.unique(np.column_stack([np.minimum(i, j), np.maximum(i, j)]), axis=0)
     return pairs[:, 0], pairs[:, 1]
+
+
+def _check_room(k: int, shape: tuple[int, int], density: float) -> None:
+    """Refuse, before anything is drawn, a matrix and scores of the measured rows that do not fit the memory budget."""
+    n, d = shape
+    size = 8 * k * (2 * d * density + 3 * min(PAIRS, n * n))
+    if size > memory_budget():
+        raise ValueError(
+            f"n_components={k} needs {format_bytes(size)}, over the memory budget of {format_bytes(memory_budget())}. "
+            "Use fewer components, or a lower density."
+        )
 
 
 def _gaussian(k: int, d: int, rng: np.random.Generator) -> Array:

@@ -129,7 +129,7 @@ def squared_euclidean(
     rounding = abs(float(factor)) * largest * float(np.finfo(dtype).eps)
     careful = exact_near_zero or not rounding < np.finfo(dtype).eps ** 0.5 / 10
     folded = 1.0 if careful else factor
-    left = _append(-2.0 * folded * X, folded * nx, np.full_like(nx, folded), dtype)
+    left = _append((folded * X) * -2.0, folded * nx, np.full_like(nx, folded), dtype)
     right = _append(Y, np.ones_like(ny), ny, dtype)
     squares = Product(left, right, dtype)
     if not careful:

@@ -54,7 +54,7 @@ class ThinPlateSpline(MappedKernel):
 
     @property
     def factor(self) -> float:
-        return float(self.c) ** -2
+        return 1 / float(self.c) / float(self.c)
 
     def of(self, tile: Array) -> Array:
         # With t = r^2/c^2: r^2 log(r/c) = c^2/2 t log t, and t log t -> 0. Rounding may leave t a little below 0.

@@ -85,7 +85,7 @@ class RBF(Stationary):
         if self.sigma == "median" or self.gamma == "median":
             return evolve(self, sigma=median_width(X), gamma=None)
         if self.sigma is None and self.gamma in (None, "scale"):
-            return evolve(self, gamma=scale_width(X) ** -2)
+            return evolve(self, gamma=min(_inverse_square(scale_width(X)), float(np.finfo(np.float64).max)))
         return self
 
     @property
@@ -100,7 +100,7 @@ class RBF(Stationary):
     def factor(self) -> float:
         if self.gamma is not None:
             return -float(self.gamma)
-        return -0.5 / float(self.sigma) / float(self.sigma)  # type: ignore[arg-type]
+        return -0.5 * _inverse_square(float(self.sigma))  # type: ignore[arg-type]
 
     def of(self, tile: Array) -> Array:
         return np.exp(tile, out=tile)
@@ -177,7 +177,7 @@ class Lengthed(Stationary):
 
     @property
     def factor(self) -> float:
-        return float(self.length_scale) ** -2
+        return _inverse_square(float(self.length_scale))
 
     def resolve(self, X: Rows) -> Self:
         self.check()
@@ -295,8 +295,13 @@ class RationalQuadratic(Lengthed):
 
     @property
     def factor(self) -> float:
-        return 0.5 / (self.alpha * float(self.length_scale) ** 2)
+        return 0.5 / self.alpha * _inverse_square(float(self.length_scale))
 
     def of(self, tile: Array) -> Array:
         tile += tile.dtype.type(1)
         return np.power(tile, tile.dtype.type(-self.alpha), out=tile)
+
+
+def _inverse_square(length: float) -> float:
+    """``length^-2``, infinite rather than an error where it overflows."""
+    return 1 / length / length

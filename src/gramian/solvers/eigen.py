@@ -26,6 +26,8 @@ COUNTABLE = 2_000
 #: Up to here a dense solution is the way out where an iteration does not settle.
 PATIENCE = 4_000
 TIE = 1e-8
+#: Squares of larger eigenvalues, which residuals are made of, would overflow.
+LARGEST = 1e150
 
 
 def eigen(
@@ -45,7 +47,8 @@ def eigen(
         Source of starting vectors.
     """
     chosen, reason = choose(operator, k, solver)
-    raw = chosen.solve(operator, min(k, operator.n), rng or np.random.default_rng(0))
+    with np.errstate(over="ignore", invalid="ignore"):  # arrange looks for what overflowed, and says so
+        raw = chosen.solve(operator, min(k, operator.n), rng or np.random.default_rng(0))
     if solver == "auto" and not raw.converged and _fits(operator.n) and operator.n <= PATIENCE:
         reason = f"{chosen.name} did not settle in {raw.products}"
         chosen = Dense()
@@ -80,6 +83,8 @@ def choose(operator: Operator, k: int, solver: str | Solver) -> tuple[Solver, st
 
 def arrange(operator: Operator, raw: Raw, k: int, trace: SolverTrace) -> Spectrum:
     """Sort, cut the null space and what is negative, and certify what is left."""
+    if not np.isfinite(raw.values).all() or np.abs(raw.values).max(initial=0.0) > LARGEST:
+        raise ValueError("the spectrum overflows double precision. Divide X by a constant, or standardise its columns.")
     order = np.argsort(-raw.values, kind="stable")
     values = raw.values[order]
     met = np.concatenate([values, raw.others])
