@@ -14,7 +14,7 @@ from sklearn.base import clone
 import gramian
 from gramian.adequacy import bartlett_sphericity, degrees_of_freedom, fit_indices, kmo, most_factors
 from gramian.estimators.factor_analysis import FactorAnalysis
-from gramian.estimators.factor_checks import HeywoodWarning
+from gramian.estimators.warnings import HeywoodWarning
 from gramian.solvers.factor import BOUND, em_step, maximum_likelihood, objective
 
 

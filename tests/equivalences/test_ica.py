@@ -10,7 +10,8 @@ from picard import picard
 from scipy.stats import kurtosis
 
 from gramian import ConvergenceWarning, RankWarning
-from gramian.estimators.ica import ICA, SubGaussianWarning
+from gramian.estimators.ica import ICA
+from gramian.estimators.warnings import SubGaussianWarning
 from gramian.solvers import independence
 from gramian.solvers.independence import HyperbolicSecant
 

@@ -9,15 +9,11 @@ import numpy as np
 
 from gramian.adequacy import degrees_of_freedom, most_factors
 from gramian.estimators.validation import check_components
-from gramian.estimators.warnings import ConvergenceWarning, GramianWarning, RankWarning, warn
+from gramian.estimators.warnings import ConvergenceWarning, GramianWarning, HeywoodWarning, RankWarning, warn
 from gramian.operators import Moments
 from gramian.results import Array
 from gramian.solvers.fixed_point import Climb
 from gramian.spaces.factor import FactorModel
-
-
-class HeywoodWarning(GramianWarning):
-    """A column has next to no variance of its own: its uniqueness is held by the bound."""
 
 
 def count_factors(n_components: Any, d: int) -> int:

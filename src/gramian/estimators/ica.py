@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from gramian import mixing
 from gramian.estimators.base import Clock, ProjectionTransformer, describe, random_generator
 from gramian.estimators.validation import all_or_nothing, check_components, validate, whole_number
-from gramian.estimators.warnings import ConvergenceWarning, GramianWarning, RankWarning, warn
+from gramian.estimators.warnings import ConvergenceWarning, RankWarning, SubGaussianWarning, warn
 from gramian.results import Array, FitSummary, Mix
 from gramian.solvers.eigen import SMALL, orient
 from gramian.solvers.independence import ROUNDING, Unmixing, log_density, unmix
@@ -20,10 +20,6 @@ from gramian.spaces.linear import ILL_CONDITIONED
 
 #: Standard errors of a Gaussian's kurtosis below zero at which a source is called sub-Gaussian.
 SURE = 2.0
-
-
-class SubGaussianWarning(GramianWarning):
-    """A source has lighter tails than a Gaussian; the model of heavy tails does not separate such sources."""
 
 
 class ICA(ProjectionTransformer, DensityMixin, BaseEstimator):

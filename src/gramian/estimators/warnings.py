@@ -29,6 +29,14 @@ class ConvergenceWarning(GramianWarning, sklearn.exceptions.ConvergenceWarning):
     """An iteration stopped before it reached its tolerance; the residuals say how far it came."""
 
 
+class HeywoodWarning(GramianWarning):
+    """A column has next to no variance of its own: its uniqueness is held by the bound."""
+
+
+class SubGaussianWarning(GramianWarning):
+    """A source has lighter tails than a Gaussian; the model of heavy tails does not separate such sources."""
+
+
 def warn(message: str, category: type[GramianWarning]) -> None:
     """Warn, pointing at the caller's line rather than at one of ours."""
     level, frame = 1, sys._getframe(0)

@@ -98,9 +98,6 @@ class Scaled(Kernel):
     name = "scaled"
     has_text = False
 
-    def __post_init__(self) -> None:
-        self.check()
-
     def check(self) -> None:
         if not is_number(self.weight) or not 0 < self.weight < np.inf:
             raise ValueError(f"a kernel can be multiplied by a positive number, not by {self.weight!r}.")
@@ -136,9 +133,6 @@ class Power(Kernel):
 
     name = "power"
     has_text = False
-
-    def __post_init__(self) -> None:
-        self.check()
 
     def check(self) -> None:
         whole = is_number(self.exponent) and float(self.exponent).is_integer()
@@ -176,9 +170,6 @@ class Columns(Kernel):
 
     name = "columns"
     has_text = False
-
-    def __post_init__(self) -> None:
-        self.check()
 
     def check(self) -> None:
         chosen = self.columns

@@ -39,6 +39,9 @@ class Kernel(ABC):
             raise ValueError(f"the kernel name {cls.name!r} is taken by {other.__qualname__}. Choose another.")
         REGISTRY[cls.name] = cls
 
+    def __post_init__(self) -> None:
+        self.check()
+
     @property
     def positive_definite(self) -> bool:
         """Whether every Gram matrix is positive semidefinite, whatever the data."""

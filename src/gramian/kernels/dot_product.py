@@ -82,9 +82,6 @@ class Polynomial(DotProduct):
 
     name = "polynomial"
 
-    def __post_init__(self) -> None:
-        self.check()
-
     def check(self) -> None:
         if not is_number(self.degree) or not 0 < self.degree < np.inf:
             raise ValueError(f"degree={self.degree!r} of the polynomial kernel must be a positive whole number.")
@@ -155,9 +152,6 @@ class Sigmoid(DotProduct):
     constant: float = 0.0
 
     name = "sigmoid"
-
-    def __post_init__(self) -> None:
-        self.check()
 
     def check(self) -> None:
         for key in ("scale", "constant"):

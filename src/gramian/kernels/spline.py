@@ -8,6 +8,7 @@ import numpy as np
 
 from gramian.kernels.base import MappedKernel, require_positive
 from gramian.kernels.pairwise import Rows, squared_euclidean
+from gramian.kernels.widths import inverse_square
 from gramian.results import Array
 
 __all__ = ["ThinPlateSpline"]
@@ -42,9 +43,6 @@ class ThinPlateSpline(MappedKernel):
     name = "thin_plate_spline"
     measure = squared_euclidean
 
-    def __post_init__(self) -> None:
-        self.check()
-
     def check(self) -> None:
         require_positive(self, c=self.c)
 
@@ -54,7 +52,7 @@ class ThinPlateSpline(MappedKernel):
 
     @property
     def factor(self) -> float:
-        return 1 / float(self.c) / float(self.c)
+        return inverse_square(float(self.c))
 
     def of(self, tile: Array) -> Array:
         # With t = r^2/c^2: r^2 log(r/c) = c^2/2 t log t, and t log t -> 0. Rounding may leave t a little below 0.

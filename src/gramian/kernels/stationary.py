@@ -12,7 +12,7 @@ from scipy.special import kv
 
 from gramian.kernels.base import Mapped, MappedKernel, evolve, is_number, require_positive
 from gramian.kernels.pairwise import Pairs, Rows, manhattan, squared_euclidean
-from gramian.kernels.widths import WORDS, median_width, scale_width
+from gramian.kernels.widths import WORDS, inverse_square, median_width, scale_width
 from gramian.results import Array
 
 __all__ = ["RBF", "Laplacian", "Matern", "RationalQuadratic"]
@@ -61,9 +61,6 @@ class RBF(Stationary):
     name = "rbf"
     measure = squared_euclidean
 
-    def __post_init__(self) -> None:
-        self.check()
-
     def check(self) -> None:
         if self.sigma is not None and self.gamma is not None:
             raise ValueError(
@@ -85,7 +82,7 @@ class RBF(Stationary):
         if self.sigma == "median" or self.gamma == "median":
             return evolve(self, sigma=median_width(X), gamma=None)
         if self.sigma is None and self.gamma in (None, "scale"):
-            return evolve(self, gamma=min(_inverse_square(scale_width(X)), float(np.finfo(np.float64).max)))
+            return evolve(self, gamma=min(inverse_square(scale_width(X)), float(np.finfo(np.float64).max)))
         return self
 
     @property
@@ -100,7 +97,7 @@ class RBF(Stationary):
     def factor(self) -> float:
         if self.gamma is not None:
             return -float(self.gamma)
-        return -0.5 * _inverse_square(float(self.sigma))  # type: ignore[arg-type]
+        return -0.5 * inverse_square(float(self.sigma))  # type: ignore[arg-type]
 
     def of(self, tile: Array) -> Array:
         return np.exp(tile, out=tile)
@@ -138,9 +135,6 @@ class Laplacian(Stationary):
 
     name = "laplacian"
 
-    def __post_init__(self) -> None:
-        self.check()
-
     def check(self) -> None:
         if self.norm not in ("l1", "l2"):
             raise ValueError(f"norm={self.norm!r} of the laplacian kernel must be 'l1' or 'l2'.")
@@ -177,7 +171,7 @@ class Lengthed(Stationary):
 
     @property
     def factor(self) -> float:
-        return _inverse_square(float(self.length_scale))
+        return inverse_square(float(self.length_scale))
 
     def resolve(self, X: Rows) -> Self:
         self.check()
@@ -222,9 +216,6 @@ class Matern(Lengthed):
     nu: float = 1.5
 
     name = "matern"
-
-    def __post_init__(self) -> None:
-        self.check()
 
     def check(self) -> None:
         self._check_length()
@@ -286,22 +277,14 @@ class RationalQuadratic(Lengthed):
     name = "rational_quadratic"
     measure: ClassVar[Any] = squared_euclidean
 
-    def __post_init__(self) -> None:
-        self.check()
-
     def check(self) -> None:
         self._check_length()
         require_positive(self, alpha=self.alpha)
 
     @property
     def factor(self) -> float:
-        return 0.5 / self.alpha * _inverse_square(float(self.length_scale))
+        return 0.5 / self.alpha * inverse_square(float(self.length_scale))
 
     def of(self, tile: Array) -> Array:
         tile += tile.dtype.type(1)
         return np.power(tile, tile.dtype.type(-self.alpha), out=tile)
-
-
-def _inverse_square(length: float) -> float:
-    """``length^-2``, infinite rather than an error where it overflows."""
-    return 1 / length / length

@@ -38,3 +38,8 @@ def median_width(X: Rows, metric: str = "euclidean") -> float:
     if metric != "cityblock":
         values = np.sqrt(np.maximum(values, 0.0))
     return float(np.median(values)) or 1.0
+
+
+def inverse_square(length: float) -> float:
+    """``length^-2``, infinite rather than an error where it overflows."""
+    return 1 / length / length
