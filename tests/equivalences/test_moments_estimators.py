@@ -234,6 +234,18 @@ class TestMissing:
         holes = np.isnan(holey)
         assert np.mean((filled - X)[holes] ** 2) < 0.3 * np.mean((worse - X)[holes] ** 2)
 
+    @pytest.mark.filterwarnings("ignore::gramian.HeywoodWarning")  # these rows have two causes and little noise
+    @pytest.mark.parametrize("estimator", [ProbabilisticPCA(2, missing="em"), FactorAnalysis(2, missing="em")], ids=str)
+    def test_weighting_is_repeating_rows(self, gaps, rng, estimator):
+        from sklearn.base import clone
+
+        holey, times = gaps[1], rng.integers(1, 4, len(gaps[1]))
+        weighted = clone(estimator).fit(holey, sample_weight=times)
+        repeated = clone(estimator).fit(np.repeat(holey, times, axis=0))
+        assert_allclose(weighted.loadings_, repeated.loadings_, atol=1e-10)
+        assert_allclose(weighted.mean_, repeated.mean_, atol=1e-10)
+        assert weighted.log_likelihood_ == pytest.approx(repeated.log_likelihood_, rel=1e-10)
+
     def test_the_default_stays_an_error(self, gaps):
         with pytest.raises(ValueError, match="contains NaN"):
             ProbabilisticPCA(2).fit(gaps[1])

@@ -19,7 +19,7 @@ from gramian.operators.tiles import row_blocks
 from gramian.results import Array
 from gramian.solvers.factor import BOUND, FactorSolution, maximum_likelihood
 from gramian.solvers.fixed_point import Climb
-from gramian.spaces.missing import fit_missing
+from gramian.spaces.missing import fit_missing, observed_means
 
 
 @dataclass(frozen=True)
@@ -109,9 +109,7 @@ def fit_factors_missing(
 def _observed_variance(X: Array, w: Array) -> Array:
     """Variance of what was observed of each column."""
     known = ~np.isnan(X)
-    count = w @ known
-    mean = w @ np.where(known, X, 0.0) / count
-    return w @ np.where(known, X - mean, 0.0) ** 2 / count
+    return w @ np.where(known, X - observed_means(X, w), 0.0) ** 2 / (w @ known)
 
 
 def _saturated(X: Array, weights: Array | None, tol: float, max_iter: int) -> Saturated | None:

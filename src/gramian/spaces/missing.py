@@ -63,6 +63,13 @@ def check_observed(X: Array) -> None:
             )
 
 
+def observed_means(X: Array, weights: Array | None = None) -> Array:
+    """Mean of what was observed of each column."""
+    known = ~np.isnan(X)
+    w = np.ones(len(X)) if weights is None else weights
+    return w @ np.where(known, X, 0.0) / (w @ known)
+
+
 def expect(X: Array, groups: list[Pattern], mean: Array, C: Array, weights: Array | None = None) -> Expectation:
     """Fill what is missing under a Gaussian with this mean and covariance."""
     filled, log_density = X.copy(), np.empty(len(X))
@@ -120,6 +127,6 @@ def fit_missing(
         total = expected.log_density.sum() if weights is None else weights @ expected.log_density
         return float(total), fit(expected.moments)
 
-    start = np.where(np.isnan(X), np.nanmean(X, axis=0), X)
+    start = np.where(np.isnan(X), observed_means(X, weights), X)
     found = climb(step, fit(moments_of(start, weights)), tol=tol, max_iter=max_iter)
     return found, expect(X, groups, *covariance(found.state), weights)
