@@ -7,8 +7,8 @@ that a rerun gives the same bits.
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, wait
 from typing import TypeVar
 
 from gramian.config import in_pool, one_blas_thread, pool, thread_count
@@ -82,21 +82,45 @@ def run(
     with one_blas_thread():
         if len(hands) == 1 or in_pool():  # a worker that waited for its own pool would wait for ever
             return [work(hand, meter) for hand in hands]
-        futures: list[Future[Result]] = [pool(len(hands)).submit(work, hand, meter) for hand in hands]
+        results: list[Result | None] = [None] * len(hands)
+        failures: list[BaseException] = []
+        pending = set(range(len(hands)))
+
+        def task(turn: int) -> None:
+            try:
+                results[turn] = work(hands[turn], meter)
+            except BaseException as failure:
+                failures.append(failure)
+            finally:
+                pending.discard(turn)
+
+        for turn in range(len(hands)):
+            pool(len(hands)).submit(task, turn)
         try:
-            while wait(futures, timeout=0.1).not_done:
-                if watch:
-                    watch(meter.done)
-                if any(f.done() and f.exception() for f in futures):
-                    meter.stopped.set()
+            _wait(pending, meter, failures, watch)
         except BaseException:
             meter.stopped.set()
-            wait(futures)
+            _wait(pending, meter, failures, None)
             raise
-        failures = [f.exception() for f in futures if f.exception()]
         for failure in sorted(failures, key=lambda e: isinstance(e, Stop)):
-            raise failure  # type: ignore[misc]
-        return [f.result() for f in futures]
+            raise failure
+        return results  # type: ignore[return-value]
+
+
+def _wait(pending: set[int], meter: Meter, failures: list[BaseException], watch: Callable[[int], None] | None) -> None:
+    """Look now and then whether all is done.
+
+    No lock is shared with the workers: an interrupt that falls between taking and releasing one would leave it taken,
+    and the workers waiting for ever.
+    """
+    pause = 1e-4
+    while pending:
+        time.sleep(pause)
+        pause = min(1.5 * pause, 2e-3)
+        if watch:
+            watch(meter.done)
+        if failures:
+            meter.stopped.set()
 
 
 def threads_for(tiles: int) -> int:
