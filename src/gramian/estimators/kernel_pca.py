@@ -8,14 +8,14 @@ from sklearn.base import BaseEstimator
 
 from gramian import mixing
 from gramian.estimators.base import Clock, ProjectionTransformer, random_generator, summarize, warn_of
-from gramian.estimators.validation import all_or_nothing, check_components, how_many, validate, whole_number
+from gramian.estimators.targets import KernelInput
+from gramian.estimators.validation import all_or_nothing, check_components, how_many, whole_number
 from gramian.estimators.warnings import RankWarning, warn
-from gramian.kernels import as_kernel
 from gramian.results import Array
 from gramian.spaces import KernelBasis, KernelSpace
 
 
-class KernelPCA(ProjectionTransformer, BaseEstimator):
+class KernelPCA(KernelInput, ProjectionTransformer, BaseEstimator):
     r"""Principal components in the feature space of a kernel.
 
     Definition
@@ -103,8 +103,7 @@ class KernelPCA(ProjectionTransformer, BaseEstimator):
     @all_or_nothing
     def _fit(self, X: Any) -> Array:
         clock = Clock()
-        kernel = as_kernel(self.kernel)
-        X = validate(self, X, min_samples=2, square=kernel.name == "precomputed")
+        kernel, X = self._read(X, min_samples=2)
         basis = self._basis(KernelSpace(kernel, X))
         self.projection_ = basis.projection(mixing.identity(basis))
         self.eigenvalues_ = basis.eigenvalues
@@ -141,8 +140,3 @@ class KernelPCA(ProjectionTransformer, BaseEstimator):
                 "and its whole spectrum was not computed."
             )
         return shares
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self.kernel == "precomputed"
-        return tags

@@ -1,0 +1,103 @@
+"""The gate for targets: numbers to predict, labels to tell apart, and the kernel argument that comes with them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d
+
+from gramian.estimators.validation import validate
+from gramian.kernels import Kernel, as_kernel
+from gramian.results import Array
+
+
+@dataclass(frozen=True)
+class Targets:
+    """Numbers to predict, always n x q in double precision, and how they came."""
+
+    values: Array
+    single: bool
+
+    def shaped(self, predictions: Array) -> Array:
+        """Predictions (m, q) in the shape the targets came in: (m,) for a single one."""
+        return predictions[:, 0] if self.single else predictions
+
+
+def check_targets(y: Any, n: int, *, name: str = "y", missing: bool = False) -> Targets:
+    """Return targets as n x q doubles.
+
+    Parameters
+    ----------
+    y : (n,) or (n, q) array, data frame or series
+    n : int
+        Rows of X.
+    name : str
+        What the argument is called, for messages.
+    missing : bool
+        NaN are missing entries, and welcome.
+    """
+    if y is None:
+        raise ValueError(f"requires {name} to be passed, but the target {name} is None.")
+    if np.ma.isMaskedArray(y):
+        raise ValueError(f"{name} is a masked array, whose mask would be lost. Fill it or drop rows.")
+    values = y.toarray() if sp.issparse(y) else np.asarray(y)
+    if values.dtype.kind == "c":
+        raise ValueError(f"Complex data not supported: {name} has dtype {values.dtype}. Use its real part.")
+    try:
+        Y = values.astype(np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} holds values that are not numbers (dtype {values.dtype}).") from None
+    if Y.ndim not in (1, 2) or (Y.ndim == 2 and Y.shape[1] == 0):
+        raise ValueError(f"{name} has shape {Y.shape}; one target, or one column for each, is expected.")
+    if len(Y) != n:
+        raise ValueError(f"X has {n} rows and {name} has {len(Y)}; they must have the same number. Align them first.")
+    bad = np.isinf(Y) if missing else ~np.isfinite(Y)
+    if bad.any():
+        what = "NaN" if np.isnan(Y[bad]).any() else "infinity"
+        row = np.argwhere(bad)[0][0]
+        raise ValueError(
+            f"Input {name} contains {what} ({int(bad.sum()):,} of {Y.size:,} entries, first in row {row}). "
+            "Drop those rows, or fill them."
+        )
+    return Targets(Y.reshape(n, -1), single=Y.ndim == 1)
+
+
+def check_labels(y: Any, n: int, *, least: int = 1) -> tuple[Array, Array]:
+    """Return the classes, sorted, and for each row the place of its class among them.
+
+    Labels may be numbers, strings or booleans and keep their type; ``least`` classes are needed.
+    """
+    if y is None:
+        raise ValueError("requires y to be passed, but the target y is None.")
+    y = column_or_1d(y, warn=True)
+    if len(y) != n:
+        raise ValueError(f"X has {n} rows and y has {len(y)} labels; they must have the same number. Align them first.")
+    if y.dtype.kind == "f" and not np.isfinite(y).all():
+        raise ValueError("Input y contains NaN or infinity. Drop the rows without a label.")
+    check_classification_targets(y)
+    classes, codes = np.unique(y, return_inverse=True)
+    if len(classes) < least:
+        raise ValueError(f"y has only one class, {classes[0]!r}; at least {least} are needed to tell rows apart.")
+    return classes, codes.ravel()
+
+
+class KernelInput:
+    """What estimators with a ``kernel`` argument share: reading rows at fit, and saying that they may be a Gram."""
+
+    kernel: Any
+
+    def _read(self, X: Any, *, min_samples: int = 1) -> tuple[Kernel, Any]:
+        """Return the kernel with its parameters resolved on checked training rows, and the rows."""
+        kernel = as_kernel(self.kernel)
+        X = validate(self, X, min_samples=min_samples, square=kernel.name == "precomputed")
+        return kernel.resolve(X), X
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
+        tags.input_tags.sparse = True
+        return tags
