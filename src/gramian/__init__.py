@@ -9,14 +9,19 @@
 from gramian import kernels
 from gramian.config import config, settings
 from gramian.estimators import (
+    CCA,
     ICA,
     PCA,
+    PLSSVD,
     ConvergenceWarning,
     FactorAnalysis,
     GramianWarning,
     HeywoodWarning,
     IndefiniteKernelWarning,
     KernelPCA,
+    PLSCanonical,
+    PLSRegression,
+    PrincipalComponentRegression,
     ProbabilisticPCA,
     RandomProjection,
     RankWarning,
@@ -26,14 +31,19 @@ from gramian.estimators import (
 __version__ = "0.1.0"
 
 __all__ = [
+    "CCA",
     "ICA",
     "PCA",
+    "PLSSVD",
     "ConvergenceWarning",
     "FactorAnalysis",
     "GramianWarning",
     "HeywoodWarning",
     "IndefiniteKernelWarning",
     "KernelPCA",
+    "PLSCanonical",
+    "PLSRegression",
+    "PrincipalComponentRegression",
     "ProbabilisticPCA",
     "RandomProjection",
     "RankWarning",

@@ -5,9 +5,11 @@ Nothing here knows data, kernels or scikit-learn.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from gramian.results import Mix
+from gramian.results import Array, Mix
 from gramian.spaces import SingularBasis
 
 
@@ -21,3 +23,37 @@ def whiten(basis: SingularBasis) -> Mix:
     deviations = basis.singular / np.sqrt(basis.n - 1)
     inverse = np.divide(1.0, deviations, out=np.zeros_like(deviations), where=deviations > 0)
     return Mix(forward=np.diag(inverse), back=np.diag(deviations))
+
+
+@dataclass(frozen=True)
+class Correlated:
+    """Canonical directions of two bases: what to put to the right of each V, and the canonical values."""
+
+    x: Array
+    y: Array
+    values: Array
+
+
+def correlate(x: Array, y: Array, cross: Array, n: float, ridge: tuple[float, float]) -> Correlated:
+    r"""Canonical directions: shrink each basis to unit (ridged) variance, then the SVD of what they have in common.
+
+    Definition
+    ----------
+    .. math:: D = (s^2/(n-1) + \text{ridge})^{-1/2}, \qquad
+              D_x s_x U_x'U_y s_y D_y/(n-1) = A\,\mathrm{diag}(\rho)\,B', \qquad \text{mixes } D_x A,\ D_y B
+
+    Parameters
+    ----------
+    x, y : (a,), (b,) arrays
+        Singular values s of the two bases, all positive.
+    cross : (a, b) array
+        ``U_x'U_y``.
+    n : float
+        Rows.
+    ridge : pair of floats
+        Of the two sides.
+    """
+    Dx, Dy = (1 / np.sqrt(s**2 / (n - 1) + r) for s, r in zip((x, y), ridge, strict=True))
+    M = (Dx * x)[:, None] * cross * (Dy * y) / (n - 1)
+    A, values, Bt = np.linalg.svd(M, full_matrices=False)
+    return Correlated(Dx[:, None] * A, Dy[:, None] * Bt.T, np.clip(values, 0.0, 1.0))

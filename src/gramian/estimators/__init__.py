@@ -1,9 +1,13 @@
 """Estimators with scikit-learn's contract. Each ``fit`` reads: validate, space, basis, mix, projection."""
 
+from gramian.estimators.cca import CCA
 from gramian.estimators.factor_analysis import FactorAnalysis
 from gramian.estimators.ica import ICA
 from gramian.estimators.kernel_pca import KernelPCA
 from gramian.estimators.pca import PCA
+from gramian.estimators.pls_regression import PLSRegression
+from gramian.estimators.pls_two_views import PLSSVD, PLSCanonical
+from gramian.estimators.principal_component_regression import PrincipalComponentRegression
 from gramian.estimators.probabilistic_pca import ProbabilisticPCA
 from gramian.estimators.random_projection import RandomProjection
 from gramian.estimators.warnings import (
@@ -16,14 +20,19 @@ from gramian.estimators.warnings import (
 )
 
 __all__ = [
+    "CCA",
     "ICA",
     "PCA",
+    "PLSSVD",
     "ConvergenceWarning",
     "FactorAnalysis",
     "GramianWarning",
     "HeywoodWarning",
     "IndefiniteKernelWarning",
     "KernelPCA",
+    "PLSCanonical",
+    "PLSRegression",
+    "PrincipalComponentRegression",
     "ProbabilisticPCA",
     "RandomProjection",
     "RankWarning",

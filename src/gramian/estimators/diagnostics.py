@@ -69,10 +69,7 @@ class ComponentDiagnostics:
         .. math:: \frac{K (n^2 - 1)}{n (n - K)} F_{1-\alpha}(K, n - K)
         """
         check_is_fitted(self)
-        n, k = self.n_samples_, int((self.explained_variance_ > 0).sum())
-        if n <= k:
-            raise ValueError(f"T2 has no limit with {k} components of {n} rows. Use fewer components.")
-        return float(k * (n**2 - 1) / (n * (n - k)) * scipy.stats.f.ppf(1 - _probability(alpha), k, n - k))
+        return t2_limit(self.n_samples_, int((self.explained_variance_ > 0).sum()), alpha)
 
     def q_residuals(self, X: Any) -> Array:
         """Squared distance of rows to their reconstruction."""
@@ -97,9 +94,7 @@ class ComponentDiagnostics:
             raise ValueError(
                 "the variances left out are not known one by one. Use solver='covariance', 'svd' or 'dual'."
             )
-        if first <= 0 or second <= 0:
-            return 0.0
-        return float(second / first * scipy.stats.chi2.ppf(1 - _probability(alpha), first**2 / second))
+        return q_limit(first, second, alpha)
 
     def supplementary_columns(self, X: Any, Z: Any) -> Array:
         """Correlations (q, K) of further columns ``Z`` with the scores of the rows ``X``."""
@@ -122,6 +117,20 @@ class ComponentDiagnostics:
     def _over_variances(self, squares: Array) -> Array:
         variances = self.explained_variance_
         return np.divide(squares, variances, out=np.zeros_like(squares), where=variances > 0)
+
+
+def t2_limit(n: float, k: int, alpha: float) -> float:
+    """Limit of T2 for k components of n rows."""
+    if n <= k:
+        raise ValueError(f"T2 has no limit with {k} components of {n} rows. Use fewer components.")
+    return float(k * (n**2 - 1) / (n * (n - k)) * scipy.stats.f.ppf(1 - _probability(alpha), k, n - k))
+
+
+def q_limit(first: float, second: float, alpha: float) -> float:
+    """Limit of Q from the sum and the sum of squares of the variances left out."""
+    if first <= 0 or second <= 0:
+        return 0.0
+    return float(second / first * scipy.stats.chi2.ppf(1 - _probability(alpha), first**2 / second))
 
 
 def _probability(alpha: float) -> float:

@@ -31,6 +31,8 @@ class Pairs(ABC):
 
     shape: tuple[int, int]
     dtype: np.dtype
+    #: No entry of any tile is larger in size than this.
+    reach: float = float("inf")
 
     @abstractmethod
     def tile(self, rows: slice, cols: slice, out: Array) -> Array:
@@ -132,9 +134,9 @@ def squared_euclidean(
     left = _append((folded * X) * -2.0, folded * nx, np.full_like(nx, folded), dtype)
     right = _append(Y, np.ones_like(ny), ny, dtype)
     squares = Product(left, right, dtype)
-    if not careful:
-        return squares
-    return Distances(squares, _cast(X, dtype), _cast(Y, dtype), (nx, ny), factor)
+    pairs = Distances(squares, _cast(X, dtype), _cast(Y, dtype), (nx, ny), factor) if careful else squares
+    pairs.reach = 4.1 * abs(float(factor)) * largest  # ||x - y||^2 <= 2||x||^2 + 2||y||^2, and a little rounding
+    return pairs
 
 
 def manhattan(X: Rows, Y: Rows, factor: float = 1.0, dtype: Any = np.float64) -> Pairs:

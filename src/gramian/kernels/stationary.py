@@ -11,6 +11,7 @@ from scipy.special import gamma as gamma_function
 from scipy.special import kv
 
 from gramian.kernels.base import Mapped, MappedKernel, evolve, is_number, require_positive
+from gramian.kernels.exponential import Exponential
 from gramian.kernels.pairwise import Pairs, Rows, manhattan, squared_euclidean
 from gramian.kernels.widths import WORDS, inverse_square, median_width, scale_width
 from gramian.results import Array
@@ -98,6 +99,9 @@ class RBF(Stationary):
         if self.gamma is not None:
             return -float(self.gamma)
         return -0.5 * inverse_square(float(self.sigma))  # type: ignore[arg-type]
+
+    def pairs(self, X: Rows, Y: Rows, dtype: Any) -> Pairs:
+        return Exponential(partial(squared_euclidean, X, Y), self.factor, dtype)
 
     def of(self, tile: Array) -> Array:
         return np.exp(tile, out=tile)

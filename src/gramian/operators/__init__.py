@@ -5,16 +5,19 @@
     Operator   Dense | Gram (tiles, never n x n) | Centred(Operator) | Normal(Data)
     Data       a centred, scaled table; CrossGram: kernel values between two sets of rows
     Moments    weight, mean and scatter of rows: one pass, mergeable
+    Compressed few rows that have the moments of many
 """
 
 from gramian.operators.base import Dense, Operator
 from gramian.operators.centering import Centred, KernelCentring
+from gramian.operators.compressed import Compressed, complements, compress
 from gramian.operators.gram import CrossGram, Gram
 from gramian.operators.matrix import Data, Normal
 from gramian.operators.moments import Moments, moments_of
 
 __all__ = [
     "Centred",
+    "Compressed",
     "CrossGram",
     "Data",
     "Dense",
@@ -23,5 +26,7 @@ __all__ = [
     "Moments",
     "Normal",
     "Operator",
+    "complements",
+    "compress",
     "moments_of",
 ]

@@ -53,7 +53,7 @@ class Data:
 
     def toarray(self) -> Array:
         """The whole of ``A / unit``, as a fresh array in double precision."""
-        return self._block(slice(0, self.n))
+        return self.block(slice(0, self.n))
 
     def times(self, V: Array) -> Array:
         """Return ``A V / unit``."""
@@ -81,7 +81,7 @@ class Data:
             return (A.T @ A).toarray() - self.weight * np.outer(mean, mean)
         total = np.zeros((self.d, self.d))
         for rows in row_blocks(self.n, self.d):
-            A = self._block(rows)
+            A = self.block(rows)
             total += A.T @ A
         return total
 
@@ -98,7 +98,8 @@ class Data:
             total += A @ A.T
         return total
 
-    def _block(self, rows: slice) -> Array:
+    def block(self, rows: slice) -> Array:
+        """Some rows of ``A / unit``."""
         X = self.X[rows].toarray() if self.sparse else self.X[rows]
         A = (X - self.mean) / (self.scale * self.unit)
         return A if self.root is None else A * self.root[rows, None]
@@ -127,7 +128,7 @@ class Data:
             return np.maximum(squares - self.weight * mean**2, 0)
         total = np.zeros(self.d)
         for rows in row_blocks(self.n, self.d):
-            A = self._block(rows)
+            A = self.block(rows)
             total += np.einsum("ij,ij->j", A, A)
         return total
 

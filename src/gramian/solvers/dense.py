@@ -53,3 +53,23 @@ def svd(A: Array) -> tuple[Array, Array]:
 def pinned_if_small(multiplications: float) -> AbstractContextManager[None]:
     """One BLAS thread for small problems: quicker, and the same bits whatever else the process does."""
     return one_blas_thread() if multiplications <= 2e8 else nullcontext()
+
+
+@dataclass(frozen=True)
+class Singular:
+    """Leading part of ``A = U diag(s) V'``: values, left vectors U and directions V, as columns."""
+
+    values: Array
+    vectors: Array
+    directions: Array
+
+
+def left_svd(A: Array) -> Singular:
+    """Singular value decomposition with both sides, cut at the numerical rank."""
+    try:
+        with pinned_if_small(A.size * min(A.shape)):
+            U, s, Vt = scipy.linalg.svd(A, full_matrices=False, check_finite=False)
+    except scipy.linalg.LinAlgError:
+        U, s, Vt = scipy.linalg.svd(A, full_matrices=False, check_finite=False, lapack_driver="gesvd")
+    rank = int((s > max(A.shape) * np.finfo(np.float64).eps * s.max(initial=0.0)).sum())
+    return Singular(s[:rank], U[:, :rank], Vt[:rank].T)

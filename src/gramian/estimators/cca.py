@@ -1,0 +1,203 @@
+"""Canonical correlation analysis."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, RegressorMixin, TransformerMixin
+
+from gramian import mixing
+from gramian.estimators.base import Clock, describe
+from gramian.estimators.cca_tests import CanonicalTests
+from gramian.estimators.two_blocks import Blocks, Scaled, complete_rows, gather, gather_more, read_targets
+from gramian.estimators.two_views import TwoViews
+from gramian.estimators.validation import all_or_nothing, check_choice, check_components
+from gramian.estimators.warnings import RankWarning, warn
+from gramian.results import Array, percent
+from gramian.solvers.dense import left_svd
+from gramian.solvers.eigen import orient
+
+
+class CCA(TwoViews, CanonicalTests, TransformerMixin, RegressorMixin, BaseEstimator):
+    r"""Pairs of directions, one in each of two views of the same rows, whose scores correlate most.
+
+    Definition
+    ----------
+    .. math:: \max_{w, v} w'S_{12}v \quad \text{subject to} \quad
+              w'(S_{11} + \text{ridge}\,I)w = v'(S_{22} + \text{ridge}\,I)v = 1
+
+    with covariances of divisor n - 1. With ridge = 0, no invertible map of either view changes the correlations.
+
+    Parameters
+    ----------
+    n_components : int or None
+        Pairs. None takes as many as the smaller rank; fewer come out, with a warning, if there are no more.
+    ridge : float or pair of floats
+        Added to the variances of both views (or of X and of Y). (A shrinkage c elsewhere is our ridge = c/(1-c).)
+    scale : bool
+        Divide columns by their standard deviations first; it changes nothing but the size of the weights if ridge = 0.
+    missing : None or "em"
+        What to do with NaN in X and Y: refuse, or expect them under a Gaussian model of both views.
+
+    Attributes
+    ----------
+    correlations_ : (K,) array
+        The values of the maximum above.
+    score_correlations_ : (K,) array
+        Plain correlations of the scores of the training rows; the same if ridge = 0.
+    x_weights_, y_weights_ : (d, K), (q, K) arrays
+        Columns w and v in original units: scores are centred rows times these.
+    x_structure_, y_structure_ : (d, K), (q, K) arrays
+        Structure correlations: of each column with the scores of its own view.
+    x_cross_structure_, y_cross_structure_ : (d, K), (q, K) arrays
+        Correlations of each column with the scores of the other view.
+    x_redundancy_, y_redundancy_ : (K,) arrays
+        Share of the variance of the (standardised) columns of a view that a score of the other view accounts for.
+    rank_ : pair of ints
+        Ranks of the two views.
+    coef_ : (q, d) array
+        Of the prediction of Y from X through the components; ``intercept_`` (q,).
+    summary_ : FitSummary
+
+    Cost
+    ----
+    One pass over the rows, ``n (d + q)^2 / 2`` multiplications, then three small singular value decompositions.
+
+    References
+    ----------
+    Hotelling, Relations between two sets of variates, Biometrika 1936.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_linnerud
+    >>> from gramian import CCA
+    >>> X, Y = load_linnerud(return_X_y=True)
+    >>> CCA().fit(X, Y).correlations_.round(3)
+    array([0.796, 0.201, 0.073])
+    """
+
+    def __init__(
+        self, n_components: int | None = None, *, ridge: Any = 0.0, scale: bool = False, missing: str | None = None
+    ) -> None:
+        self.n_components = n_components
+        self.ridge = ridge
+        self.scale = scale
+        self.missing = missing
+
+    @all_or_nothing
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Find the pairs.
+
+        Parameters
+        ----------
+        X : (n, d) array, data frame or sparse matrix
+            One view.
+        y : (n, q) array, data frame or sparse matrix
+            The other view of the same rows.
+        sample_weight : (n,) array, optional
+            Frequencies: a row of weight 2 counts as two rows.
+
+        Returns
+        -------
+        self
+        """
+        clock = Clock()
+        return self._correlate(gather(self, X, y, sample_weight, name="Y"), clock)
+
+    @all_or_nothing
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Add rows to those seen so far; the result is that of one ``fit`` of all of them."""
+        clock = Clock()
+        blocks = gather_more(self, X, y, sample_weight, name="Y")
+        return self if blocks is None else self._correlate(blocks, clock)
+
+    def _correlate(self, blocks: Blocks, clock: Clock) -> Self:
+        check_choice("scale", self.scale, (True, False))
+        ridge = check_ridge(self.ridge)
+        check_components(self.n_components, 10**9, "there can be", fractions=False)
+        scaled = blocks.scaled(bool(self.scale), bool(self.scale))
+        x, y = left_svd(scaled.A), left_svd(scaled.B)
+        if not len(x.values) or not len(y.values):
+            raise ValueError(f"{'X' if not len(x.values) else 'Y'} has zero variance: there is nothing to correlate.")
+        # A ridge is in original units; views may have been divided by a power of two to keep extreme data in range.
+        units = [blocks.views.units[0], blocks.views.units[-1]] if not self.scale else [1.0, 1.0]
+        ridges = ridge[0] / units[0] ** 2, ridge[1] / units[1] ** 2
+        mix = mixing.correlate(x.values, y.values, x.vectors.T @ y.vectors, scaled.weight, ridges)
+        k = min(len(mix.values), int(self.n_components or len(mix.values)))
+        Wx, Wy = x.directions @ mix.x[:, :k], y.directions @ mix.y[:, :k]
+        signs = orient(Wx / scaled.x_scale[:, None])
+        self.correlations_, self.all_correlations_ = mix.values[:k], mix.values
+        self.rank_ = len(x.values), len(y.values)
+        return self._keep(blocks, scaled, Wx * signs, Wy * signs, clock)
+
+    def _both(self, X: Any, Y: Any) -> tuple[Any, Any]:
+        X = complete_rows(self, X)
+        return X, read_targets(Y, X.shape[0], "Y").values
+
+    def _keep(self, blocks: Blocks, scaled: Scaled, Wx: Array, Wy: Array, clock: Clock) -> Self:
+        self._keep_projections(scaled, Wx, Wy)
+        self.x_weights_, self.y_weights_ = self.x_projection_.weights, self.y_projection_.weights
+        Tx, Ty = scaled.A @ Wx, scaled.B @ Wy
+        self.x_structure_, self.y_structure_ = correlations(scaled.A, Tx), correlations(scaled.B, Ty)
+        self.x_cross_structure_, self.y_cross_structure_ = correlations(scaled.A, Ty), correlations(scaled.B, Tx)
+        self.x_redundancy_ = (self.x_cross_structure_**2).mean(axis=0)
+        self.y_redundancy_ = (self.y_cross_structure_**2).mean(axis=0)
+        self.score_correlations_ = np.einsum("rk,rk->k", Tx, Ty) / (
+            np.linalg.norm(Tx, axis=0) * np.linalg.norm(Ty, axis=0)
+        )
+        self.score_correlations_ = np.clip(self.score_correlations_, -1.0, 1.0)
+        self.n_samples_, self._single, self.filler_ = scaled.weight, blocks.single, blocks.filler
+        self.moments_ = getattr(self, "moments_", None) if blocks.X is None else blocks.moments()
+        self.summary_ = self._describe(blocks, clock)
+        return self
+
+    def _describe(self, blocks: Blocks, clock: Clock) -> Any:
+        notes, k, (a, b) = [], len(self.correlations_), self.rank_
+        spare = a + b - (int(np.ceil(self.n_samples_)) - 1)
+        if spare > 0 and not np.any(self.ridge):
+            notes.append(
+                f"the ranks {a} and {b} leave no room in {blocks.shape[0]} rows: correlations are 1 by construction."
+            )
+            warn(f"{notes[-1]} Use ridge > 0, or fewer columns.", RankWarning)
+        if self.n_components is not None and self.n_components > k:
+            notes.append(f"the smaller rank is {k}: {k} of {self.n_components} pairs were kept.")
+            warn(f"{notes[-1]} Use n_components={k} or fewer.", RankWarning)
+        shown = ", ".join(f"{value:.4f}" for value in self.correlations_[:5])
+        redundancy = f"{percent(float(self.y_redundancy_.sum()))} of Y from X"
+        lines = [
+            ("correlations", shown + (", ..." if k > 5 else "")),
+            ("redundancy", f"{redundancy}, {percent(float(self.x_redundancy_.sum()))} of X from Y"),
+            ("route", f"{blocks.views.route}, ranks {a} and {b}"),
+            ("work", f"{clock.seconds:.2g} s"),
+        ]
+        if blocks.gaps:
+            lines.append(("missing", f"{blocks.gaps:,} entries expected under a Gaussian model of both views"))
+        lines += [("note", note) for note in notes]
+        facts = {
+            "correlations": self.correlations_,
+            "score_correlations": self.score_correlations_,
+            "ranks": self.rank_,
+            "route": blocks.views.route,
+            "n_missing": blocks.gaps,
+            "seconds": clock.seconds,
+            "notes": notes,
+        }
+        return describe(self, blocks.shape, k, lines, detail=f"q = {len(self.y_mean_)}", facts=facts)
+
+
+def check_ridge(ridge: Any) -> tuple[float, float]:
+    """Return the ridges of both views; refuse what is no number of 0 or more."""
+    pair = tuple(ridge) if isinstance(ridge, (tuple, list)) else (ridge, ridge)
+    good = len(pair) == 2 and all(
+        isinstance(r, (int, float, np.number)) and not isinstance(r, bool) and 0 <= r < np.inf for r in pair
+    )
+    if not good:
+        raise ValueError(f"ridge={ridge!r} must be a number of 0 or more, or a pair of such numbers.")
+    return float(pair[0]), float(pair[1])
+
+
+def correlations(A: Array, T: Array) -> Array:
+    """Correlations of the columns of A with those of T, both centred; 0 for a constant column."""
+    lengths = np.outer(np.linalg.norm(A, axis=0), np.linalg.norm(T, axis=0))
+    return np.divide(A.T @ T, lengths, out=np.zeros_like(lengths), where=lengths > 0)

@@ -1,0 +1,157 @@
+"""Are canonical correlations more than chance? Wilks' test, and a permutation test that assumes no distribution."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.stats
+from sklearn.utils.validation import check_is_fitted
+
+from gramian.estimators.base import random_generator
+from gramian.operators import Data
+from gramian.operators.tiles import Meter, run, share, threads_for
+from gramian.results import Array
+
+
+@dataclass(frozen=True)
+class CanonicalTest:
+    """Tests of the hypotheses that the k-th and all later canonical correlations are zero, k = 1, 2, ...
+
+    Attributes
+    ----------
+    correlations : (m,) array
+    wilks : (m,) array
+        Lambda, the product of ``1 - rho^2`` from the k-th on.
+    statistic, df1, df2 : (m,) arrays or None
+        Rao's F and its degrees of freedom (Wilks' test).
+    p_values : (m,) array
+    method : str
+    """
+
+    correlations: Array
+    wilks: Array
+    p_values: Array
+    method: str
+    statistic: Array | None = None
+    df1: Array | None = None
+    df2: Array | None = None
+
+    def __str__(self) -> str:
+        """A table with one line for each hypothesis."""
+        lines = [self.method, f"{'pairs from':>10} {'correlation':>12} {'Wilks':>10} {'F':>10} {'df':>14} {'p':>10}"]
+        for k, rho in enumerate(self.correlations):
+            F = df = ""
+            if self.statistic is not None and self.df1 is not None and self.df2 is not None:
+                F, df = f"{self.statistic[k]:.4g}", f"{self.df1[k]:.0f}, {self.df2[k]:.1f}"
+            lines.append(f"{k + 1:>10} {rho:>12.4f} {self.wilks[k]:>10.4g} {F:>10} {df:>14} {self.p_values[k]:>10.3g}")
+        return "\n".join(lines)
+
+
+class CanonicalTests:
+    """Tests of a fitted CCA."""
+
+    ridge: Any
+    rank_: tuple[int, int]
+    n_samples_: float
+    all_correlations_: Array
+
+    def wilks_test(self) -> CanonicalTest:
+        r"""Test the correlations under normality, with Rao's F approximation.
+
+        Definition
+        ----------
+        .. math:: \Lambda_k = \prod_{i \ge k} (1 - \rho_i^2), \qquad
+                  F = \frac{1 - \Lambda^{1/t}}{\Lambda^{1/t}} \cdot \frac{\nu_2}{\nu_1}
+
+        Needs ridge = 0 and more rows than the ranks of both views together.
+
+        References
+        ----------
+        Rao, Advanced Statistical Methods in Biometric Research, 1952.
+        """
+        check_is_fitted(self)
+        self._refuse_ridge("Wilks' test")
+        p, q = self.rank_
+        n = self.n_samples_
+        if n - 1 <= p + q:
+            raise ValueError(f"Wilks' test needs more rows than {p + q + 1}, the ranks and one; there are {n:.0f}.")
+        rho = self.all_correlations_
+        k = np.arange(len(rho))
+        a, b = p - k, q - k
+        wilks = np.cumprod((1 - rho**2)[::-1])[::-1]
+        inner = a**2 + b**2 - 5
+        t = np.where(inner > 0, np.sqrt((a**2 * b**2 - 4) / np.where(inner > 0, inner, 1)), 1.0)
+        df1 = (a * b).astype(float)
+        df2 = (n - 1 - k - (a + b + 1) / 2) * t - df1 / 2 + 1
+        root = wilks ** (1 / t)
+        with np.errstate(divide="ignore"):
+            F = (1 - root) / root * df2 / df1
+        return CanonicalTest(rho, wilks, scipy.stats.f.sf(F, df1, df2), "Wilks' test (Rao's F)", F, df1, df2)
+
+    def permutation_test(self, X: Any, Y: Any, *, n_permutations: int = 999, random_state: Any = None) -> CanonicalTest:
+        r"""Test the correlations by pairing the rows of X with shuffled rows of Y; no distribution is assumed.
+
+        Each hypothesis is tested on what the pairs before it leave of both views, and a p-value is never below an
+        earlier one. The smallest possible is ``1 / (n_permutations + 1)``.
+
+        Parameters
+        ----------
+        X, Y : (n, d), (n, q) arrays
+            Rows of both views, as for ``fit``.
+        n_permutations : int
+        random_state : int, Generator, RandomState or None
+            Seed. None is a fixed seed.
+
+        Cost
+        ----
+        ``n r_x r_y`` multiplications for each permutation, shared by all cores.
+
+        References
+        ----------
+        Winkler, Renaud, Smith, Nichols, Permutation inference for canonical correlation analysis, NeuroImage 2020.
+        """
+        check_is_fitted(self)
+        self._refuse_ridge("the permutation test")
+        if not isinstance(n_permutations, (int, np.integer)) or n_permutations < 1:
+            raise ValueError(f"n_permutations={n_permutations!r} must be a whole number of 1 or more.")
+        Ux, Uy = (_whitened(view) for view in self._both(X, Y))
+        A, rho, Bt = np.linalg.svd(Ux.T @ Uy, full_matrices=True)
+        Sx, Sy = Ux @ A, Uy @ Bt.T
+        m = min(len(rho), len(self.all_correlations_))
+        observed = np.cumsum(_logarithms(rho)[::-1])[::-1][:m]
+        seeds = random_generator(random_state).spawn(n_permutations)
+
+        def work(chosen: Sequence[int], meter: Meter) -> Array:
+            exceeded = np.zeros(m)
+            for i in chosen:
+                C = Sx.T @ Sy[seeds[i].permutation(len(Sy))]
+                values = [_logarithms(np.linalg.svd(C[k:, k:], compute_uv=False)).sum() for k in range(m)]
+                exceeded += np.array(values) <= observed + 1e-12 * np.abs(observed)
+                meter.tick()
+            return exceeded
+
+        counts = sum(run(work, share(n_permutations, threads_for(n_permutations))))
+        p = np.maximum.accumulate((1 + counts) / (n_permutations + 1))
+        return CanonicalTest(rho[:m], np.exp(observed), p, f"permutation test ({n_permutations:,} permutations)")
+
+    def _refuse_ridge(self, what: str) -> None:
+        if np.any(self.ridge):
+            raise ValueError(f"{what} is for ridge=0; this fit has ridge={self.ridge!r}.")
+
+    def _both(self, X: Any, Y: Any) -> tuple[Any, Any]:
+        raise NotImplementedError
+
+
+def _logarithms(rho: Array) -> Array:
+    """Terms of log Lambda; a correlation of 1 counts as one that leaves nothing but rounding."""
+    return np.log(np.maximum(1 - np.minimum(rho, 1.0) ** 2, np.finfo(np.float64).eps))
+
+
+def _whitened(view: Any) -> Array:
+    """Orthonormal scores of all directions of a view that have variance."""
+    A = Data(view, scale=True).toarray()
+    U, s, _ = np.linalg.svd(A, full_matrices=False)
+    return U[:, s > max(A.shape) * np.finfo(np.float64).eps * s.max(initial=0.0)]

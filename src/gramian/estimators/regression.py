@@ -1,0 +1,299 @@
+"""What regressions on components share: predictions, scores, and the diagnostics a chemist asks for."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, RegressorMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from gramian.estimators.base import Clock, describe
+from gramian.estimators.diagnostics import q_limit, t2_limit
+from gramian.estimators.regression_path import RegressionPath, cross_validated
+from gramian.estimators.two_blocks import Blocks, Scaled, complete_rows, gather
+from gramian.estimators.validation import check_components
+from gramian.estimators.warnings import RankWarning, warn
+from gramian.projection import LinearProjection
+from gramian.results import Array, percent
+from gramian.solvers.deflation import Factors
+
+
+class ComponentRegressor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixin):
+    """After-fit behaviour of regressions on components ``t = A r`` of centred (and scaled) rows A."""
+
+    n_components: Any
+    missing: Any
+    cv: Any
+    projection_: LinearProjection
+    coef_: Array
+    intercept_: Array
+    x_loadings_: Array
+    score_squares_: Array
+    x_mean_: Array
+    x_scale_: Array
+    n_samples_: float
+    residual_moments_: tuple[float, float]
+    path_: RegressionPath | None
+
+    def predict(self, X: Any) -> Array:
+        """Return predictions of the targets, (m,) if they came as one dimension, else (m, q)."""
+        check_is_fitted(self)
+        X = complete_rows(self, X)
+        guesses = self.predictor_.scores(X) + self.y_mean_
+        return guesses[:, 0] if self._single else guesses
+
+    def transform(self, X: Any) -> Array:
+        """Return the scores of rows, (m, K)."""
+        check_is_fitted(self)
+        X = complete_rows(self, X)
+        return self.projection_.scores(X).astype(X.dtype, copy=False)
+
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
+        """Fit, and return the scores of the rows."""
+        return self.fit(X, y, sample_weight=sample_weight).transform(X)
+
+    def cross_validate(self, X: Any, y: Any, *, cv: Any = None, sample_weight: Any = None) -> RegressionPath:
+        """Cross-validate every number of components up to ``n_components`` in one run; nothing fitted changes.
+
+        Parameters
+        ----------
+        X : (n, d) array, data frame or sparse matrix
+        y : (n,) or (n, q) array
+        cv : int or splitter, optional
+            Folds; the estimator's ``cv`` if not given. A number takes every so-manyth row (interleaved), so that sorted
+            rows do no harm. Give a splitter of scikit-learn where rows belong together.
+        sample_weight : (n,) array, optional
+            Frequencies of the rows.
+
+        Returns
+        -------
+        RegressionPath
+            Errors with their standard errors for each target, the recommended number, jackknife intervals; prints as a
+            table.
+        """
+        probe = type(self)(**self.get_params())
+        return probe._path(gather(probe, X, y, sample_weight), self.cv if cv is None else cv)
+
+    def leverage(self, X: Any) -> Array:
+        r"""Leverage of rows, :math:`1/n + \sum_k t_{ik}^2 / t_k't_k`."""
+        return 1 / self.n_samples_ + self._over(self._scores(X)[0] ** 2, self.score_squares_).sum(axis=1)
+
+    def hotelling_t2(self, X: Any) -> Array:
+        r"""Squared distance from the mean within the components, :math:`\sum_k t_{ik}^2/\lambda_k`."""
+        variances = self.score_squares_ / (self.n_samples_ - 1)
+        return self._over(self._scores(X)[0] ** 2, variances).sum(axis=1)
+
+    def t2_limit(self, alpha: float = 0.05) -> float:
+        """Value that T2 of a new row from the same source exceeds with probability ``alpha``."""
+        check_is_fitted(self)
+        return t2_limit(self.n_samples_, int((self.score_squares_ > 0).sum()), alpha)
+
+    def q_residuals(self, X: Any) -> Array:
+        """Squared distance of (scaled) rows to what the components hold of them."""
+        T, A = self._scores(X)
+        return np.sum((A - T @ self.x_loadings_.T) ** 2, axis=1)
+
+    def q_limit(self, alpha: float = 0.05) -> float:
+        """Value that Q of a new row from the same source exceeds with probability ``alpha``."""
+        check_is_fitted(self)
+        return q_limit(*self.residual_moments_, alpha)
+
+    def _solve(self, A: Array, B: Array, k: int) -> Factors:
+        raise NotImplementedError
+
+    def _scaling(self) -> tuple[bool, bool]:
+        raise NotImplementedError
+
+    def _path(self, blocks: Blocks, cv: Any) -> RegressionPath:
+        if blocks.gaps:
+            raise ValueError(
+                "cross-validation needs complete rows: an expectation of missing entries would see the rows left out. "
+                "Fill or drop them first, or give n_components as a number."
+            )
+        k = self._asked(blocks, longest=30)
+        return cross_validated(blocks, self._solve, self._scaling(), k, cv)
+
+    def _asked(self, blocks: Blocks, longest: int | None = None) -> int:
+        """Components to look for."""
+        if self.n_components is None or self.n_components == "auto":
+            return blocks.limit if longest is None else min(blocks.limit, longest)
+        check_components(self.n_components, 10**9, "there can be", fractions=False)
+        return min(int(self.n_components), blocks.limit)
+
+    def _regress(self, blocks: Blocks, clock: Clock) -> Self:
+        """Choose the number of components, find them, and set the fitted attributes."""
+        self.path_ = None
+        if isinstance(self.n_components, str):
+            if self.n_components != "auto":
+                raise ValueError(f"n_components={self.n_components!r} must be a whole number, None or 'auto'.")
+            if blocks.X is None:
+                raise ValueError("n_components='auto' needs all rows at once. Give a number to partial_fit.")
+            self.path_ = self._path(blocks, self.cv)
+            k = max(self.path_.recommended, 1)
+        else:
+            k = self._asked(blocks)
+        scaled = blocks.scaled(*self._scaling())
+        factors = self._solve(scaled.A[None], scaled.B[None], k)
+        self._keep(factors.single(), int(factors.found[0]), blocks, scaled, clock)
+        return self
+
+    def _keep(self, f: Factors, found: int, blocks: Blocks, scaled: Scaled, clock: Clock) -> None:
+        rotations = f.rotations / scaled.x_scale[:, None]
+        coefficients = f.rotations @ f.y_loadings.T
+        coef, intercept = scaled.original(coefficients)
+        self.projection_ = LinearProjection(scaled.x_mean, rotations, f.x_loadings.T * scaled.x_scale)
+        self.predictor_ = LinearProjection(scaled.x_mean, coef.T, np.zeros((coef.shape[0], 0)))
+        self.coef_, self.intercept_, self.y_mean_ = coef, intercept, scaled.y_mean
+        self.x_mean_, self.x_scale_, self.y_scale_ = scaled.x_mean, scaled.x_scale, scaled.y_scale
+        self.x_weights_, self.x_rotations_ = f.weights, f.rotations
+        self.x_loadings_, self.y_loadings_ = f.x_loadings, f.y_loadings
+        self.score_squares_, self.n_samples_ = f.squares, scaled.weight
+        self.n_components_, self._single, self.filler_ = found, blocks.single, blocks.filler
+        x_total, y_total = float((scaled.A**2).sum()), float((scaled.B**2).sum())
+        y_squares = f.squares * (f.y_loadings**2).sum(axis=0)
+        self.x_explained_ = _share(f.squares * (f.x_loadings**2).sum(axis=0), x_total)
+        self.y_explained_ = _share(y_squares, y_total)
+        self.vip_ = variable_importance(f.weights, y_squares)
+        self.selectivity_ratio_ = selectivity_ratio(scaled.A, coefficients)
+        self.residual_moments_ = _residual_moments(scaled, f)
+        self._note_scores(blocks, rotations, scaled)
+        self.moments_ = getattr(self, "moments_", None) if blocks.X is None else blocks.moments()
+        self.summary_ = self._describe(found, blocks, scaled, clock)
+
+    def _note_scores(self, blocks: Blocks, rotations: Array, scaled: Scaled) -> None:
+        self.__dict__.pop("x_scores_", None)  # rows that came piece by piece were not kept
+        if blocks.X is not None:
+            self.x_scores_ = LinearProjection(scaled.x_mean, rotations, self.x_loadings_.T).scores(blocks.X)
+
+    def _describe(self, found: int, blocks: Blocks, scaled: Scaled, clock: Clock) -> Any:
+        k = max(found, 1)
+        routes = {
+            "moments": "one pass over the rows",
+            "rows": "centred rows (no more of them than columns)",
+            "triangular": "orthogonal triangulation (columns nearly dependent)",
+        }
+        share = float(self.y_explained_.sum())
+        lines = [
+            ("route", routes[blocks.views.route]),
+            ("explained", f"{percent(float(self.x_explained_.sum()))} of X, {percent(share)} of y"),
+            ("work", f"{clock.seconds:.2g} s"),
+        ]
+        path = self.path_
+        if path is not None:
+            errors = zip(path.rmsecv[k], path.standard_error[k], strict=True)
+            lines.append(("chosen", f"fewest within one standard error of the least ({path.best} components)"))
+            lines.append(("RMSECV", ", ".join(f"{error:.4g} +- {doubt:.2g}" for error, doubt in errors)))
+        if blocks.gaps:
+            lines.append(("missing", f"{blocks.gaps:,} entries expected under a Gaussian model of both blocks"))
+        notes = self._notes(found, blocks, scaled)
+        lines += [("note", note) for note in notes]
+        return describe(
+            self,
+            blocks.shape,
+            k,
+            lines,
+            facts={
+                "route": blocks.views.route,
+                "x_explained": self.x_explained_,
+                "y_explained": self.y_explained_,
+                "rmsecv": None if path is None else path.rmsecv,
+                "n_missing": blocks.gaps,
+                "seconds": clock.seconds,
+                "notes": notes,
+            },
+        )
+
+    def _notes(self, found: int, blocks: Blocks, scaled: Scaled) -> list[str]:
+        """Say what is less than was asked for."""
+        asked = self.n_components
+        if found == 0:
+            constant = not scaled.B.any()
+            cause = "y has zero variance" if constant else "X and y have zero covariance"
+            note = f"{cause}: every prediction is the mean of y."
+            warn(f"{note} Check y{'' if constant else ' and X'}.", RankWarning)
+            return [note]
+        wanted = blocks.limit if asked is None else asked
+        if asked != "auto" and found < wanted:
+            note = f"nothing is left to find after {found} of {wanted} components: {found} were kept."
+            warn(f"{note} Use n_components={found} or fewer.", RankWarning)
+            return [note]
+        return []
+
+    def _scores(self, X: Any) -> tuple[Array, Array]:
+        """Scores, and the centred and scaled rows."""
+        check_is_fitted(self)
+        X = complete_rows(self, X)
+        rows = X.toarray() if sp.issparse(X) else X
+        A = (rows - self.x_mean_) / self.x_scale_
+        return A @ self.x_rotations_, A
+
+    @staticmethod
+    def _over(squares: Array, variances: Array) -> Array:
+        return np.divide(squares, variances, out=np.zeros_like(squares), where=variances > 0)
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.projection_.size
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        tags.input_tags.sparse = self.missing is None
+        tags.input_tags.allow_nan = self.missing is not None
+        tags.target_tags.single_output = True
+        tags.target_tags.multi_output = True
+        tags.regressor_tags.poor_score = True  # a few components are not meant to fit every table well
+        return tags
+
+
+def variable_importance(weights: Array, y_squares: Array) -> Array:
+    r"""Importance of each column in the projection (VIP); its mean square is 1, above 1 counts as important.
+
+    Definition
+    ----------
+    .. math:: \mathrm{VIP}_j = \Big(d \sum_k w_{jk}^2 c_k \Big/ \sum_k c_k\Big)^{1/2}, \qquad
+              c_k = \text{squares of y that component k accounts for}
+
+    References
+    ----------
+    Wold, Sjoestroem, Eriksson, PLS-regression: a basic tool of chemometrics, 2001.
+    """
+    total = y_squares.sum()
+    return np.sqrt(len(weights) * (weights**2 @ y_squares) / total) if total > 0 else np.zeros(len(weights))
+
+
+def selectivity_ratio(A: Array, coefficients: Array) -> Array:
+    r"""Variance of each column that the prediction of a target explains, over what it leaves; targets x features.
+
+    Definition
+    ----------
+    .. math:: t = A b, \quad p = A't/t't, \qquad
+              \mathrm{SR}_j = \frac{p_j^2\, t't}{\|a_j\|^2 - p_j^2\, t't}
+
+    Infinite for a column that is the prediction itself.
+
+    References
+    ----------
+    Kvalheim, Interpretation of partial least squares regression models by means of target projection, 2010.
+    """
+    T = A @ coefficients
+    lengths = np.einsum("rq,rq->q", T, T)
+    explained = (T.T @ A) ** 2 / np.where(lengths > 0, lengths, 1.0)[:, None]
+    total = np.einsum("rd,rd->d", A, A)
+    left = np.maximum(total - explained, 0.0)
+    left[left <= 1e-14 * total] = 0.0
+    ratio = np.divide(explained, left, out=np.full_like(left, np.inf), where=left > 0)
+    return np.where(explained > 0, ratio, 0.0)
+
+
+def _residual_moments(scaled: Scaled, f: Factors) -> tuple[float, float]:
+    """Sum, and sum of squares, of the variances of A that the components leave."""
+    E = scaled.A - scaled.A @ f.rotations @ f.x_loadings.T
+    small = E @ E.T if E.shape[0] <= E.shape[1] else E.T @ E
+    return float(np.trace(small)) / (scaled.weight - 1), float((small**2).sum()) / (scaled.weight - 1) ** 2
+
+
+def _share(parts: Array, total: float) -> Array:
+    return parts / total if total > 0 else np.zeros_like(parts)

@@ -1,0 +1,252 @@
+"""Every number of components at once: cross-validated errors, the one-standard-error rule, jackknife intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.stats
+from sklearn.model_selection import check_cv
+
+from gramian.estimators.two_blocks import Blocks, Scaled
+from gramian.operators import Compressed, complements, moments_of
+from gramian.operators.compressed import from_moments, from_rows
+from gramian.operators.tiles import Meter, run, share, threads_for
+from gramian.results import Array
+from gramian.solvers.deflation import Factors
+
+#: Bytes of compressed folds that are worked on together.
+TOGETHER = 2**25
+#: Bytes of cross-validated predictions that are kept.
+KEPT_PREDICTIONS = 2**28
+#: Finds up to k components of a stack of problems.
+Solve = Callable[[Array, Array, int], Factors]
+
+
+@dataclass(frozen=True)
+class Intervals:
+    """Coefficients in original units with their jackknife standard errors; arrays are targets x features."""
+
+    coef: Array
+    standard_error: Array
+    lower: Array
+    upper: Array
+
+
+@dataclass(frozen=True)
+class RegressionPath:
+    r"""Cross-validated errors for 0, 1, ..., K components.
+
+    Definition
+    ----------
+    .. math:: \mathrm{RMSECV}_k = \Big(\tfrac1n \sum_i w_i (y_i - \hat y_i^{(-g)})^2\Big)^{1/2}
+
+    where the model that predicts row i, its means and its scales come from the other folds alone. The standard error is
+    that of the mean over folds.
+
+    Attributes
+    ----------
+    rmsecv, standard_error, r2 : (K + 1, q) arrays
+        Of each target; the first row is the model that predicts the mean.
+    best : int
+        Number of components with the least error, averaged over targets in units of their variance.
+    recommended : int
+        The smallest number whose error is within one standard error of the least.
+    coefficients : (g, K, q, d) array
+        Of the model without each fold, in original units.
+    predictions : (K, n, q) array or None
+        Of each row by the models that have not seen it, NaN for rows in no fold; None if they would fill more than
+        256 MB.
+    """
+
+    rmsecv: Array
+    standard_error: Array
+    r2: Array
+    best: int
+    recommended: int
+    coefficients: Array
+    predictions: Array | None
+    relative: Array
+    relative_error: Array
+    full: Array
+
+    def jackknife(self, n_components: int | None = None, level: float = 0.95) -> Intervals:
+        r"""Coefficients of the fit to all rows with intervals from the folds.
+
+        Definition
+        ----------
+        .. math:: s_j^2 = \tfrac{g-1}{g} \sum_h (b_j^{(-h)} - b_j)^2, \qquad b_j \pm t_{g-1} s_j
+
+        References
+        ----------
+        Martens, Martens, Modified jack-knife estimation of parameter uncertainty in bilinear modelling, 2000.
+        """
+        if not 0 < level < 1:
+            raise ValueError(f"level={level!r} must be between 0 and 1.")
+        k = max(self.recommended, 1) if n_components is None else n_components
+        if not 1 <= k <= len(self.full):
+            raise ValueError(f"n_components={k} must be between 1 and {len(self.full)}, the length of the path.")
+        g, coef = len(self.coefficients), self.full[k - 1]
+        error = np.sqrt((g - 1) / g * ((self.coefficients[:, k - 1] - coef) ** 2).sum(axis=0))
+        reach = scipy.stats.t.ppf((1 + level) / 2, g - 1) * error
+        return Intervals(coef, error, coef - reach, coef + reach)
+
+    def __str__(self) -> str:
+        """A table with one line for each number of components; a star marks the recommended one."""
+        q = self.rmsecv.shape[1]
+        names = [""] if q == 1 else [f" y{j}" for j in range(q)]
+        head = "components" + "".join(f"{'RMSECV' + name:>14} {'+-':>9} {'R2' + name:>9}" for name in names)
+        lines = [head]
+        for k in range(len(self.rmsecv)):
+            mark = "*" if k == self.recommended else " "
+            cells = zip(self.rmsecv[k], self.standard_error[k], self.r2[k], strict=True)
+            lines.append(f"{k:>9}{mark}" + "".join(f"{a:>14.5g} {b:>9.2g} {c:>9.4f}" for a, b, c in cells))
+        return "\n".join([*lines, f"* fewest within one standard error of the least error ({self.best} components)"])
+
+
+def cross_validated(blocks: Blocks, solve: Solve, scaling: tuple[bool, bool], k: int, cv: Any) -> RegressionPath:
+    """Cross-validate all numbers of components up to k.
+
+    The moments of each fold are taken once; those of the rows outside it are sums of the others. All folds are then
+    solved together.
+    """
+    folds = splits(cv, blocks)
+    n, q = blocks.Y.shape
+    weights = np.ones(n) if blocks.weights is None else blocks.weights
+    errors, coefficients = np.zeros((len(folds), k + 1, q)), []
+    predictions = np.full((k, n, q), np.nan) if 8 * k * n * q <= KEPT_PREDICTIONS else None
+    at = 0
+    for batch in _batches(_training(blocks, folds), len(folds)):
+        scaled = [Blocks(views, blocks.shape, None).scaled(*scaling) for views in batch]
+        path = solve(_stacked([s.A for s in scaled]), _stacked([s.B for s in scaled]), k).path()
+        for s, steps in zip(scaled, path, strict=True):
+            coef, _ = s.original(steps)
+            coefficients.append(coef)
+            rows = folds[at]
+            guesses = _predict(blocks.X[rows], coef, s)
+            left = np.concatenate([(blocks.Y[rows] - s.y_mean)[None], blocks.Y[rows] - guesses])
+            errors[at] = np.einsum("kmq,kmq,m->kq", left, left, weights[rows])
+            if predictions is not None:
+                predictions[:, rows] = guesses
+            at += 1
+    sizes = np.array([weights[rows].sum() for rows in folds])
+    whole = blocks.scaled(*scaling)
+    full, _ = whole.original(solve(whole.A[None], whole.B[None], k).path()[0])
+    return _path(errors, sizes, np.stack(coefficients), predictions, full)
+
+
+def _path(errors: Array, sizes: Array, coefficients: Array, predictions: Array | None, full: Array) -> RegressionPath:
+    """Turn squared errors (folds, K + 1, q) into curves and choices."""
+    kept = sizes > 0
+    errors, sizes, g = errors[kept], sizes[kept], int(kept.sum())
+    mean = errors.sum(axis=0) / sizes.sum()
+    # The spread of the folds about the mean, weighted by their sizes: the standard error of a ratio of sums.
+    left = errors - mean * sizes[:, None, None]
+    spread = np.sqrt(g / max(g - 1, 1) * (left**2).sum(axis=0)) / sizes.sum()
+    rmse = np.sqrt(mean)
+    standard_error = np.divide(spread, 2 * rmse, out=np.zeros_like(rmse), where=rmse > 0)
+    unit = np.where(mean[0] > 0, mean[0], 1.0)
+    relative = (mean / unit).mean(axis=1)
+    relative_error = np.sqrt(g / max(g - 1, 1) * ((left / unit).mean(axis=2) ** 2).sum(axis=0)) / sizes.sum()
+    best = int(np.argmin(relative))
+    recommended = int(np.argmax(relative <= relative[best] + relative_error[best]))
+    return RegressionPath(
+        rmsecv=rmse,
+        standard_error=standard_error,
+        r2=1 - mean / unit,
+        best=best,
+        recommended=recommended,
+        coefficients=coefficients,
+        predictions=predictions,
+        relative=relative,
+        relative_error=relative_error,
+        full=full,
+    )
+
+
+def splits(cv: Any, blocks: Blocks) -> list[Any]:
+    """Rows left out together: interleaved for a number of folds, else as a scikit-learn splitter has it."""
+    n = blocks.shape[0]
+    if isinstance(cv, (int, np.integer)) and not isinstance(cv, bool):
+        if cv < 2:
+            raise ValueError(f"cv={cv} must be at least 2 folds.")
+        count = min(int(cv), n)
+        return [slice(g, n, count) for g in range(count)]
+    folds = [np.asarray(test) for _, test in check_cv(cv).split(np.zeros((n, 1)), blocks.Y)]
+    if any(len(fold) == 0 for fold in folds) or len(folds) < 2:
+        raise ValueError(f"cv={cv!r} gives an empty fold, or fewer than 2. Use folds that each leave rows out.")
+    if len(np.unique(np.concatenate(folds))) < sum(map(len, folds)):
+        raise ValueError(f"cv={cv!r} leaves a row out more than once; folds must not overlap.")
+    return [_as_slice(fold) for fold in folds]
+
+
+def _as_slice(rows: Array) -> Any:
+    """Evenly spaced rows as a slice, which needs no copy."""
+    step = int(rows[1] - rows[0]) if len(rows) > 1 else 1
+    even = step > 0 and (np.diff(rows) == step).all()
+    return slice(int(rows[0]), int(rows[-1]) + 1, step) if even else rows
+
+
+def _training(blocks: Blocks, folds: Sequence[Any]) -> Iterator[Compressed]:
+    """Compressed rows outside each fold."""
+    X, Y, w = blocks.X, blocks.Y, blocks.weights
+    d = blocks.views.d
+    covered = sum(len(range(*f.indices(len(Y)))) if isinstance(f, slice) else len(f) for f in folds)
+    rest = [] if covered == len(Y) else [_others(folds, len(Y))]
+
+    def each(make: Callable[..., Any]) -> list[Any]:
+        parts: list[Any] = [None] * (len(folds) + len(rest))
+
+        def work(chosen: Sequence[int], meter: Meter) -> None:
+            for g in chosen:
+                rows = [*folds, *rest][g]
+                parts[g] = make(X[rows], Y[rows], None if w is None else w[rows])
+                meter.tick()
+
+        run(work, share(len(parts), threads_for(len(parts))))
+        return parts
+
+    if blocks.views.route == "moments":
+        parts = each(lambda x, y, v: moments_of(x, v, beside=y))
+        found = [from_moments(moments, d, careful=True) for moments in complements(parts)]
+        if all(views is not None for views in found):
+            return iter(found[: len(folds)])  # type: ignore[arg-type]
+    return iter(list(complements(each(from_rows)))[: len(folds)])
+
+
+def _others(folds: Sequence[Any], n: int) -> Array:
+    """Rows that are in no fold: they train every model and test none."""
+    free = np.ones(n, dtype=bool)
+    for fold in folds:
+        free[fold] = False
+    return np.flatnonzero(free)
+
+
+def _batches(views: Iterator[Compressed], count: int) -> Iterator[list[Compressed]]:
+    batch: list[Compressed] = []
+    for view in views:
+        batch.append(view)
+        if view.rows.nbytes * len(batch) >= TOGETHER:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
+
+
+def _stacked(tables: list[Array]) -> Array:
+    """A stack of tables; shorter ones get rows of zeros, which change nothing."""
+    out = np.zeros((len(tables), max(len(t) for t in tables), tables[0].shape[1]))
+    for place, table in zip(out, tables, strict=True):
+        place[: len(table)] = table
+    return out
+
+
+def _predict(X: Any, coef: Array, scaled: Scaled) -> Array:
+    """Predictions (k, m, q) of rows by every model of a path (k, q, d)."""
+    k, q, d = coef.shape
+    flat = coef.reshape(k * q, d).T
+    # Centred first, unless rows are sparse: far from the origin the difference of two products has no digits left.
+    products = (X - scaled.x_mean) @ flat if isinstance(X, np.ndarray) else X @ flat - scaled.x_mean @ flat
+    return np.moveaxis(products.reshape(-1, k, q), 1, 0) + scaled.y_mean

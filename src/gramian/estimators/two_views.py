@@ -1,0 +1,81 @@
+"""What methods of two views share after the fit: scores of either view, and one view predicted from the other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClassNamePrefixFeaturesOutMixin
+from sklearn.utils.validation import check_is_fitted
+
+from gramian.estimators.two_blocks import Scaled, complete_rows, read_targets
+from gramian.projection import LinearProjection
+from gramian.results import Array
+
+
+class TwoViews(ClassNamePrefixFeaturesOutMixin):
+    """Scores of rows of two views through ``x_projection_`` and ``y_projection_``."""
+
+    missing: Any
+    x_projection_: LinearProjection
+    y_projection_: LinearProjection
+
+    def transform(self, X: Any, Y: Any = None) -> Any:
+        """Return the scores of rows of X; with Y, a pair: those of X and those of Y."""
+        check_is_fitted(self)
+        X = complete_rows(self, X)
+        scores = self.x_projection_.scores(X).astype(X.dtype, copy=False)
+        return scores if Y is None else (scores, self._y_scores(Y, len(scores)))
+
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> tuple[Array, Array]:
+        """Fit, and return the scores of both views."""
+        return self.fit(X, y, sample_weight=sample_weight).transform(X, y)
+
+    def predict(self, X: Any) -> Array:
+        """Return Y as predicted from X through the components: least squares on the scores."""
+        check_is_fitted(self)
+        guesses = self.transform(X).astype(np.float64) @ self.y_from_x_ + self.y_mean_
+        return guesses[:, 0] if self._single else guesses
+
+    def predict_x(self, Y: Any) -> Array:
+        """Return X as predicted from Y through the components."""
+        check_is_fitted(self)
+        return self._y_scores(Y, np.shape(Y)[0]) @ self.x_from_y_ + self.x_mean_
+
+    def _y_scores(self, Y: Any, n: int) -> Array:
+        rows = read_targets(Y, n, "Y").values
+        d = len(self.y_mean_)
+        if rows.shape[1] != d:
+            raise ValueError(f"Y has {rows.shape[1]} columns, but {type(self).__name__} was fitted with {d} of them.")
+        return self.y_projection_.scores(rows)
+
+    def _keep_projections(self, scaled: Scaled, Wx: Array, Wy: Array) -> None:
+        """Set projections and predictions from weights of scaled columns."""
+        self.x_mean_, self.y_mean_ = scaled.x_mean, scaled.y_mean
+        self.x_scale_, self.y_scale_ = scaled.x_scale, scaled.y_scale
+        Tx, Ty = scaled.A @ Wx, scaled.B @ Wy
+        back_x, back_y = _on(Tx, scaled.A) * scaled.x_scale, _on(Ty, scaled.B) * scaled.y_scale
+        self.x_projection_ = LinearProjection(scaled.x_mean, Wx / scaled.x_scale[:, None], back_x)
+        self.y_projection_ = LinearProjection(scaled.y_mean, Wy / scaled.y_scale[:, None], back_y)
+        self.y_from_x_ = _on(Tx, scaled.B) * scaled.y_scale
+        self.x_from_y_ = _on(Ty, scaled.A) * scaled.x_scale
+        self.coef_ = (self.x_projection_.weights @ self.y_from_x_).T
+        self.intercept_ = scaled.y_mean - self.coef_ @ scaled.x_mean
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.x_projection_.size
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        tags.input_tags.sparse = self.missing is None
+        tags.input_tags.allow_nan = self.missing is not None
+        tags.target_tags.required = True
+        tags.target_tags.multi_output = True
+        return tags
+
+
+def _on(T: Array, B: Array) -> Array:
+    """Coefficients of B on scores T, of least norm."""
+    return np.linalg.lstsq(T, B, rcond=None)[0]

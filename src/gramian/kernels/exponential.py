@@ -1,0 +1,58 @@
+"""Exponentials of tiles: the dearest step of a Gaussian kernel, made as quick as NumPy allows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from gramian.kernels.pairwise import Pairs
+from gramian.results import Array
+
+
+def exponent_base(dtype: Any) -> tuple[float, Callable[..., Array]]:
+    """Return ``(unit, function)`` with ``function(unit * x) = exp(x)``: powers of two where those are quicker.
+
+    NumPy has vector code for ``exp`` on most processors. Where it has it for ``exp2`` too, that takes half the time in
+    single precision and a fifth less in double; where it has not, ``exp2`` is a loop over single numbers.
+    """
+    introspect = getattr(np.lib, "introspect", None)  # new in NumPy 2.0
+    found = introspect.opt_func_info(func_name="^exp2$") if introspect else {}
+    symbol = np.dtype(dtype).char
+    targets = found.get("exp2", {}).get(symbol + symbol, {"current": "baseline"})
+    return (1.0, np.exp) if targets["current"].startswith("baseline") else (float(np.log2(np.e)), np.exp2)
+
+
+class Exponential(Pairs):
+    """Tiles of ``exp(a m(x, y))``.
+
+    Parameters
+    ----------
+    prepare : callable
+        ``prepare(factor, dtype)`` returns the tiles of ``factor m(x, y)``.
+    factor : float
+        The number ``a``.
+    dtype : dtype
+
+    Numbers that leave the normal range cost twenty times as much as others. Where distances reach that far, such
+    exponents are raised to the edge of the range and their powers, below the smallest normal number, become 0.
+    """
+
+    def __init__(self, prepare: Callable[[float, Any], Pairs], factor: float, dtype: Any) -> None:
+        unit, self.power = exponent_base(dtype)
+        self.inner = prepare(factor * unit, dtype)
+        self.shape, self.dtype = self.inner.shape, self.inner.dtype
+        limits = np.finfo(self.dtype)
+        self.edge = self.dtype.type(unit * np.log(2) * (limits.minexp + 1))
+        self.far = not self.inner.reach < -self.edge
+        self.smallest = self.power(self.edge)
+
+    def tile(self, rows: slice, cols: slice, out: Array) -> Array:
+        exponents = self.inner.tile(rows, cols, out)
+        if not self.far or exponents.min(initial=0.0) > self.edge:
+            return self.power(exponents, out=exponents)
+        np.maximum(exponents, self.edge, out=exponents)
+        values = self.power(exponents, out=exponents)
+        values -= self.smallest
+        return values

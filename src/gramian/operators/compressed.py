@@ -1,0 +1,173 @@
+"""Few rows that have the moments of many: what methods of two views work on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any, TypeVar
+
+import numpy as np
+import scipy.linalg
+
+from gramian.config import one_blas_thread
+from gramian.operators.matrix import Data, column_scale
+from gramian.operators.moments import Moments, moments_of
+from gramian.operators.tiles import row_blocks
+from gramian.results import Array
+
+#: Least share of its variance that a column must keep, given those before it, for a Cholesky factor to be trusted.
+WELL_CONDITIONED = 1e-4
+#: Sums of squares in this range are far from the ends of double precision.
+COMFORTABLE = (1e-200, 1e200)
+
+
+@dataclass(frozen=True)
+class Compressed:
+    r"""At most d + q rows with the mean and scatter of all rows of ``[X Y]``.
+
+    Definition
+    ----------
+    .. math:: A'A = \sum_i w_i (z_i - \mu)(z_i - \mu)', \qquad z_i = (x_i, y_i)
+
+    A is the Cholesky factor of the scatter where that is well conditioned, and the triangular factor of the centred
+    rows themselves where it is not: no digits are lost by squaring. What a method finds from A is what it would find
+    from the rows.
+
+    Attributes
+    ----------
+    rows : (r, d + q) array
+        A, each view divided by its ``units``.
+    d : int
+        Columns of the first view.
+    weight : float
+        Number of rows, or the sum of their weights.
+    mean : (d + q,) array
+    units : (d + q,) array
+        Powers of two that keep extreme data in range; ones as a rule.
+    route : str
+        "moments", "rows" (there were few) or "triangular".
+    """
+
+    rows: Array
+    d: int
+    weight: float
+    mean: Array
+    units: Array
+    route: str
+
+    def deviations(self) -> Array:
+        """Standard deviations of the columns in their units, 1 for constant ones."""
+        spread = np.sqrt(np.einsum("ij,ij->j", self.rows, self.rows) / (self.weight - 1))
+        return np.where(spread > 0, spread, 1.0)
+
+    def __add__(self, other: Compressed) -> Compressed:
+        """Both sets of rows together; a last row holds the distance between their means."""
+        weight = self.weight + other.weight
+        shift = np.sqrt(self.weight * other.weight / weight) * (other.mean - self.mean) / self.units
+        stacked = np.vstack([self.rows, other.rows * (other.units / self.units), shift])
+        mean = self.mean + (other.mean - self.mean) * (other.weight / weight)
+        rows = _triangle(stacked) if len(stacked) > stacked.shape[1] else stacked
+        return Compressed(rows, self.d, weight, mean, self.units, self.route)
+
+
+def compress(X: Any, Y: Any, weights: Array | None = None) -> Compressed:
+    """Compress the rows of two views.
+
+    Parameters
+    ----------
+    X, Y : (n, d) and (n, q) arrays or CSR matrices
+        Finite rows.
+    weights : (n,) array, optional
+        Frequencies.
+
+    Cost
+    ----
+    One pass and ``n (d + q)^2 / 2`` multiplications; four times that and a second pass for ill-conditioned columns.
+    Where n is at most d + q, the centred rows themselves.
+    """
+    if X.shape[0] > X.shape[1] + Y.shape[1]:
+        factored = from_moments(moments_of(X, weights, beside=Y), X.shape[1], careful=True)
+        if factored is not None:
+            return factored
+    return from_rows(X, Y, weights)
+
+
+def from_moments(moments: Moments, d: int, *, careful: bool = False) -> Compressed | None:
+    """Rows with these moments; None, if ``careful``, where the moments do not hold enough digits of them."""
+    squares = np.diag(moments.scatter).copy()
+    scale = column_scale(np.sqrt(squares / max(moments.weight - 1, 1.0)), moments.mean)
+    constant = squares / max(moments.weight - 1, 1.0) < scale**2 / 2
+    live = ~constant
+    comfortable = bool(np.isfinite(squares).all() and (squares[live] > COMFORTABLE[0]).all())
+    if careful and not (comfortable and (squares < COMFORTABLE[1]).all()):
+        return None
+    lengths = np.sqrt(squares[live])
+    C = moments.scatter[np.ix_(live, live)] / np.outer(lengths, lengths)
+    root = _root(C)
+    if root is None and careful:
+        return None
+    rows = np.zeros((len(C), len(squares)))
+    rows[:, live] = (_eigen_root(C) if root is None else root) * lengths
+    return Compressed(rows, d, moments.weight, moments.mean, np.ones(len(squares)), "moments")
+
+
+def _root(C: Array) -> Array | None:
+    """Upper Cholesky factor of a correlation matrix, if every column has something of its own."""
+    with one_blas_thread():
+        factor, failed = scipy.linalg.lapack.dpotrf(C, lower=0, clean=1)
+    if failed or (len(C) and np.diag(factor).min() ** 2 < WELL_CONDITIONED):
+        return None
+    return factor
+
+
+def _eigen_root(C: Array) -> Array:
+    """A root of a correlation matrix that may be singular: directions without variance are cut off."""
+    with one_blas_thread():
+        values, vectors = scipy.linalg.eigh(C)
+    kept = values > len(C) * np.finfo(np.float64).eps * values.max(initial=0.0)
+    return np.where(kept, np.sqrt(np.where(kept, values, 0.0)), 0.0)[:, None] * vectors.T
+
+
+def from_rows(X: Any, Y: Any, weights: Array | None = None) -> Compressed:
+    """Compress rows without squaring anything: the rows themselves if they are few, else their triangular factor."""
+    views = [Data(view, weights=weights) for view in (X, Y)]
+    n, columns = views[0].n, sum(view.d for view in views)
+    means = np.concatenate([view.mean for view in views])
+    units = np.concatenate([np.full(view.d, view.unit) for view in views])
+    few = n <= columns
+    rows = np.zeros((0, columns))
+    for block in [slice(0, n)] if few else row_blocks(n, columns):
+        rows = np.vstack([rows, np.hstack([view.block(block) for view in views])])
+        rows = rows if few else _triangle(rows)
+    squares = np.einsum("ij,ij->j", rows, rows)
+    deviations = np.sqrt(squares / (views[0].weight - 1))
+    rows[:, (column_scale(deviations, means / units) != deviations) | (squares == 0)] = 0.0
+    return Compressed(rows, X.shape[1], views[0].weight, means, units, "rows" if few else "triangular")
+
+
+def _triangle(rows: Array) -> Array:
+    with one_blas_thread():
+        return np.asarray(np.linalg.qr(rows, mode="r"))
+
+
+Part = TypeVar("Part", Moments, Compressed)
+
+
+def complements(parts: Sequence[Part]) -> Iterator[Part]:
+    """For each part, the sum of all the others.
+
+    Halves are added to what lies outside them, level by level: nothing is subtracted, so nothing cancels, and G parts
+    cost G log G additions.
+    """
+
+    def walk(inside: Sequence[Part], outside: Part | None) -> Iterator[Part]:
+        if len(inside) == 1:
+            yield outside  # type: ignore[misc]
+            return
+        halves = inside[: len(inside) // 2], inside[len(inside) // 2 :]
+        sums = [reduce(lambda a, b: a + b, half) for half in halves]
+        for half, other in zip(halves, reversed(sums), strict=True):
+            yield from walk(half, other if outside is None else outside + other)
+
+    return walk(parts, None)

@@ -1,0 +1,220 @@
+r"""Components for regression: what is found is taken out before the next is sought.
+
+Everything here works on a stack of problems at once (the folds of a cross-validation, or a single fit): arrays have a
+first axis over problems. Rows of zeros change nothing, so problems with fewer rows are padded.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg
+
+from gramian.config import one_blas_thread
+from gramian.results import Array
+from gramian.solvers.eigen import orient
+
+
+@dataclass(frozen=True)
+class Factors:
+    r"""Components of A (r x d) that predict B (r x q), for each of g problems.
+
+    Definition
+    ----------
+    .. math:: t_k = A r_k, \quad p_k = A't_k / t_k't_k, \quad q_k = B't_k / t_k't_k, \qquad
+              \hat B = A \sum_k r_k q_k'
+
+    with orthogonal scores :math:`t_k`.
+
+    Attributes
+    ----------
+    weights, rotations, x_loadings : (g, d, k) arrays
+        Unit directions :math:`w_k`, the :math:`r_k` that give scores from A itself, and :math:`p_k`.
+    y_loadings : (g, q, k) array
+    squares : (g, k) array
+        :math:`t_k't_k`; 0 for a component that was not found.
+    """
+
+    weights: Array
+    rotations: Array
+    x_loadings: Array
+    y_loadings: Array
+    squares: Array
+
+    @property
+    def found(self) -> Array:
+        """Number of components found in each problem."""
+        return (self.squares > 0).sum(axis=1)
+
+    def path(self) -> Array:
+        """Coefficients (g, k, d, q) of A for 1, 2, ... components."""
+        terms = np.einsum("gdk,gqk->gkdq", self.rotations, self.y_loadings)
+        return np.cumsum(terms, axis=1, out=terms)
+
+    def truncate(self, k: int) -> Factors:
+        """The first k components."""
+        return Factors(*(part[..., :k] for part in self._parts()))
+
+    def single(self) -> Factors:
+        """The first problem, its components up to the last that was found, without the axis over problems."""
+        k = max(int(self.found[0]), 1)
+        return Factors(*(part[0, ..., :k] for part in self._parts()))
+
+    def _parts(self) -> tuple[Array, ...]:
+        return self.weights, self.rotations, self.x_loadings, self.y_loadings, self.squares
+
+
+def partial_least_squares(A: Array, B: Array, k: int) -> Factors:
+    r"""Directions of greatest covariance with B, one after the other (PLS1 and PLS2).
+
+    Definition
+    ----------
+    .. math:: w = \text{leading left singular vector of } A'B, \quad t = A w, \quad A \leftarrow (I - t t'/t't) A
+
+    until k are found or ``A'B = 0``. A is not changed: its deflation is carried by the rotations, and scores are
+    orthogonalised against all before them, which keeps late components as exact as early ones.
+
+    Cost
+    ----
+    ``4 r d k`` multiplications for each problem.
+    """
+    g, _, d = A.shape
+    q, limit = B.shape[2], _limit(A, B)
+    W, R, P = (np.zeros((g, d, k)) for _ in range(3))
+    Q, squares, U = np.zeros((g, q, k)), np.zeros((g, k)), np.zeros((g, A.shape[1], k))
+    At = A.transpose(0, 2, 1)
+    with one_blas_thread():
+        Z = At @ B
+        alive = np.ones(g, dtype=bool)
+        for a in range(k):
+            w, size = _leading(Z)
+            alive &= size > limit
+            r = w - _times(R[:, :, :a], _transposed(P[:, :, :a], w))
+            t = _times(A, r)
+            for _ in range(2 if a else 0):  # once leaves the rounding of the first time, twice is enough
+                t -= _times(U[:, :, :a], _transposed(U[:, :, :a], t))
+            length = np.sqrt(np.einsum("gr,gr->g", t, t))
+            alive &= length > 0
+            if not alive.any():
+                break
+            u = np.where(alive[:, None], t / np.where(alive, length, 1.0)[:, None], 0.0)
+            p, c = _times(At, u), _transposed(B, u)
+            Z -= p[:, :, None] * c[:, None, :]
+            inverse = np.where(alive, 1 / np.where(alive, length, 1.0), 0.0)[:, None]
+            W[:, :, a], R[:, :, a] = w * alive[:, None], r * alive[:, None]
+            P[:, :, a], Q[:, :, a] = p * inverse, c * inverse
+            U[:, :, a], squares[:, a] = u, np.where(alive, length**2, 0.0)
+    return Factors(W, R, P, Q, squares)
+
+
+def principal_components(A: Array, B: Array, k: int, order: str = "variance") -> Factors:
+    r"""Principal components of A, and the regression of B on them.
+
+    Definition
+    ----------
+    .. math:: A = U S V', \qquad t_i = A v_i, \quad q_i = B'u_i / s_i
+
+    in the order of the variances :math:`s_i^2`, or (``"contribution"``) of the squares of B they account for.
+
+    Cost
+    ----
+    A singular value decomposition, about ``6 r d^2`` multiplications for each problem.
+    """
+    with one_blas_thread():
+        parts = [_principal(a, b, k, order) for a, b in zip(A, B, strict=True)]
+    V, Q, squares = (np.stack(part) for part in zip(*parts, strict=True))
+    return Factors(V, V, V, Q, squares)
+
+
+def _principal(A: Array, B: Array, k: int, order: str) -> tuple[Array, Array, Array]:
+    U, s, Vt = scipy.linalg.svd(A, full_matrices=False, check_finite=False, lapack_driver=_driver(A))
+    rank = int((s > max(A.shape) * np.finfo(np.float64).eps * s.max(initial=0.0)).sum())
+    image = U[:, :rank].T @ B
+    chosen = np.arange(rank)
+    if order == "contribution":
+        chosen = np.argsort(-(image**2).sum(axis=1), kind="stable")
+    chosen = chosen[:k]
+    V, Q, squares = np.zeros((A.shape[1], k)), np.zeros((B.shape[1], k)), np.zeros(k)
+    signs = orient(Vt[chosen].T) if len(chosen) else np.ones(0)
+    V[:, : len(chosen)] = Vt[chosen].T * signs
+    Q[:, : len(chosen)] = (image[chosen] / s[chosen, None]).T * signs
+    squares[: len(chosen)] = s[chosen] ** 2
+    return V, Q, squares
+
+
+def _driver(A: Array) -> str:
+    # Plain QR iteration keeps small singular values a little better; for large tables its price is too high.
+    return "gesvd" if max(A.shape) <= 50 else "gesdd"
+
+
+def _leading(Z: Array) -> tuple[Array, Array]:
+    """Unit left singular vectors of the largest singular value, oriented, and that value."""
+    if Z.shape[2] == 1:
+        left = Z[:, :, 0]
+    elif Z.shape[2] <= Z.shape[1]:
+        left = _times(Z, np.linalg.eigh(Z.transpose(0, 2, 1) @ Z)[1][:, :, -1])
+    else:
+        top = np.linalg.eigh(Z @ Z.transpose(0, 2, 1))[1][:, :, -1]
+        left = _times(Z, _transposed(Z, top))
+        size = np.sqrt(np.einsum("gd,gd->g", left, left))
+        left = top * np.where(size > 0, np.sqrt(size), 0.0)[:, None]
+    size = np.sqrt(np.einsum("gd,gd->g", left, left))
+    unit = left / np.where(size > 0, size, 1.0)[:, None]
+    return unit * orient(unit.T)[:, None], size
+
+
+def _limit(A: Array, B: Array) -> Array:
+    """Size below which A'B cannot be told from zero."""
+    lengths = np.linalg.norm(A, axis=(1, 2)) * np.linalg.norm(B, axis=(1, 2))
+    return max(A.shape[1:]) * np.finfo(np.float64).eps * lengths
+
+
+def _times(M: Array, v: Array) -> Array:
+    return (M @ v[:, :, None])[:, :, 0]
+
+
+def _transposed(M: Array, v: Array) -> Array:
+    return (v[:, None, :] @ M)[:, 0, :]
+
+
+def covariance_directions(A: Array, B: Array, k: int) -> tuple[Array, Array, Array]:
+    """Leading singular vectors of ``A'B`` with values above rounding, oriented by the first side, and the values."""
+    with one_blas_thread():
+        W, values, Ct = scipy.linalg.svd(A.T @ B, full_matrices=False, check_finite=False)
+    kept = values[:k] > _limit(A[None], B[None])[0]
+    W, C = W[:, :k][:, kept], Ct[:k][kept].T
+    signs = orient(W) if W.shape[1] else np.ones(0)
+    return W * signs, C * signs, values[:k][kept]
+
+
+def canonical_partial_least_squares(A: Array, B: Array, k: int) -> tuple[Array, Array, Array, Array, Array]:
+    """Pairs of directions of greatest covariance, each side freed of its own score before the next.
+
+    Returns
+    -------
+    weights, weights, rotations, rotations, covariances
+        Of A, of B, of A, of B, and ``w'A'B c`` of each pair when it was found.
+    """
+    sides, limit = [A.copy(), B.copy()], _limit(A[None], B[None])[0]
+    weights: list[list[Array]] = [[], []]
+    loadings: list[list[Array]] = [[], []]
+    values: list[float] = []
+    for _ in range(k):
+        w, c, value = covariance_directions(sides[0], sides[1], 1)
+        if not len(value) or value[0] <= limit:
+            break
+        values.append(float(value[0]))
+        for side, (M, v) in enumerate(zip(sides, (w[:, 0], c[:, 0]), strict=True)):
+            t = M @ v
+            p = M.T @ t / (t @ t)
+            M -= np.outer(t, p)
+            weights[side].append(v)
+            loadings[side].append(p)
+    if not values:
+        none_x, none_y = np.zeros((A.shape[1], 0)), np.zeros((B.shape[1], 0))
+        return none_x, none_y, none_x, none_y, np.zeros(0)
+    W, P = [np.column_stack(w) for w in weights], [np.column_stack(p) for p in loadings]
+    # Scores come from the views themselves by R = W (P'W)^-1, which carries the deflation.
+    R = [w @ np.linalg.inv(p.T @ w) for w, p in zip(W, P, strict=True)]
+    return W[0], W[1], R[0], R[1], np.array(values)
