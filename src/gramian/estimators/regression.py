@@ -11,7 +11,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from gramian.estimators.base import Clock, describe
 from gramian.estimators.diagnostics import q_limit, t2_limit
+from gramian.estimators.importance import selectivity_ratio, variable_importance
+from gramian.estimators.merit import Merit, merit
 from gramian.estimators.regression_path import RegressionPath, cross_validated
+from gramian.estimators.targets import check_targets
 from gramian.estimators.two_blocks import Blocks, Scaled, complete_rows, gather
 from gramian.estimators.validation import check_components
 from gramian.estimators.warnings import RankWarning, warn
@@ -75,6 +78,12 @@ class ComponentRegressor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Regr
         """
         probe = type(self)(**self.get_params())
         return probe._path(gather(probe, X, y, sample_weight), self.cv if cv is None else cv)
+
+    def merit(self, X: Any, y: Any) -> list[Merit]:
+        """Return figures of merit of the predictions of rows (RMSE, bias, SEP, R2, RPD), one for each target."""
+        guesses = self.predict(X).reshape(np.shape(y)[0], -1)
+        measured = check_targets(y, len(guesses)).values
+        return [merit(a, b) for a, b in zip(measured.T, guesses.T, strict=True)]
 
     def leverage(self, X: Any) -> Array:
         r"""Leverage of rows, :math:`1/n + \sum_k t_{ik}^2 / t_k't_k`."""
@@ -246,46 +255,6 @@ class ComponentRegressor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Regr
         tags.target_tags.multi_output = True
         tags.regressor_tags.poor_score = True  # a few components are not meant to fit every table well
         return tags
-
-
-def variable_importance(weights: Array, y_squares: Array) -> Array:
-    r"""Importance of each column in the projection (VIP); its mean square is 1, above 1 counts as important.
-
-    Definition
-    ----------
-    .. math:: \mathrm{VIP}_j = \Big(d \sum_k w_{jk}^2 c_k \Big/ \sum_k c_k\Big)^{1/2}, \qquad
-              c_k = \text{squares of y that component k accounts for}
-
-    References
-    ----------
-    Wold, Sjoestroem, Eriksson, PLS-regression: a basic tool of chemometrics, 2001.
-    """
-    total = y_squares.sum()
-    return np.sqrt(len(weights) * (weights**2 @ y_squares) / total) if total > 0 else np.zeros(len(weights))
-
-
-def selectivity_ratio(A: Array, coefficients: Array) -> Array:
-    r"""Variance of each column that the prediction of a target explains, over what it leaves; targets x features.
-
-    Definition
-    ----------
-    .. math:: t = A b, \quad p = A't/t't, \qquad
-              \mathrm{SR}_j = \frac{p_j^2\, t't}{\|a_j\|^2 - p_j^2\, t't}
-
-    Infinite for a column that is the prediction itself.
-
-    References
-    ----------
-    Kvalheim, Interpretation of partial least squares regression models by means of target projection, 2010.
-    """
-    T = A @ coefficients
-    lengths = np.einsum("rq,rq->q", T, T)
-    explained = (T.T @ A) ** 2 / np.where(lengths > 0, lengths, 1.0)[:, None]
-    total = np.einsum("rd,rd->d", A, A)
-    left = np.maximum(total - explained, 0.0)
-    left[left <= 1e-14 * total] = 0.0
-    ratio = np.divide(explained, left, out=np.full_like(left, np.inf), where=left > 0)
-    return np.where(explained > 0, ratio, 0.0)
 
 
 def _residual_moments(scaled: Scaled, f: Factors) -> tuple[float, float]:
