@@ -3,6 +3,7 @@ PYTHON ?= python3.11
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+PEERS := $(VENV)/.peers
 
 .PHONY: help demo test test-slow lint format bench clean
 
@@ -37,7 +38,11 @@ format: $(READY)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(READY)
+$(PEERS): $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[peers]'
+	@touch $@
+
+bench: $(PEERS)
 	$(BIN)/python -m benchmarks $(ARGS)
 
 clean:
