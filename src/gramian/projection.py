@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +11,7 @@ import scipy.sparse as sp
 
 from gramian.kernels import Kernel
 from gramian.operators import CrossGram
-from gramian.operators.tiles import row_blocks
+from gramian.operators.tiles import Meter, row_blocks, run, share, threads_for
 from gramian.results import Array
 
 
@@ -44,9 +45,17 @@ class LinearProjection:
         """Scores of rows, n x k, in double precision."""
         if sp.issparse(X):
             return np.asarray(X @ self.weights - self.mean @ self.weights)
-        # Centre before multiplying: far from the origin the difference of two products has no digits left.
-        blocks = [(X[rows] - self.mean) @ self.weights for rows in row_blocks(*X.shape)]
-        return np.concatenate(blocks)
+        blocks = row_blocks(*X.shape)
+        out = np.empty((X.shape[0], self.size))
+
+        def work(panels: Sequence[int], meter: Meter) -> None:
+            for rows in (blocks[i] for i in panels):
+                # Centre before multiplying: far from the origin the difference of two products has no digits left.
+                np.matmul(X[rows] - self.mean, self.weights, out=out[rows])
+                meter.tick()
+
+        run(work, share(len(blocks), threads_for(len(blocks))))
+        return out
 
     def inverse(self, scores: Array) -> Array:
         """Rows on the span of the components that have these scores."""

@@ -15,7 +15,7 @@ from gramian.estimators.two_views import TwoViews
 from gramian.estimators.validation import all_or_nothing, check_choice, check_components
 from gramian.estimators.warnings import RankWarning, warn
 from gramian.results import Array, percent
-from gramian.solvers.dense import left_svd
+from gramian.solvers.dense import left_svd, pinned_if_small
 from gramian.solvers.eigen import orient
 
 
@@ -103,7 +103,9 @@ class CCA(TwoViews, CanonicalTests, TransformerMixin, RegressorMixin, BaseEstima
         self
         """
         clock = Clock()
-        return self._correlate(gather(self, X, y, sample_weight, name="Y"), clock)
+        blocks = gather(self, X, y, sample_weight, name="Y")
+        with pinned_if_small(blocks.views.rows.size * min(blocks.views.rows.shape)):
+            return self._correlate(blocks, clock)
 
     @all_or_nothing
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:

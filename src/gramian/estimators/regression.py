@@ -21,6 +21,7 @@ from gramian.estimators.warnings import RankWarning, warn
 from gramian.projection import LinearProjection
 from gramian.results import Array, percent
 from gramian.solvers.deflation import Factors
+from gramian.solvers.dense import pinned_if_small
 
 
 class ComponentRegressor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixin):
@@ -144,8 +145,9 @@ class ComponentRegressor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Regr
         else:
             k = self._asked(blocks)
         scaled = blocks.scaled(*self._scaling())
-        factors = self._solve(scaled.A[None], scaled.B[None], k)
-        self._keep(factors.single(), int(factors.found[0]), blocks, scaled, clock)
+        with pinned_if_small(scaled.A.size * min(scaled.A.shape)):
+            factors = self._solve(scaled.A[None], scaled.B[None], k)
+            self._keep(factors.single(), int(factors.found[0]), blocks, scaled, clock)
         return self
 
     def _keep(self, f: Factors, found: int, blocks: Blocks, scaled: Scaled, clock: Clock) -> None:

@@ -115,26 +115,43 @@ def cross_validated(blocks: Blocks, solve: Solve, scaling: tuple[bool, bool], k:
     folds = splits(cv, blocks)
     n, q = blocks.Y.shape
     weights = np.ones(n) if blocks.weights is None else blocks.weights
-    errors, coefficients = np.zeros((len(folds), k + 1, q)), []
     predictions = np.full((k, n, q), np.nan) if 8 * k * n * q <= KEPT_PREDICTIONS else None
-    at = 0
-    for batch in _batches(_training(blocks, folds), len(folds)):
+    errors: list[Array] = []
+    coefficients: list[Array] = []
+    for batch in _batches(_training(blocks, folds)):
         scaled = [Blocks(views, blocks.shape, None).scaled(*scaling) for views in batch]
         path = solve(_stacked([s.A for s in scaled]), _stacked([s.B for s in scaled]), k).path()
-        for s, steps in zip(scaled, path, strict=True):
-            coef, _ = s.original(steps)
-            coefficients.append(coef)
-            rows = folds[at]
-            guesses = _predict(blocks.X[rows], coef, s)
-            left = np.concatenate([(blocks.Y[rows] - s.y_mean)[None], blocks.Y[rows] - guesses])
-            errors[at] = np.einsum("kmq,kmq,m->kq", left, left, weights[rows])
-            if predictions is not None:
-                predictions[:, rows] = guesses
-            at += 1
+        models = [(s, s.original(steps)[0]) for s, steps in zip(scaled, path, strict=True)]
+        errors += _test(blocks, folds[len(errors) :], weights, models, predictions)
+        coefficients += [coef for _, coef in models]
     sizes = np.array([weights[rows].sum() for rows in folds])
     whole = blocks.scaled(*scaling)
     full, _ = whole.original(solve(whole.A[None], whole.B[None], k).path()[0])
-    return _path(errors, sizes, np.stack(coefficients), predictions, full)
+    return _path(np.stack(errors), sizes, np.stack(coefficients), predictions, full)
+
+
+def _test(
+    blocks: Blocks,
+    folds: Sequence[Any],
+    weights: Array,
+    models: list[tuple[Scaled, Array]],
+    predictions: Array | None,
+) -> list[Array]:
+    """Squared errors (K + 1, q) of models on the rows they have not seen; predictions are noted on the way."""
+    errors: list[Any] = [None] * len(models)
+
+    def work(chosen: Sequence[int], meter: Meter) -> None:
+        for g in chosen:
+            rows, (scaled, coef) = folds[g], models[g]
+            guesses = _predict(blocks.X[rows], coef, scaled)
+            left = np.concatenate([(blocks.Y[rows] - scaled.y_mean)[None], blocks.Y[rows] - guesses])
+            errors[g] = np.einsum("kmq,m->kq", left**2, weights[rows])
+            if predictions is not None:
+                predictions[:, rows] = guesses
+            meter.tick()
+
+    run(work, share(len(models), threads_for(len(models))))
+    return errors
 
 
 def _path(errors: Array, sizes: Array, coefficients: Array, predictions: Array | None, full: Array) -> RegressionPath:
@@ -224,7 +241,7 @@ def _others(folds: Sequence[Any], n: int) -> Array:
     return np.flatnonzero(free)
 
 
-def _batches(views: Iterator[Compressed], count: int) -> Iterator[list[Compressed]]:
+def _batches(views: Iterator[Compressed]) -> Iterator[list[Compressed]]:
     batch: list[Compressed] = []
     for view in views:
         batch.append(view)
