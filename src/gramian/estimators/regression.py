@@ -142,6 +142,8 @@ class ComponentRegressor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Regr
                 raise ValueError("n_components='auto' needs all rows at once. Give a number to partial_fit.")
             self.path_ = self._path(blocks, self.cv)
             k = max(self.path_.recommended, 1)
+            if self.path_.recommended == 0:
+                warn("no number of components predicts y better than its mean does: 1 was fitted.", RankWarning)
         else:
             k = self._asked(blocks)
         scaled = blocks.scaled(*self._scaling())

@@ -11,7 +11,7 @@ import scipy.stats
 from sklearn.model_selection import check_cv
 
 from gramian.estimators.two_blocks import Blocks, Scaled
-from gramian.operators import Compressed, complements, moments_of
+from gramian.operators import Compressed, complements, compress, moments_of
 from gramian.operators.compressed import from_moments, from_rows
 from gramian.operators.tiles import Meter, run, share, threads_for
 from gramian.results import Array
@@ -112,13 +112,13 @@ def cross_validated(blocks: Blocks, solve: Solve, scaling: tuple[bool, bool], k:
     The moments of each fold are taken once; those of the rows outside it are sums of the others. All folds are then
     solved together.
     """
-    folds = splits(cv, blocks)
+    folds, trains = splits(cv, blocks)
     n, q = blocks.Y.shape
     weights = np.ones(n) if blocks.weights is None else blocks.weights
     predictions = np.full((k, n, q), np.nan) if 8 * k * n * q <= KEPT_PREDICTIONS else None
     errors: list[Array] = []
     coefficients: list[Array] = []
-    for batch in _batches(_training(blocks, folds)):
+    for batch in _batches(_training(blocks, folds, trains)):
         scaled = [Blocks(views, blocks.shape, None).scaled(*scaling) for views in batch]
         path = solve(_stacked([s.A for s in scaled]), _stacked([s.B for s in scaled]), k).path()
         models = [(s, s.original(steps)[0]) for s, steps in zip(scaled, path, strict=True)]
@@ -183,20 +183,26 @@ def _path(errors: Array, sizes: Array, coefficients: Array, predictions: Array |
     )
 
 
-def splits(cv: Any, blocks: Blocks) -> list[Any]:
-    """Rows left out together: interleaved for a number of folds, else as a scikit-learn splitter has it."""
+def splits(cv: Any, blocks: Blocks) -> tuple[list[Any], list[Array] | None]:
+    """Rows left out together, and the rows that train each model if those are not simply all others.
+
+    A number of folds takes every so-manyth row; a splitter of scikit-learn, or pairs of index arrays, are heeded.
+    """
     n = blocks.shape[0]
     if isinstance(cv, (int, np.integer)) and not isinstance(cv, bool):
         if cv < 2:
             raise ValueError(f"cv={cv} must be at least 2 folds.")
         count = min(int(cv), n)
-        return [slice(g, n, count) for g in range(count)]
-    folds = [np.asarray(test) for _, test in check_cv(cv).split(np.zeros((n, 1)), blocks.Y)]
-    if any(len(fold) == 0 for fold in folds) or len(folds) < 2:
+        return [slice(g, n, count) for g in range(count)], None
+    pairs = [(np.asarray(a), np.asarray(b)) for a, b in check_cv(cv).split(np.zeros((n, 1)), blocks.Y)]
+    trains, tests = [a for a, _ in pairs], [b for _, b in pairs]
+    if len(tests) < 2 or any(len(rows) == 0 for rows in tests):
         raise ValueError(f"cv={cv!r} gives an empty fold, or fewer than 2. Use folds that each leave rows out.")
-    if len(np.unique(np.concatenate(folds))) < sum(map(len, folds)):
+    if len(np.unique(np.concatenate(tests))) < sum(map(len, tests)):
         raise ValueError(f"cv={cv!r} leaves a row out more than once; folds must not overlap.")
-    return [_as_slice(fold) for fold in folds]
+    plain = all(len(a) + len(b) == n and len(np.unique(np.r_[a, b])) == n for a, b in pairs)
+    plain = plain and sum(map(len, tests)) == n
+    return [_as_slice(rows) for rows in tests], None if plain else trains
 
 
 def _as_slice(rows: Array) -> Any:
@@ -206,19 +212,19 @@ def _as_slice(rows: Array) -> Any:
     return slice(int(rows[0]), int(rows[-1]) + 1, step) if even else rows
 
 
-def _training(blocks: Blocks, folds: Sequence[Any]) -> Iterator[Compressed]:
-    """Compressed rows outside each fold."""
+def _training(blocks: Blocks, folds: Sequence[Any], trains: list[Array] | None) -> Iterator[Compressed]:
+    """Compressed rows that train the model of each fold."""
     X, Y, w = blocks.X, blocks.Y, blocks.weights
+    if trains is not None:
+        return (compress(X[rows], Y[rows], None if w is None else w[rows]) for rows in trains)
     d = blocks.views.d
-    covered = sum(len(range(*f.indices(len(Y)))) if isinstance(f, slice) else len(f) for f in folds)
-    rest = [] if covered == len(Y) else [_others(folds, len(Y))]
 
     def each(make: Callable[..., Any]) -> list[Any]:
-        parts: list[Any] = [None] * (len(folds) + len(rest))
+        parts: list[Any] = [None] * len(folds)
 
         def work(chosen: Sequence[int], meter: Meter) -> None:
             for g in chosen:
-                rows = [*folds, *rest][g]
+                rows = folds[g]
                 parts[g] = make(X[rows], Y[rows], None if w is None else w[rows])
                 meter.tick()
 
@@ -229,16 +235,8 @@ def _training(blocks: Blocks, folds: Sequence[Any]) -> Iterator[Compressed]:
         parts = each(lambda x, y, v: moments_of(x, v, beside=y))
         found = [from_moments(moments, d, careful=True) for moments in complements(parts)]
         if all(views is not None for views in found):
-            return iter(found[: len(folds)])  # type: ignore[arg-type]
-    return iter(list(complements(each(from_rows)))[: len(folds)])
-
-
-def _others(folds: Sequence[Any], n: int) -> Array:
-    """Rows that are in no fold: they train every model and test none."""
-    free = np.ones(n, dtype=bool)
-    for fold in folds:
-        free[fold] = False
-    return np.flatnonzero(free)
+            return iter(found)  # type: ignore[arg-type]
+    return complements(each(from_rows))
 
 
 def _batches(views: Iterator[Compressed]) -> Iterator[list[Compressed]]:

@@ -39,7 +39,8 @@ class Blocks:
     @property
     def limit(self) -> int:
         """Most components there can be."""
-        return max(1, min(self.views.d, int(np.ceil(self.views.weight)) - 1))
+        rows = self.shape[0] if self.weights is None else int((self.weights > 0).sum())
+        return max(1, min(self.views.d, rows - 1))
 
     def scaled(self, scale_x: bool, scale_y: bool) -> Scaled:
         """The two compressed views, divided by the standard deviations of their columns where asked."""
@@ -134,7 +135,7 @@ def gather_more(estimator: Any, X: Any, Y: Any, sample_weight: Any, *, name: str
         q = seen.d - X.shape[1]
         raise ValueError(f"{name} has {new.d - X.shape[1]} columns; the rows before had {q}.")
     estimator.moments_ = total = new if seen is None else seen + new
-    if total.weight <= 2:
+    if total.weight <= 1:
         return None
     views = from_moments(total, X.shape[1])
     shape = int(np.ceil(total.weight)), X.shape[1]

@@ -64,6 +64,8 @@ class Compressed:
     def __add__(self, other: Compressed) -> Compressed:
         """Both sets of rows together; a last row holds the distance between their means."""
         weight = self.weight + other.weight
+        if not self.weight or not other.weight:
+            return self if self.weight else other
         shift = np.sqrt(self.weight * other.weight / weight) * (other.mean - self.mean) / self.units
         stacked = np.vstack([self.rows, other.rows * (other.units / self.units), shift])
         mean = self.mean + (other.mean - self.mean) * (other.weight / weight)
@@ -125,14 +127,21 @@ def _eigen_root(C: Array) -> Array:
     """A root of a correlation matrix that may be singular: directions without variance are cut off."""
     with one_blas_thread():
         values, vectors = scipy.linalg.eigh(C)
-    kept = values > len(C) * np.finfo(np.float64).eps * values.max(initial=0.0)
+    # Sums over many rows leave some tens of units in the last place; their root would look like a direction.
+    kept = values > 50 * len(C) * np.finfo(np.float64).eps * values.max(initial=0.0)
     return np.where(kept, np.sqrt(np.where(kept, values, 0.0)), 0.0)[:, None] * vectors.T
 
 
 def from_rows(X: Any, Y: Any, weights: Array | None = None) -> Compressed:
     """Compress rows without squaring anything: the rows themselves if they are few, else their triangular factor."""
+    columns = X.shape[1] + Y.shape[1]
+    if weights is not None and not weights.all():
+        heavy = np.flatnonzero(weights)
+        X, Y, weights = X[heavy], Y[heavy], weights[heavy]
+    if X.shape[0] == 0:
+        return Compressed(np.zeros((0, columns)), X.shape[1], 0.0, np.zeros(columns), np.ones(columns), "rows")
     views = [Data(view, weights=weights) for view in (X, Y)]
-    n, columns = views[0].n, sum(view.d for view in views)
+    n, weight = views[0].n, views[0].weight
     means = np.concatenate([view.mean for view in views])
     units = np.concatenate([np.full(view.d, view.unit) for view in views])
     few = n <= columns
@@ -140,10 +149,9 @@ def from_rows(X: Any, Y: Any, weights: Array | None = None) -> Compressed:
     for block in [slice(0, n)] if few else row_blocks(n, columns):
         rows = np.vstack([rows, np.hstack([view.block(block) for view in views])])
         rows = rows if few else _triangle(rows)
-    squares = np.einsum("ij,ij->j", rows, rows)
-    deviations = np.sqrt(squares / (views[0].weight - 1))
-    rows[:, (column_scale(deviations, means / units) != deviations) | (squares == 0)] = 0.0
-    return Compressed(rows, X.shape[1], views[0].weight, means, units, "rows" if few else "triangular")
+    deviations = np.sqrt(np.einsum("ij,ij->j", rows, rows) / weight)
+    rows[:, (column_scale(deviations, means / units) != deviations) | (deviations == 0)] = 0.0
+    return Compressed(rows, X.shape[1], weight, means, units, "rows" if few else "triangular")
 
 
 def _triangle(rows: Array) -> Array:

@@ -182,6 +182,8 @@ def _sparse(X: Any, weights: Array | None) -> Moments:
     """Moments of CSR rows, whose zeros are not visited; the mean is subtracted from the finished sums."""
     X = X.astype(np.float64, copy=False)
     weight = float(X.shape[0] if weights is None else weights.sum())
+    if weight == 0:
+        return Moments(0.0, np.zeros(X.shape[1]), np.zeros((X.shape[1], X.shape[1])))
     W = X if weights is None else sp.csr_array(sp.diags_array(weights) @ X)
     mean = np.asarray(W.sum(axis=0), dtype=np.float64).ravel() / weight
     scatter = (X.T @ W).toarray() - weight * np.outer(mean, mean)

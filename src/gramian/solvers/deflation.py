@@ -13,6 +13,7 @@ import scipy.linalg
 
 from gramian.config import one_blas_thread
 from gramian.results import Array
+from gramian.solvers.dense import left_svd
 from gramian.solvers.eigen import orient
 
 
@@ -128,24 +129,19 @@ def principal_components(A: Array, B: Array, k: int, order: str = "variance") ->
 
 
 def _principal(A: Array, B: Array, k: int, order: str) -> tuple[Array, Array, Array]:
-    U, s, Vt = scipy.linalg.svd(A, full_matrices=False, check_finite=False, lapack_driver=_driver(A))
-    rank = int((s > max(A.shape) * np.finfo(np.float64).eps * s.max(initial=0.0)).sum())
-    image = U[:, :rank].T @ B
-    chosen = np.arange(rank)
+    found = left_svd(A)
+    s, V = found.values, found.directions
+    image = found.vectors.T @ B
+    chosen = np.arange(len(s))
     if order == "contribution":
         chosen = np.argsort(-(image**2).sum(axis=1), kind="stable")
     chosen = chosen[:k]
-    V, Q, squares = np.zeros((A.shape[1], k)), np.zeros((B.shape[1], k)), np.zeros(k)
-    signs = orient(Vt[chosen].T) if len(chosen) else np.ones(0)
-    V[:, : len(chosen)] = Vt[chosen].T * signs
+    W, Q, squares = np.zeros((A.shape[1], k)), np.zeros((B.shape[1], k)), np.zeros(k)
+    signs = orient(V[:, chosen]) if len(chosen) else np.ones(0)
+    W[:, : len(chosen)] = V[:, chosen] * signs
     Q[:, : len(chosen)] = (image[chosen] / s[chosen, None]).T * signs
     squares[: len(chosen)] = s[chosen] ** 2
-    return V, Q, squares
-
-
-def _driver(A: Array) -> str:
-    # Plain QR iteration keeps small singular values a little better; for large tables its price is too high.
-    return "gesvd" if max(A.shape) <= 50 else "gesdd"
+    return W, Q, squares
 
 
 def _leading(Z: Array) -> tuple[Array, Array]:

@@ -71,5 +71,10 @@ def left_svd(A: Array) -> Singular:
             U, s, Vt = scipy.linalg.svd(A, full_matrices=False, check_finite=False)
     except scipy.linalg.LinAlgError:
         U, s, Vt = scipy.linalg.svd(A, full_matrices=False, check_finite=False, lapack_driver="gesvd")
-    rank = int((s > max(A.shape) * np.finfo(np.float64).eps * s.max(initial=0.0)).sum())
+    rank = numerical_rank(s, A.shape)
     return Singular(s[:rank], U[:, :rank], Vt[:rank].T)
+
+
+def numerical_rank(s: Array, shape: tuple[int, ...]) -> int:
+    """Number of singular values that stand out from the rounding of a table that was compressed before."""
+    return int((s > 10 * max(shape) * np.finfo(np.float64).eps * s.max(initial=0.0)).sum())
