@@ -10,12 +10,12 @@ from sklearn.base import BaseEstimator, RegressorMixin, TransformerMixin
 from gramian import mixing
 from gramian.estimators.base import Clock, describe
 from gramian.estimators.cca_tests import CanonicalTests
-from gramian.estimators.two_blocks import Blocks, Scaled, complete_rows, gather, gather_more, read_targets
+from gramian.estimators.two_blocks import Blocks, Scaled, complete_rows, read_targets
 from gramian.estimators.two_views import TwoViews
-from gramian.estimators.validation import all_or_nothing, check_choice, check_components
+from gramian.estimators.validation import check_choice, check_components
 from gramian.estimators.warnings import RankWarning, warn
 from gramian.results import Array, percent
-from gramian.solvers.dense import left_svd, pinned_if_small
+from gramian.solvers.dense import left_svd
 from gramian.solvers.eigen import orient
 
 
@@ -85,36 +85,7 @@ class CCA(TwoViews, CanonicalTests, TransformerMixin, RegressorMixin, BaseEstima
         self.scale = scale
         self.missing = missing
 
-    @all_or_nothing
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Find the pairs.
-
-        Parameters
-        ----------
-        X : (n, d) array, data frame or sparse matrix
-            One view.
-        y : (n, q) array, data frame or sparse matrix
-            The other view of the same rows.
-        sample_weight : (n,) array, optional
-            Frequencies: a row of weight 2 counts as two rows.
-
-        Returns
-        -------
-        self
-        """
-        clock = Clock()
-        blocks = gather(self, X, y, sample_weight, name="Y")
-        with pinned_if_small(blocks.views.rows.size * min(blocks.views.rows.shape)):
-            return self._correlate(blocks, clock)
-
-    @all_or_nothing
-    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Add rows to those seen so far; the result is that of one ``fit`` of all of them."""
-        clock = Clock()
-        blocks = gather_more(self, X, y, sample_weight, name="Y")
-        return self if blocks is None else self._correlate(blocks, clock)
-
-    def _correlate(self, blocks: Blocks, clock: Clock) -> Self:
+    def _find(self, blocks: Blocks, clock: Clock) -> Self:
         check_choice("scale", self.scale, (True, False))
         ridge = check_ridge(self.ridge)
         check_components(self.n_components, 10**9, "there can be", fractions=False)

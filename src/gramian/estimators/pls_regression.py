@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 from sklearn.base import BaseEstimator
 
-from gramian.estimators.base import Clock
 from gramian.estimators.regression import ComponentRegressor
-from gramian.estimators.two_blocks import gather, gather_more
-from gramian.estimators.validation import all_or_nothing, check_choice
+from gramian.estimators.validation import check_choice
 from gramian.results import Array
 from gramian.solvers.deflation import Factors, partial_least_squares
 
@@ -82,33 +80,6 @@ class PLSRegression(ComponentRegressor, BaseEstimator):
         self.scale = scale
         self.missing = missing
         self.cv = cv
-
-    @all_or_nothing
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Find the components and the coefficients.
-
-        Parameters
-        ----------
-        X : (n, d) array, data frame or sparse matrix
-            Rows; NaN where missing, if ``missing="em"``.
-        y : (n,) or (n, q) array
-            Targets.
-        sample_weight : (n,) array, optional
-            Frequencies: a row of weight 2 counts as two rows.
-
-        Returns
-        -------
-        self
-        """
-        clock = Clock()
-        return self._regress(gather(self, X, y, sample_weight), clock)
-
-    @all_or_nothing
-    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Add rows to those seen so far; the result is that of one ``fit`` of all of them."""
-        clock = Clock()
-        blocks = gather_more(self, X, y, sample_weight)
-        return self if blocks is None else self._regress(blocks, clock)
 
     def _solve(self, A: Array, B: Array, k: int) -> Factors:
         return partial_least_squares(A, B, k)

@@ -8,9 +8,9 @@ import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin, TransformerMixin
 
 from gramian.estimators.base import Clock, describe
-from gramian.estimators.two_blocks import Blocks, Scaled, gather, gather_more
+from gramian.estimators.two_blocks import Blocks, Scaled
 from gramian.estimators.two_views import TwoViews
-from gramian.estimators.validation import all_or_nothing, check_choice, check_components
+from gramian.estimators.validation import check_choice, check_components
 from gramian.estimators.warnings import RankWarning, warn
 from gramian.results import Array, percent
 from gramian.solvers.deflation import canonical_partial_least_squares, covariance_directions
@@ -26,34 +26,7 @@ class CovarianceOfViews(TwoViews, TransformerMixin):
     def _directions(self, A: Array, B: Array, k: int) -> tuple[Array, ...]:
         raise NotImplementedError
 
-    @all_or_nothing
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Find the pairs of directions.
-
-        Parameters
-        ----------
-        X : (n, d) array, data frame or sparse matrix
-            One view.
-        y : (n, q) array, data frame or sparse matrix
-            The other view of the same rows.
-        sample_weight : (n,) array, optional
-            Frequencies: a row of weight 2 counts as two rows.
-
-        Returns
-        -------
-        self
-        """
-        clock = Clock()
-        return self._covary(gather(self, X, y, sample_weight, name="Y"), clock)
-
-    @all_or_nothing
-    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Add rows to those seen so far; the result is that of one ``fit`` of all of them."""
-        clock = Clock()
-        blocks = gather_more(self, X, y, sample_weight, name="Y")
-        return self if blocks is None else self._covary(blocks, clock)
-
-    def _covary(self, blocks: Blocks, clock: Clock) -> Self:
+    def _find(self, blocks: Blocks, clock: Clock) -> Self:
         check_choice("scale", self.scale, (True, False))
         check_components(self.n_components, 10**9, "there can be", fractions=False)
         scaled = blocks.scaled(bool(self.scale), bool(self.scale))

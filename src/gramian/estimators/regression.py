@@ -15,8 +15,8 @@ from gramian.estimators.importance import selectivity_ratio, variable_importance
 from gramian.estimators.merit import Merit, merit
 from gramian.estimators.regression_path import RegressionPath, cross_validated
 from gramian.estimators.targets import check_targets
-from gramian.estimators.two_blocks import Blocks, Scaled, complete_rows, gather
-from gramian.estimators.validation import check_components
+from gramian.estimators.two_blocks import Blocks, Scaled, complete_rows, gather, gather_more
+from gramian.estimators.validation import all_or_nothing, check_components
 from gramian.estimators.warnings import RankWarning, warn
 from gramian.projection import LinearProjection
 from gramian.results import Array, percent
@@ -25,7 +25,7 @@ from gramian.solvers.dense import pinned_if_small
 
 
 class ComponentRegressor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixin):
-    """After-fit behaviour of regressions on components ``t = A r`` of centred (and scaled) rows A."""
+    """Regressions on components ``t = A r`` of centred (and scaled) rows A; how they are found is ``_solve``."""
 
     n_components: Any
     missing: Any
@@ -40,6 +40,33 @@ class ComponentRegressor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Regr
     n_samples_: float
     residual_moments_: tuple[float, float]
     path_: RegressionPath | None
+
+    @all_or_nothing
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Find the components and the coefficients.
+
+        Parameters
+        ----------
+        X : (n, d) array, data frame or sparse matrix
+            Rows; NaN where missing, if ``missing="em"``.
+        y : (n,) or (n, q) array
+            Targets.
+        sample_weight : (n,) array, optional
+            Frequencies: a row of weight 2 counts as two rows.
+
+        Returns
+        -------
+        self
+        """
+        clock = Clock()
+        return self._regress(gather(self, X, y, sample_weight), clock)
+
+    @all_or_nothing
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Add rows to those seen so far; the result is that of one ``fit`` of all of them."""
+        clock = Clock()
+        blocks = gather_more(self, X, y, sample_weight)
+        return self if blocks is None else self._regress(blocks, clock)
 
     def predict(self, X: Any) -> Array:
         """Return predictions of the targets, (m,) if they came as one dimension, else (m, q)."""
@@ -56,7 +83,7 @@ class ComponentRegressor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Regr
 
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
         """Fit, and return the scores of the rows."""
-        return self.fit(X, y, sample_weight=sample_weight).transform(X)
+        return self.fit(X, y, sample_weight).transform(X)
 
     def cross_validate(self, X: Any, y: Any, *, cv: Any = None, sample_weight: Any = None) -> RegressionPath:
         """Cross-validate every number of components up to ``n_components`` in one run; nothing fitted changes.

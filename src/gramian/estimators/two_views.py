@@ -1,16 +1,19 @@
-"""What methods of two views share after the fit: scores of either view, and one view predicted from the other."""
+"""What methods of two views share: reading both, scores of either, and one view predicted from the other."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.utils.validation import check_is_fitted
 
-from gramian.estimators.two_blocks import Scaled, complete_rows, read_targets
+from gramian.estimators.base import Clock
+from gramian.estimators.two_blocks import Blocks, Scaled, complete_rows, gather, gather_more, read_targets
+from gramian.estimators.validation import all_or_nothing
 from gramian.projection import LinearProjection
 from gramian.results import Array
+from gramian.solvers.dense import pinned_if_small
 
 
 class TwoViews(ClassNamePrefixFeaturesOutMixin):
@@ -19,6 +22,41 @@ class TwoViews(ClassNamePrefixFeaturesOutMixin):
     missing: Any
     x_projection_: LinearProjection
     y_projection_: LinearProjection
+
+    @all_or_nothing
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Find the pairs of directions.
+
+        Parameters
+        ----------
+        X : (n, d) array, data frame or sparse matrix
+            One view.
+        y : (n, q) array, data frame or sparse matrix
+            The other view of the same rows.
+        sample_weight : (n,) array, optional
+            Frequencies: a row of weight 2 counts as two rows.
+
+        Returns
+        -------
+        self
+        """
+        clock = Clock()
+        return self._pair(gather(self, X, y, sample_weight, name="Y"), clock)
+
+    @all_or_nothing
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Add rows to those seen so far; the result is that of one ``fit`` of all of them."""
+        clock = Clock()
+        blocks = gather_more(self, X, y, sample_weight, name="Y")
+        return self if blocks is None else self._pair(blocks, clock)
+
+    def _pair(self, blocks: Blocks, clock: Clock) -> Self:
+        views = blocks.views.rows
+        with pinned_if_small(views.size * min(views.shape)):
+            return self._find(blocks, clock)
+
+    def _find(self, blocks: Blocks, clock: Clock) -> Self:
+        raise NotImplementedError
 
     def transform(self, X: Any, Y: Any = None) -> Any:
         """Return the scores of rows of X; with Y, a pair: those of X and those of Y."""
@@ -29,7 +67,7 @@ class TwoViews(ClassNamePrefixFeaturesOutMixin):
 
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> tuple[Array, Array]:
         """Fit, and return the scores of both views."""
-        return self.fit(X, y, sample_weight=sample_weight).transform(X, y)
+        return self.fit(X, y, sample_weight).transform(X, y)
 
     def predict(self, X: Any) -> Array:
         """Return Y as predicted from X through the components: least squares on the scores."""
