@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, RegressorMixin, TransformerMixin
+from sklearn.base import BaseEstimator, RegressorMixin
 
 from gramian import mixing
 from gramian.estimators.base import Clock, describe
 from gramian.estimators.cca_tests import CanonicalTests
-from gramian.estimators.two_blocks import Blocks, Scaled, complete_rows, read_targets
+from gramian.estimators.two_blocks import Blocks, Scaled, complete_rows
 from gramian.estimators.two_views import TwoViews
 from gramian.estimators.validation import check_choice, check_components
 from gramian.estimators.warnings import RankWarning, warn
@@ -19,7 +19,7 @@ from gramian.solvers.dense import left_svd
 from gramian.solvers.eigen import orient
 
 
-class CCA(TwoViews, CanonicalTests, TransformerMixin, RegressorMixin, BaseEstimator):
+class CCA(TwoViews, CanonicalTests, RegressorMixin, BaseEstimator):
     r"""Pairs of directions, one in each of two views of the same rows, whose scores correlate most.
 
     Definition
@@ -89,13 +89,14 @@ class CCA(TwoViews, CanonicalTests, TransformerMixin, RegressorMixin, BaseEstima
         check_choice("scale", self.scale, (True, False))
         ridge = check_ridge(self.ridge)
         check_components(self.n_components, 10**9, "there can be", fractions=False)
-        scaled = blocks.scaled(bool(self.scale), bool(self.scale))
-        x, y = left_svd(scaled.A), left_svd(scaled.B)
+        # Without a ridge units do not matter, except to rounding: there columns of one length are best.
+        by_length = tuple(bool(self.scale or not r) for r in ridge)
+        scaled = blocks.scaled(by_length[0], by_length[1])
+        x, y = left_svd(scaled.A, scaled.x_blur), left_svd(scaled.B, scaled.y_blur)
         if not len(x.values) or not len(y.values):
             raise ValueError(f"{'X' if not len(x.values) else 'Y'} has zero variance: there is nothing to correlate.")
-        # A ridge is in original units; views may have been divided by a power of two to keep extreme data in range.
-        units = [blocks.views.units[0], blocks.views.units[-1]] if not self.scale else [1.0, 1.0]
-        ridges = ridge[0] / units[0] ** 2, ridge[1] / units[1] ** 2
+        # A ridge is in original units; extreme data are worked on in others.
+        ridges = ridge[0] / scaled.x_unit / scaled.x_unit, ridge[1] / scaled.y_unit / scaled.y_unit
         mix = mixing.correlate(x.values, y.values, x.vectors.T @ y.vectors, scaled.weight, ridges)
         k = min(len(mix.values), int(self.n_components or len(mix.values)))
         Wx, Wy = x.directions @ mix.x[:, :k], y.directions @ mix.y[:, :k]
@@ -106,10 +107,10 @@ class CCA(TwoViews, CanonicalTests, TransformerMixin, RegressorMixin, BaseEstima
 
     def _both(self, X: Any, Y: Any) -> tuple[Any, Any]:
         X = complete_rows(self, X)
-        return X, read_targets(Y, X.shape[0], "Y").values
+        return X, self._second(Y, X.shape[0])
 
     def _keep(self, blocks: Blocks, scaled: Scaled, Wx: Array, Wy: Array, clock: Clock) -> Self:
-        self._keep_projections(scaled, Wx, Wy)
+        self._keep_projections(scaled, Wx / scaled.x_unit, Wy / scaled.y_unit)
         self.x_weights_, self.y_weights_ = self.x_projection_.weights, self.y_projection_.weights
         Tx, Ty = scaled.A @ Wx, scaled.B @ Wy
         self.x_structure_, self.y_structure_ = correlations(scaled.A, Tx), correlations(scaled.B, Ty)

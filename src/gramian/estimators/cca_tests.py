@@ -83,7 +83,7 @@ class CanonicalTests:
         a, b = p - k, q - k
         wilks = np.cumprod((1 - rho**2)[::-1])[::-1]
         inner = a**2 + b**2 - 5
-        t = np.where(inner > 0, np.sqrt((a**2 * b**2 - 4) / np.where(inner > 0, inner, 1)), 1.0)
+        t = np.where(inner > 0, np.sqrt(np.maximum(a**2 * b**2 - 4, 0) / np.where(inner > 0, inner, 1)), 1.0)
         df1 = (a * b).astype(float)
         df2 = (n - 1 - k - (a + b + 1) / 2) * t - df1 / 2 + 1
         root = wilks ** (1 / t)

@@ -121,6 +121,8 @@ class ComponentDiagnostics:
 
 def t2_limit(n: float, k: int, alpha: float) -> float:
     """Limit of T2 for k components of n rows."""
+    if k == 0:
+        return 0.0
     if n <= k:
         raise ValueError(f"T2 has no limit with {k} components of {n} rows. Use fewer components.")
     return float(k * (n**2 - 1) / (n * (n - k)) * scipy.stats.f.ppf(1 - _probability(alpha), k, n - k))

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from typing import Any, Self
 
+import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
 
 from gramian import mixing
 from gramian.estimators.base import Clock, ProjectionTransformer, random_generator, summarize, warn_of
 from gramian.estimators.targets import KernelInput
 from gramian.estimators.validation import all_or_nothing, check_components, how_many, whole_number
-from gramian.estimators.warnings import RankWarning, warn
+from gramian.estimators.warnings import GramianWarning, RankWarning, warn
+from gramian.operators.centering import uncentred
+from gramian.preimage import PreImage, check_method, preimage
 from gramian.results import Array
 from gramian.spaces import KernelBasis, KernelSpace
+from gramian.spaces.conditional import ConditionalBasis
 
 
 class KernelPCA(KernelInput, ProjectionTransformer, BaseEstimator):
@@ -34,6 +39,11 @@ class KernelPCA(KernelInput, ProjectionTransformer, BaseEstimator):
     solver : str or solver object
         "auto", "dense", "krylov" (matrix-free), "power" (one by one with peeling), "randomized", or an object such as
         ``gramian.solvers.Krylov(tol=1e-4)``.
+    preimage : {None, "auto", "fixed_point", "distance", "learned"}
+        How :meth:`inverse_transform` finds rows: see :func:`gramian.preimage.preimage`. A method that the kernel does
+        not allow is refused at fit. None, the default, promises nothing and costs nothing: rows are found as by "auto"
+        if the kernel allows it, and the question is put only when they are asked for, so that kernels without
+        pre-images can be fitted.
     random_state : int, Generator, RandomState or None
         Seed of the iterative solvers. None is a fixed seed.
 
@@ -73,11 +83,13 @@ class KernelPCA(KernelInput, ProjectionTransformer, BaseEstimator):
         *,
         kernel: Any = "rbf",
         solver: Any = "auto",
+        preimage: str | None = None,
         random_state: Any = None,
     ) -> None:
         self.n_components = n_components
         self.kernel = kernel
         self.solver = solver
+        self.preimage = preimage
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -104,6 +116,8 @@ class KernelPCA(KernelInput, ProjectionTransformer, BaseEstimator):
     def _fit(self, X: Any) -> Array:
         clock = Clock()
         kernel, X = self._read(X, min_samples=2)
+        if self.preimage is not None:
+            check_method(kernel, self.preimage)
         basis = self._basis(KernelSpace(kernel, X))
         self.projection_ = basis.projection(mixing.identity(basis))
         self.eigenvalues_ = basis.eigenvalues
@@ -112,7 +126,7 @@ class KernelPCA(KernelInput, ProjectionTransformer, BaseEstimator):
         self.summary_ = summarize(self, basis, X.shape, clock, detail=str(self.kernel_))
         return basis.scores().astype(X.dtype, copy=False)
 
-    def _basis(self, space: KernelSpace) -> KernelBasis:
+    def _basis(self, space: KernelSpace) -> KernelBasis | ConditionalBasis:
         check_components(self.n_components, space.n, f"the number of rows, {space.n}")
         asked = whole_number(self.n_components)
         basis = space.basis(asked, self.solver, random_generator(self.random_state))
@@ -129,6 +143,70 @@ class KernelPCA(KernelInput, ProjectionTransformer, BaseEstimator):
             )
         warn_of(basis)
         return basis.truncate(how_many(self.n_components, basis))
+
+    def inverse_transform(self, X: Any) -> Array:
+        """Return rows whose features are near the points with the scores ``X``.
+
+        Most points of a feature space are the features of no row; :meth:`reconstruct` also says how near these come.
+
+        Parameters
+        ----------
+        X : (m, k) array
+            Scores.
+
+        Returns
+        -------
+        (m, d) array
+            float32 for float32 scores, float64 otherwise. Where no row is near (scores of a row that resembles no
+            training row), the nearest training row, with a warning.
+        """
+        found = self.reconstruct(X)
+        if found.fallbacks:
+            warn(
+                f"{found.fallbacks} of {len(found.points)} points have no pre-image: they resemble no training row. "
+                "Their nearest training rows in feature space stand in.",
+                GramianWarning,
+            )
+        narrow = np.asarray(X).dtype == np.float32
+        return found.points.astype(np.float32 if narrow else np.float64, copy=False)
+
+    def reconstruct(self, X: Any) -> PreImage:
+        r"""Find rows for scores, and say how near in feature space they come.
+
+        Definition
+        ----------
+        .. math:: P = \bar\phi + \sum_k t_k v_k, \qquad x = \arg\min_x \|\phi(x) - P\|
+
+        Parameters
+        ----------
+        X : (m, k) array
+            Scores t.
+
+        Returns
+        -------
+        PreImage
+            Rows ``points``, distances ``residuals``, the ``methods`` that found them, and how many ``fallbacks``.
+        """
+        check_is_fitted(self)
+        scores, k = np.asarray(X), len(self.eigenvalues_)
+        if scores.ndim != 2 or scores.shape[1] != k:
+            raise ValueError(f"X has shape {scores.shape}; scores of {k} components, m x {k}, are expected.")
+        method = self.preimage or "auto"
+        check_method(self.kernel_, method)
+        weights, coordinates = uncentred(self.projection_.coefficients, scores.astype(np.float64))
+        far = self._resembles_nothing(scores)
+        return preimage(
+            self.kernel_, self.projection_.anchors, weights, coordinates=coordinates, method=method, far=far
+        )
+
+    def _resembles_nothing(self, scores: Array) -> Array:
+        """Whether scores are those of a row with no similarity to any training row: what is left is the offset."""
+        offset = self.projection_.offset
+        size = np.abs(offset).max()
+        if size <= 1e-6 * np.sqrt(self.eigenvalues_[0] / len(self.projection_.coefficients)):
+            return np.zeros(len(scores), dtype=bool)  # the mean has these scores too
+        precision = np.finfo(np.float32 if scores.dtype == np.float32 else np.float64).eps ** 0.5
+        return (np.abs(scores - offset) <= precision * size).all(axis=1)
 
     @property
     def explained_variance_ratio_(self) -> Array:

@@ -81,9 +81,9 @@ class PLSRegression(ComponentRegressor, BaseEstimator):
         self.missing = missing
         self.cv = cv
 
-    def _solve(self, A: Array, B: Array, k: int) -> Factors:
-        return partial_least_squares(A, B, k)
+    def _solve(self, A: Array, B: Array, k: int, blur: Array) -> Factors:
+        return partial_least_squares(A, B, k, blur)
 
     def _scaling(self) -> tuple[bool, bool]:
         check_choice("scale", self.scale, (True, False, "x"))
-        return self.scale is not False, self.scale is True
+        return bool(self.scale), not isinstance(self.scale, str) and bool(self.scale)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, RegressorMixin, TransformerMixin
+from sklearn.base import BaseEstimator, RegressorMixin
 
 from gramian.estimators.base import Clock, describe
 from gramian.estimators.two_blocks import Blocks, Scaled
@@ -16,7 +16,7 @@ from gramian.results import Array, percent
 from gramian.solvers.deflation import canonical_partial_least_squares, covariance_directions
 
 
-class CovarianceOfViews(TwoViews, TransformerMixin):
+class CovarianceOfViews(TwoViews):
     """Fitting shared by the two methods below, which differ in what they take out before the next pair."""
 
     n_components: int | None
@@ -37,7 +37,10 @@ class CovarianceOfViews(TwoViews, TransformerMixin):
             raise ValueError("X and Y have zero covariance: there is nothing to find. Check both for constant columns.")
         self.x_weights_, self.y_weights_ = Wx, Wy
         self.x_rotations_, self.y_rotations_ = Rx, Ry
-        self.covariances_ = covariances / (scaled.weight - 1)
+        with np.errstate(over="ignore", under="ignore"):
+            self.covariances_ = covariances / (scaled.weight - 1) * scaled.x_unit * scaled.y_unit
+        if not np.isfinite(self.covariances_).all() or not self.covariances_.all():
+            raise ValueError("covariances of X and Y leave double precision. Use scale=True, or divide by constants.")
         self._keep_projections(scaled, Rx, Ry)
         self.x_loadings_ = self.x_projection_.back.T / scaled.x_scale[:, None]
         self.y_loadings_ = self.y_projection_.back.T / scaled.y_scale[:, None]
@@ -53,8 +56,8 @@ class CovarianceOfViews(TwoViews, TransformerMixin):
             warn(f"{notes[-1]} Use n_components={k} or fewer.", RankWarning)
         Tx, Ty = scaled.A @ self.x_rotations_, scaled.B @ self.y_rotations_
         correlation = np.einsum("rk,rk->k", Tx, Ty) / (np.linalg.norm(Tx, axis=0) * np.linalg.norm(Ty, axis=0))
-        whole = float(((scaled.A.T @ scaled.B) ** 2).sum()) / (scaled.weight - 1) ** 2
-        share = float((self.covariances_**2).sum()) / whole if whole > 0 else 0.0
+        Z = (scaled.A.T @ scaled.B) / (scaled.weight - 1)
+        share = float(np.sum((self.covariances_ / scaled.x_unit / scaled.y_unit) ** 2) / np.sum(Z**2))
         lines = [
             ("covariances", ", ".join(f"{value:.4g}" for value in self.covariances_[:5])),
             ("correlations", ", ".join(f"{value:.4f}" for value in correlation[:5])),

@@ -86,9 +86,9 @@ class PrincipalComponentRegression(ComponentRegressor, BaseEstimator):
         self.missing = missing
         self.cv = cv
 
-    def _solve(self, A: Array, B: Array, k: int) -> Factors:
+    def _solve(self, A: Array, B: Array, k: int, blur: Array) -> Factors:
         check_choice("order", self.order, ("variance", "contribution"))
-        return principal_components(A, B, k, self.order)
+        return principal_components(A, B, k, blur, self.order)
 
     def _notes(self, found: int, blocks: Blocks, scaled: Scaled) -> list[str]:
         notes = super()._notes(found, blocks, scaled)

@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, RegressorMixin, TransformerMixin
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.estimators.base import Clock, describe
@@ -22,6 +23,13 @@ from gramian.projection import LinearProjection
 from gramian.results import Array, percent
 from gramian.solvers.deflation import Factors
 from gramian.solvers.dense import pinned_if_small
+
+
+def _not_automatic(estimator: Any) -> bool:
+    """Whether ``partial_fit`` makes sense: choosing a number of components needs all rows at once."""
+    if isinstance(estimator.n_components, str) and estimator.n_components == "auto":
+        raise AttributeError("n_components='auto' needs all rows at once. Give a number to use partial_fit.")
+    return True
 
 
 class ComponentRegressor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixin):
@@ -61,6 +69,7 @@ class ComponentRegressor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Regr
         clock = Clock()
         return self._regress(gather(self, X, y, sample_weight), clock)
 
+    @available_if(_not_automatic)
     @all_or_nothing
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Add rows to those seen so far; the result is that of one ``fit`` of all of them."""
@@ -75,8 +84,8 @@ class ComponentRegressor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Regr
         guesses = self.predictor_.scores(X) + self.y_mean_
         return guesses[:, 0] if self._single else guesses
 
-    def transform(self, X: Any) -> Array:
-        """Return the scores of rows, (m, K)."""
+    def transform(self, X: Any, y: Any = None) -> Array:
+        """Return the scores of rows, (m, K); y is not looked at."""
         check_is_fitted(self)
         X = complete_rows(self, X)
         return self.projection_.scores(X).astype(X.dtype, copy=False)
@@ -109,18 +118,22 @@ class ComponentRegressor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Regr
 
     def merit(self, X: Any, y: Any) -> list[Merit]:
         """Return figures of merit of the predictions of rows (RMSE, bias, SEP, R2, RPD), one for each target."""
-        guesses = self.predict(X).reshape(np.shape(y)[0], -1)
+        guesses = self.predict(X)
+        guesses = guesses.reshape(len(guesses), -1)
         measured = check_targets(y, len(guesses)).values
+        if measured.shape != guesses.shape:
+            raise ValueError(f"y has {measured.shape[1]} columns; {guesses.shape[1]} targets were fitted.")
         return [merit(a, b) for a, b in zip(measured.T, guesses.T, strict=True)]
 
     def leverage(self, X: Any) -> Array:
         r"""Leverage of rows, :math:`1/n + \sum_k t_{ik}^2 / t_k't_k`."""
-        return 1 / self.n_samples_ + self._over(self._scores(X)[0] ** 2, self.score_squares_).sum(axis=1)
+        T, _ = self._scores(X)
+        return 1 / self.n_samples_ + self._over(T**2, self.score_squares_).sum(axis=1)
 
     def hotelling_t2(self, X: Any) -> Array:
         r"""Squared distance from the mean within the components, :math:`\sum_k t_{ik}^2/\lambda_k`."""
-        variances = self.score_squares_ / (self.n_samples_ - 1)
-        return self._over(self._scores(X)[0] ** 2, variances).sum(axis=1)
+        T, _ = self._scores(X)
+        return self._over(T**2, self.score_squares_ / (self.n_samples_ - 1)).sum(axis=1)
 
     def t2_limit(self, alpha: float = 0.05) -> float:
         """Value that T2 of a new row from the same source exceeds with probability ``alpha``."""
@@ -137,7 +150,7 @@ class ComponentRegressor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Regr
         check_is_fitted(self)
         return q_limit(*self.residual_moments_, alpha)
 
-    def _solve(self, A: Array, B: Array, k: int) -> Factors:
+    def _solve(self, A: Array, B: Array, k: int, blur: Array) -> Factors:
         raise NotImplementedError
 
     def _scaling(self) -> tuple[bool, bool]:
@@ -165,8 +178,6 @@ class ComponentRegressor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Regr
         if isinstance(self.n_components, str):
             if self.n_components != "auto":
                 raise ValueError(f"n_components={self.n_components!r} must be a whole number, None or 'auto'.")
-            if blocks.X is None:
-                raise ValueError("n_components='auto' needs all rows at once. Give a number to partial_fit.")
             self.path_ = self._path(blocks, self.cv)
             k = max(self.path_.recommended, 1)
             if self.path_.recommended == 0:
@@ -175,37 +186,36 @@ class ComponentRegressor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Regr
             k = self._asked(blocks)
         scaled = blocks.scaled(*self._scaling())
         with pinned_if_small(scaled.A.size * min(scaled.A.shape)):
-            factors = self._solve(scaled.A[None], scaled.B[None], k)
+            factors = self._solve(scaled.A[None], scaled.B[None], k, np.array([scaled.x_blur]))
             self._keep(factors.single(), int(factors.found[0]), blocks, scaled, clock)
         return self
 
     def _keep(self, f: Factors, found: int, blocks: Blocks, scaled: Scaled, clock: Clock) -> None:
-        rotations = f.rotations / scaled.x_scale[:, None]
-        coefficients = f.rotations @ f.y_loadings.T
-        coef, intercept = scaled.original(coefficients)
-        self.projection_ = LinearProjection(scaled.x_mean, rotations, f.x_loadings.T * scaled.x_scale)
-        self.predictor_ = LinearProjection(scaled.x_mean, coef.T, np.zeros((coef.shape[0], 0)))
-        self.coef_, self.intercept_, self.y_mean_ = coef, intercept, scaled.y_mean
-        self.x_mean_, self.x_scale_, self.y_scale_ = scaled.x_mean, scaled.x_scale, scaled.y_scale
-        self.x_weights_, self.x_rotations_ = f.weights, f.rotations
-        self.x_loadings_, self.y_loadings_ = f.x_loadings, f.y_loadings
-        self.score_squares_, self.n_samples_ = f.squares, scaled.weight
-        self.n_components_, self._single, self.filler_ = found, blocks.single, blocks.filler
+        coefficients, unit = f.rotations @ f.y_loadings.T, scaled.x_unit
         x_total, y_total = float((scaled.A**2).sum()), float((scaled.B**2).sum())
         y_squares = f.squares * (f.y_loadings**2).sum(axis=0)
         self.x_explained_ = _share(f.squares * (f.x_loadings**2).sum(axis=0), x_total)
         self.y_explained_ = _share(y_squares, y_total)
         self.vip_ = variable_importance(f.weights, y_squares)
         self.selectivity_ratio_ = selectivity_ratio(scaled.A, coefficients)
-        self.residual_moments_ = _residual_moments(scaled, f)
-        self._note_scores(blocks, rotations, scaled)
+        self.x_weights_, self.x_rotations_, self.x_loadings_ = f.weights, f.rotations, f.x_loadings
+        self.y_loadings_ = f.y_loadings * (scaled.y_unit / unit)
+        self.score_squares_, self.residual_moments_ = _in_units(f.squares, _residual_moments(scaled, f), unit)
+        self.coef_, self.intercept_ = scaled.original(coefficients)
+        self.x_mean_, self.y_mean_, self.n_samples_ = scaled.x_mean, scaled.y_mean, scaled.weight
+        self.x_scale_, self.y_scale_ = scaled.x_scale, scaled.y_scale
+        rotations = f.rotations / scaled.x_scale[:, None]
+        self.projection_ = LinearProjection(scaled.x_mean, rotations, f.x_loadings.T * scaled.x_scale)
+        self.predictor_ = LinearProjection(scaled.x_mean, self.coef_.T, np.zeros((len(self.coef_), 0)))
+        self.n_components_, self._single, self.filler_ = found, blocks.single, blocks.filler
+        self._note_scores(blocks)
         self.moments_ = getattr(self, "moments_", None) if blocks.X is None else blocks.moments()
         self.summary_ = self._describe(found, blocks, scaled, clock)
 
-    def _note_scores(self, blocks: Blocks, rotations: Array, scaled: Scaled) -> None:
+    def _note_scores(self, blocks: Blocks) -> None:
         self.__dict__.pop("x_scores_", None)  # rows that came piece by piece were not kept
         if blocks.X is not None:
-            self.x_scores_ = LinearProjection(scaled.x_mean, rotations, self.x_loadings_.T).scores(blocks.X)
+            self.x_scores_ = self.projection_.scores(blocks.X)
 
     def _describe(self, found: int, blocks: Blocks, scaled: Scaled, clock: Clock) -> Any:
         k = max(found, 1)
@@ -248,8 +258,8 @@ class ComponentRegressor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Regr
     def _notes(self, found: int, blocks: Blocks, scaled: Scaled) -> list[str]:
         """Say what is less than was asked for."""
         asked = self.n_components
-        if found == 0:
-            constant = not scaled.B.any()
+        constant = not scaled.B.any()
+        if found == 0 or constant:
             cause = "y has zero variance" if constant else "X and y have zero covariance"
             note = f"{cause}: every prediction is the mean of y."
             warn(f"{note} Check y{'' if constant else ' and X'}.", RankWarning)
@@ -273,6 +283,9 @@ class ComponentRegressor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Regr
     def _over(squares: Array, variances: Array) -> Array:
         return np.divide(squares, variances, out=np.zeros_like(squares), where=variances > 0)
 
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "summary_")  # moments of a first row alone are no fit
+
     @property
     def _n_features_out(self) -> int:
         return self.projection_.size
@@ -293,6 +306,13 @@ def _residual_moments(scaled: Scaled, f: Factors) -> tuple[float, float]:
     E = scaled.A - scaled.A @ f.rotations @ f.x_loadings.T
     small = E @ E.T if E.shape[0] <= E.shape[1] else E.T @ E
     return float(np.trace(small)) / (scaled.weight - 1), float((small**2).sum()) / (scaled.weight - 1) ** 2
+
+
+def _in_units(squares: Array, residual: tuple[float, float], unit: float) -> tuple[Array, tuple[float, float]]:
+    """Squares of scores, and moments of what is left, in the units of the columns."""
+    first, second = residual
+    with np.errstate(over="ignore", under="ignore"):
+        return squares * unit * unit, (first * unit * unit, second * unit * unit * unit * unit)
 
 
 def _share(parts: Array, total: float) -> Array:

@@ -8,21 +8,20 @@ from typing import Any
 
 import numpy as np
 import scipy.stats
-from sklearn.model_selection import check_cv
 
+from gramian.estimators.folds import splits, training
 from gramian.estimators.two_blocks import Blocks, Scaled
-from gramian.operators import Compressed, complements, compress, moments_of
-from gramian.operators.compressed import from_moments, from_rows
+from gramian.operators import Compressed
 from gramian.operators.tiles import Meter, run, share, threads_for
 from gramian.results import Array
 from gramian.solvers.deflation import Factors
 
 #: Bytes of compressed folds that are worked on together.
 TOGETHER = 2**25
-#: Bytes of cross-validated predictions that are kept.
-KEPT_PREDICTIONS = 2**28
+#: Bytes of predictions, and of coefficients, of all folds that are kept.
+KEPT = 2**28
 #: Finds up to k components of a stack of problems.
-Solve = Callable[[Array, Array, int], Factors]
+Solve = Callable[[Array, Array, int, Array], Factors]
 
 
 @dataclass(frozen=True)
@@ -54,8 +53,14 @@ class RegressionPath:
         Number of components with the least error, averaged over targets in units of their variance.
     recommended : int
         The smallest number whose error is within one standard error of the least.
-    coefficients : (g, K, q, d) array
-        Of the model without each fold, in original units.
+    full : (K, q, d) array
+        Coefficients of the fit to all rows, in original units, for 1, ..., K components.
+    folds : int
+        Number of folds g.
+    deviations : (K, q, d) array
+        Sums over folds of squared deviations of the coefficients from ``full``.
+    coefficients : (g, K, q, d) array or None
+        Of the model without each fold; None if they would fill more than 256 MB.
     predictions : (K, n, q) array or None
         Of each row by the models that have not seen it, NaN for rows in no fold; None if they would fill more than
         256 MB.
@@ -66,11 +71,11 @@ class RegressionPath:
     r2: Array
     best: int
     recommended: int
-    coefficients: Array
-    predictions: Array | None
-    relative: Array
-    relative_error: Array
     full: Array
+    folds: int
+    deviations: Array
+    coefficients: Array | None
+    predictions: Array | None
 
     def jackknife(self, n_components: int | None = None, level: float = 0.95) -> Intervals:
         r"""Coefficients of the fit to all rows with intervals from the folds.
@@ -88,8 +93,8 @@ class RegressionPath:
         k = max(self.recommended, 1) if n_components is None else n_components
         if not 1 <= k <= len(self.full):
             raise ValueError(f"n_components={k} must be between 1 and {len(self.full)}, the length of the path.")
-        g, coef = len(self.coefficients), self.full[k - 1]
-        error = np.sqrt((g - 1) / g * ((self.coefficients[:, k - 1] - coef) ** 2).sum(axis=0))
+        g, coef = self.folds, self.full[k - 1]
+        error = np.sqrt((g - 1) / g * self.deviations[k - 1])
         reach = scipy.stats.t.ppf((1 + level) / 2, g - 1) * error
         return Intervals(coef, error, coef - reach, coef + reach)
 
@@ -115,19 +120,30 @@ def cross_validated(blocks: Blocks, solve: Solve, scaling: tuple[bool, bool], k:
     folds, trains = splits(cv, blocks)
     n, q = blocks.Y.shape
     weights = np.ones(n) if blocks.weights is None else blocks.weights
-    predictions = np.full((k, n, q), np.nan) if 8 * k * n * q <= KEPT_PREDICTIONS else None
-    errors: list[Array] = []
+    predictions = np.full((k, n, q), np.nan) if 8 * k * n * q <= KEPT else None
+    whole = blocks.scaled(*scaling)
+    full, _ = whole.original(solve(whole.A[None], whole.B[None], k, np.array([whole.x_blur])).path()[0])
+    keep = 8 * len(folds) * full.size <= KEPT
     coefficients: list[Array] = []
-    for batch in _batches(_training(blocks, folds, trains)):
+    errors: list[Array] = []
+    deviations = np.zeros_like(full)
+    for batch in _batches(training(blocks, folds, trains)):
         scaled = [Blocks(views, blocks.shape, None).scaled(*scaling) for views in batch]
-        path = solve(_stacked([s.A for s in scaled]), _stacked([s.B for s in scaled]), k).path()
+        A, B = _stacked([s.A for s in scaled]), _stacked([s.B for s in scaled])
+        path = solve(A, B, k, np.array([s.x_blur for s in scaled])).path()
         models = [(s, s.original(steps)[0]) for s, steps in zip(scaled, path, strict=True)]
         errors += _test(blocks, folds[len(errors) :], weights, models, predictions)
-        coefficients += [coef for _, coef in models]
-    sizes = np.array([weights[rows].sum() for rows in folds])
-    whole = blocks.scaled(*scaling)
-    full, _ = whole.original(solve(whole.A[None], whole.B[None], k).path()[0])
-    return _path(np.stack(errors), sizes, np.stack(coefficients), predictions, full)
+        deviations += sum((coef - full) ** 2 for _, coef in models)
+        coefficients += [coef for _, coef in models if keep]
+    curves = _curves(np.stack(errors), np.array([weights[rows].sum() for rows in folds]), blocks.views.units[-q:])
+    return RegressionPath(
+        **curves,
+        full=full,
+        folds=len(folds),
+        deviations=deviations,
+        coefficients=np.stack(coefficients) if keep else None,
+        predictions=predictions,
+    )
 
 
 def _test(
@@ -137,7 +153,7 @@ def _test(
     models: list[tuple[Scaled, Array]],
     predictions: Array | None,
 ) -> list[Array]:
-    """Squared errors (K + 1, q) of models on the rows they have not seen; predictions are noted on the way."""
+    """Squared errors (K + 1, q) of models on the rows they have not seen, in the units of the compressed columns."""
     errors: list[Any] = [None] * len(models)
 
     def work(chosen: Sequence[int], meter: Meter) -> None:
@@ -145,7 +161,7 @@ def _test(
             rows, (scaled, coef) = folds[g], models[g]
             guesses = _predict(blocks.X[rows], coef, scaled)
             left = np.concatenate([(blocks.Y[rows] - scaled.y_mean)[None], blocks.Y[rows] - guesses])
-            errors[g] = np.einsum("kmq,m->kq", left**2, weights[rows])
+            errors[g] = np.einsum("kmq,m->kq", (left / blocks.views.units[-left.shape[2] :]) ** 2, weights[rows])
             if predictions is not None:
                 predictions[:, rows] = guesses
             meter.tick()
@@ -154,7 +170,7 @@ def _test(
     return errors
 
 
-def _path(errors: Array, sizes: Array, coefficients: Array, predictions: Array | None, full: Array) -> RegressionPath:
+def _curves(errors: Array, sizes: Array, units: Array) -> dict[str, Any]:
     """Turn squared errors (folds, K + 1, q) into curves and choices."""
     kept = sizes > 0
     errors, sizes, g = errors[kept], sizes[kept], int(kept.sum())
@@ -163,80 +179,17 @@ def _path(errors: Array, sizes: Array, coefficients: Array, predictions: Array |
     left = errors - mean * sizes[:, None, None]
     spread = np.sqrt(g / max(g - 1, 1) * (left**2).sum(axis=0)) / sizes.sum()
     rmse = np.sqrt(mean)
-    standard_error = np.divide(spread, 2 * rmse, out=np.zeros_like(rmse), where=rmse > 0)
     unit = np.where(mean[0] > 0, mean[0], 1.0)
     relative = (mean / unit).mean(axis=1)
-    relative_error = np.sqrt(g / max(g - 1, 1) * ((left / unit).mean(axis=2) ** 2).sum(axis=0)) / sizes.sum()
+    doubt = np.sqrt(g / max(g - 1, 1) * ((left / unit).mean(axis=2) ** 2).sum(axis=0)) / sizes.sum()
     best = int(np.argmin(relative))
-    recommended = int(np.argmax(relative <= relative[best] + relative_error[best]))
-    return RegressionPath(
-        rmsecv=rmse,
-        standard_error=standard_error,
-        r2=1 - mean / unit,
-        best=best,
-        recommended=recommended,
-        coefficients=coefficients,
-        predictions=predictions,
-        relative=relative,
-        relative_error=relative_error,
-        full=full,
-    )
-
-
-def splits(cv: Any, blocks: Blocks) -> tuple[list[Any], list[Array] | None]:
-    """Rows left out together, and the rows that train each model if those are not simply all others.
-
-    A number of folds takes every so-manyth row; a splitter of scikit-learn, or pairs of index arrays, are heeded.
-    """
-    n = blocks.shape[0]
-    if isinstance(cv, (int, np.integer)) and not isinstance(cv, bool):
-        if cv < 2:
-            raise ValueError(f"cv={cv} must be at least 2 folds.")
-        count = min(int(cv), n)
-        return [slice(g, n, count) for g in range(count)], None
-    pairs = [(np.asarray(a), np.asarray(b)) for a, b in check_cv(cv).split(np.zeros((n, 1)), blocks.Y)]
-    trains, tests = [a for a, _ in pairs], [b for _, b in pairs]
-    if len(tests) < 2 or any(len(rows) == 0 for rows in tests):
-        raise ValueError(f"cv={cv!r} gives an empty fold, or fewer than 2. Use folds that each leave rows out.")
-    if len(np.unique(np.concatenate(tests))) < sum(map(len, tests)):
-        raise ValueError(f"cv={cv!r} leaves a row out more than once; folds must not overlap.")
-    plain = all(len(a) + len(b) == n and len(np.unique(np.r_[a, b])) == n for a, b in pairs)
-    plain = plain and sum(map(len, tests)) == n
-    return [_as_slice(rows) for rows in tests], None if plain else trains
-
-
-def _as_slice(rows: Array) -> Any:
-    """Evenly spaced rows as a slice, which needs no copy."""
-    step = int(rows[1] - rows[0]) if len(rows) > 1 else 1
-    even = step > 0 and (np.diff(rows) == step).all()
-    return slice(int(rows[0]), int(rows[-1]) + 1, step) if even else rows
-
-
-def _training(blocks: Blocks, folds: Sequence[Any], trains: list[Array] | None) -> Iterator[Compressed]:
-    """Compressed rows that train the model of each fold."""
-    X, Y, w = blocks.X, blocks.Y, blocks.weights
-    if trains is not None:
-        return (compress(X[rows], Y[rows], None if w is None else w[rows]) for rows in trains)
-    d = blocks.views.d
-
-    def each(make: Callable[..., Any]) -> list[Any]:
-        parts: list[Any] = [None] * len(folds)
-
-        def work(chosen: Sequence[int], meter: Meter) -> None:
-            for g in chosen:
-                rows = folds[g]
-                parts[g] = make(X[rows], Y[rows], None if w is None else w[rows])
-                meter.tick()
-
-        run(work, share(len(parts), threads_for(len(parts))))
-        return parts
-
-    if blocks.views.route == "moments":
-        parts = each(lambda x, y, v: moments_of(x, v, beside=y))
-        found = [from_moments(moments, d, careful=True) for moments in complements(parts)]
-        if all(views is not None for views in found):
-            return iter(found)  # type: ignore[arg-type]
-    return complements(each(from_rows))
+    return {
+        "rmsecv": rmse * units,
+        "standard_error": np.divide(spread, 2 * rmse, out=np.zeros_like(rmse), where=rmse > 0) * units,
+        "r2": 1 - mean / unit,
+        "best": best,
+        "recommended": int(np.argmax(relative <= relative[best] + doubt[best])),
+    }
 
 
 def _batches(views: Iterator[Compressed]) -> Iterator[list[Compressed]]:

@@ -41,7 +41,7 @@ def check_targets(y: Any, n: int, *, name: str = "y", missing: bool = False) -> 
         NaN are missing entries, and welcome.
     """
     if y is None:
-        raise ValueError(f"requires {name} to be passed, but the target {name} is None.")
+        raise ValueError("requires y to be passed, but the target y is None.")
     if np.ma.isMaskedArray(y):
         raise ValueError(f"{name} is a masked array, whose mask would be lost. Fill it or drop rows.")
     values = y.toarray() if sp.issparse(y) else np.asarray(y)
@@ -49,15 +49,17 @@ def check_targets(y: Any, n: int, *, name: str = "y", missing: bool = False) -> 
         raise ValueError(f"Complex data not supported: {name} has dtype {values.dtype}. Use its real part.")
     try:
         Y = values.astype(np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ValueError(f"{name} holds values that are not numbers (dtype {values.dtype}).") from None
+    if Y.ndim == 0:
+        raise ValueError(f"{name}={y!r} is a single number; one for each of the {n} rows of X is expected.")
     if Y.ndim not in (1, 2) or (Y.ndim == 2 and Y.shape[1] == 0):
         raise ValueError(f"{name} has shape {Y.shape}; one target, or one column for each, is expected.")
     if len(Y) != n:
         raise ValueError(f"X has {n} rows and {name} has {len(Y)}; they must have the same number. Align them first.")
     bad = np.isinf(Y) if missing else ~np.isfinite(Y)
     if bad.any():
-        what = "NaN" if np.isnan(Y[bad]).any() else "infinity"
+        what = "NaN" if np.isnan(Y[bad]).any() else "infinity or a value too large for dtype('float64')."
         row = np.argwhere(bad)[0][0]
         raise ValueError(
             f"Input {name} contains {what} ({int(bad.sum()):,} of {Y.size:,} entries, first in row {row}). "

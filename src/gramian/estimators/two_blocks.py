@@ -14,6 +14,7 @@ from gramian.estimators.validation import check_choice, check_finite, check_weig
 from gramian.operators import Compressed, Moments, compress, moments_of
 from gramian.operators.compressed import from_moments
 from gramian.results import Array
+from gramian.spaces.missing import check_observed, observed_means
 
 #: Columns up to which moments are kept after a fit, so that ``partial_fit`` may go on from it.
 KEPT_COLUMNS = 2_000
@@ -44,25 +45,34 @@ class Blocks:
 
     def scaled(self, scale_x: bool, scale_y: bool) -> Scaled:
         """The two compressed views, divided by the standard deviations of their columns where asked."""
-        views, d = self.views, self.views.d
-        deviations = views.deviations()
-        chosen = np.concatenate([np.full(d, scale_x), np.full(len(deviations) - d, scale_y)])
-        scale = np.where(chosen, deviations, 1.0)
-        rows, scale = views.rows / scale, scale * views.units
-        return Scaled(rows[:, :d], rows[:, d:], views.mean[:d], views.mean[d:], scale[:d], scale[d:], views.weight)
+        views, d, deviations = self.views, self.views.d, self.views.deviations()
+        blur = 1 + np.abs(views.mean / views.units / deviations)
+        sides = []
+        for part, scale in ((slice(0, d), scale_x), (slice(d, None), scale_y)):
+            units = views.units[part]
+            common = 1.0 if scale else float(units.max())  # where columns keep their sizes, they share a unit
+            lengths = deviations[part] if scale else common / units
+            sides.append((views.rows[:, part] / lengths, lengths * units / common, common, float(blur[part].max())))
+        (A, x_scale, x_unit, x_blur), (B, y_scale, y_unit, y_blur) = sides
+        x_mean, y_mean = views.mean[:d], views.mean[d:]
+        return Scaled(A, B, x_mean, y_mean, x_scale, y_scale, x_unit, y_unit, x_blur, y_blur, views.weight)
 
     def moments(self) -> Moments | None:
         """Moments for ``partial_fit`` to go on from; None where they would be large, or hold expected entries."""
         views = self.views
-        if self.gaps or len(views.mean) > KEPT_COLUMNS:
+        if self.gaps or len(views.mean) > KEPT_COLUMNS or (views.units != 1).any():
             return None
-        scatter = views.rows.T @ views.rows * np.outer(views.units, views.units)
-        return Moments(views.weight, views.mean, scatter)
+        return Moments(views.weight, views.mean, views.rows.T @ views.rows)
 
 
 @dataclass(frozen=True)
 class Scaled:
-    """Compressed rows of two views in the units a method works in, and the way back."""
+    """Compressed rows of two views in the units a method works in, and the way back.
+
+    A column of X is one of A times ``x_scale`` (a standard deviation, or 1) times ``x_unit`` (a power of two for
+    extreme data, or 1). ``x_blur`` says how much coarser than its spread a column is known: rows at 1,000 with a spread
+    of 1 have three digits less to tell directions apart with.
+    """
 
     A: Array
     B: Array
@@ -70,11 +80,16 @@ class Scaled:
     y_mean: Array
     x_scale: Array
     y_scale: Array
+    x_unit: float
+    y_unit: float
+    x_blur: float
+    y_blur: float
     weight: float
 
     def original(self, coefficients: Array) -> tuple[Array, Array]:
         """Coefficients (..., d, q) of scaled columns as those of the original ones (..., q, d), with intercepts."""
-        coef = np.swapaxes(coefficients * self.y_scale / self.x_scale[:, None], -1, -2)
+        ratio = self.y_unit / self.x_unit
+        coef = np.swapaxes(coefficients * (self.y_scale * ratio) / self.x_scale[:, None], -1, -2)
         return coef, self.y_mean - coef @ self.x_mean
 
 
@@ -82,28 +97,50 @@ class Filler:
     """A Gaussian model of both blocks, with which missing entries are expected."""
 
     def __init__(self, Z: Array, d: int, weights: Array | None) -> None:
-        self.d = d
-        with np.errstate(invalid="ignore"):
-            spread = np.nanstd(Z, axis=0)
-        self.scale = np.where(np.isfinite(spread) & (spread > 0), spread, 1.0)
-        n, columns = Z.shape
-        # One less than the columns is a Gaussian without restriction; few rows cannot support as many directions.
-        self.model = ProbabilisticPCA(max(1, min(columns - 1, n // 3)), missing="em", tol=1e-9)
-        expected = self.model.fit_expectation(Z / self.scale, weights)
-        self.filled = expected.filled * self.scale
-        found = expected.moments
-        self.moments = Moments(
-            found.weight,
-            found.pilot * self.scale,
-            found.scatter * np.outer(self.scale, self.scale),
-            found.offset * self.scale,
-        )
+        self.d, self.mean = d, observed_means(Z, weights)
+        self.model: ProbabilisticPCA | None = None
+        spread = np.nanstd(Z, axis=0)
+        self.live = spread > 10 * np.finfo(np.float64).eps * np.abs(self.mean)
+        self.scale = spread[self.live]
+        self.filled = np.where(np.isnan(Z), self.mean, Z)
+        self.moments = moments_of(self.filled, weights)
+        if self.live.any():
+            self._expect(Z, weights)
+
+    def _expect(self, Z: Array, weights: Array | None) -> None:
+        """Fit the model to the columns that vary; those that do not are known."""
+        live, rows = self.live, Z[:, self.live] / self.scale
+        # One less than the columns is a Gaussian without restriction; few rows cannot support as many directions, and
+        # columns that depend on others leave no noise to them.
+        for k in range(min(rows.shape[1] - 1, len(Z) // 3), 0, -1):
+            model = ProbabilisticPCA(k, missing="em", tol=1e-9)
+            try:
+                expected = model.fit_expectation(rows, weights)
+            except ValueError:
+                continue
+            self.model = model
+            self.filled[:, live] = expected.filled * self.scale
+            found, whole = expected.moments, self.moments
+            pilot, offset, scatter = whole.mean.copy(), np.zeros(len(live)), np.zeros_like(whole.scatter)
+            pilot[live], offset[live] = found.pilot * self.scale, found.offset * self.scale
+            scatter[np.ix_(live, live)] = found.scatter * np.outer(self.scale, self.scale)
+            self.moments = Moments(found.weight, pilot, scatter, offset)
+            return
 
     def fill(self, X: Array) -> Array:
         """Rows of the first block with their missing entries expected."""
         nothing = np.full((len(X), len(self.scale) - self.d), np.nan)
-        Z = np.hstack([X.astype(np.float64), nothing]) / self.scale
-        return (self.model.fill(Z) * self.scale)[:, : self.d].astype(X.dtype, copy=False)
+        return self._expected(np.hstack([X, nothing]))[:, : self.d].astype(X.dtype, copy=False)
+
+    def fill_second(self, Y: Array) -> Array:
+        """Rows of the second block with their missing entries expected."""
+        return self._expected(np.hstack([np.full((len(Y), self.d), np.nan), Y]))[:, self.d :]
+
+    def _expected(self, Z: Array) -> Array:
+        Z = Z.astype(np.float64)
+        if self.model is not None:
+            Z[:, self.live] = self.model.fill(Z[:, self.live] / self.scale) * self.scale
+        return np.where(np.isnan(Z), self.mean, Z)
 
 
 def gather(estimator: Any, X: Any, Y: Any, sample_weight: Any, *, name: str = "y") -> Blocks:
@@ -113,6 +150,8 @@ def gather(estimator: Any, X: Any, Y: Any, sample_weight: Any, *, name: str = "y
     weights = check_weights(sample_weight, X.shape[0])
     shape, values = X.shape, targets.values
     if estimator.missing and (gaps := int(np.isnan(X).sum() + np.isnan(values).sum())):
+        check_observed(X, "X", rows=False)
+        check_observed(values, name, rows=False)
         filler = Filler(np.hstack([X.astype(np.float64), values]), X.shape[1], weights)
         views = from_moments(filler.moments, X.shape[1])
         X, values = filler.filled[:, : filler.d].astype(X.dtype), filler.filled[:, filler.d :]
@@ -131,6 +170,11 @@ def gather_more(estimator: Any, X: Any, Y: Any, sample_weight: Any, *, name: str
     X = validate(estimator, X, reset=seen is None)
     targets = check_targets(Y, X.shape[0], name=name)
     new = moments_of(X, check_weights(sample_weight, X.shape[0], total=0.0), beside=targets.values)
+    if not np.isfinite(new.scatter).all() or any(_vanishes(view) for view in (X, targets.values)):
+        raise ValueError(
+            f"squares of the columns of X or {name} leave double precision, and partial_fit keeps nothing but squares. "
+            "Divide the columns by constants, or use fit."
+        )
     if seen is not None and seen.d != new.d:
         q = seen.d - X.shape[1]
         raise ValueError(f"{name} has {new.d - X.shape[1]} columns; the rows before had {q}.")
@@ -140,6 +184,13 @@ def gather_more(estimator: Any, X: Any, Y: Any, sample_weight: Any, *, name: str
     views = from_moments(total, X.shape[1])
     shape = int(np.ceil(total.weight)), X.shape[1]
     return Blocks(views, shape, X.dtype, single=targets.single)  # type: ignore[arg-type]
+
+
+def _vanishes(view: Any) -> bool:
+    """Whether a column is so small that its squares have lost digits, or are zero."""
+    largest = abs(view).max(axis=0)
+    largest = np.asarray(largest.todense()).ravel() if sp.issparse(largest) else largest
+    return bool(((largest > 0) & (largest < 1e-150)).any())
 
 
 def read_rows(estimator: Any, X: Any, *, reset: bool = True, min_samples: int = 1) -> Any:

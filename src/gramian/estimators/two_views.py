@@ -5,23 +5,24 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import ClassNamePrefixFeaturesOutMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.estimators.base import Clock
-from gramian.estimators.two_blocks import Blocks, Scaled, complete_rows, gather, gather_more, read_targets
+from gramian.estimators.two_blocks import Blocks, Filler, Scaled, complete_rows, gather, gather_more, read_targets
 from gramian.estimators.validation import all_or_nothing
 from gramian.projection import LinearProjection
 from gramian.results import Array
 from gramian.solvers.dense import pinned_if_small
 
 
-class TwoViews(ClassNamePrefixFeaturesOutMixin):
+class TwoViews(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     """Scores of rows of two views through ``x_projection_`` and ``y_projection_``."""
 
     missing: Any
     x_projection_: LinearProjection
     y_projection_: LinearProjection
+    filler_: Filler | None
 
     @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -72,33 +73,42 @@ class TwoViews(ClassNamePrefixFeaturesOutMixin):
     def predict(self, X: Any) -> Array:
         """Return Y as predicted from X through the components: least squares on the scores."""
         check_is_fitted(self)
-        guesses = self.transform(X).astype(np.float64) @ self.y_from_x_ + self.y_mean_
+        guesses = self.x_projection_.scores(complete_rows(self, X)) @ self.y_from_x_ + self.y_mean_
         return guesses[:, 0] if self._single else guesses
 
     def predict_x(self, Y: Any) -> Array:
         """Return X as predicted from Y through the components."""
         check_is_fitted(self)
-        return self._y_scores(Y, np.shape(Y)[0]) @ self.x_from_y_ + self.x_mean_
+        rows = self._second(Y, np.shape(Y)[0] if np.ndim(Y) else 1)
+        return self.y_projection_.scores(rows) @ self.x_from_y_ + self.x_mean_
 
     def _y_scores(self, Y: Any, n: int) -> Array:
-        rows = read_targets(Y, n, "Y").values
-        d = len(self.y_mean_)
+        return self.y_projection_.scores(self._second(Y, n))
+
+    def _second(self, Y: Any, n: int) -> Any:
+        """Check rows of the second view; expect what they lack under the model of the fit."""
+        filler = None if self.missing is None else self.filler_
+        rows, d = read_targets(Y, n, "Y", missing=filler is not None).values, len(self.y_mean_)
         if rows.shape[1] != d:
             raise ValueError(f"Y has {rows.shape[1]} columns, but {type(self).__name__} was fitted with {d} of them.")
-        return self.y_projection_.scores(rows)
+        return filler.fill_second(rows) if filler is not None and np.isnan(rows).any() else rows
 
     def _keep_projections(self, scaled: Scaled, Wx: Array, Wy: Array) -> None:
         """Set projections and predictions from weights of scaled columns."""
         self.x_mean_, self.y_mean_ = scaled.x_mean, scaled.y_mean
         self.x_scale_, self.y_scale_ = scaled.x_scale, scaled.y_scale
         Tx, Ty = scaled.A @ Wx, scaled.B @ Wy
+        ratio = scaled.y_unit / scaled.x_unit
         back_x, back_y = _on(Tx, scaled.A) * scaled.x_scale, _on(Ty, scaled.B) * scaled.y_scale
         self.x_projection_ = LinearProjection(scaled.x_mean, Wx / scaled.x_scale[:, None], back_x)
         self.y_projection_ = LinearProjection(scaled.y_mean, Wy / scaled.y_scale[:, None], back_y)
-        self.y_from_x_ = _on(Tx, scaled.B) * scaled.y_scale
-        self.x_from_y_ = _on(Ty, scaled.A) * scaled.x_scale
+        self.y_from_x_ = _on(Tx, scaled.B) * scaled.y_scale * ratio
+        self.x_from_y_ = _on(Ty, scaled.A) * scaled.x_scale / ratio
         self.coef_ = (self.x_projection_.weights @ self.y_from_x_).T
         self.intercept_ = scaled.y_mean - self.coef_ @ scaled.x_mean
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "summary_")  # moments of a first row alone are no fit
 
     @property
     def _n_features_out(self) -> int:

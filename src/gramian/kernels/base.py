@@ -60,6 +60,13 @@ class Kernel(ABC):
     def diagonal(self, X: Rows) -> Array:
         """Return ``k(x, x)`` for each row."""
 
+    def polynomial(self, X: Rows) -> Array | None:
+        """Return the functions the kernel leaves unpenalised at rows X, n x m, or None.
+
+        A conditionally positive definite kernel is positive only beside them: on coefficients orthogonal to them.
+        """
+        return None
+
     def resolve(self, X: Rows) -> Self:
         """Return the kernel with data-dependent parameters (``"scale"``, ``"median"``) made numbers."""
         self.check()

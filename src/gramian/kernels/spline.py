@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy.sparse as sp
 
 from gramian.kernels.base import MappedKernel, require_positive
 from gramian.kernels.pairwise import Rows, squared_euclidean
@@ -26,6 +27,9 @@ class ThinPlateSpline(MappedKernel):
     ----------
     c : float
         Unit of length :math:`c`.
+    centring : {"plain", "proper"}
+        What kernel PCA takes out of the features: their mean, as of any kernel (the textbook picture; what is left may
+        be indefinite), or all constants and linear functions (what is left is positive, and ``c`` cancels).
 
     Cost
     ----
@@ -39,16 +43,23 @@ class ThinPlateSpline(MappedKernel):
     """
 
     c: float = 1.0
+    centring: str = "plain"
 
     name = "thin_plate_spline"
     measure = squared_euclidean
 
     def check(self) -> None:
         require_positive(self, c=self.c)
+        if self.centring not in ("plain", "proper"):
+            raise ValueError(f"centring={self.centring!r} of the {self.name} kernel must be 'plain' or 'proper'.")
 
     @property
     def positive_definite(self) -> bool:
         return False
+
+    def polynomial(self, X: Rows) -> Array:
+        # Flat plates do not bend: constants and linear functions have no energy.
+        return np.column_stack([np.ones(X.shape[0]), X.toarray() if sp.issparse(X) else X])
 
     @property
     def factor(self) -> float:

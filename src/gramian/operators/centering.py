@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from gramian.operators.base import Operator
+from gramian.operators.pivoting import pivoted_factor
 from gramian.operators.tiles import row_blocks
 from gramian.results import Array
 
@@ -64,7 +65,7 @@ class Centred(Operator):
     def __init__(self, inner: Any, means: Array | None = None) -> None:
         self.inner, self._means = inner, means
         self.n, self.dtype, self.positive = inner.n, inner.dtype, inner.positive
-        self.narrow_pays = inner.narrow_pays
+        self.narrow_pays, self.limit = inner.narrow_pays, inner.n
 
     def __matmul__(self, V: Array) -> Array:
         V = centre_columns(V)
@@ -101,3 +102,144 @@ class Centred(Operator):
 def centre_columns(V: Array) -> Array:
     """Return ``H V``."""
     return V - V.mean(axis=0)
+
+
+def uncentred(coefficients: Array, scores: Array) -> tuple[Array, Array]:
+    r"""Points of the feature space that have given scores, as sums over the training rows.
+
+    Definition
+    ----------
+    .. math:: P = \bar\phi + \sum_k t_k v_k = \sum_j \Big(\sum_k b_{jk} t_k + \tfrac{1}{n}\Big) \phi(x_j)
+
+    Parameters
+    ----------
+    coefficients : (n, k) array
+        B, with the centring folded in: see :meth:`KernelCentring.fold`.
+    scores : (m, k) array
+        t.
+
+    Returns
+    -------
+    weights : (n, k + 1) array
+        B, and the mean as one more direction.
+    coordinates : (m, k + 1) array
+        The scores, and 1 along the mean.
+    """
+    n = len(coefficients)
+    return np.column_stack([coefficients, np.full(n, 1 / n)]), np.column_stack([scores, np.ones(len(scores))])
+
+
+@dataclass(frozen=True)
+class Polynomials:
+    """Functions that a conditionally positive kernel leaves unpenalised, at the training rows.
+
+    Attributes
+    ----------
+    basis : (n, r) array
+        E, an orthonormal basis of the columns of T.
+    inverse : (p, r) array
+        G with ``(T - shift)^+ = G E'``, so that rows of ``t - shift`` have the coordinates ``(t - shift) G``.
+    shift : (p,) array
+        Means of the columns, but for the first, which is constant: far from the origin T is nearly singular.
+    """
+
+    basis: Array
+    inverse: Array
+    shift: Array
+
+    @classmethod
+    def of(cls, T: Array) -> Polynomials:
+        """Take the values of the functions, n x p, the constant first; those that repeat others drop out."""
+        shift = T.mean(axis=0)
+        shift[0] = 0.0
+        size = np.linalg.norm(T - shift, axis=0)
+        size[size == 0] = 1.0
+        E, s, Wt = np.linalg.svd((T - shift) / size, full_matrices=False)
+        kept = s > max(T.shape) * np.finfo(np.float64).eps * s[0]
+        return cls(E[:, kept], (Wt[kept].T / s[kept]) / size[:, None], shift)
+
+    def free(self, V: Array) -> Array:
+        """Return ``Q V``, with ``Q = I - E E'``."""
+        E = self.basis.astype(V.dtype, copy=False)
+        return V - E @ (E.T @ V)
+
+
+@dataclass(frozen=True)
+class PolynomialCentring:
+    r"""Centring that takes out all the functions a kernel leaves unpenalised, not the constant alone.
+
+    Definition
+    ----------
+    With :math:`Q = I - TT^+`: training :math:`QKQ`, a new row :math:`Q(k(x) - KT^{+\prime} t(x))`. For
+    :math:`T = 1` this is :class:`KernelCentring`.
+
+    Attributes
+    ----------
+    polynomials : Polynomials
+    image : (n, r) array
+        ``K E``.
+    """
+
+    polynomials: Polynomials
+    image: Array
+
+    def fold(self, coefficients: Array) -> tuple[Array, Array]:
+        """Move the centring of new rows into the coefficients: ``k'B + (t(x) - shift)'D``."""
+        B = self.polynomials.free(coefficients)
+        return B, -self.polynomials.inverse @ (self.image.T @ B)
+
+
+class Projected(Operator):
+    """``Q K Q``: a conditionally positive kernel beside its polynomials, positive there."""
+
+    positive = True
+
+    def __init__(self, inner: Any, polynomials: Polynomials) -> None:
+        self.inner, self.polynomials = inner, polynomials
+        self._image: Array | None = None
+        self.n, self.dtype, self.narrow_pays = inner.n, inner.dtype, inner.narrow_pays
+        self.limit = self.n - polynomials.basis.shape[1]
+
+    def __matmul__(self, V: Array) -> Array:
+        return self.polynomials.free(self.inner @ self.polynomials.free(V))
+
+    @property
+    def centring(self) -> PolynomialCentring:
+        """What new rows need; costs a product, once."""
+        if self._image is None:
+            self._image = (self.inner @ self.polynomials.basis).astype(np.float64)
+        return PolynomialCentring(self.polynomials, self._image)
+
+    def vanishes(self) -> bool:
+        """Whether the polynomials hold all there is: no more rows that differ than functions."""
+        rounding = self.n * np.finfo(np.float64).eps * float(np.linalg.norm(self.centring.image))
+        return self.limit == 0 or bool(self.trace() <= rounding)
+
+    def diagonal(self) -> Array:
+        """Return the diagonal."""
+        E, KE = self.polynomials.basis, self.centring.image
+        return self.inner.diagonal() - np.einsum("ij,ij->i", 2 * KE - E @ (E.T @ KE), E)
+
+    def trace(self) -> float:
+        """Trace of the matrix."""
+        return float(self.inner.diagonal().sum() - np.sum(self.polynomials.basis * self.centring.image))
+
+    def columns(self, chosen: Array) -> Array:
+        """Return some columns: ``Q (K e_j - K E E'e_j)``."""
+        E, KE = self.polynomials.basis, self.centring.image
+        return self.polynomials.free(self.inner.columns(chosen) - KE @ E[chosen].T)
+
+    def toarray(self) -> Array:
+        K, E = self.inner.toarray(), self.polynomials.basis
+        self._image = K @ E
+        for _ in range(2):  # the second time for what the first left: rounding of K, which may be far larger than QKQ
+            KE = K @ E
+            half = (KE - E @ (E.T @ KE) / 2) @ E.T
+            K -= half + half.T
+        return K
+
+    def astype(self, dtype: Any) -> Projected:
+        return self if self.dtype == dtype else Projected(self.inner.astype(dtype), self.polynomials)
+
+    def sketch(self, rank: int, rng: np.random.Generator) -> Array:
+        return pivoted_factor(self, min(rank, self.n), rng)

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 import scipy.linalg
+import scipy.sparse as sp
 
 from gramian.config import one_blas_thread
 from gramian.operators.matrix import Data, column_scale
@@ -18,8 +19,8 @@ from gramian.results import Array
 
 #: Least share of its variance that a column must keep, given those before it, for a Cholesky factor to be trusted.
 WELL_CONDITIONED = 1e-4
-#: Sums of squares in this range are far from the ends of double precision.
-COMFORTABLE = (1e-200, 1e200)
+#: Numbers in this range can be squared, and squared again, without leaving double precision.
+COMFORTABLE = (1e-30, 1e30)
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class Compressed:
     Attributes
     ----------
     rows : (r, d + q) array
-        A, each view divided by its ``units``.
+        A, each column divided by its unit.
     d : int
         Columns of the first view.
     weight : float
@@ -58,7 +59,8 @@ class Compressed:
 
     def deviations(self) -> Array:
         """Standard deviations of the columns in their units, 1 for constant ones."""
-        spread = np.sqrt(np.einsum("ij,ij->j", self.rows, self.rows) / (self.weight - 1))
+        divisor = max(self.weight - 1, 1e-3 * self.weight)  # a single row has no spread, and none to divide by
+        spread = np.sqrt(np.einsum("ij,ij->j", self.rows, self.rows) / divisor)
         return np.where(spread > 0, spread, 1.0)
 
     def __add__(self, other: Compressed) -> Compressed:
@@ -66,11 +68,12 @@ class Compressed:
         weight = self.weight + other.weight
         if not self.weight or not other.weight:
             return self if self.weight else other
-        shift = np.sqrt(self.weight * other.weight / weight) * (other.mean - self.mean) / self.units
-        stacked = np.vstack([self.rows, other.rows * (other.units / self.units), shift])
+        units = np.maximum(self.units, other.units)
+        shift = np.sqrt(self.weight * other.weight / weight) * ((other.mean - self.mean) / units)
+        stacked = np.vstack([part.rows * (part.units / units) for part in (self, other)] + [shift])
         mean = self.mean + (other.mean - self.mean) * (other.weight / weight)
         rows = _triangle(stacked) if len(stacked) > stacked.shape[1] else stacked
-        return Compressed(rows, self.d, weight, mean, self.units, self.route)
+        return Compressed(rows, self.d, weight, mean, units, self.route)
 
 
 def compress(X: Any, Y: Any, weights: Array | None = None) -> Compressed:
@@ -89,20 +92,27 @@ def compress(X: Any, Y: Any, weights: Array | None = None) -> Compressed:
     Where n is at most d + q, the centred rows themselves.
     """
     if X.shape[0] > X.shape[1] + Y.shape[1]:
-        factored = from_moments(moments_of(X, weights, beside=Y), X.shape[1], careful=True)
+        moments = moments_of(X, weights, beside=Y)
+        blurred = (sp.issparse(X) or sp.issparse(Y)) and _far_from_origin(moments)
+        factored = None if blurred else from_moments(moments, X.shape[1], careful=True)
         if factored is not None:
             return factored
     return from_rows(X, Y, weights)
 
 
+def _far_from_origin(moments: Moments) -> bool:
+    """Whether sums over sparse rows, which are centred at their end, have left few digits to some column."""
+    with np.errstate(over="ignore"):
+        return bool((moments.weight * moments.mean**2 > 1e6 * np.diag(moments.scatter)).any())
+
+
 def from_moments(moments: Moments, d: int, *, careful: bool = False) -> Compressed | None:
     """Rows with these moments; None, if ``careful``, where the moments do not hold enough digits of them."""
     squares = np.diag(moments.scatter).copy()
-    scale = column_scale(np.sqrt(squares / max(moments.weight - 1, 1.0)), moments.mean)
-    constant = squares / max(moments.weight - 1, 1.0) < scale**2 / 2
-    live = ~constant
-    comfortable = bool(np.isfinite(squares).all() and (squares[live] > COMFORTABLE[0]).all())
-    if careful and not (comfortable and (squares < COMFORTABLE[1]).all()):
+    divisor = max(moments.weight - 1, 1.0)
+    scale = column_scale(np.sqrt(squares / divisor), moments.mean)
+    live = squares / divisor >= scale**2 / 2  # a constant column has a scale of 1 and no squares
+    if careful and not _comfortable(squares / moments.weight):
         return None
     lengths = np.sqrt(squares[live])
     C = moments.scatter[np.ix_(live, live)] / np.outer(lengths, lengths)
@@ -112,6 +122,12 @@ def from_moments(moments: Moments, d: int, *, careful: bool = False) -> Compress
     rows = np.zeros((len(C), len(squares)))
     rows[:, live] = (_eigen_root(C) if root is None else root) * lengths
     return Compressed(rows, d, moments.weight, moments.mean, np.ones(len(squares)), "moments")
+
+
+def _comfortable(variances: Array) -> bool:
+    """Whether no square was near either end of the range; 0 may be a constant, or the square of a tiny number."""
+    low, high = COMFORTABLE[0] ** 2, COMFORTABLE[1] ** 2
+    return bool(np.isfinite(variances).all() and (variances > low).all() and (variances < high).all())
 
 
 def _root(C: Array) -> Array | None:
@@ -140,18 +156,35 @@ def from_rows(X: Any, Y: Any, weights: Array | None = None) -> Compressed:
         X, Y, weights = X[heavy], Y[heavy], weights[heavy]
     if X.shape[0] == 0:
         return Compressed(np.zeros((0, columns)), X.shape[1], 0.0, np.zeros(columns), np.ones(columns), "rows")
-    views = [Data(view, weights=weights) for view in (X, Y)]
+    pairs = [_in_range(view) for view in (X, Y)]
+    views = [Data(view, weights=weights) for view, _ in pairs]
     n, weight = views[0].n, views[0].weight
+    units = np.concatenate([unit for _, unit in pairs])
     means = np.concatenate([view.mean for view in views])
-    units = np.concatenate([np.full(view.d, view.unit) for view in views])
     few = n <= columns
     rows = np.zeros((0, columns))
     for block in [slice(0, n)] if few else row_blocks(n, columns):
         rows = np.vstack([rows, np.hstack([view.block(block) for view in views])])
         rows = rows if few else _triangle(rows)
     deviations = np.sqrt(np.einsum("ij,ij->j", rows, rows) / weight)
-    rows[:, (column_scale(deviations, means / units) != deviations) | (deviations == 0)] = 0.0
-    return Compressed(rows, X.shape[1], weight, means, units, "rows" if few else "triangular")
+    rows[:, (column_scale(deviations, means) != deviations) | (deviations == 0)] = 0.0
+    return Compressed(rows, X.shape[1], weight, means * units, units, "rows" if few else "triangular")
+
+
+def _in_range(X: Any) -> tuple[Any, Array]:
+    """Columns divided by powers of two where their largest entry is extreme, and those powers."""
+    if sp.issparse(X):
+        largest = np.asarray(abs(X).max(axis=0).todense()).ravel()
+    else:
+        largest = np.maximum(X.max(axis=0), -X.min(axis=0))
+    extreme = (largest > 0) & ((largest < COMFORTABLE[0]) | (largest > COMFORTABLE[1]))
+    if not extreme.any():
+        return X, np.ones(X.shape[1])
+    exponents = np.where(extreme, np.frexp(np.where(extreme, largest, 1.0))[1], 0)
+    units = np.ldexp(1.0, exponents)
+    if sp.issparse(X):
+        return sp.csr_array(X.astype(np.float64) @ sp.diags_array(1 / units)), units
+    return np.ldexp(X.astype(np.float64), -exponents), units
 
 
 def _triangle(rows: Array) -> Array:

@@ -114,9 +114,10 @@ def moments_of(X: Any, weights: Array | None = None, *, beside: Any = None) -> M
             for rows in (blocks[i] for i in panels):
                 total.add([view[rows] for view in views], None if weights is None else weights[rows])
                 meter.tick()
-        return total.moments()
+            return total.moments()
 
-    return reduce(Moments.__add__, run(work, hands))
+    with np.errstate(over="ignore", invalid="ignore"):
+        return reduce(Moments.__add__, run(work, hands))
 
 
 class _Running:

@@ -66,22 +66,23 @@ class Factors:
         return self.weights, self.rotations, self.x_loadings, self.y_loadings, self.squares
 
 
-def partial_least_squares(A: Array, B: Array, k: int) -> Factors:
+def partial_least_squares(A: Array, B: Array, k: int, blur: Array) -> Factors:
     r"""Directions of greatest covariance with B, one after the other (PLS1 and PLS2).
 
     Definition
     ----------
     .. math:: w = \text{leading left singular vector of } A'B, \quad t = A w, \quad A \leftarrow (I - t t'/t't) A
 
-    until k are found or ``A'B = 0``. A is not changed: its deflation is carried by the rotations, and scores are
-    orthogonalised against all before them, which keeps late components as exact as early ones.
+    until k are found or ``A'B = 0`` (to rounding, coarser by ``blur`` for each problem). A is not changed: its
+    deflation is carried by the rotations, and scores are orthogonalised against all before them, which keeps late
+    components as exact as early ones.
 
     Cost
     ----
     ``4 r d k`` multiplications for each problem.
     """
     g, _, d = A.shape
-    q, limit = B.shape[2], _limit(A, B)
+    q, limit = B.shape[2], _limit(A, B) * blur
     W, R, P = (np.zeros((g, d, k)) for _ in range(3))
     Q, squares, U = np.zeros((g, q, k)), np.zeros((g, k)), np.zeros((g, A.shape[1], k))
     At = A.transpose(0, 2, 1)
@@ -109,7 +110,7 @@ def partial_least_squares(A: Array, B: Array, k: int) -> Factors:
     return Factors(W, R, P, Q, squares)
 
 
-def principal_components(A: Array, B: Array, k: int, order: str = "variance") -> Factors:
+def principal_components(A: Array, B: Array, k: int, blur: Array, order: str = "variance") -> Factors:
     r"""Principal components of A, and the regression of B on them.
 
     Definition
@@ -123,13 +124,13 @@ def principal_components(A: Array, B: Array, k: int, order: str = "variance") ->
     A singular value decomposition, about ``6 r d^2`` multiplications for each problem.
     """
     with one_blas_thread():
-        parts = [_principal(a, b, k, order) for a, b in zip(A, B, strict=True)]
+        parts = [_principal(a, b, k, float(c), order) for a, b, c in zip(A, B, blur, strict=True)]
     V, Q, squares = (np.stack(part) for part in zip(*parts, strict=True))
     return Factors(V, V, V, Q, squares)
 
 
-def _principal(A: Array, B: Array, k: int, order: str) -> tuple[Array, Array, Array]:
-    found = left_svd(A)
+def _principal(A: Array, B: Array, k: int, blur: float, order: str) -> tuple[Array, Array, Array]:
+    found = left_svd(A, blur)
     s, V = found.values, found.directions
     image = found.vectors.T @ B
     chosen = np.arange(len(s))
@@ -146,6 +147,8 @@ def _principal(A: Array, B: Array, k: int, order: str) -> tuple[Array, Array, Ar
 
 def _leading(Z: Array) -> tuple[Array, Array]:
     """Unit left singular vectors of the largest singular value, oriented, and that value."""
+    largest = np.abs(Z).max(axis=(1, 2))
+    Z = Z / np.where(largest > 0, largest, 1.0)[:, None, None]  # squares of squares must stay in range
     if Z.shape[2] == 1:
         left = Z[:, :, 0]
     elif Z.shape[2] <= Z.shape[1]:
@@ -157,7 +160,7 @@ def _leading(Z: Array) -> tuple[Array, Array]:
         left = top * np.where(size > 0, np.sqrt(size), 0.0)[:, None]
     size = np.sqrt(np.einsum("gd,gd->g", left, left))
     unit = left / np.where(size > 0, size, 1.0)[:, None]
-    return unit * orient(unit.T)[:, None], size
+    return unit * orient(unit.T)[:, None], size * largest
 
 
 def _limit(A: Array, B: Array) -> Array:

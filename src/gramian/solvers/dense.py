@@ -64,17 +64,15 @@ class Singular:
     directions: Array
 
 
-def left_svd(A: Array) -> Singular:
-    """Singular value decomposition with both sides, cut at the numerical rank."""
+def left_svd(A: Array, blur: float = 1.0) -> Singular:
+    """Singular value decomposition with both sides, cut at the numerical rank.
+
+    ``blur`` is the rounding of the entries of A in units of the last place of its columns' spread.
+    """
     try:
         with pinned_if_small(A.size * min(A.shape)):
             U, s, Vt = scipy.linalg.svd(A, full_matrices=False, check_finite=False)
     except scipy.linalg.LinAlgError:
         U, s, Vt = scipy.linalg.svd(A, full_matrices=False, check_finite=False, lapack_driver="gesvd")
-    rank = numerical_rank(s, A.shape)
+    rank = int((s > 10 * blur * max(A.shape) * np.finfo(np.float64).eps * s.max(initial=0.0)).sum())
     return Singular(s[:rank], U[:, :rank], Vt[:rank].T)
-
-
-def numerical_rank(s: Array, shape: tuple[int, ...]) -> int:
-    """Number of singular values that stand out from the rounding of a table that was compressed before."""
-    return int((s > 10 * max(shape) * np.finfo(np.float64).eps * s.max(initial=0.0)).sum())

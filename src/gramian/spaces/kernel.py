@@ -10,11 +10,13 @@ import numpy as np
 from gramian.config import format_bytes
 from gramian.kernels import Kernel
 from gramian.operators import Centred, Gram, KernelCentring
+from gramian.operators.centering import Polynomials, Projected
 from gramian.projection import KernelProjection
 from gramian.results import Array, Mix
 from gramian.solvers.base import Solver
 from gramian.solvers.eigen import DENSE_LIMIT, eigen, orient
 from gramian.spaces.base import SingularBasis
+from gramian.spaces.conditional import ConditionalBasis
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,20 +56,19 @@ class KernelSpace:
 
     def basis(
         self, rank: int | None, solver: str | Solver = "auto", rng: np.random.Generator | None = None
-    ) -> KernelBasis:
+    ) -> KernelBasis | ConditionalBasis:
         """Return the leading ``rank`` components with a positive eigenvalue (all of them if None)."""
         if rank is None and self.n > DENSE_LIMIT:
             raise ValueError(
                 f"n_components=None asks for all components of {self.n:,} rows, a dense problem of "
                 f"{format_bytes(8 * self.n**2)}. Say how many you need, for instance n_components=10."
             )
-        k = self.n if rank is None else min(rank, self.n)
-        gram = Centred(Gram(self.kernel, self.X).kept())
-        spectrum = eigen(gram, k, solver, rng)
-        singular, U = np.sqrt(spectrum.values), spectrum.vectors
-        total = gram.trace() if self.kernel.positive_definite else spectrum.absolute_sum
-        return KernelBasis(
-            singular=singular,
+        gram = self._centred()
+        spectrum = eigen(gram, min(gram.limit, rank or self.n), solver, rng)
+        total = gram.trace() if gram.positive else spectrum.absolute_sum
+        kind: Any = ConditionalBasis if isinstance(gram, Projected) else KernelBasis
+        return kind(
+            singular=np.sqrt(spectrum.values),
             shares=None if not total else spectrum.values / total,
             n=self.n,
             limit=self.n,
@@ -77,6 +78,27 @@ class KernelSpace:
             most_negative=spectrum.most_negative,
             kernel=self.kernel,
             anchors=self.kernel.anchors(self.X),
-            vectors=U * orient(U),
+            vectors=spectrum.vectors * orient(spectrum.vectors),
             centring=gram.centring,
         )
+
+    def _centred(self) -> Centred | Projected:
+        """The Gram matrix beside the mean, or beside all polynomials if the kernel asks for it."""
+        gram = Gram(self.kernel, self.X).kept()
+        if not wants_proper_centring(self.kernel):
+            return Centred(gram)
+        values = self.kernel.polynomial(self.X)
+        if values is None:
+            raise ValueError(f"centring='proper' inside the kernel {self.kernel} is not possible. Use that part alone.")
+        freed = Projected(gram, Polynomials.of(values))
+        if freed.vanishes():
+            raise ValueError(
+                f"zero variance: centring='proper' of the kernel {self.kernel} takes {self.n - freed.limit} functions "
+                f"out of {self.n} rows and leaves nothing. Use more rows than columns + 1, or centring='plain'."
+            )
+        return freed
+
+
+def wants_proper_centring(kernel: Kernel) -> bool:
+    """Whether a kernel, or one inside it, asks to be freed of its polynomials."""
+    return any(key.split("__")[-1] == "centring" and value == "proper" for key, value in kernel.get_params().items())

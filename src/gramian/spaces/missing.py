@@ -19,6 +19,7 @@ from typing import TypeVar
 import numpy as np
 import scipy.linalg
 
+from gramian.config import one_blas_thread
 from gramian.operators import Moments, moments_of
 from gramian.results import Array
 from gramian.solvers.fixed_point import Climb, climb
@@ -52,14 +53,15 @@ def patterns(X: Array) -> list[Pattern]:
     return [Pattern(r, np.flatnonzero(~mask), np.flatnonzero(mask)) for r, mask in zip(rows, masks, strict=True)]
 
 
-def check_observed(X: Array) -> None:
-    """Refuse rows and columns of which nothing is known."""
+def check_observed(X: Array, name: str = "X", *, rows: bool = True) -> None:
+    """Refuse columns (and rows) of which nothing is known."""
     gaps = np.isnan(X)
-    for axis, word in ((1, "row"), (0, "column")):
+    for axis, word in ((1, "row"), (0, "column")) if rows else ((0, "column"),):
         empty = np.flatnonzero(gaps.all(axis=axis))
         if len(empty):
             raise ValueError(
-                f"{word} {empty[0]} of X has no observed entry ({len(empty)} such {word}s). Drop it first."
+                f"Input {name} contains NaN only in {word} {empty[0]} ({len(empty)} such {word}s): it has no observed "
+                "entry. Drop it first."
             )
 
 
@@ -72,6 +74,11 @@ def observed_means(X: Array, weights: Array | None = None) -> Array:
 
 def expect(X: Array, groups: list[Pattern], mean: Array, C: Array, weights: Array | None = None) -> Expectation:
     """Fill what is missing under a Gaussian with this mean and covariance."""
+    with one_blas_thread():  # many small factorisations, one for each pattern
+        return _expect(X, groups, mean, C, weights)
+
+
+def _expect(X: Array, groups: list[Pattern], mean: Array, C: Array, weights: Array | None) -> Expectation:
     filled, log_density = X.copy(), np.empty(len(X))
     spread = np.zeros_like(C)
     for group in groups:
