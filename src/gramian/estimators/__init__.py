@@ -3,7 +3,10 @@
 from gramian.estimators.cca import CCA
 from gramian.estimators.factor_analysis import FactorAnalysis
 from gramian.estimators.ica import ICA
+from gramian.estimators.kernel_kmeans import KernelKMeans
+from gramian.estimators.kernel_neighbours import KernelKNNClassifier, KernelKNNRegressor
 from gramian.estimators.kernel_pca import KernelPCA
+from gramian.estimators.kernel_prototypes import KernelPrototypeClassifier
 from gramian.estimators.pca import PCA
 from gramian.estimators.pls_regression import PLSRegression
 from gramian.estimators.pls_two_views import PLSSVD, PLSCanonical
@@ -29,7 +32,11 @@ __all__ = [
     "GramianWarning",
     "HeywoodWarning",
     "IndefiniteKernelWarning",
+    "KernelKMeans",
+    "KernelKNNClassifier",
+    "KernelKNNRegressor",
     "KernelPCA",
+    "KernelPrototypeClassifier",
     "PLSCanonical",
     "PLSRegression",
     "PrincipalComponentRegression",

@@ -1,0 +1,71 @@
+"""What the estimators of feature-space distances share: checks, weighted widths, lengths."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from gramian.kernels import Kernel, as_kernel
+from gramian.operators.centering import column_means
+from gramian.results import Array
+
+
+def check_count(name: str, value: Any) -> None:
+    """Refuse what is not a whole number of 1 or more."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
+        raise TypeError(f"{name}={value!r} must be a whole number of 1 or more.")
+    if value < 1:
+        raise ValueError(f"{name}={value} must be a whole number of 1 or more.")
+
+
+def check_similarities(kernel: Kernel, diagonal: Array) -> None:
+    """Refuse similarities that overflow: every distance would be NaN."""
+    if not np.isfinite(diagonal).all() or np.abs(diagonal).max(initial=0) > np.finfo(np.float64).max / 8:
+        raise ValueError(
+            f"the kernel {kernel} overflows on these rows. Divide X by a constant, or standardise its columns."
+        )
+
+
+def lengths(squares: Array) -> Array:
+    """Distances from squared ones; those below zero, which rounding and indefinite kernels have, read as 0."""
+    return np.sqrt(np.maximum(squares, 0.0))
+
+
+def resolve_weighted(kernel: Any, X: Any, weights: Array) -> Kernel:
+    """Return the kernel with its parameters resolved as if rows were repeated ``weights`` times.
+
+    The width ``"scale"`` depends on the mean and the variance of each column alone: two rows that have those of the
+    weighted rows give the same. ``"median"`` is that of the rows with a positive weight, each taken once.
+    """
+    found = as_kernel(kernel)
+    if found.name == "precomputed":
+        return found
+    if "median" in str(found):
+        return found.resolve(X[weights > 0])
+    mean, share = column_means(X, weights), weights / weights.sum()
+    if sp.issparse(X):
+        variance = np.maximum(np.asarray(X.multiply(X).T @ share).ravel() - mean**2, 0.0)
+    else:
+        with np.errstate(over="ignore"):
+            variance = share @ (X - mean) ** 2
+    deviation = np.sqrt(variance)
+    return found.resolve(np.stack([mean - deviation, mean + deviation]))
+
+
+def neighbour_weights(distances: Array, weights: str | Callable[[Array], Any]) -> Array:
+    """Weights of neighbours from their distances, m x k."""
+    if callable(weights):
+        given = np.asarray(weights(distances), dtype=np.float64)
+        if given.shape != distances.shape or not np.isfinite(given).all() or (given < 0).any():
+            raise ValueError(
+                f"weights={weights!r} must return finite numbers of 0 or more in the shape of the distances, "
+                f"{distances.shape}; it returned shape {given.shape}."
+            )
+        return given
+    with np.errstate(divide="ignore", over="ignore"):
+        inverse = 1 / distances
+    at_once = np.isinf(inverse)
+    return np.where(at_once.any(axis=1, keepdims=True), at_once, inverse)

@@ -1,0 +1,299 @@
+"""Kernel k-means."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from gramian.config import one_blas_thread
+from gramian.estimators.base import Clock, random_generator
+from gramian.estimators.distances import check_count, check_similarities, lengths, resolve_weighted
+from gramian.estimators.targets import KernelInput
+from gramian.estimators.validation import all_or_nothing, check_choice, check_weights, validate
+from gramian.estimators.warnings import ConvergenceWarning, IndefiniteKernelWarning, RankWarning, warn
+from gramian.kernels.base import is_number
+from gramian.operators.means import best_origin, feature_means, moved
+from gramian.operators.similarities import Similarities, natural_order, similarities
+from gramian.results import Array, FitSummary
+from gramian.solvers.clustering import Clusters, lloyd
+from gramian.solvers.minibatch import batches
+from gramian.solvers.seeding import relaxed, scatter, seed
+
+
+class KernelKMeans(KernelInput, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
+    r"""Clusters around means in the feature space of a kernel.
+
+    Definition
+    ----------
+    .. math:: \min_{\text{labels}} \sum_i w_i \|\phi(x_i) - m_{l_i}\|^2, \qquad
+              \|\phi(x) - m_k\|^2 = k(x, x) - \frac{2}{n_k} \sum_{i \in k} w_i k(x, x_i)
+              + \frac{1}{n_k^2} \sum_{i, j \in k} w_i w_j k(x_i, x_j)
+
+    by Lloyd's iteration with implicit means, until no row is nearer to another mean. For a positive kernel the
+    objective falls at every step. A row equally near to two means stays where it is. A cluster that loses its last row
+    gets the row that is farthest from its mean, which lowers the objective; clusters stay empty, and are dropped with
+    a :class:`~gramian.RankWarning`, only if every row sits on its mean: there are fewer distinct rows than clusters.
+
+    Parameters
+    ----------
+    n_clusters : int
+        Number of clusters.
+    kernel : str, Kernel or callable
+        Text such as ``"rbf(sigma=2)"``, an object of :mod:`gramian.kernels`, ``"precomputed"``, or a function of two
+        blocks of rows. ``"rbf"`` is the Gaussian kernel with gamma = 1 / (d var X).
+    n_init : int
+        Starts; the best end counts. All starts share the products. Several k-means++ starts have one more beside them,
+        from the leading components of the kernel matrix (of a sample). Labels as ``init`` are one start.
+    init : {"k-means++", "random"} or (n,) array
+        Seeds drawn apart from each other in feature space, a random assignment of the rows, or labels from 0 on.
+    max_iter : int
+        Steps at the most; with ``batch_size`` the number of batches.
+    tol : float
+        Relative gain of the objective at which to stop; 0 goes on until no row moves.
+    batch_size : int, optional
+        Rows of a batch. Each batch moves the means to the mean of all rows assigned to them so far, and one pass at the
+        end labels all rows: for tables of which all pairs are too many. The objective then need not fall at every step.
+    random_state : int, Generator, RandomState or None
+        Seed of the starts. None is a fixed seed. With "k-means++" the clusters do not depend on the order of the rows.
+
+    Attributes
+    ----------
+    labels_ : (n,) array
+        Cluster of each row.
+    inertia_ : float
+        The objective, in double precision.
+    inertia_path_ : (steps,) array
+        The objective at each step of the best start (with batches: at the end).
+    n_iter_ : int
+        Steps of the best start.
+    kernel_ : Kernel
+        The kernel with its parameters resolved.
+    summary_ : FitSummary
+        What was done; prints as a short table.
+
+    Cost
+    ----
+    One product of the Gram matrix with ``n_clusters n_init`` columns, then products with the columns of the rows that
+    move; the matrix is not formed if it is large. Batches of b rows: ``t b^2`` kernel values for step t, and a last
+    pass of n times the rows drawn. The linear kernel needs no pairs: ``n d n_clusters`` a step.
+
+    References
+    ----------
+    Dhillon, Guan, Kulis, Kernel k-means, spectral clustering and normalized cuts, KDD 2004.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_circles
+    >>> from gramian.estimators.kernel_kmeans import KernelKMeans
+    >>> X, y = make_circles(200, factor=0.2, noise=0.03, random_state=0)
+    >>> labels = KernelKMeans(2, kernel="rbf(sigma=0.4)").fit_predict(X)
+    >>> bool((labels == y).all() or (labels != y).all())
+    True
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        kernel: Any = "rbf",
+        n_init: int = 10,
+        init: Any = "k-means++",
+        max_iter: int = 300,
+        tol: float = 0.0,
+        batch_size: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.kernel = kernel
+        self.n_init = n_init
+        self.init = init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.batch_size = batch_size
+        self.random_state = random_state
+
+    @all_or_nothing
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Find the clusters.
+
+        Parameters
+        ----------
+        X : (n, d) array, data frame or sparse matrix
+            Rows; the Gram matrix (n, n) if the kernel is precomputed.
+        y : ignored
+        sample_weight : (n,) array, optional
+            Frequencies: weighting a row equals repeating it.
+
+        Returns
+        -------
+        self
+        """
+        clock = Clock()
+        kernel, X = self._read(X)
+        given = check_weights(sample_weight, X.shape[0], total=0.0)
+        kernel = resolve_weighted(self.kernel, X, given) if given is not None else kernel
+        weights = np.ones(X.shape[0]) if given is None else given
+        self._check(X.shape[0], int((weights > 0).sum()))
+        origin = best_origin(kernel, X, given)
+        rows = moved(X, origin)
+        inner = similarities(kernel, rows)
+        check_similarities(kernel, inner.diagonal())
+        with one_blas_thread():  # products run on threads of their own, which those of BLAS would disturb
+            found = self._cluster(inner, natural_order(kernel, rows), weights)
+        self.means_ = feature_means(kernel, rows, found.coefficients, found.squares, origin)
+        self.kernel_, self.labels_, self.n_iter_ = kernel, found.labels.astype(np.int32), found.steps
+        self.inertia_path_, self.inertia_ = np.array(found.path), found.path[-1]
+        self.summary_ = self._summary(X.shape, clock, found, inner.route)
+        self._warn_of(found)
+        return self
+
+    def _cluster(self, inner: Similarities, order: Array, weights: Array) -> Clusters:
+        rng, k = random_generator(self.random_state), int(self.n_clusters)
+        if self.batch_size is not None:
+            size = int(self.batch_size)
+            return batches(inner, k, self.n_init, weights, rng, order, size=size, max_iter=self.max_iter)
+        tol, max_iter = float(self.tol), self.max_iter
+        if not isinstance(self.init, str):  # given labels keep their meaning
+            return lloyd(inner, [check_start(self.init, k, weights)], k, weights, tol=tol, max_iter=max_iter)
+        if self.init == "random":
+            starts = scatter(inner.n, k, self.n_init, rng)
+        else:
+            starts = seed(inner, k, self.n_init, weights, rng, order)
+            starts += relaxed(inner, k, weights, rng, order) if self.n_init > 1 else []
+        return lloyd(inner, starts, k, weights, order=order, tol=tol, max_iter=max_iter)
+
+    def predict(self, X: Any) -> Array:
+        """Return the nearest cluster of each row; of equally near ones the first.
+
+        Parameters
+        ----------
+        X : (m, d) array, data frame or sparse matrix
+            New rows; their similarities to the training rows (m, n) if the kernel is precomputed.
+        """
+        check_is_fitted(self)
+        return self.means_.nearness(validate(self, X, reset=False)).argmax(axis=1).astype(np.int32)
+
+    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
+        """Find the clusters and return the labels of the training rows."""
+        return self.fit(X, sample_weight=sample_weight).labels_
+
+    def transform(self, X: Any) -> Array:
+        """Return the distances of rows to the means in feature space, m x clusters."""
+        check_is_fitted(self)
+        X = validate(self, X, reset=False)
+        return lengths(self.means_.squared_distances(X)).astype(X.dtype, copy=False)
+
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
+        """Find the clusters and return the distances of the training rows to their means."""
+        return self.fit(X, sample_weight=sample_weight).transform(X)
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return minus the sum of squared distances of rows to their nearest means."""
+        check_is_fitted(self)
+        X = validate(self, X, reset=False)
+        weights = check_weights(sample_weight, X.shape[0], total=0.0)
+        nearest = self.means_.squared_distances(X).min(axis=1)
+        return -float(nearest.sum() if weights is None else weights @ nearest)
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.means_.size
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+    def _check(self, n: int, present: int) -> None:
+        check_count("n_clusters", self.n_clusters)
+        check_count("n_init", self.n_init)
+        check_count("max_iter", self.max_iter)
+        if self.n_clusters > n:
+            raise ValueError(
+                f"n_clusters={self.n_clusters} is more than the number of rows, n_samples={n}. "
+                f"Use n_clusters={n} or fewer."
+            )
+        if self.n_clusters > present:
+            raise ValueError(
+                f"n_clusters={self.n_clusters} is more than the rows of positive sample_weight, {present}. "
+                f"Use n_clusters={present} or fewer."
+            )
+        if not is_number(self.tol) or not 0 <= self.tol < 1:
+            raise ValueError(f"tol={self.tol!r} must be a number from 0 up to 1.")
+        if isinstance(self.init, str):
+            check_choice("init", self.init, ("k-means++", "random"))
+        if self.batch_size is not None:
+            check_count("batch_size", self.batch_size)
+            if self.init != "k-means++" if isinstance(self.init, str) else True:
+                raise ValueError(
+                    "batch_size starts from a sample of its own. Use init='k-means++', or batch_size=None."
+                )
+
+    def _summary(self, shape: tuple[int, int], clock: Clock, found: Clusters, route: str) -> FitSummary:
+        k, (n, d) = len(found.squares), shape
+        way, word = ("Lloyd", "certified") if self.batch_size is None else ("mini-batches", "ended")
+        title = type(self).__name__, str(self.kernel_), f"{n:,} x {d:,}", f"{k} cluster{'s' * (k > 1)}"
+        lines = [
+            ("route", f"{way} ({route})"),
+            ("work", f"{found.steps} steps; {found.work}, {clock.seconds:.2g} s"),
+            ("inertia", f"{self.inertia_:.10g}"),
+            (word, found.end) if found.end else ("stopped", f"max_iter={self.max_iter} reached"),
+        ]
+        if found.n_negative:
+            lines.append(("note", _negative(found.n_negative)))
+        facts = {
+            "estimator": title[0],
+            "kernel": title[1],
+            "n": n,
+            "d": d,
+            "n_clusters": k,
+            "solver": way,
+            "steps": found.steps,
+            "work": found.work,
+            "inertia": self.inertia_,
+            "sizes": np.bincount(self.labels_, minlength=k),
+            "converged": bool(found.end),
+            "n_negative": found.n_negative,
+            "seconds": clock.seconds,
+        }
+        return FitSummary(title, tuple(lines), facts)
+
+    def _warn_of(self, found: Clusters) -> None:
+        k = len(found.squares)
+        if k < self.n_clusters:
+            warn(
+                f"n_clusters={self.n_clusters}, but the rows take only {k} different places in feature space: "
+                f"{k} clusters were kept.",
+                RankWarning,
+            )
+        if not found.end:
+            warn(f"Lloyd's iteration stopped at max_iter={self.max_iter}; raise it, or tol.", ConvergenceWarning)
+        if found.n_negative:
+            warn(_negative(found.n_negative), IndefiniteKernelWarning)
+
+
+def _negative(count: int) -> str:
+    return (
+        f"the kernel is indefinite: {count:,} squared distances to means are negative; they rank as they are and read "
+        "as distance 0, and the objective need not fall."
+    )
+
+
+def check_start(init: Any, k: int, weights: Array) -> Array:
+    """Return labels to start from, one for each row, none of the clusters empty."""
+    labels = np.asarray(init)
+    if labels.shape != weights.shape:
+        raise ValueError(
+            f"init has shape {labels.shape}; labels, one for each of the {len(weights)} rows, are expected."
+        )
+    if labels.dtype.kind not in "iu":
+        raise TypeError(f"init holds {labels.dtype}; labels are whole numbers from 0 to {k - 1}.")
+    if labels.min() < 0 or labels.max() >= k:
+        raise ValueError(f"init has labels from {labels.min()} to {labels.max()}; use 0 to {k - 1} for {k} clusters.")
+    empty = np.flatnonzero(np.bincount(labels, weights, k) == 0)
+    if len(empty):
+        raise ValueError(f"init has no row of positive weight in cluster {empty[0]}; each of the {k} needs one.")
+    return labels.astype(np.intp)

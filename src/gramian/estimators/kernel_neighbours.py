@@ -1,0 +1,296 @@
+"""Nearest neighbours in the feature space of a kernel: a classifier and a regressor."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.spatial import KDTree
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from gramian.config import thread_count
+from gramian.estimators.base import Clock
+from gramian.estimators.distances import check_count, check_similarities, lengths, neighbour_weights
+from gramian.estimators.targets import KernelInput, Targets, check_labels, check_targets
+from gramian.estimators.validation import all_or_nothing, validate
+from gramian.estimators.warnings import IndefiniteKernelWarning, warn
+from gramian.operators.means import own_similarities
+from gramian.operators.nearest import EXTRA, ROUNDING, nearest_in_features
+from gramian.operators.plain import PlainSearch, in_features, is_plain
+from gramian.results import Array, FitSummary
+
+#: A tree serves rows of few columns; with more it visits nearly all of them anyway.
+TREE_COLUMNS, TREE_ROWS = 5, 1000
+#: A squared distance that a tree reports may be off by this much of itself.
+TREE_ROUNDING = 1e-12
+
+
+class KernelNeighbours(KernelInput, BaseEstimator):
+    """What the classifier and the regressor share: training rows, the search, and weights of neighbours."""
+
+    n_neighbors: int
+    weights: Any
+
+    def _keep(self, X: Any, clock: Clock) -> int:
+        """Check and keep the training rows; return how many there are."""
+        check_count("n_neighbors", self.n_neighbors)
+        if not callable(self.weights) and self.weights not in ("uniform", "distance"):
+            raise ValueError(f"weights={self.weights!r} is not known. Use 'uniform', 'distance' or a function.")
+        kernel, X = self._read(X)
+        n = X.shape[0]
+        if self.n_neighbors > n:
+            raise ValueError(
+                f"n_neighbors={self.n_neighbors} is more than the number of rows, n_samples={n}. "
+                f"Use n_neighbors={n} or fewer."
+            )
+        self.kernel_, self._anchors, self._plain = kernel, kernel.anchors(X), is_plain(kernel)
+        self._diagonal = np.array(kernel.diagonal(X), dtype=np.float64)
+        check_similarities(kernel, self._diagonal)
+        self.__dict__.pop("_tree", None)  # that of an earlier fit
+        self.summary_ = self._describe(X.shape, clock)
+        return n
+
+    @cached_property
+    def _tree(self) -> KDTree | None:
+        """A tree of the training rows, if one is worth it; it can be made again, so it is no part of a saved model."""
+        few = self._plain and not sp.issparse(self._anchors) and self._anchors.shape[1] <= TREE_COLUMNS
+        return KDTree(self._anchors) if few and self._anchors.shape[0] >= TREE_ROWS else None
+
+    def kneighbors(self, X: Any = None, n_neighbors: int | None = None) -> tuple[Array, Array]:
+        """Return the nearest training rows.
+
+        Parameters
+        ----------
+        X : (m, d) array, data frame or sparse matrix, optional
+            New rows. Without them the training rows are asked about, each of which is not its own neighbour.
+        n_neighbors : int, optional
+            How many, if not as many as the estimator was made for.
+
+        Returns
+        -------
+        distances : (m, k) array
+            Distances in feature space, ascending.
+        indices : (m, k) array
+            Numbers of the training rows; of equally near ones the lowest.
+        """
+        check_is_fitted(self)
+        squares, columns = self._nearest(X, self.n_neighbors if n_neighbors is None else n_neighbors, measured=True)
+        return lengths(squares), columns
+
+    def _nearest(self, X: Any, k: int, *, measured: bool) -> tuple[Array, Array]:
+        """Squared distances (ranks that lack ``k(x, x)`` if they need not be measured) and indices."""
+        check_count("n_neighbors", k)
+        own = X is None
+        if own and self.kernel_.name == "precomputed":
+            raise ValueError(
+                "X=None asks about the training rows, of which a precomputed kernel keeps none. Give their Gram "
+                "matrix; each row is then its own nearest neighbour."
+            )
+        rows = self._anchors if own else validate(self, X, reset=False)
+        if k > (most := len(self._diagonal) - own):
+            raise ValueError(f"n_neighbors={k} is more than the {most} training rows to choose from. Use fewer.")
+        if self._plain:
+            squares, columns = self._plainly(rows, k, own)
+            return in_features(self.kernel_, squares), columns
+        ranks, columns = nearest_in_features(self.kernel_, rows, self._anchors, self._diagonal, k, own=own)
+        if not measured:
+            return ranks, columns
+        training = self._diagonal if self.kernel_.name == "precomputed" else None
+        squares = own_similarities(self.kernel_, rows, training)[:, None] + ranks
+        self._warn_of(squares)
+        return squares, columns
+
+    def _plainly(self, rows: Any, k: int, own: bool) -> tuple[Array, Array]:
+        search = PlainSearch(rows, self._anchors, own=own)
+        if self._tree is None or sp.issparse(rows):
+            return search.find(k)
+        wide = min(k + EXTRA, len(self._diagonal) - own)
+        apart, columns = self._tree.query(rows, np.arange(1, wide + own + 1), workers=thread_count())
+        if own:  # a row's own number, or the last one where twins hid it, leaves the list
+            mine = columns == np.arange(len(columns))[:, None]
+            mine[~mine.any(axis=1), -1] = True
+            columns = columns[~mine].reshape(len(columns), wide)
+        return search.settle(columns, (1 - TREE_ROUNDING) * apart[:, -1] ** 2, k)
+
+    def _weigh(self, X: Any) -> tuple[Array, Array]:
+        """Indices of the neighbours of rows, and their weights."""
+        check_is_fitted(self)
+        uniform = isinstance(self.weights, str) and self.weights == "uniform"
+        measured = not uniform or self.kernel_.name != "precomputed"
+        squares, columns = self._nearest(X, self.n_neighbors, measured=measured)
+        if uniform:
+            return columns, np.ones(columns.shape)
+        weights = neighbour_weights(lengths(squares), self.weights)
+        if not (weights.sum(axis=1) > 0).all():
+            raise ValueError("weights gave all neighbours of a row the weight 0. Return at least one positive weight.")
+        return columns, weights
+
+    def _warn_of(self, squares: Array) -> None:
+        rounding = ROUNDING * float(np.abs(self._diagonal).max(initial=0.0))
+        negative = int((squares < -rounding).sum())
+        if negative:
+            warn(
+                f"the kernel is indefinite: {negative:,} squared distances to neighbours are negative; they rank as "
+                "they are and read as distance 0.",
+                IndefiniteKernelWarning,
+            )
+
+    def _describe(self, shape: tuple[int, int], clock: Clock) -> FitSummary:
+        if self._tree is not None:
+            route, solver = "a tree (few columns, and the kernel falls with the distance)", "tree"
+        elif self._plain:
+            route, solver = "plain distances (the kernel falls with them), in tiles", "plain"
+        else:
+            route, solver = "tiles of kernel values", "tiles"
+        name, (n, d), k = type(self).__name__, shape, self.n_neighbors
+        facts = {"estimator": name, "kernel": str(self.kernel_), "n": n, "d": d, "n_neighbors": k, "solver": solver}
+        title = name, str(self.kernel_), f"{n:,} x {d:,}", f"{k} neighbour{'s' * (k > 1)}"
+        lines = (("route", route), ("work", f"{clock.seconds:.2g} s to keep the rows"))
+        return FitSummary(title, lines, {**facts, "seconds": clock.seconds})
+
+
+class KernelKNNClassifier(ClassifierMixin, KernelNeighbours):
+    r"""Class by a vote of the nearest training rows in the feature space of a kernel.
+
+    Definition
+    ----------
+    .. math:: \|\phi(x) - \phi(x_i)\|^2 = k(x, x) - 2 k(x, x_i) + k(x_i, x_i)
+
+    Of equally near rows the one with the lowest number is nearer; of classes with equal votes the first in
+    ``classes_`` wins. With one class all rows are of it. Squared distances of an indefinite kernel may be negative;
+    they rank as they are, read as distance 0, and are counted in a warning.
+
+    Parameters
+    ----------
+    n_neighbors : int
+        How many rows vote.
+    kernel : str, Kernel or callable
+        Text such as ``"rbf(sigma=2)"``, an object of :mod:`gramian.kernels`, ``"precomputed"``, or a function of two
+        blocks of rows. ``"rbf"`` is the Gaussian kernel with gamma = 1 / (d var X).
+    weights : {"uniform", "distance"} or callable
+        Votes count alike; by the inverse of the distance (rows at distance 0 then decide alone); or by a function of
+        the distances (m, k).
+
+    Attributes
+    ----------
+    classes_ : (classes,) array
+    kernel_ : Kernel
+        The kernel with its parameters resolved.
+    summary_ : FitSummary
+
+    Cost
+    ----
+    n kernel values for each new row, none of them kept. A kernel that falls with the Euclidean distance has the plain
+    neighbours: they are searched in single precision and confirmed in double precision, or found by a tree if there
+    are at most 5 columns.
+
+    References
+    ----------
+    Yu, Ji, Zhang, Kernel nearest-neighbor algorithm, Neural Processing Letters 2002.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from gramian.estimators.kernel_neighbours import KernelKNNClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> round(KernelKNNClassifier(5, kernel="polynomial(degree=2)").fit(X[::2], y[::2]).score(X[1::2], y[1::2]), 2)
+    0.99
+    """
+
+    def __init__(self, n_neighbors: int = 5, *, kernel: Any = "rbf", weights: Any = "uniform") -> None:
+        self.n_neighbors = n_neighbors
+        self.kernel = kernel
+        self.weights = weights
+
+    @all_or_nothing
+    def fit(self, X: Any, y: Any) -> Self:
+        """Keep the training rows X (n, d) and their labels y (n,)."""
+        n = self._keep(X, Clock())
+        self.classes_, self._codes = check_labels(y, n)
+        return self
+
+    def predict(self, X: Any) -> Array:
+        """Return the class of each row."""
+        votes = self._votes(X)
+        return self.classes_[votes.argmax(axis=1)]
+
+    def predict_proba(self, X: Any) -> Array:
+        """Return the share of the votes for each class, m x classes."""
+        votes = self._votes(X)
+        return votes / votes.sum(axis=1, keepdims=True)
+
+    def _votes(self, X: Any) -> Array:
+        columns, weights = self._weigh(X)
+        m, classes = len(columns), len(self.classes_)
+        place = np.arange(m)[:, None] * classes + self._codes[columns]
+        return np.bincount(place.ravel(), weights.ravel(), m * classes).reshape(m, classes)
+
+
+class KernelKNNRegressor(RegressorMixin, KernelNeighbours):
+    r"""Mean target of the nearest training rows in the feature space of a kernel.
+
+    Definition
+    ----------
+    .. math:: \hat y(x) = \sum_{i \in N(x)} w_i y_i \Big/ \sum_{i \in N(x)} w_i, \qquad
+              \|\phi(x) - \phi(x_i)\|^2 = k(x, x) - 2 k(x, x_i) + k(x_i, x_i)
+
+    Neighbours, ties and indefinite kernels as in :class:`KernelKNNClassifier`.
+
+    Parameters
+    ----------
+    n_neighbors : int
+        How many rows count.
+    kernel : str, Kernel or callable
+        As for :class:`KernelKNNClassifier`.
+    weights : {"uniform", "distance"} or callable
+        Weights :math:`w_i`: all 1; the inverse of the distance (rows at distance 0 then decide alone); or a function
+        of the distances (m, k).
+
+    Attributes
+    ----------
+    kernel_ : Kernel
+        The kernel with its parameters resolved.
+    summary_ : FitSummary
+
+    Cost
+    ----
+    As :class:`KernelKNNClassifier`; several targets share the search.
+
+    References
+    ----------
+    Yu, Ji, Zhang, Kernel nearest-neighbor algorithm, Neural Processing Letters 2002.
+
+    Examples
+    --------
+    >>> from gramian.estimators.kernel_neighbours import KernelKNNRegressor
+    >>> KernelKNNRegressor(2, kernel="rbf(sigma=1)").fit([[0.0], [1.0], [5.0]], [0.0, 1.0, 5.0]).predict([[0.6]])
+    array([0.5])
+    """
+
+    def __init__(self, n_neighbors: int = 5, *, kernel: Any = "rbf", weights: Any = "uniform") -> None:
+        self.n_neighbors = n_neighbors
+        self.kernel = kernel
+        self.weights = weights
+
+    @all_or_nothing
+    def fit(self, X: Any, y: Any) -> Self:
+        """Keep the training rows X (n, d) and their targets y (n,) or (n, q)."""
+        n = self._keep(X, Clock())
+        self._targets = check_targets(y, n)
+        return self
+
+    def predict(self, X: Any) -> Array:
+        """Return the weighted mean of the neighbours' targets."""
+        columns, weights = self._weigh(X)
+        targets: Targets = self._targets
+        return targets.shaped(
+            np.einsum("mk,mkq->mq", weights / weights.sum(axis=1, keepdims=True), targets.values[columns])
+        )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags

@@ -1,0 +1,134 @@
+"""Nearest class mean in the feature space of a kernel."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from gramian.estimators.base import Clock
+from gramian.estimators.distances import check_similarities, lengths, resolve_weighted
+from gramian.estimators.targets import KernelInput, check_labels
+from gramian.estimators.validation import all_or_nothing, check_weights, validate
+from gramian.estimators.warnings import IndefiniteKernelWarning, warn
+from gramian.operators.means import best_origin, feature_means, moved
+from gramian.operators.similarities import similarities
+from gramian.results import Array, FitSummary
+
+
+class KernelPrototypeClassifier(ClassifierMixin, KernelInput, BaseEstimator):
+    r"""Class of the nearest class mean in the feature space of a kernel.
+
+    Definition
+    ----------
+    .. math:: \|\phi(x) - m_c\|^2 = k(x, x) - \frac{2}{n_c} \sum_{i \in c} k(x, x_i)
+              + \frac{1}{n_c^2} \sum_{i, j \in c} k(x_i, x_j)
+
+    Of equally near means the first in ``classes_`` wins. With one class all rows are of it.
+
+    Parameters
+    ----------
+    kernel : str, Kernel or callable
+        Text such as ``"rbf(sigma=2)"``, an object of :mod:`gramian.kernels`, ``"precomputed"``, or a function of two
+        blocks of rows. ``"rbf"`` is the Gaussian kernel with gamma = 1 / (d var X).
+
+    Attributes
+    ----------
+    classes_ : (classes,) array
+    kernel_ : Kernel
+        The kernel with its parameters resolved.
+    summary_ : FitSummary
+
+    Cost
+    ----
+    One product of the Gram matrix with the class indicator, and n kernel values for each new row. The linear kernel
+    keeps the class means alone.
+
+    References
+    ----------
+    Shawe-Taylor, Cristianini, Kernel Methods for Pattern Analysis, Cambridge University Press 2004, section 5.1.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_circles
+    >>> from gramian.estimators.kernel_prototypes import KernelPrototypeClassifier
+    >>> X, y = make_circles(200, factor=0.3, noise=0.05, random_state=0)
+    >>> KernelPrototypeClassifier(kernel="rbf(sigma=0.3)").fit(X, y).score(X, y)
+    1.0
+    """
+
+    def __init__(self, kernel: Any = "rbf") -> None:
+        self.kernel = kernel
+
+    @all_or_nothing
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Find the class means.
+
+        Parameters
+        ----------
+        X : (n, d) array, data frame or sparse matrix
+            Rows; the Gram matrix (n, n) if the kernel is precomputed.
+        y : (n,) array
+            Labels.
+        sample_weight : (n,) array, optional
+            Frequencies: weighting a row equals repeating it.
+
+        Returns
+        -------
+        self
+        """
+        clock = Clock()
+        kernel, X = self._read(X)
+        given = check_weights(sample_weight, X.shape[0], total=0.0)
+        kernel = resolve_weighted(self.kernel, X, given) if given is not None else kernel
+        classes, codes = check_labels(y, X.shape[0])
+        A = np.zeros((X.shape[0], len(classes)))
+        A[np.arange(len(codes)), codes] = 1.0 if given is None else given
+        present = A.any(axis=0)  # a class whose rows all have weight 0 is not there
+        A, self.classes_ = A[:, present] / A[:, present].sum(axis=0), classes[present]
+        origin = best_origin(kernel, X, given)
+        rows = moved(X, origin)
+        inner = similarities(kernel, rows)
+        check_similarities(kernel, inner.diagonal())
+        squares = np.einsum("ij,ij->j", A, inner @ A)
+        self.kernel_, self.means_ = kernel, feature_means(kernel, rows, A, squares, origin)
+        self.summary_ = self._describe(X.shape, clock, inner.route)
+        return self
+
+    def distances(self, X: Any) -> Array:
+        """Return the distances of rows to the class means in feature space, m x classes."""
+        check_is_fitted(self)
+        squares = self.means_.squared_distances(validate(self, X, reset=False))
+        if not self.kernel_.positive_definite and (negative := int((squares < -1e-10 * np.abs(squares).max()).sum())):
+            warn(
+                f"the kernel is indefinite: {negative:,} squared distances to class means are negative; they rank as "
+                "they are and read as distance 0.",
+                IndefiniteKernelWarning,
+            )
+        return lengths(squares)
+
+    def decision_function(self, X: Any) -> Array:
+        r"""Return :math:`m_c'\phi(x) - \|m_c\|^2/2`, but for a term that is the same for all classes.
+
+        The larger, the nearer. For two classes the difference, second less first, (m,); otherwise (m, classes).
+        """
+        nearness = self._nearness(X)
+        return nearness[:, 1] - nearness[:, 0] if len(self.classes_) == 2 else nearness
+
+    def predict(self, X: Any) -> Array:
+        """Return the class of each row."""
+        nearness = self._nearness(X)
+        return self.classes_[nearness.argmax(axis=1)]
+
+    def _nearness(self, X: Any) -> Array:
+        check_is_fitted(self)
+        return self.means_.nearness(validate(self, X, reset=False))
+
+    def _describe(self, shape: tuple[int, int], clock: Clock, route: str) -> FitSummary:
+        name, (n, d), k = type(self).__name__, shape, len(self.classes_)
+        title = name, str(self.kernel_), f"{n:,} x {d:,}", f"{k} class{'es' * (k > 1)}"
+        lines = ("route", route), ("work", f"1 product, {clock.seconds:.2g} s")
+        facts = {"estimator": name, "kernel": str(self.kernel_), "n": n, "d": d, "n_classes": k, "route": route}
+        return FitSummary(title, lines, {**facts, "mean_squares": self.means_.squares, "seconds": clock.seconds})

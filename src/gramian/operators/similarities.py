@@ -1,0 +1,164 @@
+"""Similarities of training rows to each other, whole or a few columns at a time: what clustering asks for."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from gramian.config import one_blas_thread
+from gramian.kernels import Kernel, Linear
+from gramian.kernels.pairwise import Rows, squared_norms
+from gramian.operators.base import Dense
+from gramian.operators.gram import CrossGram, Gram
+from gramian.operators.tiles import row_blocks
+from gramian.results import Array
+
+
+class Similarities(ABC):
+    """A symmetric matrix of similarities that may be asked for products with few of its columns.
+
+    ``route`` says in a few words how products are made.
+    """
+
+    n: int
+    positive: bool
+    route: str
+
+    @abstractmethod
+    def __matmul__(self, V: Array) -> Array:
+        """Return ``K V``."""
+
+    @abstractmethod
+    def some(self, chosen: Array, V: Array) -> Array:
+        """Return ``K[:, chosen] V``: the product with a block that is zero but for the chosen rows."""
+
+    @abstractmethod
+    def part(self, rows: Array, chosen: Array, V: Array) -> Array:
+        """Return ``K[rows][:, chosen] V``."""
+
+    @abstractmethod
+    def among(self, chosen: Array) -> Similarities:
+        """Return the similarities of the chosen rows to each other."""
+
+    @abstractmethod
+    def columns(self, chosen: Array) -> Array:
+        """Return ``K[:, chosen]``."""
+
+    @abstractmethod
+    def diagonal(self) -> Array:
+        """Return ``k(x, x)`` for every row."""
+
+
+class Kept(Similarities):
+    """A matrix that exists."""
+
+    def __init__(self, matrix: Dense) -> None:
+        self.matrix, self.A = matrix, matrix.A
+        self.n, self.positive, self.route = matrix.n, matrix.positive, "the Gram matrix was kept"
+
+    def __matmul__(self, V: Array) -> Array:
+        return self.matrix @ V
+
+    def some(self, chosen: Array, V: Array) -> Array:
+        with one_blas_thread():
+            return self.A[chosen].T @ V
+
+    def part(self, rows: Array, chosen: Array, V: Array) -> Array:
+        with one_blas_thread():
+            return self.A[np.ix_(rows, chosen)] @ V
+
+    def among(self, chosen: Array) -> Similarities:
+        return Kept(Dense(self.A[np.ix_(chosen, chosen)], positive=self.positive))
+
+    def columns(self, chosen: Array) -> Array:
+        return self.A[:, chosen]
+
+    def diagonal(self) -> Array:
+        return self.A.diagonal()
+
+
+class Streamed(Similarities):
+    """Tiles of a kernel, made, used and thrown away."""
+
+    def __init__(self, gram: Gram) -> None:
+        self.gram, self.kernel, self.X = gram, gram.kernel, gram.X
+        self.n, self.positive, self.route = gram.n, gram.positive, "tiles of the Gram matrix were made as needed"
+
+    def __matmul__(self, V: Array) -> Array:
+        return self.gram @ V
+
+    def some(self, chosen: Array, V: Array) -> Array:
+        return CrossGram(self.kernel, self.X, self.X[chosen]) @ V
+
+    def part(self, rows: Array, chosen: Array, V: Array) -> Array:
+        return CrossGram(self.kernel, self.X[rows], self.X[chosen]) @ V
+
+    def among(self, chosen: Array) -> Similarities:
+        return similarities(self.kernel, self.X[chosen])
+
+    def columns(self, chosen: Array) -> Array:
+        return self.gram.columns(chosen)
+
+    def diagonal(self) -> Array:
+        return self.gram.diagonal()
+
+
+class Thin(Similarities):
+    """``X X'`` by two thin products: the linear kernel needs no matrix of pairs."""
+
+    def __init__(self, X: Rows) -> None:
+        self.X = X.astype(np.float64, copy=False)
+        self.n, self.positive, self.route = X.shape[0], True, "two thin products in place of the Gram matrix"
+
+    def __matmul__(self, V: Array) -> Array:
+        with one_blas_thread():
+            return np.asarray(self.X @ (self.X.T @ V))
+
+    def some(self, chosen: Array, V: Array) -> Array:
+        with one_blas_thread():
+            return np.asarray(self.X @ (self.X[chosen].T @ V))
+
+    def part(self, rows: Array, chosen: Array, V: Array) -> Array:
+        with one_blas_thread():
+            return np.asarray(self.X[rows] @ (self.X[chosen].T @ V))
+
+    def among(self, chosen: Array) -> Similarities:
+        return Thin(self.X[chosen])
+
+    def columns(self, chosen: Array) -> Array:
+        product = self.X @ self.X[chosen].T
+        return product.toarray() if sp.issparse(product) else product
+
+    def diagonal(self) -> Array:
+        return squared_norms(self.X)
+
+
+def similarities(kernel: Kernel, X: Any) -> Similarities:
+    """Return the similarities of rows to each other, held in the way that suits kernel and size."""
+    if kernel.name == "precomputed":
+        A = X.toarray() if sp.issparse(X) else X
+        return Kept(Dense(A.astype(np.float64, copy=False), positive=kernel.positive_definite))
+    if isinstance(kernel, Linear):
+        return Thin(X)
+    gram = Gram(kernel, X)
+    held = gram.kept()
+    return Kept(held) if isinstance(held, Dense) else Streamed(gram)
+
+
+def natural_order(kernel: Kernel, X: Any) -> Array:
+    """Return an order of the rows that depends on their values alone, equal rows side by side.
+
+    Rows are sorted by a fixed random combination of their columns; those of a precomputed matrix stay as they are.
+    """
+    if kernel.name == "precomputed":
+        return np.arange(X.shape[0])
+    direction = np.random.default_rng(0).standard_normal(X.shape[1])
+    if sp.issparse(X):
+        return np.argsort(X @ direction, kind="stable")
+    with np.errstate(over="ignore", invalid="ignore"):
+        # Summed row by row: a matrix product may round equal rows differently.
+        keys = [(X[rows] * direction).sum(axis=1) for rows in row_blocks(*X.shape)]
+    return np.argsort(np.concatenate(keys), kind="stable")

@@ -1,0 +1,260 @@
+"""Lloyd's iteration in a feature space that is known by its inner products alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+import numpy as np
+
+from gramian.config import memory_budget
+from gramian.operators.nearest import ROUNDING
+from gramian.progress import Tracker, track
+from gramian.results import Array
+
+#: Share of rows that may change before a whole product is cheaper than one with their columns: a whole one visits each
+#: pair of rows once, the other twice.
+FEW = 0.5
+#: Why a run ends.
+FIXED, NO_GAIN = "no row is nearer to another mean", "no step lowers the objective further"
+
+
+class Inner(Protocol):
+    """Inner products of n points, whole or a few columns at a time."""
+
+    n: int
+    positive: bool
+
+    def __matmul__(self, V: Array) -> Array: ...
+    def some(self, chosen: Array, V: Array) -> Array: ...
+    def columns(self, chosen: Array) -> Array: ...
+    def diagonal(self) -> Array: ...
+
+
+@dataclass(frozen=True)
+class Partition:
+    """Where a run ended.
+
+    Attributes
+    ----------
+    labels : (n,) array
+        Cluster of each point.
+    masses : (k,) array
+        Weight of each cluster; 0 if it is empty.
+    products : (k, k) array
+        Inner products of the means.
+    path : tuple of float
+        Objective of every partition on the way; each is lower than the one before.
+    n_negative : int
+        Squared distances below zero, which only an indefinite matrix has.
+    end : str
+        Why the run ended; empty if steps ran out.
+    """
+
+    labels: Array
+    masses: Array
+    products: Array
+    path: tuple[float, ...]
+    n_negative: int
+    end: str = ""
+
+    @property
+    def objective(self) -> float:
+        """Sum of weighted squared distances to the means."""
+        return self.path[-1]
+
+
+@dataclass(frozen=True)
+class Clusters:
+    """What a clustering found: no cluster is empty.
+
+    Attributes
+    ----------
+    labels : (n,) array
+    coefficients : (n, k) array
+        Coefficients B of the means in the points.
+    squares : (k,) array
+        Squared lengths of the means.
+    path : tuple of float
+        The objective on the way; the last is that of the labels.
+    steps : int
+    n_negative : int
+        Squared distances below zero.
+    end : str
+        Why the search ended; empty if steps ran out.
+    work : str
+        What it took, in words.
+    """
+
+    labels: Array
+    coefficients: Array
+    squares: Array
+    path: tuple[float, ...]
+    steps: int
+    n_negative: int
+    end: str
+    work: str
+
+
+@dataclass
+class Run:
+    """One start on its way down, and the sums ``F = K A`` of its indicator matrix A (weights in place of ones)."""
+
+    inner: Inner
+    weights: Array
+    k: int
+    tol: float
+    labels: Array
+    F: Array = field(default_factory=lambda: np.empty(0))
+    best: Partition | None = None
+    moved: Array = field(default_factory=lambda: np.empty(0, dtype=np.intp))
+    left: Array = field(default_factory=lambda: np.empty(0, dtype=np.intp))
+
+    def indicator(self) -> Array:
+        """The matrix A, n x k."""
+        A = np.zeros((len(self.labels), self.k))
+        A[np.arange(len(self.labels)), self.labels] = self.weights
+        return A
+
+    def change(self, rows: Array) -> Array:
+        """What the last step added to the rows of A."""
+        D = np.zeros((len(rows), self.k))
+        at = np.searchsorted(rows, self.moved)
+        D[at, self.labels[self.moved]] += self.weights[self.moved]
+        D[at, self.left] -= self.weights[self.moved]
+        return D
+
+    def step(self, diagonal: Array) -> bool:
+        """Judge the present partition, then move every point to its nearest mean; False when nothing is left to do."""
+        n, w, size = len(self.labels), self.weights, size_of(diagonal)
+        masses = np.bincount(self.labels, w, self.k)
+        divisor = np.where(masses > 0, masses, 1.0)
+        between = np.stack([np.bincount(self.labels, w * column, self.k) for column in self.F.T], axis=1)
+        products = between / divisor / divisor[:, None]
+        objective = float(w @ diagonal - (between.diagonal() / divisor).sum())
+        # A partition that is no better is not taken: that ends cycles, of ties and of indefinite matrices alike.
+        # Nor is one with fewer clusters, to which an indefinite matrix may lead.
+        if self.best and (
+            not objective < self.best.objective - self.tol * abs(self.best.objective)
+            or np.count_nonzero(masses) < np.count_nonzero(self.best.masses)
+        ):
+            self.best = replace(self.best, end=NO_GAIN)
+            return False
+        scores = np.where(masses > 0, products.diagonal() - 2 * self.F / divisor, np.inf)
+        negative = 0 if self.inner.positive else int((diagonal[:, None] + scores < -ROUNDING * size).sum())
+        labels = twins(products, masses, ROUNDING * size)[self._nearest(scores, ROUNDING * size)]
+        labels = self._fill(labels, np.maximum(diagonal + scores[np.arange(n), labels], 0), ROUNDING * size)
+        self.moved = np.flatnonzero(labels != self.labels)
+        self.left = self.labels[self.moved]
+        path = (*(self.best.path if self.best else ()), objective)
+        self.best = Partition(self.labels, masses, products, path, negative, "" if len(self.moved) else FIXED)
+        self.labels = labels
+        return bool(len(self.moved))
+
+    def _nearest(self, scores: Array, rounding: float) -> Array:
+        """Nearest mean of every point; the present one unless another is nearer by more than rounding."""
+        everyone, nearest = np.arange(len(scores)), scores.argmin(axis=1)
+        return np.where(scores[everyone, nearest] < scores[everyone, self.labels] - rounding, nearest, self.labels)
+
+    def _fill(self, labels: Array, distances: Array, rounding: float) -> Array:
+        """Put into each empty cluster the point that costs most where it is; the objective falls by that much."""
+        cost = self.weights * distances
+        for cluster in np.flatnonzero(np.bincount(labels, self.weights, self.k) == 0):
+            members = np.bincount(labels[self.weights > 0], minlength=self.k)
+            loss = np.where((members[labels] > 1) & (distances > rounding), cost, 0.0)
+            farthest = int(loss.argmax())
+            if loss[farthest] > 0:  # otherwise all points sit on their means: there are fewer places than clusters
+                labels[farthest], distances[farthest], cost[farthest] = cluster, 0.0, 0.0
+        return labels
+
+
+def lloyd(
+    inner: Inner,
+    starts: list[Array],
+    k: int,
+    weights: Array,
+    *,
+    order: Array | None = None,
+    tol: float = 0.0,
+    max_iter: int = 300,
+) -> Clusters:
+    r"""Run Lloyd's iteration from several partitions, together, and return the best end.
+
+    Definition
+    ----------
+    With the indicator :math:`a_k` of cluster k and its weight :math:`n_k`, point i goes to
+
+    .. math:: \arg\min_k\; n_k^{-2} a_k'Ka_k - 2 n_k^{-1} K_i'a_k
+
+    until no point moves. For a positive matrix the objective falls at every step. Clusters keep their numbers, or are
+    numbered by their first point in a given ``order``.
+
+    Cost
+    ----
+    One product with k columns for each run, and then, as fewer and fewer points move, products with the columns of
+    those alone. All runs share the products, as many as the memory budget allows.
+    """
+    diagonal = np.asarray(inner.diagonal(), dtype=np.float64)
+    together = max(1, memory_budget() // (64 * inner.n * k))
+    ends: list[Partition] = []
+    whole, parts = 0, 0.0
+    with track("clusters", expected=4.0) as tracker:
+        for at in range(0, len(starts), together):
+            runs = [Run(inner, weights, k, tol, labels.copy()) for labels in starts[at : at + together]]
+            counts = _descend(inner, runs, diagonal, max_iter, tracker)
+            whole, parts = whole + counts[0], parts + counts[1]
+            ends += [run.best for run in runs if run.best is not None]
+    # The first of those that differ by rounding only, so that the choice does not hang on it.
+    lowest = min(end.objective for end in ends)
+    best = next(end for end in ends if end.objective <= lowest + ROUNDING * float(weights @ np.abs(diagonal)))
+    work = f"{len(starts)} start{'s' * (len(starts) > 1)}, {whole} product{'s' * (whole > 1)} with all rows"
+    work += f" and {parts:.2g} in parts" if parts else ""
+    return _finish(best, weights, order, ROUNDING * size_of(diagonal), max_iter, work)
+
+
+def _finish(end: Partition, weights: Array, order: Array | None, rounding: float, max_iter: int, work: str) -> Clusters:
+    """Number the clusters that are not empty: as they come, or by their first point in the given order."""
+    labels, n = twins(end.products, end.masses, rounding)[end.labels], len(end.labels)
+    seen = np.flatnonzero(weights) if order is None else order[weights[order] > 0]
+    met, first = np.unique(labels[seen], return_index=True)
+    kept = met if order is None else met[np.argsort(first)]
+    number = np.zeros(len(end.masses), dtype=np.intp)
+    number[kept] = np.arange(len(kept))
+    labels = number[labels]
+    B = np.zeros((n, len(kept)))
+    B[np.arange(n), labels] = weights / np.bincount(labels, weights, len(kept))[labels]
+    steps = max(1, min(len(end.path), max_iter))
+    return Clusters(labels, B, end.products.diagonal()[kept], end.path, steps, end.n_negative, end.end, work)
+
+
+def _descend(inner: Inner, runs: list[Run], diagonal: Array, max_iter: int, tracker: Tracker) -> tuple[int, float]:
+    active, whole, parts = runs, 0, 0.0
+    for turn in range(max_iter + 1):
+        if not active:
+            break
+        rows = np.unique(np.concatenate([run.moved for run in active])) if turn else np.empty(0, dtype=np.intp)
+        if turn and len(rows) <= FEW * inner.n:
+            product = inner.some(rows, np.hstack([run.change(rows) for run in active]))
+            parts += len(rows) / inner.n
+        else:
+            product = inner @ np.hstack([run.indicator() for run in active])
+            whole += 1
+            for run in active:
+                run.F = np.zeros((inner.n, run.k))
+        for place, run in enumerate(active):
+            run.F += product[:, place * run.k : (place + 1) * run.k]
+        active = [run for run in active if run.step(diagonal)]
+        tracker.advance(tracker.done + 1 + 4 * bool(active))
+    return whole, parts
+
+
+def size_of(diagonal: Array) -> float:
+    """Largest similarity, the unit of rounding."""
+    return float(np.abs(diagonal).max(initial=0.0))
+
+
+def twins(products: Array, masses: Array, rounding: float) -> Array:
+    """For each cluster the first one that has the same mean, itself as a rule; from inner products of the means."""
+    squares = products.diagonal()
+    apart = squares[:, None] + squares - 2 * products
+    return ((np.abs(apart) <= rounding) & (masses > 0)).argmax(axis=1)

@@ -1,0 +1,117 @@
+"""k-means in a feature space from batches of points: no product ever visits all pairs."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+
+from gramian.operators.nearest import ROUNDING
+from gramian.progress import track
+from gramian.results import Array
+from gramian.solvers.clustering import Clusters, Inner, lloyd
+from gramian.solvers.seeding import draw, relaxed, seed
+
+#: Batches in the sample that gives the start.
+SAMPLE = 4
+#: Steps without a better average before the search ends; how much of the average one step is.
+PATIENCE, SMOOTHING = 10, 0.2
+
+
+class Parts(Inner, Protocol):
+    """Inner products of which parts can be had."""
+
+    def part(self, rows: Array, chosen: Array, V: Array) -> Array: ...
+    def among(self, chosen: Array) -> Any: ...
+
+
+def batches(
+    inner: Parts, k: int, runs: int, weights: Array, rng: np.random.Generator, order: Array, *, size: int, max_iter: int
+) -> Clusters:
+    r"""Find clusters from batches drawn with replacement in proportion to the weights.
+
+    Definition
+    ----------
+    Each batch is assigned to the present means; a mean then moves to the mean of all points assigned to it so far:
+
+    .. math:: m_k \leftarrow (1 - a) m_k + a \bar\phi_k, \qquad a = \frac{\text{assigned now}}{\text{assigned so far}}
+
+    Lengths follow from those before and from inner products within the batch and with the mean. The start is the best
+    of several runs of Lloyd's iteration on a sample of four batches.
+
+    Cost
+    ----
+    Step t needs ``t size^2`` inner products; a last pass, of all points with those drawn, labels them.
+
+    References
+    ----------
+    Sculley, Web-scale k-means clustering, WWW 2010.
+    """
+    rank = np.argsort(order)
+    places, counts = np.unique(rank[draw(weights, order, SAMPLE * size, rng)], return_counts=True)
+    sample = order[places]
+    B, squares, masses = _start(inner, sample, counts.astype(np.float64), k, runs, rng)
+    diagonal = np.asarray(inner.diagonal(), dtype=np.float64)
+    average, lowest, since, steps, used = np.inf, np.inf, 0, 0, sample
+    with track("clusters", expected=max_iter) as tracker:
+        while steps < max_iter and since < PATIENCE:
+            batch = draw(weights, order, size, rng)
+            scores = squares - 2 * inner.part(batch, used, B[used])
+            labels = scores.argmin(axis=1)
+            cost = float((diagonal[batch] + scores[np.arange(size), labels]).mean())
+            average = cost if steps == 0 else (1 - SMOOTHING) * average + SMOOTHING * cost
+            lowest, since = (average, 0) if average < lowest else (lowest, since + 1)
+            squares, masses = _move(inner, B, squares, masses, batch, labels, scores)
+            used, steps = np.union1d(used, batch), steps + 1
+            tracker.advance(max_iter)
+        d2 = diagonal[:, None] + squares - 2 * inner.some(used, B[used])
+    labels = _fill(inner, B, squares, d2, weights, diagonal)
+    kept = np.bincount(labels, weights, len(squares)) > 0
+    labels = d2[:, kept].argmin(axis=1)
+    inertia = float(weights @ d2[:, kept][np.arange(inner.n), labels])
+    negative = 0 if inner.positive else int((d2[:, kept] < -ROUNDING * np.abs(diagonal).max()).sum())
+    work = f"{steps} batches of {size:,} rows, {len(used):,} different rows in all"
+    end = "the batches gained nothing more" if since >= PATIENCE else ""
+    return Clusters(labels, B[:, kept], squares[kept], (inertia,), steps, negative, end, work)
+
+
+def _start(
+    inner: Parts, sample: Array, counts: Array, k: int, runs: int, rng: np.random.Generator
+) -> tuple[Array, Array, Array]:
+    """Means (coefficients, squared lengths, masses) of the best of several runs on a sample."""
+    part = inner.among(sample)
+    starts = seed(part, k, runs, counts, rng) + (relaxed(part, k, counts, rng) if runs > 1 else [])
+    best = lloyd(part, starts, k, counts, order=np.arange(len(sample)))
+    B = np.zeros((inner.n, len(best.squares)))
+    B[sample] = best.coefficients
+    return B, best.squares, np.bincount(best.labels, counts)
+
+
+def _fill(inner: Parts, B: Array, squares: Array, d2: Array, weights: Array, diagonal: Array) -> Array:
+    """Move each mean that no point is nearest to onto the point that costs most, in place; return the labels."""
+    labels = d2.argmin(axis=1)
+    for cluster in range(len(squares)):
+        if np.bincount(labels, weights, len(squares))[cluster] > 0:
+            continue
+        farthest = int((weights * d2.min(axis=1)).argmax())
+        B[:, cluster], B[farthest, cluster], squares[cluster] = 0.0, 1.0, diagonal[farthest]
+        d2[:, cluster] = diagonal + diagonal[farthest] - 2 * inner.columns(np.array([farthest]))[:, 0]
+        labels = d2.argmin(axis=1)
+    return labels
+
+
+def _move(
+    inner: Parts, B: Array, squares: Array, masses: Array, batch: Array, labels: Array, scores: Array
+) -> tuple[Array, Array]:
+    """Move the means, changing B in place; return their squared lengths and masses."""
+    k, everyone = len(masses), np.arange(len(batch))
+    counts = np.bincount(labels, minlength=k)
+    A = np.zeros((len(batch), k))
+    A[everyone, labels] = 1 / np.maximum(counts, 1)[labels]
+    within = np.einsum("ij,ij->j", A, inner.part(batch, batch, A))
+    between = np.bincount(labels, (squares[labels] - scores[everyone, labels]) / 2, k) / np.maximum(counts, 1)
+    masses = masses + counts
+    a = counts / masses
+    B *= 1 - a
+    np.add.at(B, batch, a * A)
+    return (1 - a) ** 2 * squares + 2 * a * (1 - a) * between + a**2 * within, masses
