@@ -7,7 +7,7 @@ from sklearn.datasets import make_blobs, make_circles, make_moons
 from sklearn.metrics import adjusted_rand_score
 
 import gramian
-from gramian.estimators.kernel_kmeans import KernelKMeans
+from gramian import KernelKMeans
 from gramian.kernels import RBF, parse
 from gramian.operators import Gram
 from gramian.operators.similarities import Kept, Streamed, Thin, similarities

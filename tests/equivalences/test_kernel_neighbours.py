@@ -6,8 +6,7 @@ from sklearn.datasets import load_digits, make_moons
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor, NearestCentroid
 
 import gramian
-from gramian.estimators.kernel_neighbours import KernelKNNClassifier, KernelKNNRegressor
-from gramian.estimators.kernel_prototypes import KernelPrototypeClassifier
+from gramian import KernelKNNClassifier, KernelKNNRegressor, KernelPrototypeClassifier
 from gramian.kernels import RBF, parse
 from gramian.operators.plain import PlainSearch, in_features, is_plain
 

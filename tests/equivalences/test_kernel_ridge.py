@@ -8,8 +8,7 @@ from sklearn.kernel_ridge import KernelRidge as Theirs
 from sklearn.linear_model import Ridge
 
 import gramian
-from gramian import config
-from gramian.estimators.kernel_ridge import KernelRidge
+from gramian import KernelRidge, config
 from gramian.kernels import RBF, ThinPlateSpline
 from gramian.solvers.conjugate import ConjugateGradients
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from gramian.estimators.kernel_ridge import KernelRidge
+from gramian import KernelRidge
 from gramian.kernels import RBF
 
 

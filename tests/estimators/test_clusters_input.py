@@ -11,9 +11,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import gramian
-from gramian.estimators.kernel_kmeans import KernelKMeans
-from gramian.estimators.kernel_neighbours import KernelKNNClassifier, KernelKNNRegressor
-from gramian.estimators.kernel_prototypes import KernelPrototypeClassifier
+from gramian import KernelKMeans, KernelKNNClassifier, KernelKNNRegressor, KernelPrototypeClassifier
 from gramian.kernels import RBF
 
 ALL = [KernelKMeans(3), KernelKNNClassifier(3), KernelKNNRegressor(3), KernelPrototypeClassifier()]

@@ -16,8 +16,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import gramian
-from gramian import config
-from gramian.estimators.kernel_ridge import KernelRidge
+from gramian import KernelRidge, config
 from gramian.kernels import RBF
 from gramian.solvers.conjugate import ConjugateGradients
 

@@ -50,7 +50,13 @@ def test_every_public_name_is_there_and_documented():
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_sources_import_at_the_top(path):
     """An import inside a function is for an optional or slow dependency; these are the ones there are."""
-    allowed = {"gramian.kernels.compiled", "gramian.solvers.coordinate", "gramian.cli.app", "gramian.cli.demo", "picard"}
+    allowed = {
+        "gramian.kernels.compiled",
+        "gramian.solvers.coordinate",
+        "gramian.cli.app",
+        "gramian.cli.demo",
+        "picard",
+    }
     tree = ast.parse(path.read_text())
     functions = (node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)))
     inside = [node for f in functions for node in ast.walk(f) if isinstance(node, (ast.Import, ast.ImportFrom))]

@@ -36,6 +36,7 @@ BASES += [
     ("KernelRidge", 0),
 ]
 BASES += [("KernelKNNClassifier", 0), ("KernelKMeans", 0)]
+MOST_MEMORY = 4 * 2**30
 #: What a file has no business with. Reading its own path is all that load may ask of the system.
 FORBIDDEN = {"os.system", "os.exec", "os.posix_spawn", "os.spawn", "subprocess.Popen", "exec", "compile", "import"}
 FORBIDDEN |= {"pickle.find_class", "ctypes.dlopen", "os.mkdir", "os.remove", "os.rename", "os.chmod", "socket.connect"}
@@ -149,6 +150,8 @@ def judge(path):
         model = models.load(path)
     except (ValueError, OSError) as error:
         line = str(error)
+        if "MemoryError" in line or "allocate" in line:
+            return f"an attempt to take memory: {line}"
         return "" if line.startswith(f"{path}: ") and "\n" not in line else f"an unclear refusal: {line!r}"
     except BaseException as error:
         return f"{type(error).__name__}: {error}"
@@ -161,6 +164,7 @@ def judge(path):
 
 def campaign(count, seed):
     rng, events = random.Random(seed), []
+    resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))  # what asks for more shall fail, not the machine
     warnings.simplefilter("ignore")
     with tempfile.TemporaryDirectory() as folder:
         path, bases = Path(folder, "m"), []

@@ -7,9 +7,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from gramian.estimators.kernel_kmeans import KernelKMeans
-from gramian.estimators.kernel_neighbours import KernelKNNClassifier
-from gramian.estimators.kernel_prototypes import KernelPrototypeClassifier
+from gramian import KernelKMeans, KernelKNNClassifier, KernelPrototypeClassifier
 from gramian.kernels import parse
 
 DATA = Path(__file__).parent / "data"

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from gramian.estimators.kernel_ridge import KernelRidge
+from gramian import KernelRidge
 
 CONTENT = json.loads((Path(__file__).parent / "data" / "nist_strd.json").read_text())
 CASES = {case["name"]: case["outputs"] for case in CONTENT["cases"] if "coef" in case["outputs"]}

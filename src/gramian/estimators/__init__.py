@@ -7,6 +7,7 @@ from gramian.estimators.kernel_kmeans import KernelKMeans
 from gramian.estimators.kernel_neighbours import KernelKNNClassifier, KernelKNNRegressor
 from gramian.estimators.kernel_pca import KernelPCA
 from gramian.estimators.kernel_prototypes import KernelPrototypeClassifier
+from gramian.estimators.kernel_ridge import KernelRidge
 from gramian.estimators.pca import PCA
 from gramian.estimators.pls_regression import PLSRegression
 from gramian.estimators.pls_two_views import PLSSVD, PLSCanonical
@@ -37,6 +38,7 @@ __all__ = [
     "KernelKNNRegressor",
     "KernelPCA",
     "KernelPrototypeClassifier",
+    "KernelRidge",
     "PLSCanonical",
     "PLSRegression",
     "PrincipalComponentRegression",

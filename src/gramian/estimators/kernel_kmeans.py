@@ -87,7 +87,7 @@ class KernelKMeans(KernelInput, ClassNamePrefixFeaturesOutMixin, TransformerMixi
     Examples
     --------
     >>> from sklearn.datasets import make_circles
-    >>> from gramian.estimators.kernel_kmeans import KernelKMeans
+    >>> from gramian import KernelKMeans
     >>> X, y = make_circles(200, factor=0.2, noise=0.03, random_state=0)
     >>> labels = KernelKMeans(2, kernel="rbf(sigma=0.4)").fit_predict(X)
     >>> bool((labels == y).all() or (labels != y).all())

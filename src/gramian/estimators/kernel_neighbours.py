@@ -194,7 +194,7 @@ class KernelKNNClassifier(ClassifierMixin, KernelNeighbours):
     Examples
     --------
     >>> from sklearn.datasets import load_iris
-    >>> from gramian.estimators.kernel_neighbours import KernelKNNClassifier
+    >>> from gramian import KernelKNNClassifier
     >>> X, y = load_iris(return_X_y=True)
     >>> round(KernelKNNClassifier(5, kernel="polynomial(degree=2)").fit(X[::2], y[::2]).score(X[1::2], y[1::2]), 2)
     0.99
@@ -265,7 +265,7 @@ class KernelKNNRegressor(RegressorMixin, KernelNeighbours):
 
     Examples
     --------
-    >>> from gramian.estimators.kernel_neighbours import KernelKNNRegressor
+    >>> from gramian import KernelKNNRegressor
     >>> KernelKNNRegressor(2, kernel="rbf(sigma=1)").fit([[0.0], [1.0], [5.0]], [0.0, 1.0, 5.0]).predict([[0.6]])
     array([0.5])
     """

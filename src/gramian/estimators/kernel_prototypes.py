@@ -53,7 +53,7 @@ class KernelPrototypeClassifier(ClassifierMixin, KernelInput, BaseEstimator):
     Examples
     --------
     >>> from sklearn.datasets import make_circles
-    >>> from gramian.estimators.kernel_prototypes import KernelPrototypeClassifier
+    >>> from gramian import KernelPrototypeClassifier
     >>> X, y = make_circles(200, factor=0.3, noise=0.05, random_state=0)
     >>> KernelPrototypeClassifier(kernel="rbf(sigma=0.3)").fit(X, y).score(X, y)
     1.0

@@ -1,0 +1,74 @@
+"""The result of a path of ridges."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gramian.results import Array
+from gramian.spaces.ridge_values import NEEDED, RidgeCurve
+
+
+@dataclass(frozen=True)
+class RidgePath:
+    """Fits along a path of ridges, and what leaving rows out says of them; prints as a table.
+
+    Attributes
+    ----------
+    ridges : (R,) array
+    errors : (R,) array
+        Mean squared leave-one-out residual, over rows (by their weight) and targets.
+    r2 : (R,) array
+        ``1 - errors / variance`` of the targets.
+    leave_one_out : (R, n) or (R, n, q) array
+        Residual of each row under the fit without it.
+    dual_coef : (R, n) or (R, n, q) array
+    intercept : (R,) or (R, q) array
+    best : float
+        The ridge of least error.
+    best_index : int
+        Its place.
+    """
+
+    ridges: Array
+    errors: Array
+    r2: Array
+    leave_one_out: Array
+    dual_coef: Array
+    intercept: Array
+
+    @property
+    def best_index(self) -> int:
+        """Place of the least error; the largest ridge of several."""
+        return len(self.errors) - 1 - int(np.argmin(self.errors[::-1]))
+
+    @property
+    def best(self) -> float:
+        """The ridge of least error."""
+        return float(self.ridges[self.best_index])
+
+    def __str__(self) -> str:
+        lines = [f"{'ridge':>12}  {'error':>12}  {'R2':>8}"]
+        for k, (ridge, error, r2) in enumerate(zip(self.ridges, self.errors, self.r2, strict=True)):
+            lines.append(f"{ridge:>12.4g}  {error:>12.4g}  {r2:>8.4f}" + ("  best" if k == self.best_index else ""))
+        return "\n".join(lines)
+
+
+def summarise_path(curve: RidgeCurve, Y: Array, weights: Array | None, *, single: bool) -> RidgePath:
+    """Judge every ridge by its leave-one-out residuals."""
+    for ridge, left_out in zip(curve.ridges, curve.left_out, strict=True):
+        if not np.isfinite(left_out).all():
+            raise ValueError(f"leave-one-out residuals are not determined at ridge={ridge:.3g}: {NEEDED}.")
+    errors = np.average(np.square(curve.left_out).mean(axis=2), axis=1, weights=weights)
+    level = np.average(Y, axis=0, weights=weights)
+    variance = float(np.average(np.square(Y - level).mean(axis=1), weights=weights))
+    shape = (lambda A: A[..., 0]) if single else (lambda A: A)
+    return RidgePath(
+        curve.ridges,
+        errors,
+        1 - errors / variance if variance > 0 else np.zeros_like(errors),
+        shape(curve.left_out),
+        shape(curve.dual),
+        shape(curve.offsets[:, 0]),
+    )

@@ -1,0 +1,87 @@
+"""Ridge in a space: which of its two forms, and why."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gramian.config import memory_budget
+from gramian.kernels import Kernel
+from gramian.results import Array
+from gramian.solvers.eigen import DENSE_LIMIT
+from gramian.solvers.linear import SOLVERS
+from gramian.solvers.systems import LinearSolver
+from gramian.spaces.ridge_dual import DualRidge
+from gramian.spaces.ridge_primal import PrimalRidge
+from gramian.spaces.ridge_values import RidgeCurve, RidgeFit
+
+
+class RidgeSpace:
+    """Rows, targets and weights of a ridge problem, in the form that is smaller.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        With resolved parameters.
+    X : rows
+        n x d; for a precomputed kernel the Gram matrix.
+    Y : (n, q) array
+    weights : (n,) array, optional
+        Frequencies.
+    intercept : bool
+        Whether a constant is unpenalised.
+    solver : str or solver object
+        "auto", "primal", or what :func:`gramian.solvers.linear.solve` takes.
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        X: Any,
+        Y: Array,
+        weights: Array | None,
+        *,
+        intercept: bool,
+        solver: str | LinearSolver = "auto",
+    ) -> None:
+        self.solver = solver
+        self.units = _units(Y)
+        Y = Y / self.units
+        primal, self.reason = _choose(kernel, X.shape, solver)
+        self.primal = PrimalRidge(X, Y, weights, intercept=intercept) if primal else None
+        self.dual = None if primal else DualRidge(kernel, X, Y, weights, intercept=intercept)
+
+    def fit(self, ridge: float, rng: np.random.Generator | None = None) -> RidgeFit:
+        """Fit one ridge."""
+        if self.primal is not None:
+            return self.primal.fit(ridge, self.reason).times(self.units)
+        assert self.dual is not None
+        return self.dual.fit(ridge, self.solver, rng).times(self.units)
+
+    def path(self, ridges: Array | None) -> RidgeCurve:
+        """Fit a path of ridges (a usual one if None) from one eigendecomposition."""
+        form = self.primal or self.dual
+        assert form is not None
+        return form.path(ridges).times(self.units)
+
+
+def _units(Y: Array) -> Array:
+    """A power of two near the size of each column: whatever the unit of the targets, squares stay in range."""
+    largest = np.abs(Y).max(axis=0, initial=0.0)
+    return np.exp2(np.floor(np.log2(np.where(largest > 0, largest, 1.0))))
+
+
+def _choose(kernel: Kernel, shape: tuple[int, int], solver: str | LinearSolver) -> tuple[bool, str]:
+    """Whether the weights are the smaller unknown, and the reason."""
+    n, d = shape
+    linear = kernel.name == "linear"
+    if isinstance(solver, str) and solver not in ("auto", "primal", *SOLVERS):
+        raise ValueError(f"solver={solver!r} is not known. Use one of: {', '.join(['auto', 'primal', *SOLVERS])}.")
+    if isinstance(solver, str) and solver == "primal":
+        if not linear:
+            raise ValueError(f"solver='primal' is for the linear kernel, not for {kernel}. Use solver='auto'.")
+        return True, "as asked"
+    small = d < n and d <= DENSE_LIMIT and 3 * 8 * d**2 <= memory_budget()
+    auto = isinstance(solver, str) and solver == "auto"
+    return linear and auto and small, f"{d:,} weights are fewer than {n:,} dual coefficients"
