@@ -20,9 +20,34 @@ from rich.console import Console
 from rich.table import Table
 
 import gramian
-from benchmarks import gram, ica, kernel_pca, moments, pca
+from benchmarks import (
+    gram,
+    ica,
+    kernel_cca,
+    kernel_kmeans,
+    kernel_pca,
+    kernel_ridge,
+    kernel_svm,
+    moments,
+    neighbours,
+    pca,
+    two_blocks,
+)
 from benchmarks.contest import hold
 
+MODULES = (
+    gram,
+    kernel_pca,
+    pca,
+    moments,
+    ica,
+    two_blocks,
+    kernel_ridge,
+    kernel_svm,
+    kernel_kmeans,
+    neighbours,
+    kernel_cca,
+)
 RESULTS = Path(__file__).parent / "results.json"
 
 
@@ -32,7 +57,7 @@ def main() -> None:
     parser.add_argument("--only", nargs="*", default=[], help="words that the name of a contest must contain")
     parser.add_argument("--output", type=Path, default=RESULTS, help="where the JSON goes")
     options = parser.parse_args()
-    contests = [c for module in (gram, kernel_pca, pca, moments, ica) for c in module.contests()]
+    contests = [c for module in MODULES for c in module.contests()]
     chosen = [c for c in contests if all(word in c.name for word in options.only)]
     console = Console(width=120)
     about = machine()

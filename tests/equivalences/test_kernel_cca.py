@@ -7,8 +7,8 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose
 
 import gramian
+from gramian import KernelCCA
 from gramian.estimators.cca import CCA
-from gramian.estimators.kernel_cca import KernelCCA
 from gramian.estimators.kernel_pairs import find_pairs
 from gramian.estimators.warnings import RankWarning
 from gramian.kernels import RBF, Polynomial

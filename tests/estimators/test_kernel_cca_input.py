@@ -11,7 +11,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import gramian
-from gramian.estimators.kernel_cca import KernelCCA
+from gramian import KernelCCA
 from gramian.estimators.warnings import GramianWarning, IndefiniteKernelWarning, RankWarning
 
 

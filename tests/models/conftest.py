@@ -54,10 +54,10 @@ CONFIGURATIONS = {
     "PLSRegression": [
         ({"n_components": 2}, X, Y),
         ({"n_components": 2, "scale": "x"}, NAMED, Y[:, 0]),
-        ({"n_components": 2, "cv": 5}, X, Y),
+        ({"n_components": "auto", "cv": 5}, X, Y),
         ({"n_components": 2, "missing": "em"}, GAPS, Y),
     ],
-    "PrincipalComponentRegression": [({"n_components": 2}, X, Y[:, 0]), ({"n_components": 3, "cv": 4}, FLOATS, Y)],
+    "PrincipalComponentRegression": [({"n_components": 2}, X, Y[:, 0]), ({"n_components": "auto", "cv": 4}, FLOATS, Y)],
     "PLSCanonical": [({"n_components": 2}, X, Y), ({"n_components": 2, "missing": "em"}, GAPS, Y)],
     "PLSSVD": [({"n_components": 2}, X, Y)],
     "CCA": [

@@ -183,12 +183,14 @@ def campaign(count, seed):
                 events.append((event, str(arguments)[:200])) if watching and event in FORBIDDEN else None
             )
         )
-        for at in range(count):
+        at = 0
+        while at < count:
             mutation = rng.choice(MUTATIONS)
             try:
                 data = mutation(rng.choice(bases), rng)
             except (ValueError, KeyError, TypeError, IndexError):
-                continue  # this edit of this place makes no file
+                continue  # this edit of this place makes no file: another one
+            at += 1
             path.write_bytes(data)
             start, watching = time.perf_counter(), True
             fault = judge(path)
@@ -199,7 +201,7 @@ def campaign(count, seed):
                 faults.append(f"{at} {mutation.__name__}: {fault}")
         after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return {
-        "files": count,
+        "files": at,
         "faults": faults[:10],
         "events": events[:10],
         "slowest": slowest,

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from gramian import KernelCCA
 from gramian.estimators.cca import CCA
-from gramian.estimators.kernel_cca import KernelCCA
 
 CONTENT = json.loads((Path(__file__).parent / "data" / "kcca_centred_iris.json").read_text())
 CASES = {case["name"]: case for case in CONTENT["cases"]}

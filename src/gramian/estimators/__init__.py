@@ -3,6 +3,7 @@
 from gramian.estimators.cca import CCA
 from gramian.estimators.factor_analysis import FactorAnalysis
 from gramian.estimators.ica import ICA
+from gramian.estimators.kernel_cca import KernelCCA
 from gramian.estimators.kernel_kmeans import KernelKMeans
 from gramian.estimators.kernel_neighbours import KernelKNNClassifier, KernelKNNRegressor
 from gramian.estimators.kernel_pca import KernelPCA
@@ -33,6 +34,7 @@ __all__ = [
     "GramianWarning",
     "HeywoodWarning",
     "IndefiniteKernelWarning",
+    "KernelCCA",
     "KernelKMeans",
     "KernelKNNClassifier",
     "KernelKNNRegressor",

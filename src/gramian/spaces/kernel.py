@@ -63,7 +63,7 @@ class KernelSpace:
                 f"n_components=None asks for all components of {self.n:,} rows, a dense problem of "
                 f"{format_bytes(8 * self.n**2)}. Say how many you need, for instance n_components=10."
             )
-        gram = self._centred()
+        gram = self.centred()
         spectrum = eigen(gram, min(gram.limit, rank or self.n), solver, rng)
         total = gram.trace() if gram.positive else spectrum.absolute_sum
         kind: Any = ConditionalBasis if isinstance(gram, Projected) else KernelBasis
@@ -82,7 +82,7 @@ class KernelSpace:
             centring=gram.centring,
         )
 
-    def _centred(self) -> Centred | Projected:
+    def centred(self) -> Centred | Projected:
         """The Gram matrix beside the mean, or beside all polynomials if the kernel asks for it."""
         gram = Gram(self.kernel, self.X).kept()
         if not wants_proper_centring(self.kernel):

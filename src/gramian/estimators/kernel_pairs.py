@@ -1,0 +1,205 @@
+"""From two kernel spaces to canonical pairs: which route, and what it found. Nothing here warns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gramian import mixing
+from gramian.config import format_bytes, memory_budget
+from gramian.operators.centering import Projected
+from gramian.projection import KernelProjection
+from gramian.results import Array, Mix, SolverTrace
+from gramian.solvers.canonical import Canonical, CanonicalPairs
+from gramian.solvers.dense import pinned_if_small
+from gramian.solvers.eigen import DENSE_LIMIT, PATIENCE, SMALL, orient
+from gramian.spaces import KernelSpace, SingularBasis
+from gramian.spaces.conditional import ConditionalProjection
+from gramian.spaces.kernel import wants_proper_centring
+
+#: Components of each space where neither all of them nor products with the whole matrices are possible.
+USUAL_RANK = 200
+#: Matrices of n x n that the dense route holds at once: two sets of vectors, their products, and LAPACK's room to work.
+DENSE_MATRICES = 8
+#: What the argument ``solver`` may be.
+SOLVERS = ("auto", "dense", "krylov")
+
+
+@dataclass(frozen=True)
+class KernelPairs:
+    """Canonical pairs of two kernel spaces, in order; the X side decides the signs.
+
+    Attributes
+    ----------
+    values : (k,) array
+        Canonical correlations.
+    x, y : projections
+        Of new rows.
+    x_scores, y_scores : (n, k) arrays
+        Of the training rows.
+    residuals : array
+        Certificate: of the pairs, or of the components of both spaces.
+    trace : SolverTrace
+    bases : pair of bases, or empty
+        Of the two spaces, where they were computed.
+    cut : bool
+        Whether a rank was set that nobody had asked for.
+    """
+
+    values: Array
+    x: Any
+    y: Any
+    x_scores: Array
+    y_scores: Array
+    residuals: Array
+    trace: SolverTrace
+    bases: tuple[SingularBasis, ...] = ()
+    cut: bool = False
+
+
+def find_pairs(
+    x: KernelSpace,
+    y: KernelSpace,
+    k: int | None,
+    ridge: tuple[float, float],
+    *,
+    rank: int | None,
+    solver: str,
+    rng: np.random.Generator,
+) -> KernelPairs:
+    """Return the k leading pairs (all if None) by the route that suits size, ridges and kernels."""
+    route, reason = choose(x, y, k, ridge, rank, solver)
+    if route == "products":
+        pairs = _by_products(x, y, int(k or 1), ridge, reason, rng)
+        if solver == "auto" and not pairs.trace.converged and x.n <= PATIENCE and _fits(x.n):
+            return _from_bases(x, y, k, ridge, None, "dense", f"products did not settle: {pairs.trace.stopped}", rng)
+        return pairs
+    if route == "rank":
+        found = rank or min(x.n, max(USUAL_RANK, 2 * int(k or 1)))
+        return _from_bases(x, y, k, ridge, found, solver, reason, rng, cut=rank is None)
+    return _from_bases(x, y, k, ridge, rank, "dense", reason, rng)
+
+
+def choose(
+    x: KernelSpace, y: KernelSpace, k: int | None, ridge: tuple[float, float], rank: int | None, solver: str
+) -> tuple[str, str]:
+    """Return a route ("dense", "products", "rank") and the reason for it."""
+    n = x.n
+    if solver == "dense":
+        if not _fits(n):
+            raise ValueError(
+                f"solver='dense' needs {format_bytes(DENSE_MATRICES * 8 * n**2)} for {n:,} rows (budget "
+                f"{format_bytes(memory_budget())}, largest n {DENSE_LIMIT:,}). Use solver='auto' and an n_components."
+            )
+        return "dense", "as asked"
+    if rank is not None:
+        return "rank", f"{rank:,} components of each space, as asked"
+    obstacle = _obstacle(x, y, ridge)
+    if solver == "krylov":
+        if k is None:
+            raise ValueError(
+                "solver='krylov' finds leading pairs, not all. Say how many: n_components=5, for instance."
+            )
+        return ("rank", obstacle) if obstacle else ("products", "as asked")
+    fits = _fits(n)
+    if fits and n <= SMALL:
+        return "dense", f"{n:,} x {n:,} matrices are small"
+    if k is None:
+        if fits:
+            return "dense", "all pairs were asked for"
+        raise ValueError(
+            f"n_components=None asks for all pairs of {n:,} rows, a dense problem of "
+            f"{format_bytes(DENSE_MATRICES * 8 * n**2)}. Say how many you need, for instance n_components=5."
+        )
+    if fits and (obstacle or k > n // 10):
+        return "dense", obstacle or f"{k:,} pairs of {n:,} rows are many"
+    if obstacle:
+        return "rank", obstacle
+    if fits:
+        return "products", f"for {k} pairs of {n:,} rows a few products are quicker than factorisations"
+    return "products", f"matrix-free: the {n:,} x {n:,} matrices would take {format_bytes(8 * n**2)} each"
+
+
+def _obstacle(x: KernelSpace, y: KernelSpace, ridge: tuple[float, float]) -> str:
+    """Why products with the whole matrices do not lead to the pairs; nothing if they do."""
+    if min(ridge) <= 0:
+        return "without a ridge only bases of both spaces tell what varies"
+    for space in (x, y):
+        if not (space.kernel.positive_definite or wants_proper_centring(space.kernel)):
+            return f"the kernel {space.kernel} is not known to be positive definite"
+    return ""
+
+
+def _from_bases(
+    x: KernelSpace,
+    y: KernelSpace,
+    k: int | None,
+    ridge: tuple[float, float],
+    rank: int | None,
+    solver: str,
+    reason: str,
+    rng: np.random.Generator,
+    cut: bool = False,
+) -> KernelPairs:
+    """Singular bases of both spaces, then a small problem."""
+    a, b = (space.basis(None if rank is None else min(rank, space.n), solver, rng) for space in (x, y))
+    with pinned_if_small(x.n * a.rank * b.rank):
+        mix = mixing.correlate(a.singular, b.singular, a.vectors.T @ b.vectors, x.n, ridge)
+        k = min(len(mix.values), k or len(mix.values))
+        Tx, Ty = a.scores() @ mix.x[:, :k], b.scores() @ mix.y[:, :k]
+    signs = orient(Tx) if k else np.ones(0)
+    to_x, to_y = (
+        basis.projection(Mix(forward=M[:, :k] * signs, back=(M[:, :k] * signs * (basis.variances + r)[:, None]).T))
+        for basis, M, r in zip((a, b), (mix.x, mix.y), ridge, strict=True)
+    )
+    name, stopped = a.trace.solver, "; ".join(filter(None, (a.trace.stopped, b.trace.stopped)))
+    work = f"X: {a.trace.products}; Y: {b.trace.products}" if a.trace.products else ""
+    trace = SolverTrace(name, reason, work, a.trace.converged and b.trace.converged, stopped)
+    residuals = np.concatenate([a.residuals, b.residuals])
+    return KernelPairs(
+        mix.values[:k],
+        to_x,
+        to_y,
+        Tx * signs,
+        Ty * signs,
+        residuals,
+        trace,
+        (a, b),
+        cut and max(a.rank, b.rank) == rank,
+    )
+
+
+def _by_products(
+    x: KernelSpace, y: KernelSpace, k: int, ridge: tuple[float, float], reason: str, rng: np.random.Generator
+) -> KernelPairs:
+    """All components of both spaces, from products with their matrices."""
+    A, B = x.centred(), y._centred()
+    root = np.sqrt(x.n - 1.0)
+    # A ridge on variances of divisor n - 1 is n - 1 times as much on the kernel matrix.
+    found: CanonicalPairs = Canonical().solve(A, B, k, (ridge[0] * root**2, ridge[1] * root**2), rng)
+    signs = (orient(found.x_images) if len(found.values) else np.ones(0)) * root
+    trace = SolverTrace(Canonical.name, reason, found.products, found.converged, found.stopped)
+    return KernelPairs(
+        found.values,
+        _projection(x, A, found.x * signs),
+        _projection(y, B, found.y * signs),
+        found.x_images * signs,
+        found.y_images * signs,
+        found.residuals,
+        trace,
+    )
+
+
+def _projection(space: KernelSpace, gram: Any, coefficients: Array) -> KernelProjection | ConditionalProjection:
+    anchors = space.kernel.anchors(space.X)
+    folded, offset = gram.centring.fold(coefficients)
+    if isinstance(gram, Projected):
+        shift = gram.centring.polynomials.shift
+        return ConditionalProjection(space.kernel, anchors, folded, offset, shift)
+    return KernelProjection(space.kernel, anchors, folded, offset)
+
+
+def _fits(n: int) -> bool:
+    return n <= DENSE_LIMIT and DENSE_MATRICES * 8 * n**2 <= memory_budget()
