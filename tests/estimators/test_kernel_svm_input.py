@@ -9,14 +9,9 @@ from gramian import ConvergenceWarning, GramianWarning, IndefiniteKernelWarning,
 from gramian.estimators.kernel_svm import KernelSVC
 from gramian.kernels import RBF
 
-#: scikit-learn's own SVC has the same exception.
-SCALE = "the default width, gamma = 1 / (d var X), is that of the rows given, whatever their weights"
-EXPECTED = {f"check_sample_weight_equivalence_on_{kind}_data": SCALE for kind in ("dense", "sparse")}
-
 
 @parametrize_with_checks(
-    [KernelSVC(), KernelSVC(C=5.0, kernel="linear", bias=True), KernelSVC(kernel=RBF(sigma=2.0), bias=True)],
-    expected_failed_checks=lambda estimator: EXPECTED if estimator.kernel == "rbf" else {},
+    [KernelSVC(), KernelSVC(C=5.0, kernel="linear", bias=True), KernelSVC(kernel=RBF(sigma=2.0), bias=True)]
 )
 @pytest.mark.filterwarnings("ignore::gramian.GramianWarning")
 def test_scikit_learn_checks(estimator, check):

@@ -18,8 +18,10 @@ import numpy as np
 import pytest
 from sklearn.decomposition import PCA as TheirPCA
 from sklearn.model_selection import KFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
-from gramian import PCA, KernelPCA, PLSRegression, estimators, kernels, models
+from gramian import PCA, KernelPCA, PLSRegression, RandomProjection, estimators, kernels, models
 from gramian.models.registry import CLASSES
 
 
@@ -270,6 +272,32 @@ RBF = {"object": "kernels.RBF", "state": {"sigma": 1.0, "gamma": None}}
 def test_edited_models(path, written, forge, edit, complaint):
     message = refused(path, forge(written, tree=edit))
     assert re.search(complaint, message), message
+
+
+def test_a_number_of_columns_that_nothing_bears_out(path, table, forge):
+    models.save(RandomProjection(3, density=0.5).fit(table), path)
+    for edit in (state(n_features_in_=2**31), inside("projection_", weights=1)):
+        refused(path, forge(path.read_bytes(), tree=edit))
+        models.save(RandomProjection(3, density=0.5).fit(table), path)
+
+    def widen(tree):
+        tree["state"]["projection_"]["state"]["weights"]["shape"][1] = 2**31
+
+    assert "next to nothing" in refused(path, forge(path.read_bytes(), tree=widen))
+
+
+def test_pipelines_hold_estimators_and_no_cache(path, table, forge, tmp_path):
+    pipeline = make_pipeline(PCA(3), KernelPCA(2)).fit(table)
+    models.save(pipeline, path)
+    data = path.read_bytes()
+    assert "can have no memory" in refused(path, forge(data, tree=state(memory=str(tmp_path))))
+    refused(path, forge(data, tree=state(steps=[])))
+    wrong = {"tuple": ["a", "passthrough"]}
+    refused(path, forge(data, tree=lambda tree: tree["state"]["steps"].append(wrong)))
+    with pytest.raises(ValueError, match="can have no memory"):
+        models.save(pipeline.set_params(memory=str(tmp_path)), path)
+    with pytest.raises(ValueError, match="StandardScaler"):
+        models.save(make_pipeline(StandardScaler(), PCA(1)).fit(table), path)
 
 
 def test_a_deep_tree(path, written, forge):

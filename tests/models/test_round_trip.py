@@ -10,6 +10,7 @@ import pytest
 import scipy.sparse as sp
 from safetensors import safe_open
 from sklearn.base import BaseEstimator, clone
+from sklearn.pipeline import make_pipeline
 
 from gramian import PCA, KernelPCA, PLSRegression, ProbabilisticPCA, estimators, kernels, models
 from gramian.models.registry import CLASSES, wrong_field
@@ -158,6 +159,17 @@ def test_loaded_parameters_can_be_set(table, tmp_path):
     assert again.kernel_ == kernels.RBF(sigma=2.0)
     expected = KernelPCA(1, kernel=kernels.RBF(sigma=3.0)).fit_transform(table)
     assert same(again.fit_transform(table), expected)
+
+
+def test_pipelines_are_kept(named_rows, tmp_path):
+    pipeline = make_pipeline(PCA(4, whiten=True), KernelPCA(2, kernel="rbf(sigma=3)")).fit(named_rows)
+    models.save(pipeline, tmp_path / "m")
+    again = models.load(tmp_path / "m")
+    assert same(again.transform(named_rows), pipeline.transform(named_rows))
+    assert list(again.named_steps) == ["pca", "kernelpca"]
+    card = models.inspect(tmp_path / "m")
+    assert (card.estimator, card.columns) == ("Pipeline", tuple(named_rows.columns))
+    assert card.summary == str(pipeline[-1].summary_)
 
 
 def test_the_output_container_is_kept(named_rows, tmp_path):

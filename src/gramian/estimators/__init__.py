@@ -9,6 +9,7 @@ from gramian.estimators.kernel_neighbours import KernelKNNClassifier, KernelKNNR
 from gramian.estimators.kernel_pca import KernelPCA
 from gramian.estimators.kernel_prototypes import KernelPrototypeClassifier
 from gramian.estimators.kernel_ridge import KernelRidge
+from gramian.estimators.kernel_svm import KernelSVC
 from gramian.estimators.pca import PCA
 from gramian.estimators.pls_regression import PLSRegression
 from gramian.estimators.pls_two_views import PLSSVD, PLSCanonical
@@ -41,6 +42,7 @@ __all__ = [
     "KernelPCA",
     "KernelPrototypeClassifier",
     "KernelRidge",
+    "KernelSVC",
     "PLSCanonical",
     "PLSRegression",
     "PrincipalComponentRegression",

@@ -175,7 +175,7 @@ def _by_products(
     x: KernelSpace, y: KernelSpace, k: int, ridge: tuple[float, float], reason: str, rng: np.random.Generator
 ) -> KernelPairs:
     """All components of both spaces, from products with their matrices."""
-    A, B = x.centred(), y._centred()
+    A, B = x.centred(), y.centred()
     root = np.sqrt(x.n - 1.0)
     # A ridge on variances of divisor n - 1 is n - 1 times as much on the kernel matrix.
     found: CanonicalPairs = Canonical().solve(A, B, k, (ridge[0] * root**2, ridge[1] * root**2), rng)

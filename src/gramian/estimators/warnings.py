@@ -22,7 +22,7 @@ class RankWarning(GramianWarning):
 
 
 class IndefiniteKernelWarning(GramianWarning):
-    """The kernel matrix has negative eigenvalues; the components that belong to them were left out."""
+    """The kernel matrix has negative eigenvalues; the message says what was done about them."""
 
 
 class ConvergenceWarning(GramianWarning, sklearn.exceptions.ConvergenceWarning):

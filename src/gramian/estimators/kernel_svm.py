@@ -1,0 +1,245 @@
+"""Support vector classification in the feature space of a kernel."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from gramian.config import memory_budget
+from gramian.estimators.base import Clock
+from gramian.estimators.distances import resolve_weighted
+from gramian.estimators.svm_text import most_negative, warn_of, write
+from gramian.estimators.targets import KernelInput, check_labels
+from gramian.estimators.validation import all_or_nothing, check_weights, validate
+from gramian.kernels import Kernel, as_kernel
+from gramian.operators.blocks import KernelBlocks
+from gramian.projection import KernelProjection
+from gramian.results import Array
+from gramian.solvers.quadratic import DualSolution, box_dual, narrow_dual
+
+#: Columns up to which the linear kernel is solved by way of a d x d matrix.
+NARROW = 2000
+
+
+class KernelSVC(KernelInput, ClassifierMixin, BaseEstimator):
+    r"""Support vector classifier without offset; several classes one against the rest.
+
+    Definition
+    ----------
+    .. math:: \max_a \sum_i a_i - \tfrac12 \sum_{ij} a_i a_j y_i y_j k(x_i, x_j), \quad 0 \le a_i \le C_i, \qquad
+              f(x) = \sum_i a_i y_i k(x, x_i)
+
+    Parameters
+    ----------
+    C : float
+        Bound :math:`C` of the coefficients: the price of a margin violated. ``sample_weight`` and ``class_weight``
+        multiply it.
+    kernel : str, Kernel or callable
+        Text such as ``"rbf(sigma=2)"``, an object of :mod:`gramian.kernels`, ``"precomputed"``, or a function of two
+        blocks of rows. ``"rbf"`` is the Gaussian kernel with gamma = 1 / (d var X).
+    bias : bool
+        Add 1 to the kernel: an offset that is penalised like every other weight.
+    class_weight : dict, "balanced" or None
+        Factor of ``C`` for each class; "balanced" makes classes count the same whatever their sizes.
+    tol : float
+        Largest violation of the optimality conditions, checked in double precision.
+
+    Attributes
+    ----------
+    support_ : (s,) array
+        Rows with a coefficient that is not zero, for some class.
+    dual_coef_ : (1 or classes, s) array
+        :math:`a_i y_i`.
+    intercept_ : (1 or classes,) array
+        :math:`\sum_i a_i y_i` with ``bias``, zero without.
+    classes_ : (classes,) array
+        Labels, sorted; of two, the second is the positive one.
+    dual_objective_ : float or (classes,) array
+        Value of the maximum.
+    duality_gap_ : float or (classes,) array
+        Primal minus dual objective, relative to the primal one.
+    kkt_residual_ : float
+        Largest violation of the optimality conditions.
+    n_iter_ : int
+        Steps of two coordinates each (iterations of the interior point method for the linear kernel).
+    kernel_ : Kernel
+        The kernel with its parameters resolved.
+    summary_ : FitSummary
+        What was done, and the certificate; prints as a short table.
+
+    Cost
+    ----
+    Between n s and n^2 kernel values a few times over; memory for the block of the rows worked on, within the budget of
+    :class:`gramian.config`. The linear kernel with d < n columns takes n d^2 an iteration and no kernel values.
+
+    References
+    ----------
+    Steinwart, Hush, Scovel, Training SVMs without offset, Journal of Machine Learning Research 2011.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_circles
+    >>> from gramian import KernelSVC
+    >>> X, y = make_circles(200, factor=0.3, noise=0.05, random_state=0)
+    >>> KernelSVC(C=10, kernel="rbf(sigma=0.5)").fit(X, y).score(X, y)
+    1.0
+    """
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        kernel: Any = "rbf",
+        bias: bool = False,
+        class_weight: Any = None,
+        tol: float = 1e-3,
+    ) -> None:
+        self.C = C
+        self.kernel = kernel
+        self.bias = bias
+        self.class_weight = class_weight
+        self.tol = tol
+
+    @all_or_nothing
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Find the support vectors.
+
+        Parameters
+        ----------
+        X : (n, d) array, data frame or sparse matrix
+            Rows; the Gram matrix (n, n) if the kernel is precomputed.
+        y : (n,) array
+            Labels: numbers, strings or booleans.
+        sample_weight : (n,) array, optional
+            Factors of ``C``; a row of weight zero is as good as absent.
+
+        Returns
+        -------
+        self
+        """
+        clock = Clock()
+        self._check_parameters()
+        kernel, X = self._read(X)
+        weights = check_weights(sample_weight, X.shape[0], total=0.0)
+        used = np.arange(X.shape[0]) if weights is None else np.flatnonzero(weights)
+        self.classes_, codes = _present(*check_labels(y, X.shape[0], least=2), used)
+        rows, signs = _restrict(kernel, X, used), _signs(codes, len(self.classes_))
+        bounds = self._bounds(codes, np.ones(len(used)) if weights is None else weights[used])
+        self.kernel_ = as_kernel(self.kernel).resolve(rows)
+        if weights is not None:
+            self.kernel_ = resolve_weighted(self.kernel, rows, weights[used])
+        dual = self._solve(rows, signs, np.repeat(bounds[:, None], signs.shape[1], axis=1))
+        self._keep(X, used, dual)
+        self._certify(dual, signs, bounds)
+        self._negative = most_negative(KernelBlocks(self.kernel_, rows, float(self.bias)), dual)
+        warn_of(self, dual)
+        self.summary_ = write(self, X.shape, dual, clock)
+        return self
+
+    def decision_function(self, X: Any) -> Array:
+        """Return :math:`f(x)`: (m,) for two classes, positive for the second; (m, classes) for more."""
+        check_is_fitted(self)
+        X = validate(self, X, reset=False)
+        X = X[:, self.support_] if self.kernel_.name == "precomputed" else X
+        values = self.projection_.scores(X) if len(self.support_) else np.zeros((X.shape[0], len(self.dual_coef_)))
+        return values[:, 0] if len(self.classes_) == 2 else values
+
+    def predict(self, X: Any) -> Array:
+        """Return the label of each row; between equals, the first class."""
+        values = self.decision_function(X)
+        return self.classes_[(values > 0).astype(int) if values.ndim == 1 else values.argmax(axis=1)]
+
+    def _check_parameters(self) -> None:
+        for name in ("C", "tol"):
+            value = getattr(self, name)
+            if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.number)):
+                raise TypeError(f"{name}={value!r} must be a positive number.")
+            if not 0 < value < np.inf:
+                raise ValueError(f"{name}={value!r} must be a positive, finite number.")
+        if not isinstance(self.bias, (bool, np.bool_)):
+            raise TypeError(f"bias={self.bias!r} must be True or False.")
+
+    def _bounds(self, codes: Array, weights: Array) -> Array:
+        """``C_i`` of each row."""
+        return float(self.C) * weights * self._class_factors(codes, weights)[codes]
+
+    def _class_factors(self, codes: Array, weights: Array) -> Array:
+        classes, given = self.classes_, self.class_weight
+        if given is None:
+            return np.ones(len(classes))
+        if isinstance(given, str) and given == "balanced":
+            sizes = np.bincount(codes, weights, minlength=len(classes))
+            return sizes.sum() / (len(classes) * sizes)
+        if not isinstance(given, dict):
+            raise ValueError(f"class_weight={given!r} must be a dict of factors, 'balanced' or None.")
+        known = classes.tolist()
+        for label, factor in given.items():
+            if label not in known:
+                raise ValueError(f"class_weight names {label!r}, which is not a class. Classes: {known}.")
+            if not (isinstance(factor, (int, float, np.number)) and 0 < factor < np.inf):
+                raise ValueError(f"class_weight[{label!r}]={factor!r} must be a positive number.")
+        return np.array([float(given.get(label, 1.0)) for label in known])
+
+    def _solve(self, X: Any, signs: Array, bounds: Array) -> DualSolution:
+        n, d = X.shape
+        if self.kernel_.name == "linear" and d + self.bias < min(n, NARROW):
+            return narrow_dual(_features(X, bool(self.bias)), signs, bounds, tol=self.tol)
+        return box_dual(KernelBlocks(self.kernel_, X, float(self.bias)), signs, bounds, tol=self.tol)
+
+    def _keep(self, X: Any, used: Array, dual: DualSolution) -> None:
+        found = np.flatnonzero(dual.coefficients.any(axis=1))
+        self.support_ = used[found]
+        self.dual_coef_ = np.ascontiguousarray(dual.coefficients[found].T)
+        self.intercept_ = float(self.bias) * self.dual_coef_.sum(axis=1)
+        anchors = self.kernel_.anchors(X[self.support_])
+        self.projection_ = KernelProjection(self.kernel_, anchors, self.dual_coef_.T, self.intercept_)
+
+    def _certify(self, dual: DualSolution, signs: Array, bounds: Array) -> None:
+        b, scores = dual.coefficients, dual.gradient + signs
+        norms = (b * scores).sum(axis=0)
+        objective = np.abs(b).sum(axis=0) - 0.5 * norms
+        primal = 0.5 * norms + (bounds[:, None] * np.maximum(0.0, 1 - signs * scores)).sum(axis=0)
+        gap = (primal - objective) / np.maximum(np.abs(primal), np.finfo(float).tiny)
+        single = len(objective) == 1
+        self.dual_objective_ = float(objective[0]) if single else objective
+        self.duality_gap_ = float(gap[0]) if single else gap
+        self.kkt_residual_ = float(dual.violation.max())
+        self.n_iter_ = dual.steps
+
+
+def _signs(codes: Array, count: int) -> Array:
+    """+1 for the class of a column and -1 for the rest; one column, the second class against the first, for two."""
+    columns = np.array([1]) if count == 2 else np.arange(count)
+    return np.where(codes[:, None] == columns, 1.0, -1.0)
+
+
+def _present(classes: Array, codes: Array, used: Array) -> tuple[Array, Array]:
+    """Classes of the rows that take part, and the place of each row's class among them."""
+    there, codes = np.unique(codes[used], return_inverse=True)
+    if len(there) < 2:
+        raise ValueError(
+            f"only one class, {classes[there[0]]!r}, has rows of positive sample_weight; at least 2 are needed."
+        )
+    return classes[there], codes.ravel()
+
+
+def _restrict(kernel: Kernel, X: Any, used: Array) -> Any:
+    """Training rows that take part."""
+    if len(used) == X.shape[0]:
+        return X
+    return X[used][:, used] if kernel.name == "precomputed" else X[used]
+
+
+def _features(X: Any, bias: bool) -> Any:
+    """Rows in double precision, with a column of ones for the bias; dense if that is no great matter."""
+    if sp.issparse(X) and 8 * X.shape[0] * X.shape[1] <= memory_budget() // 8:
+        X = X.toarray()
+    Z = (sp.csr_array(X) if sp.issparse(X) else X).astype(np.float64, copy=False)
+    if not bias:
+        return Z
+    ones = np.ones((Z.shape[0], 1))
+    return sp.csr_array(sp.hstack([Z, ones])) if sp.issparse(Z) else np.hstack([Z, ones])
