@@ -32,8 +32,10 @@ from gramian.estimators import (
     ProbabilisticPCA,
     RandomProjection,
     RankWarning,
+    Standardizer,
     SubGaussianWarning,
 )
+from gramian.models import load, save
 
 __version__ = "0.1.0"
 
@@ -61,8 +63,11 @@ __all__ = [
     "ProbabilisticPCA",
     "RandomProjection",
     "RankWarning",
+    "Standardizer",
     "SubGaussianWarning",
     "config",
     "kernels",
+    "load",
+    "save",
     "settings",
 ]

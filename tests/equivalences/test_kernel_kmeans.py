@@ -219,3 +219,50 @@ def test_single_precision_rows(blobs):
     model = KernelKMeans(5, kernel="rbf(sigma=3)").fit(X)
     assert model.transform(X).dtype == np.float32
     assert_allclose(model.inertia_, KernelKMeans(5, kernel="rbf(sigma=3)").fit(X.astype(float)).inertia_, rtol=1e-12)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "polynomial(degree=3)"])
+def test_one_far_row_does_not_make_the_others_equal(rng, kernel):
+    centres = np.array([[0.0, 0, 0], [6, 0, 0], [0, 6, 0], [0, 0, 6]])
+    X = np.vstack([(centres[:, None] + 0.1 * rng.standard_normal((4, 15, 3))).reshape(-1, 3), np.zeros((1, 3))])
+    X[-1, 0] = 1e8 if kernel == "linear" else 1e4
+    model = KernelKMeans(5, kernel=kernel).fit(X)
+    assert np.array_equal(np.sort(np.bincount(model.labels_)), [1, 15, 15, 15, 15])
+    if kernel == "linear":
+        inside = sum(((X[at : at + 15] - X[at : at + 15].mean(axis=0)) ** 2).sum() for at in range(0, 60, 15))
+        assert_allclose(model.inertia_, inside, rtol=0.2)  # the mean, 1.6e6 away, leaves squares 1e-3 of rounding
+
+
+def test_rows_without_weight_go_to_the_nearest_mean(blobs):
+    w = (np.arange(600) < 400).astype(float)
+    found = KernelKMeans(4).fit(blobs, sample_weight=w)
+    assert np.array_equal(found.labels_, found.predict(blobs))
+    start = np.where(w > 0, found.labels_, (found.labels_ + 1) % 4)
+    again = KernelKMeans(4, init=start).fit(blobs, sample_weight=w)
+    assert np.array_equal(again.labels_, found.labels_)
+    assert "no row is nearer" in str(again.summary_)
+
+
+@pytest.mark.parametrize("size", [1e-200, 1e-3, 1e100, 1e300])
+def test_the_unit_of_the_weights_does_not_matter(blobs, size):
+    plain = KernelKMeans(4).fit(blobs)
+    model = KernelKMeans(4).fit(blobs, sample_weight=np.full(600, size))
+    assert np.array_equal(model.labels_, plain.labels_)
+    assert_allclose(model.inertia_ / size, plain.inertia_, rtol=1e-12)
+    assert_allclose(model.inertia_path_ / size, plain.inertia_path_, rtol=1e-12)
+
+
+@pytest.mark.parametrize("kernel", ["laplacian", "rbf(sigma=0.3)"])
+def test_the_memory_budget_does_not_choose_the_start(rng, kernel):
+    X = rng.standard_normal((1500, 4))
+    roomy = KernelKMeans(5, kernel=kernel, n_init=2).fit(X)
+    with gramian.config(memory="5MB", threads=1):
+        tight = KernelKMeans(5, kernel=kernel, n_init=2).fit(X)
+    assert np.array_equal(tight.labels_, roomy.labels_)
+    assert_allclose(tight.inertia_, roomy.inertia_, rtol=1e-12)
+
+
+def test_an_objective_of_zero_is_not_negative():
+    X = np.repeat(np.arange(3.0), 9)[:, None]
+    for kernel in ("rbf(sigma=0.7)", "cosine", "laplacian", "polynomial"):
+        assert KernelKMeans(3, kernel=kernel).fit(X + 0.1).inertia_ >= 0

@@ -180,3 +180,29 @@ def test_prototypes_tell_moons_apart():
     model = KernelPrototypeClassifier(RBF(sigma=0.15)).fit(X, y)
     assert model.score(X, y) > 0.98
     assert np.array_equal(model.decision_function(X) > 0, model.predict(X) == 1)
+
+
+@pytest.mark.parametrize("kernel", ["polynomial(degree=2)", "polynomial(degree=3)", "rbf + linear"])
+def test_one_far_row_does_not_blur_the_distances_of_the_others(rng, kernel):
+    Y, Q = np.vstack([rng.standard_normal((60, 3)), [[1e4, 0.0, 0.0]]]), rng.standard_normal((50, 3))
+    k = parse(kernel).resolve(Y)
+    d2 = k.diagonal(Q)[:, None] - 2 * k.block(Q, Y) + k.diagonal(Y)
+    found = KernelKNNClassifier(3, kernel=k).fit(Y, np.arange(61) % 2).kneighbors(Q)[1]
+    assert np.array_equal(found, np.argsort(d2, axis=1)[:, :3])
+
+
+@pytest.mark.parametrize("kernel", ["cosine", "polynomial", "rbf + linear"])
+def test_twins_are_at_distance_zero(rng, kernel):
+    X = np.repeat(rng.standard_normal((20, 7)), 3, axis=0)
+    model = KernelKNNRegressor(3, kernel=kernel, weights="distance").fit(X, np.arange(60.0))
+    assert (model.kneighbors(X)[0] == 0).all()
+    assert_allclose(model.predict(X), np.repeat(np.arange(1.0, 60.0, 3), 3), rtol=1e-12)
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "laplacian", "cosine", "matern", "polynomial"])
+def test_class_means_that_differ_by_rounding_are_equally_near(kernel):
+    X, y = np.full((23, 3), 0.3), np.array([1] * 7 + [0] * 3 + [2] * 13)
+    model = KernelPrototypeClassifier(kernel).fit(X, y)
+    assert (model.predict(X) == 0).all()
+    two = KernelPrototypeClassifier(kernel).fit(X, y == 2)
+    assert (two.decision_function(X) == 0).all()

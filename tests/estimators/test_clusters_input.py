@@ -80,6 +80,14 @@ class TestAll:
         model = clone(estimator).set_params(kernel=kernel)
         assert "overflow" in complaint(lambda: fitted(model, table * 1e300).predict(table * 1e300))
 
+    @pytest.mark.parametrize("size", [1e-300, 1e-170])
+    @pytest.mark.parametrize("kernel", ["rbf", "linear", "polynomial(constant=0)"])
+    def test_rows_whose_squares_underflow_are_said(self, estimator, table, kernel, size):
+        model = clone(estimator).set_params(kernel=kernel)
+        with pytest.warns(gramian.RankWarning) as said:
+            fitted(model, table * size)
+        assert any("underflow" in str(one.message) for one in said)
+
     def test_far_points_are_finite(self, estimator, table):
         assert np.isfinite(fitted(estimator, table).predict(table * 1e6)).all()
 
@@ -149,6 +157,25 @@ class TestKernelKMeans:
         assert (model.labels_ == 0).all()
         assert model.inertia_ == pytest.approx(0, abs=1e-12)
 
+    def test_sums_that_would_overflow(self, table):
+        X = table / np.abs(table).max()
+        for size in (1e149, 1e152, 1e153, 1e154):
+            try:
+                model = KernelKMeans(3, kernel="linear").fit(X * size)
+            except ValueError as refused:
+                assert size > 1e150
+                assert "overflows" in str(refused)
+            else:
+                assert 0 < model.inertia_ < np.inf
+                assert np.array_equal(model.labels_, KernelKMeans(3, kernel="linear").fit(X).labels_)
+
+    def test_batches_too_small_for_the_clusters_are_said(self, table):
+        with pytest.warns(gramian.RankWarning, match=r"sample.*larger batch_size"):
+            model = KernelKMeans(8, batch_size=1, max_iter=40).fit(table)
+        assert len(np.unique(model.labels_)) == model.summary_.facts["n_clusters"] < 8
+        with pytest.warns(gramian.ConvergenceWarning, match="batches stopped at max_iter=2"):
+            KernelKMeans(3, batch_size=20, max_iter=2).fit(table)
+
     def test_labels_as_a_start(self, table):
         start = np.arange(200) % 3
         assert "(199,)" in complaint(lambda: KernelKMeans(3, init=start[:-1]).fit(table))
@@ -200,6 +227,9 @@ class TestNeighbours:
     def test_weights(self, table):
         y = np.arange(200) % 2
         assert "weights='near'" in complaint(lambda: KernelKNNClassifier(weights="near").fit(table, y))
+        assert "not known" in complaint(lambda: KernelKNNClassifier(weights=np.ones(5)).fit(table, y))
+        words = KernelKNNClassifier(weights=lambda d: "near").fit(table, y)
+        assert "weights=" in complaint(lambda: words.predict(table))
         zero = KernelKNNClassifier(weights=np.zeros_like).fit(table, y)
         assert "weight 0" in complaint(lambda: zero.predict(table))
         wrong = KernelKNNRegressor(weights=lambda d: d[:, :1]).fit(table, y)
@@ -228,6 +258,12 @@ class TestNeighbours:
             distances, indices = model.kneighbors(X)
         assert np.array_equal(indices, np.argsort(d2, axis=1, kind="stable")[:, :3])
         assert (distances >= 0).all()
+
+    def test_rounding_does_not_make_a_kernel_indefinite(self, rng):
+        X = rng.standard_normal((60, 3)) * 1e-160
+        with pytest.warns(gramian.RankWarning, match="underflow"):
+            model = KernelKNNClassifier(1, kernel="cosine").fit(X, np.arange(60) % 2)
+        model.kneighbors(X)
 
     def test_a_constant_kernel_takes_the_first_rows(self, table):
         model = KernelKNNClassifier(3, kernel="rbf(gamma=0)").fit(table, np.arange(200) % 2)

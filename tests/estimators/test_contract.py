@@ -11,7 +11,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from gramian import ICA, PCA, FactorAnalysis, KernelPCA, ProbabilisticPCA, RandomProjection
+from gramian import ICA, PCA, FactorAnalysis, KernelPCA, ProbabilisticPCA, RandomProjection, Standardizer
 from gramian.kernels import RBF
 from gramian.testing import EXPECTED_FAILED_CHECKS
 
@@ -31,6 +31,8 @@ ESTIMATORS = [
     KernelPCA(),
     KernelPCA(n_components=1, kernel=RBF(sigma=2.0)),
     KernelPCA(n_components=1, kernel="polynomial", solver="krylov"),
+    KernelPCA(preimage="auto"),
+    Standardizer(),
 ]
 
 

@@ -218,3 +218,46 @@ def test_a_kernel_that_may_be_indefinite_is_cut_where_it_does_not_fit(rng):
 def test_a_nested_kernel_parameter_can_be_set():
     model = clone(KernelCCA(kernel=gramian.kernels.RBF(sigma=1.0))).set_params(kernel__sigma=3.0)
     assert model.kernel == gramian.kernels.RBF(sigma=3.0)
+
+
+@pytest.mark.parametrize("solver", ["auto", "krylov"])
+def test_far_from_the_origin_nothing_changes(views, solver):
+    X, Y = views
+    near = KernelCCA(2, kernel="linear", solver=solver).fit(X, Y)
+    for offset in (1e3, 1e6):
+        far = KernelCCA(2, kernel="linear", solver=solver).fit(X + offset, Y + offset)
+        assert_allclose(far.correlations_, near.correlations_, rtol=1e-8)
+        assert_allclose(far.held_out_correlations_, near.held_out_correlations_, rtol=1e-6)
+        for one, other in zip(far.transform(X + offset, Y + offset), near.transform(X, Y), strict=True):
+            assert_allclose(one, other, atol=1e-7)
+
+
+@pytest.mark.parametrize("size", [1e8, 1e30])
+@pytest.mark.parametrize("solver", ["auto", "krylov"])
+def test_a_ridge_below_rounding_is_none(rng, size, solver):
+    X = rng.standard_normal((700, 3))
+    Y = np.column_stack([X[:, 0] + rng.standard_normal(700), rng.standard_normal(700)])
+    model = KernelCCA(1, kernel="linear", solver=solver, ridge=(0.01, 0.0), folds=None)
+    expected = gramian.CCA(1).fit(X, Y).correlations_
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RankWarning)
+        assert_allclose(model.fit(X * size, Y).correlations_, expected, rtol=1e-8)
+        model.set_params(ridge=(0.01, 1e-9))
+        assert_allclose(model.fit(X * size, Y).correlations_, expected, rtol=1e-6)
+
+
+def test_folds_without_variance_are_left_out(rng):
+    X, Y = rng.standard_normal((6, 3)), rng.standard_normal((6, 1))
+    kernel = "thin_plate_spline(centring=proper)"
+    model = KernelCCA(1, kernel=kernel, kernel_y="rbf").fit(X, Y)  # 3 rows leave nothing beside 4 functions
+    assert model.held_out_correlations_[0] == 0
+
+
+@pytest.mark.parametrize("change", [{}, {"kernel": "linear", "ridge": 0}, {"kernel": "linear", "solver": "krylov"}], ids=str)
+def test_squares_that_underflow_are_refused(views, change):
+    X, Y = views
+    for size in (1e-160, 1e-300):
+        with pytest.raises(ValueError, match=r"X.*underflow"):
+            KernelCCA(1, **change).fit(X * size, Y)
+        with pytest.raises(ValueError, match=r"Y.*underflow"):
+            KernelCCA(1, **change).fit(X, Y * size)

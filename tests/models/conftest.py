@@ -46,6 +46,7 @@ CONFIGURATIONS = {
         ({"n_components": 1, "missing": "em"}, GAPS, None),
     ],
     "ICA": [({"n_components": 2}, X, None), ({"random_state": 3}, FLOATS, None)],
+    "Standardizer": [({}, X, None), ({}, NAMED, None)],
     "RandomProjection": [
         ({"n_components": 3}, X, None),
         ({"n_components": 3, "density": 0.5}, SPARSE, None),

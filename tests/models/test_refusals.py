@@ -228,7 +228,7 @@ RBF = {"object": "kernels.RBF", "state": {"sigma": 1.0, "gamma": None}}
         (state(**{"not a name": 1}), "no attribute 'not a name'"),
         (state(n_features_in_=11), "n_features_in_ is 11"),
         (state(n_features_in_=10**12), "n_features_in_ is"),
-        (state(n_features_in_="10"), "no number of columns"),
+        (state(n_features_in_="10"), "n_features_in_ is .10."),
         (state(projection_=None), "belongs to nothing"),
         (lambda t: t["state"].update(extra_=t["state"].pop("projection_")), "transform fails for one row"),
         (lambda t: t["state"].update(extra_=t["state"]["projection_"], projection_="x"), "transform fails for one row"),
@@ -314,7 +314,7 @@ def test_shapes_that_do_not_belong_together(path, written, forge):
     """Bytes and checksum are right, but one dimension moved from rows to columns."""
 
     def turn(header):
-        entry = header["projection_.anchors"]
+        entry = header["projection_.coefficients"]
         entry["shape"] = entry["shape"][::-1]
 
     assert "which does not fit the others" in refused(path, forge(written, header=turn))

@@ -16,6 +16,7 @@ from gramian.estimators.pls_two_views import PLSSVD, PLSCanonical
 from gramian.estimators.principal_component_regression import PrincipalComponentRegression
 from gramian.estimators.probabilistic_pca import ProbabilisticPCA
 from gramian.estimators.random_projection import RandomProjection
+from gramian.estimators.standardizer import Standardizer
 from gramian.estimators.warnings import (
     ConvergenceWarning,
     GramianWarning,
@@ -49,5 +50,6 @@ __all__ = [
     "ProbabilisticPCA",
     "RandomProjection",
     "RankWarning",
+    "Standardizer",
     "SubGaussianWarning",
 ]

@@ -8,9 +8,14 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from gramian.estimators.validation import check_weights
+from gramian.estimators.warnings import RankWarning, warn
 from gramian.kernels import Kernel, as_kernel
 from gramian.operators.centering import column_means
 from gramian.results import Array
+
+#: Entries below this have squares of which double precision keeps few digits, or none.
+UNDERFLOW = 1e-150
 
 
 def check_count(name: str, value: Any) -> None:
@@ -21,12 +26,45 @@ def check_count(name: str, value: Any) -> None:
         raise ValueError(f"{name}={value} must be a whole number of 1 or more.")
 
 
-def check_similarities(kernel: Kernel, diagonal: Array) -> None:
-    """Refuse similarities that overflow: every distance would be NaN."""
-    if not np.isfinite(diagonal).all() or np.abs(diagonal).max(initial=0) > np.finfo(np.float64).max / 8:
+def check_similarities(kernel: Kernel, diagonal: Array, total: float = 1.0) -> None:
+    """Refuse similarities that overflow, or whose sum over rows of a total weight does: distances would be NaN."""
+    largest = np.finfo(np.float64).max / 8 / max(total, 1.0)
+    if not np.isfinite(diagonal).all() or np.abs(diagonal).max(initial=0) > largest:
         raise ValueError(
             f"the kernel {kernel} overflows on these rows. Divide X by a constant, or standardise its columns."
         )
+
+
+def underflows(kernel: Kernel, X: Any) -> float | None:
+    """Return the size of the largest entry if all are so small that rows which differ look alike to the kernel."""
+    if kernel.name == "precomputed":
+        return None
+    values = X.data if sp.issparse(X) else X
+    largest = float(max(values.max(initial=0.0), -values.min(initial=0.0)))
+    return largest if 0 < largest < UNDERFLOW else None
+
+
+def warn_of_underflow(kernel: Kernel, X: Any) -> None:
+    """Say that rows look alike because their squares underflow."""
+    if (largest := underflows(kernel, X)) is not None:
+        warn(
+            f"the entries of X are {largest:.3g} at the most: their squares underflow, and rows that differ look "
+            "alike. Multiply X by a constant.",
+            RankWarning,
+        )
+
+
+def shares(sample_weight: Any, n: int) -> tuple[Array, float]:
+    """Return weights that sum to between 1/2 and 1, 1 for each row if there are none, and the unit they are in.
+
+    The unit is a power of two, so that it changes no digit; sums of squares then neither overflow nor vanish.
+    """
+    given = check_weights(sample_weight, n, total=0.0)
+    weights = np.ones(n) if given is None else given
+    # The largest first: the sum itself may overflow.
+    exponent = np.frexp(weights.max())[1]
+    weights = np.ldexp(weights, -exponent)
+    return weights, 0.0
 
 
 def lengths(squares: Array) -> Array:
@@ -58,7 +96,11 @@ def resolve_weighted(kernel: Any, X: Any, weights: Array) -> Kernel:
 def neighbour_weights(distances: Array, weights: str | Callable[[Array], Any]) -> Array:
     """Weights of neighbours from their distances, m x k."""
     if callable(weights):
-        given = np.asarray(weights(distances), dtype=np.float64)
+        returned = weights(distances)
+        try:
+            given = np.asarray(returned, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise ValueError(f"weights={weights!r} returned {type(returned).__name__}, not numbers.") from None
         if given.shape != distances.shape or not np.isfinite(given).all() or (given < 0).any():
             raise ValueError(
                 f"weights={weights!r} must return finite numbers of 0 or more in the shape of the distances, "

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from gramian.config import thread_count
 from gramian.estimators.base import Clock
-from gramian.estimators.distances import check_count, check_similarities, lengths, neighbour_weights
+from gramian.estimators.distances import check_count, check_similarities, lengths, neighbour_weights, warn_of_underflow
 from gramian.estimators.targets import KernelInput, Targets, check_labels, check_targets
 from gramian.estimators.validation import all_or_nothing, validate
 from gramian.estimators.warnings import IndefiniteKernelWarning, warn
@@ -37,7 +37,8 @@ class KernelNeighbours(KernelInput, BaseEstimator):
     def _keep(self, X: Any, clock: Clock) -> int:
         """Check and keep the training rows; return how many there are."""
         check_count("n_neighbors", self.n_neighbors)
-        if not callable(self.weights) and self.weights not in ("uniform", "distance"):
+        named = isinstance(self.weights, str) and self.weights in ("uniform", "distance")
+        if not callable(self.weights) and not named:
             raise ValueError(f"weights={self.weights!r} is not known. Use 'uniform', 'distance' or a function.")
         kernel, X = self._read(X)
         n = X.shape[0]
@@ -49,6 +50,7 @@ class KernelNeighbours(KernelInput, BaseEstimator):
         self.kernel_, self._anchors, self._plain = kernel, kernel.anchors(X), is_plain(kernel)
         self._diagonal = np.array(kernel.diagonal(X), dtype=np.float64)
         check_similarities(kernel, self._diagonal)
+        warn_of_underflow(kernel, X)
         self.__dict__.pop("_tree", None)  # that of an earlier fit
         self.summary_ = self._describe(X.shape, clock)
         return n
@@ -99,7 +101,9 @@ class KernelNeighbours(KernelInput, BaseEstimator):
         if not measured:
             return ranks, columns
         training = self._diagonal if self.kernel_.name == "precomputed" else None
-        squares = own_similarities(self.kernel_, rows, training)[:, None] + ranks
+        own_squares = own_similarities(self.kernel_, rows, training)[:, None]
+        squares = own_squares + ranks
+        squares[np.abs(squares) <= ROUNDING * (np.abs(own_squares) + np.abs(self._diagonal)[columns])] = 0.0
         self._warn_of(squares)
         return squares, columns
 
@@ -129,9 +133,7 @@ class KernelNeighbours(KernelInput, BaseEstimator):
         return columns, weights
 
     def _warn_of(self, squares: Array) -> None:
-        rounding = ROUNDING * float(np.abs(self._diagonal).max(initial=0.0))
-        negative = int((squares < -rounding).sum())
-        if negative:
+        if not self.kernel_.positive_definite and (negative := int((squares < 0).sum())):
             warn(
                 f"the kernel is indefinite: {negative:,} squared distances to neighbours are negative; they rank as "
                 "they are and read as distance 0.",

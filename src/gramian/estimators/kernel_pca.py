@@ -15,6 +15,7 @@ from gramian.estimators.validation import all_or_nothing, check_components, how_
 from gramian.estimators.warnings import GramianWarning, RankWarning, warn
 from gramian.operators.centering import uncentred
 from gramian.preimage import PreImage, check_method, preimage
+from gramian.preimage.search import numbers
 from gramian.results import Array
 from gramian.spaces import KernelBasis, KernelSpace
 from gramian.spaces.conditional import ConditionalBasis
@@ -167,8 +168,7 @@ class KernelPCA(KernelInput, ProjectionTransformer, BaseEstimator):
                 "Their nearest training rows in feature space stand in.",
                 GramianWarning,
             )
-        narrow = np.asarray(X).dtype == np.float32
-        return found.points.astype(np.float32 if narrow else np.float64, copy=False)
+        return found.points.astype(np.float32 if _is_narrow(X) else np.float64, copy=False)
 
     def reconstruct(self, X: Any) -> PreImage:
         r"""Find rows for scores, and say how near in feature space they come.
@@ -188,24 +188,24 @@ class KernelPCA(KernelInput, ProjectionTransformer, BaseEstimator):
             Rows ``points``, distances ``residuals``, the ``methods`` that found them, and how many ``fallbacks``.
         """
         check_is_fitted(self)
-        scores, k = np.asarray(X), len(self.eigenvalues_)
+        scores, k = numbers(X, "X"), len(self.eigenvalues_)
         if scores.ndim != 2 or scores.shape[1] != k:
             raise ValueError(f"X has shape {scores.shape}; scores of {k} components, m x {k}, are expected.")
         method = self.preimage or "auto"
         check_method(self.kernel_, method)
-        weights, coordinates = uncentred(self.projection_.coefficients, scores.astype(np.float64))
-        far = self._resembles_nothing(scores)
+        weights, coordinates = uncentred(self.projection_.coefficients, scores)
+        far = self._resembles_nothing(scores, narrow=_is_narrow(X))
         return preimage(
             self.kernel_, self.projection_.anchors, weights, coordinates=coordinates, method=method, far=far
         )
 
-    def _resembles_nothing(self, scores: Array) -> Array:
+    def _resembles_nothing(self, scores: Array, *, narrow: bool) -> Array:
         """Whether scores are those of a row with no similarity to any training row: what is left is the offset."""
         offset = self.projection_.offset
         size = np.abs(offset).max()
         if size <= 1e-6 * np.sqrt(self.eigenvalues_[0] / len(self.projection_.coefficients)):
             return np.zeros(len(scores), dtype=bool)  # the mean has these scores too
-        precision = np.finfo(np.float32 if scores.dtype == np.float32 else np.float64).eps ** 0.5
+        precision = np.finfo(np.float32 if narrow else np.float64).eps ** 0.5
         return (np.abs(scores - offset) <= precision * size).all(axis=1)
 
     @property
@@ -218,3 +218,8 @@ class KernelPCA(KernelInput, ProjectionTransformer, BaseEstimator):
                 "and its whole spectrum was not computed."
             )
         return shares
+
+
+def _is_narrow(scores: Any) -> bool:
+    """Whether scores are in single precision."""
+    return bool((scores if hasattr(scores, "dtype") else np.asarray(scores)).dtype == np.float32)

@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.estimators.base import Clock
-from gramian.estimators.distances import check_similarities, lengths, resolve_weighted
+from gramian.estimators.distances import check_similarities, lengths, resolve_weighted, warn_of_underflow
 from gramian.estimators.targets import KernelInput, check_labels
 from gramian.estimators.validation import all_or_nothing, check_weights, validate
 from gramian.estimators.warnings import IndefiniteKernelWarning, warn
@@ -92,6 +92,7 @@ class KernelPrototypeClassifier(ClassifierMixin, KernelInput, BaseEstimator):
         rows = moved(X, origin)
         inner = similarities(kernel, rows)
         check_similarities(kernel, inner.diagonal())
+        warn_of_underflow(kernel, X)
         squares = np.einsum("ij,ij->j", A, inner @ A)
         self.kernel_, self.means_ = kernel, feature_means(kernel, rows, A, squares, origin)
         self.summary_ = self._describe(X.shape, clock, inner.route)

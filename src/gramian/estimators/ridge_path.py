@@ -9,6 +9,9 @@ import numpy as np
 from gramian.results import Array
 from gramian.spaces.ridge_values import NEEDED, RidgeCurve
 
+#: Deviations from the mean that are rounding, relative to the targets.
+ROUNDING = 8 * float(np.finfo(np.float64).eps)
+
 
 @dataclass(frozen=True)
 class RidgePath:
@@ -20,7 +23,7 @@ class RidgePath:
     errors : (R,) array
         Mean squared leave-one-out residual, over rows (by their weight) and targets.
     r2 : (R,) array
-        ``1 - errors / variance`` of the targets.
+        ``1 - errors / variance`` of the targets; 0 if they are constant.
     leave_one_out : (R, n) or (R, n, q) array
         Residual of each row under the fit without it.
     dual_coef : (R, n) or (R, n, q) array
@@ -57,6 +60,9 @@ class RidgePath:
 
 def summarise_path(curve: RidgeCurve, Y: Array, weights: Array | None, *, single: bool) -> RidgePath:
     """Judge every ridge by its leave-one-out residuals."""
+    size = float(np.abs(Y).max())
+    if size and not 1e-140 < size < 1e140:
+        raise ValueError(f"y has entries of size {size:.3g}, whose squared errors leave double precision. Rescale y.")
     for ridge, left_out in zip(curve.ridges, curve.left_out, strict=True):
         if not np.isfinite(left_out).all():
             raise ValueError(f"leave-one-out residuals are not determined at ridge={ridge:.3g}: {NEEDED}.")
@@ -67,7 +73,7 @@ def summarise_path(curve: RidgeCurve, Y: Array, weights: Array | None, *, single
     return RidgePath(
         curve.ridges,
         errors,
-        1 - errors / variance if variance > 0 else np.zeros_like(errors),
+        1 - errors / variance if variance > np.square(ROUNDING * size) else np.zeros_like(errors),
         shape(curve.left_out),
         shape(curve.dual),
         shape(curve.offsets[:, 0]),

@@ -218,7 +218,8 @@ class Projected(Operator):
     def diagonal(self) -> Array:
         """Return the diagonal."""
         E, KE = self.polynomials.basis, self.centring.image
-        return self.inner.diagonal() - np.einsum("ij,ij->i", 2 * KE - E @ (E.T @ KE), E)
+        D = self.inner.diagonal() - np.einsum("ij,ij->i", 2 * KE - E @ (E.T @ KE), E)
+        return np.maximum(D, 0.0)  # where nothing is left, rounding may be negative
 
     def trace(self) -> float:
         """Trace of the matrix."""

@@ -51,8 +51,13 @@ class FeatureMeans:
         return len(self.squares)
 
     def nearness(self, X: Any) -> Array:
-        r"""Return :math:`m_k'\phi(x) - \|m_k\|^2/2`, m x k: the nearer, the larger; ``k(x, x)`` is not needed."""
-        return self._nearness(moved(X, self.origin))
+        r"""Return :math:`m_k'\phi(x) - \|m_k\|^2/2`, m x k: the nearer, the larger; ``k(x, x)`` is not needed.
+
+        Values that differ from the largest by rounding only are set to it: those means are equally near.
+        """
+        found = self._nearness(moved(X, self.origin))
+        largest = found.max(axis=1, keepdims=True)
+        return np.where(found >= largest - ROUNDING * (np.abs(found) + np.abs(self.squares)), largest, found)
 
     def squared_distances(self, X: Any) -> Array:
         """Return squared distances, m x k; an indefinite kernel has negative ones, and what is but rounding is 0."""

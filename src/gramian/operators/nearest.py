@@ -15,7 +15,7 @@ from gramian.results import Array
 
 #: Candidates beyond those asked for, so that ties and rounding at the border can be told apart afterwards.
 EXTRA = 8
-#: Rounding of a squared distance, in units of the largest similarity.
+#: Rounding of a squared distance, in units of the similarities it comes from.
 ROUNDING = 64 * float(np.finfo(np.float64).eps)
 #: Says how far pairs are exactly: row numbers, column numbers -> values.
 Measure = Callable[[Array, Array], Array]
@@ -134,8 +134,10 @@ def nearest_in_features(
     pairs = Ranked(kernel.pairs(X, anchors, np.float64), diagonal)
     most = pairs.shape[1] - own
     values, columns = smallest(pairs, min(k + EXTRA, most), own=own)
-    rounding = ROUNDING * float(np.abs(diagonal).max(initial=0.0))
+    # In units of each pair's own similarities: one far anchor must not blur the others.
+    rounding = ROUNDING * (np.abs(diagonal)[columns] + np.abs(values))
     # Runs of values closer than rounding are one tie: within it the column decides.
     group = np.cumsum(np.diff(values, axis=1, prepend=values[:, :1]) > rounding, axis=1)
     order = np.lexsort((columns, group))[:, :k]
-    return np.take_along_axis(values, order, axis=1), np.take_along_axis(columns, order, axis=1)
+    ranks = np.maximum.accumulate(np.take_along_axis(values, order, axis=1), axis=1)
+    return ranks, np.take_along_axis(columns, order, axis=1)

@@ -62,6 +62,17 @@ class Reduced(Operator):
         return V if self.roots is None else V * self.roots.astype(V.dtype, copy=False)[:, None]
 
     @property
+    def origin(self) -> float:
+        """Size of the entries before the projection, which may be far larger than what it leaves: 0 without one."""
+        if not self.null.shape[1]:
+            return 0.0
+        weights = np.ones(self.n) if self.roots is None else self.roots**2
+        if self.inner.positive:
+            return float(np.max(weights * self.inner.diagonal()))
+        # The diagonal may be zero: one column shows the order of magnitude.
+        return float(weights.max() * np.abs(self.inner.columns(np.array([0]))).max())
+
+    @property
     def shadow(self) -> Array:
         """``S K S Q``, n x m: what columns and diagonal need beside those of K; costs one product."""
         if self._shadow is None:
@@ -75,7 +86,8 @@ class Reduced(Operator):
         if self.roots is not None:
             D *= self.roots**2
         Q, B = self.null, self.shadow
-        return D - 2 * np.einsum("ij,ij->i", Q, B) + np.einsum("ij,ij->i", Q @ (Q.T @ B), Q)
+        D = D - 2 * np.einsum("ij,ij->i", Q, B) + np.einsum("ij,ij->i", Q @ (Q.T @ B), Q)
+        return np.maximum(D, 0.0) if self.positive else D  # where nothing is left, rounding may be negative
 
     def columns(self, chosen: Array | slice) -> Array:
         """Return some columns."""

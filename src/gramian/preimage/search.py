@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from gramian.kernels import Kernel
 from gramian.kernels.base import as_rows
@@ -78,7 +79,7 @@ def preimage(
     >>> found.points.round(6), found.fallbacks
     (array([[0.5]]), 0)
     """
-    rows = as_rows(anchors, "anchors")
+    rows = _checked_rows(anchors)
     resolved = as_kernel(kernel).resolve(rows)
     check_method(resolved, method)
     weights, coords = _checked(coefficients, coordinates, rows.shape[0])
@@ -86,12 +87,12 @@ def preimage(
     nearest = points.nearest()
     start = dense(rows[nearest])
     f = form(resolved)
-    lost = np.zeros(points.m, dtype=bool)
+    lost, known = np.zeros(points.m, dtype=bool), _checked_far(far, points.m)
     if f is not None and f.radial:
-        lost = points.without_pull(nearest) | (lost if far is None else np.asarray(far, dtype=bool))
+        lost = points.without_pull(nearest) | known
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # what overflows falls back below
         found, by = _best(points, f, start) if method == "auto" else _one(points, f, method, start)
-    lost |= ~_placed(found)
+        lost |= ~_placed(points, found)
     found[lost], by[lost] = start[lost], "nearest"
     return PreImage(found, points.residuals(found), by, lost)
 
@@ -137,7 +138,7 @@ def _best(points: FeaturePoints, f: Form | None, start: Array) -> tuple[Array, A
     found, by, least = start.copy(), np.full(points.m, "nearest", dtype="<U11"), points.residuals(start)
     for method in sorted(available(points.kernel), key=lambda name: name == "fixed_point"):
         trial, _ = _one(points, f, method, found)
-        trial = np.where(_placed(trial)[:, None], trial, found)
+        trial = np.where(_placed(points, trial)[:, None], trial, found)
         residuals = points.residuals(trial)
         # Within rounding an exact training row stays what it is, and the fixed point, which settles, has the last word.
         margin = points.rounding() if method == "fixed_point" else -points.rounding()
@@ -146,19 +147,64 @@ def _best(points: FeaturePoints, f: Form | None, start: Array) -> tuple[Array, A
     return found, by
 
 
-def _placed(rows: Array) -> Array:
-    """Whether rows are finite, and their squared distances too."""
-    return np.asarray((np.abs(rows) < np.finfo(np.float64).max ** 0.45).all(axis=1))
+def _placed(points: FeaturePoints, rows: Array) -> Array:
+    """Whether rows are finite, and their squared distances and kernel values too."""
+    near = (np.abs(rows) < np.finfo(np.float64).max ** 0.5 / (8 * rows.shape[1] ** 0.5)).all(axis=1)
+    return np.asarray(near & _has_values(points.kernel, np.where(near[:, None], rows, 0.0)))
+
+
+def _has_values(kernel: Kernel, rows: Array) -> Array:
+    """Whether ``k(x, x)``, and with it all other values of a row, are in range; a kernel may refuse all for one."""
+    try:
+        return np.isfinite(kernel.diagonal(rows))
+    except ValueError:
+        half = len(rows) // 2
+        parts = [_has_values(kernel, part) for part in (rows[:half], rows[half:]) if half]
+        return np.concatenate(parts) if parts else np.zeros(len(rows), dtype=bool)
+
+
+def _checked_rows(anchors: Any) -> Any:
+    rows = as_rows(anchors, "anchors")
+    if not rows.shape[0]:
+        raise ValueError(f"anchors has shape {rows.shape}; at least one row is needed.")
+    if not np.isfinite(rows.data if sp.issparse(rows) else rows).all():
+        raise ValueError("anchors contain NaN or infinity. Drop those rows, or fill them.")
+    return rows
+
+
+def _checked_far(far: Any, m: int) -> Array:
+    known = np.zeros(m, dtype=bool) if far is None else np.asarray(far)
+    if known.shape != (m,) or known.dtype != bool:
+        raise ValueError(
+            f"far has shape {known.shape} and dtype {known.dtype}; a boolean for each of the {m} points is expected."
+        )
+    return known
+
+
+def numbers(values: Any, name: str) -> Array:
+    """Take a table of real numbers in double precision; what NumPy would misread is refused."""
+    if np.ma.isMaskedArray(values):
+        raise ValueError(f"{name} is a masked array, whose mask would be lost. Fill it or drop rows.")
+    array = values.toarray() if sp.issparse(values) else np.asarray(values)
+    if array.dtype.kind == "c":
+        raise ValueError(f"Complex data not supported: {name} has dtype {array.dtype}. Use its real part.")
+    try:
+        table = array.astype(np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} holds values that are not numbers (dtype {array.dtype}).") from None
+    if not np.isfinite(table).all():
+        raise ValueError(f"{name} contains NaN or infinity. Leave those points out.")
+    return table
 
 
 def _checked(coefficients: Any, coordinates: Any, n: int) -> tuple[Array, Array]:
-    weights = np.asarray(coefficients, dtype=np.float64)
+    weights = numbers(coefficients, "coefficients")
     if weights.ndim != 2 or len(weights) != n:
         raise ValueError(f"coefficients has shape {weights.shape}; one row for each of the {n} anchors is expected.")
     if coordinates is None:
         coords = np.eye(weights.shape[1])
     else:
-        coords = np.asarray(coordinates, dtype=np.float64)
+        coords = numbers(coordinates, "coordinates")
         if coords.ndim != 2 or coords.shape[1] != weights.shape[1]:
             raise ValueError(
                 f"coordinates has shape {coords.shape}; a column for each of the {weights.shape[1]} columns of "
@@ -166,6 +212,4 @@ def _checked(coefficients: Any, coordinates: Any, n: int) -> tuple[Array, Array]
             )
     if not len(coords):
         raise ValueError("there are no points to look for: coordinates (or the scores) have 0 rows.")
-    if not (np.isfinite(weights).all() and np.isfinite(coords).all()):
-        raise ValueError("coefficients or coordinates contain NaN or infinity. Leave those points out.")
     return weights, coords

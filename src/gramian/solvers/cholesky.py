@@ -82,6 +82,10 @@ class CholeskyFactor:
 
         run(work, [[turn] for turn in range(threads_for(len(self.blocks) - k - 1))])
 
+    def pivots(self) -> Array:
+        """Return the squared diagonal of L: what each row has beside those above it."""
+        return np.square(self.L.diagonal())
+
     def solve(self, B: Array) -> Array:
         """Return ``A^-1 B``."""
         X = np.array(B, dtype=self.L.dtype)

@@ -15,12 +15,13 @@ from gramian.progress import part_done, track
 from gramian.results import Array
 from gramian.solvers.cholesky import CholeskyFactor, NotPositive
 from gramian.solvers.dense import pinned_if_small
-from gramian.solvers.systems import OVERFLOW, Found, negligible
+from gramian.solvers.systems import ENOUGH, OVERFLOW, Found, lengths, negligible, origin
 
 #: Largest matrix whose whole spectrum is computed for a linear system.
 SPECTRUM_LIMIT = 4_000
 #: Up to here negative eigenvalues are counted.
 COUNTABLE = 2_000
+EPS = float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True)
@@ -51,12 +52,18 @@ class Cholesky:
             A, level = _lifted(operator, null)
             try:
                 A[np.diag_indices(operator.n)] += shift
+                least = operator.n * EPS * np.maximum(A.diagonal(), origin(operator))
                 with one_blas_thread():
                     factor = CholeskyFactor(A, part_done)
+                    if (factor.pivots() <= least).any():
+                        raise NotPositive("a pivot is no more than rounding")
                     tracker.advance(2)
                     X = factor.solve(B)
                     # Once more with what is left: the rounding of the tiles does not add up.
                     X += factor.solve(B - (operator @ X + shift * X))
+                    left = B - (operator @ X + shift * X)
+                    if operator.n <= SPECTRUM_LIMIT and (lengths(left, zero=0.0) > ENOUGH * lengths(B)).any():
+                        raise NotPositive("the factor is mostly rounding")
                     inverse = factor.inverse_diagonal() if self.inverse else None
             except NotPositive:
                 return _by_spectrum(operator, B, shift, null)
@@ -68,7 +75,7 @@ class Cholesky:
         deleted = None if inverse is None else _deleted(X, inverse, share)
         number, size = (0, 0.0) if operator.positive else _negative(operator, shift)
         counted = not number or size > 0
-        return Found(X, deleted=deleted, n_negative=number, most_negative=size, counted=counted)
+        return Found(X, deleted=deleted, left=left, n_negative=number, most_negative=size, counted=counted)
 
 
 def _lifted(operator: Operator, null: Array | None, level: float | None = None) -> tuple[Array, float]:
@@ -89,17 +96,25 @@ def _by_spectrum(operator: Operator, B: Array, shift: float, null: Array | None)
     if operator.n > SPECTRUM_LIMIT:
         raise NotPositive(f"the {operator.n:,} x {operator.n:,} matrix is not positive definite")
     values, V = spectrum(operator, null)
-    found = from_spectrum(values, V, B, shift)
-    return replace(found, instead=("eigenvalues", "there is no Cholesky factor: the matrix is not positive definite"))
+    found = from_spectrum(values, V, B, shift, origin(operator))
+    return replace(
+        found, instead=("eigenvalues", "there is no Cholesky factor: the matrix is not positive definite to rounding")
+    )
 
 
-def from_spectrum(values: Array, V: Array, B: Array, shift: float, squares: Array | None = None) -> Found:
-    """Solve from all eigenpairs; ``squares`` may hold the squared eigenvectors for several shifts."""
+def from_spectrum(
+    values: Array, V: Array, B: Array, shift: float, size: float = 0.0, squares: Array | None = None
+) -> Found:
+    """Solve from all eigenpairs.
+
+    ``size`` is that of numbers whose rounding the values hold, if larger than they are; ``squares`` may hold the
+    squared eigenvectors for several shifts.
+    """
     n = len(V)
     squares = np.square(V) if squares is None else squares
     total = values + shift
-    largest = float(np.abs(total).max(initial=0.0))
-    kept = np.abs(total) > n * np.finfo(np.float64).eps * max(largest, float(np.abs(values).max(initial=0.0)))
+    largest = max(float(np.abs(total).max(initial=0.0)), size)
+    kept = np.abs(total) > n * EPS * max(largest, float(np.abs(values).max(initial=0.0)))
     inverse = np.where(kept, 1 / np.where(kept, total, 1.0), 0.0)
     with pinned_if_small(n**2 * B.shape[1]):
         C = V.T @ B
@@ -110,7 +125,7 @@ def from_spectrum(values: Array, V: Array, B: Array, shift: float, squares: Arra
             share = squares[:, ~kept].sum(axis=1)[:, None]
             rest = V[:, ~kept] @ C[~kept]
             deleted = np.where(share > 1e-8, rest / np.where(share > 1e-8, share, 1.0), deleted)
-    negative = values[values < -negligible(n, float(np.abs(values).max(initial=0.0)), shift)]
+    negative = values[values < -negligible(n, max(float(np.abs(values).max(initial=0.0)), size), shift)]
     return Found(
         X,
         deleted=deleted,
@@ -126,20 +141,22 @@ def spectrum(operator: Operator, null: Array | None) -> tuple[Array, Array]:
     """All eigenpairs of a symmetric operator, ascending, without those of a known null space."""
     m = 0 if null is None else null.shape[1]
     A, _ = _lifted(operator, None)
+    largest = float(np.abs(A).sum(axis=1).max())
     if null is not None:
-        # Below all others, so that the first m eigenvectors are those of the null space and of nothing else.
-        below = -2 * float(np.abs(A).sum(axis=1).max()) or -1.0
+        # Below all others and all rounding, so that the first m eigenvectors are those of the null space alone.
+        below = -2 * max(largest, origin(operator)) or -1.0
         for rows in spans(len(A)):
             A[rows] += below * (null[rows] @ null.T)
     with pinned_if_small(operator.n**3):
         values, V = scipy.linalg.eigh(A.T, driver="evd", overwrite_a=True, check_finite=False)
-    return values[m:], V[:, m:]
+    return values[m:] if largest else np.zeros(len(V) - m), V[:, m:]
 
 
 def _negative(operator: Operator, shift: float) -> tuple[int, float]:
     """How many eigenvalues of A are negative, and the size of the largest of them; 1 and 0 if only that some are."""
     A = operator.toarray()
-    A[np.diag_indices(operator.n)] += negligible(operator.n, float(np.abs(A).sum(axis=1).max()), shift)
+    size = origin(operator)
+    A[np.diag_indices(operator.n)] += negligible(operator.n, max(float(np.abs(A).sum(axis=1).max()), size), shift)
     try:
         with one_blas_thread():
             CholeskyFactor(A, part_done)
@@ -149,7 +166,7 @@ def _negative(operator: Operator, shift: float) -> tuple[int, float]:
             return 1, 0.0
     with pinned_if_small(operator.n**3):
         values = scipy.linalg.eigvalsh(operator.toarray())
-    negative = values[values < -negligible(operator.n, float(np.abs(values).max()), shift)]
+    negative = values[values < -negligible(operator.n, max(float(np.abs(values).max()), size), shift)]
     return len(negative), float(-negative.min(initial=0.0))
 
 

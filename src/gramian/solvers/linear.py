@@ -12,7 +12,7 @@ from gramian.solvers.conjugate import ConjugateGradients
 from gramian.solvers.direct import SPECTRUM_LIMIT, Cholesky, fits
 from gramian.solvers.eigen import DENSE_LIMIT
 from gramian.solvers.residuals import MinimalResiduals
-from gramian.solvers.systems import OVERFLOW, Found, LinearSolution, LinearSolver, lengths
+from gramian.solvers.systems import ENOUGH, OVERFLOW, Found, LinearSolution, LinearSolver, lengths
 
 SOLVERS: dict[str, type] = {solver.name: solver for solver in (Cholesky, ConjugateGradients, MinimalResiduals)}
 #: Up to here a factorisation takes about a second, and says what leaving a row out would do.
@@ -60,13 +60,18 @@ def solve(
             reason = f"{chosen.name} found the matrix not to be positive definite"
             chosen = MinimalResiduals(getattr(chosen, "tol", MinimalResiduals.tol))
             found = chosen.solve(operator, B, shift, rng or np.random.default_rng(0), null)
-        return certify(operator, B, shift, found, chosen.name, reason, null)
+        limit = max(ENOUGH, getattr(chosen, "tol", 0.0))
+        return certify(operator, B, shift, found, chosen.name, reason, null, limit)
 
 
 def choose(operator: Operator, shift: float, solver: str | LinearSolver) -> tuple[LinearSolver, str]:
     """Return a solver and the reason for it."""
     n = operator.n
     if not isinstance(solver, str):
+        if not callable(getattr(solver, "solve", None)):
+            raise TypeError(
+                f"solver={solver!r} is neither one of {', '.join(['auto', *SOLVERS])}, nor a solver object."
+            )
         return solver, "as asked"
     if solver == "auto":
         return _auto(operator, shift)
@@ -99,9 +104,9 @@ def _auto(operator: Operator, shift: float) -> tuple[LinearSolver, str]:
 
 
 def certify(
-    operator: Operator, B: Array, shift: float, found: Found, name: str, reason: str, null: Array | None
+    operator: Operator, B: Array, shift: float, found: Found, name: str, reason: str, null: Array | None, limit: float
 ) -> LinearSolution:
-    """Judge a solution by its residuals in double precision, whoever found it."""
+    """Judge a solution by its residuals in double precision, whoever found it; above ``limit`` they are a shortfall."""
     X, (name, reason) = found.solution, found.instead or (name, reason)
     R = found.left
     if null is not None:  # what rounding has let in goes out again, from the residual too
@@ -111,12 +116,15 @@ def certify(
     if not np.isfinite(R).all():
         raise ValueError(OVERFLOW)
     residuals = lengths(R, zero=0.0) / lengths(B)
+    converged, stopped = found.converged, found.stopped
+    if converged and not found.singular and residuals.max(initial=0.0) > limit:
+        converged, stopped = False, "rounding allows no smaller residual"
     if found.singular:  # least squares: what is left need not vanish, but A must not see it
         residuals = lengths(operator @ R + shift * R, zero=0.0) / lengths(B) / (found.largest or 1.0)
     return LinearSolution(
         solution=X,
         residuals=residuals,
-        trace=SolverTrace(name, reason, found.products, found.converged, found.stopped),
+        trace=SolverTrace(name, reason, found.products, converged, stopped),
         deleted=found.deleted,
         singular=found.singular,
         rank=found.rank if found.singular else None,

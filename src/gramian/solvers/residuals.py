@@ -12,7 +12,7 @@ from gramian.config import one_blas_thread
 from gramian.operators import Operator
 from gramian.progress import Tracker, track
 from gramian.results import Array
-from gramian.solvers.systems import OVERFLOW, Found, lengths, negligible
+from gramian.solvers.systems import OVERFLOW, Found, lengths, negligible, origin
 
 
 @dataclass(frozen=True)
@@ -59,11 +59,15 @@ class MinimalResiduals:
                 worst = left.max()
                 # A correction to what is left: rounding of the short recurrences is then no longer felt.
                 step, count, ritz, stuck = self._sweep(operator, R, shift, self.max_iter - spent, tracker)
-                X, spent, lowest = X + step, spent + count + 1, min(lowest, ritz[0])
+                spent, lowest = spent + count + 1, min(lowest, ritz[0])
                 singular, largest = singular or stuck, max(largest, float(np.abs(ritz).max()))
-                R = B / sizes - (operator @ X + shift * X)
+                rest = B / sizes - (operator @ (X + step) + shift * (X + step))
+                # Beyond rounding the recurrences may lead away: what is no better is not taken.
+                better = lengths(rest, zero=0.0) < left
+                X, R = np.where(better, X + step, X), np.where(better, rest, R)
         singular = singular and bool(lengths(R, zero=0.0).max(initial=0.0) > self.tol)
         converged = singular or bool(lengths(R, zero=0.0).max(initial=0.0) <= self.tol)
+        largest = max(largest, origin(operator))
         seen = lowest < -negligible(operator.n, largest, shift)
         reason = f"max_iter={self.max_iter} reached" if spent >= self.max_iter else "the residual falls no further"
         return Found(
@@ -88,6 +92,7 @@ class MinimalResiduals:
         beta, bar, d, e = np.zeros_like(left), left.copy(), np.zeros_like(left), np.zeros_like(left)
         c, s, stuck, first = -np.ones_like(left), np.zeros_like(left), left == np.inf, int(left.argmax())
         diagonal, beside, eps, size = [], [], float(np.finfo(np.float64).eps), np.zeros_like(left)
+        floor = operator.n * eps * origin(operator)
         for count in range(1, limit + 1):
             P = operator @ V + shift * V
             alpha = np.einsum("ij,ij->j", V, P)
@@ -102,7 +107,7 @@ class MinimalResiduals:
             e, d = s * beta, -c * beta
             size = np.maximum(size, np.abs(alpha) + beta)
             # |A r| next to nothing: this is least squares, and further steps would stir the null space.
-            stuck |= (shift == 0) & (np.hypot(g, d) <= 0.1 * self.tol * size)
+            stuck |= (shift == 0) & (np.hypot(g, d) <= np.maximum(0.1 * self.tol * size, floor))
             gamma = np.hypot(g, beta)
             alive = gamma > eps * (np.abs(alpha) + np.abs(delta) + beta)  # else the column has nowhere left to go
             gamma = np.where(alive, gamma, 1.0)

@@ -11,6 +11,8 @@ from gramian.operators import Operator
 from gramian.results import Array, SolverTrace
 
 OVERFLOW = "the linear system overflows double precision. Divide X and y by constants, or standardise their columns."
+#: Relative residual up to which a solution counts as one where the solver has no tolerance of its own.
+ENOUGH = 1e-6
 
 
 @dataclass(frozen=True)
@@ -103,3 +105,8 @@ def lengths(V: Array, *, zero: float = 1.0) -> Array:
 def negligible(n: int, largest: float, shift: float) -> float:
     """Size up to which a negative eigenvalue of A is rounding, or does not show beside the shift."""
     return n * np.finfo(np.float64).eps * largest + 1e-4 * shift
+
+
+def origin(operator: Operator) -> float:
+    """Size of the entries that a projection started from, if the operator knows: their rounding is in what is left."""
+    return float(getattr(operator, "origin", 0.0))

@@ -54,16 +54,29 @@ class RidgeSpace:
 
     def fit(self, ridge: float, rng: np.random.Generator | None = None) -> RidgeFit:
         """Fit one ridge."""
-        if self.primal is not None:
-            return self.primal.fit(ridge, self.reason).times(self.units)
-        assert self.dual is not None
-        return self.dual.fit(ridge, self.solver, rng).times(self.units)
+        with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused below
+            if self.primal is not None:
+                fit = self.primal.fit(ridge, self.reason).times(self.units)
+            else:
+                assert self.dual is not None
+                fit = self.dual.fit(ridge, self.solver, rng).times(self.units)
+        _refuse_overflow(fit.dual, fit.offsets, fit.left_out)
+        return fit
 
     def path(self, ridges: Array | None) -> RidgeCurve:
         """Fit a path of ridges (a usual one if None) from one eigendecomposition."""
         form = self.primal or self.dual
         assert form is not None
-        return form.path(ridges).times(self.units)
+        with np.errstate(over="ignore", invalid="ignore"):
+            curve = form.path(ridges).times(self.units)
+        _refuse_overflow(curve.dual, curve.offsets, curve.left_out)
+        return curve
+
+
+def _refuse_overflow(*parts: Array | None) -> None:
+    """Coefficients may leave the range of doubles where targets do not: a small ridge, and a large unit."""
+    if any(part is not None and np.isinf(part).any() for part in parts):
+        raise ValueError("the coefficients overflow double precision. Divide y by a constant, or raise the ridge.")
 
 
 def _units(Y: Array) -> Array:

@@ -7,15 +7,17 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from gramian.config import format_bytes
+from gramian.config import format_bytes, memory_budget
 from gramian.kernels import Kernel
 from gramian.operators import Gram
+from gramian.operators.centering import column_means
 from gramian.operators.reduced import Reduced
+from gramian.operators.tiles import row_blocks
 from gramian.results import Array
 from gramian.solvers.direct import fits, from_spectrum, spectrum
 from gramian.solvers.eigen import DENSE_LIMIT
 from gramian.solvers.linear import solve
-from gramian.solvers.systems import OVERFLOW, LinearSolver, lengths
+from gramian.solvers.systems import OVERFLOW, LinearSolver, lengths, origin
 from gramian.spaces.ridge_values import KernelFunction, LinearFunction, RidgeCurve, RidgeFit, determined
 
 #: Said where leave-one-out residuals were not computed.
@@ -55,6 +57,11 @@ class DualRidge:
         rows = X if self.used.all() else X[self.used]
         if kernel.name == "precomputed" and not self.used.all():
             rows = rows[:, self.used]
+        self.mean: Array | None = None
+        if kernel.name == "linear" and intercept and not sp.issparse(X):
+            # Nothing changes but the rounding: far from the origin products keep no digit of what is left beside 1.
+            self.mean = column_means(rows, None if weights is None else weights[self.used])
+            rows = rows - self.mean
         T = kernel.polynomial(rows)
         positive = kernel.positive_definite or T is not None
         if T is None and intercept:
@@ -87,8 +94,7 @@ class DualRidge:
     def fit(self, ridge: float, solver: str | LinearSolver, rng: np.random.Generator | None = None) -> RidgeFit:
         """Fit one ridge."""
         found = solve(self.operator, self.B, ridge, solver, rng, null=self.null)
-        dual, offsets = self._coefficients(found.solution)
-        function = self._function(dual, offsets)
+        dual, offsets, function = self._read(found.solution)
         left_out, unknown = None, NO_INVERSE.format(found.trace.solver)
         if found.deleted is not None:
             left_out, unknown = determined(self._left_out(found.deleted, function))
@@ -115,20 +121,32 @@ class DualRidge:
         if n > DENSE_LIMIT or not fits(n, 3):
             raise ValueError(
                 f"a path of ridges needs all eigenvectors of the {n:,} x {n:,} kernel matrix, "
-                f"{format_bytes(24 * n**2)} (largest n {DENSE_LIMIT:,}). Use fewer rows, or cross-validate the ridge."
+                f"{format_bytes(24 * n**2)} (budget {format_bytes(memory_budget())}, largest n {DENSE_LIMIT:,}). "
+                "Use fewer rows, or cross-validate the ridge."
             )
         values, V = spectrum(self.operator, self.null)
         squares = np.square(V)
         ridges = usual_ridges(values) if ridges is None else ridges
-        duals, constants, left_out = [], [], []
+        duals, constants, left_out, size = [], [], [], origin(self.operator)
         for ridge in ridges:
-            found = from_spectrum(values, V, self.B, float(ridge), squares)
-            dual, offsets = self._coefficients(found.solution)
+            found = from_spectrum(values, V, self.B, float(ridge), size, squares)
+            dual, offsets, function = self._read(found.solution)
             duals.append(dual)
             constants.append(offsets)
             assert found.deleted is not None
-            left_out.append(self._left_out(found.deleted, self._function(dual, offsets)))
+            left_out.append(self._left_out(found.deleted, function))
         return RidgeCurve(ridges, np.stack(duals), np.stack(constants), np.stack(left_out))
+
+    def _read(self, U: Array) -> tuple[Array, Array, KernelFunction | LinearFunction]:
+        """Coefficients a of all rows, b, and the function they make."""
+        dual, offsets = self._coefficients(U)
+        if self.kernel.name != "linear":
+            return dual, offsets, KernelFunction(self.kernel, self.kernel.anchors(self.X), dual, offsets)
+        if self.mean is None:  # the weights say it all
+            weights = np.asarray(self.X.T @ dual)
+            return dual, offsets, LinearFunction(weights, np.zeros(len(weights)), offsets[0])
+        weights = sum((self.X[rows] - self.mean).T @ dual[rows] for rows in row_blocks(*self.X.shape))
+        return dual, offsets - self.mean @ weights, LinearFunction(weights, self.mean, offsets[0])
 
     def _coefficients(self, U: Array) -> tuple[Array, Array]:
         """Coefficients a of all rows, and b."""
@@ -138,11 +156,6 @@ class DualRidge:
             return dual, np.zeros((1, self.Y.shape[1]))
         rest = self.null.T @ self._weigh(self.Y[self.used]) - self.operator.shadow.T @ U
         return dual, self._back @ rest
-
-    def _function(self, dual: Array, offsets: Array) -> KernelFunction | LinearFunction:
-        if self.kernel.name == "linear":  # the weights say it all
-            return LinearFunction(np.asarray(self.X.T @ dual), np.zeros(self.X.shape[1]), offsets[0])
-        return KernelFunction(self.kernel, self.kernel.anchors(self.X), dual, offsets)
 
     def _left_out(self, deleted: Array, function: KernelFunction | LinearFunction) -> Array:
         out = np.empty_like(self.Y)

@@ -84,7 +84,7 @@ class PrimalRidge:
         scale = self._scale(ridge)
         with pinned_if_small(self.d**3):
             A = scale[:, None] * self.S * scale
-            A[np.diag_indices(self.d)] += ridge * scale**2
+            A[np.diag_indices(self.d)] += (np.sqrt(ridge) * scale) ** 2
             values, V = scipy.linalg.eigh(A, check_finite=False)
         kept = values > max(self.X.shape) * np.finfo(np.float64).eps * values.max(initial=0.0)
         return scale[:, None] * V[:, kept] / np.sqrt(values[kept]), not kept.all()

@@ -1,0 +1,222 @@
+"""One safetensors file: a short JSON header, then the bytes of the arrays. Everything is checked before it is believed.
+
+The layout is that of safetensors, so other tools can read the arrays. This reader is stricter than the format: names
+may not repeat, arrays fill the file without gaps, and a checksum covers every byte.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import stat
+import struct
+from collections.abc import Mapping
+from typing import Any, BinaryIO, NoReturn
+
+import numpy as np
+
+from gramian.files import atomic, check_writable
+from gramian.results import Array
+
+#: Names of number types in the header. Names, not codes: a file means the same on every machine.
+NUMBERS = {
+    "F64": "<f8",
+    "F32": "<f4",
+    "F16": "<f2",
+    "I64": "<i8",
+    "I32": "<i4",
+    "I16": "<i2",
+    "I8": "|i1",
+    "U64": "<u8",
+    "U32": "<u4",
+    "U16": "<u2",
+    "U8": "|u1",
+    "BOOL": "|b1",
+}
+NAMES = {code: name for name, code in NUMBERS.items()}
+#: The checksum comes first and has a fixed length: it is found without a search, and left out of itself.
+HEAD = b'{"__metadata__":{"sha256":"'
+DIGITS = 64
+#: A header holds what is not an array. Python needs up to a hundred bytes for each part of it: so few are read.
+LARGEST_HEADER, MOST_PARTS, MOST_ARRAYS = 8 * 2**20, 200_000, 4096
+LONGEST_NUMBER, LONGEST_DIMENSION = 30, 2**48
+
+
+class ModelError(ValueError):
+    """A file that does not hold a model of this library, or a model that cannot be put in a file; one line says why."""
+
+
+def write(path: Any, metadata: Mapping[str, str], arrays: Mapping[str, Array]) -> None:
+    """Write arrays (C order) and text; the file is there as a whole, or as it was before."""
+    check_writable(path)  # before the checksum, which takes a while
+    # Wide numbers first: then every array starts at a multiple of its width.
+    order = sorted(arrays, key=lambda name: -arrays[name].dtype.itemsize)
+    table, end = {}, 0
+    for name in order:
+        array = arrays[name]
+        start, end = end, end + array.nbytes
+        code = array.dtype.newbyteorder("<").str
+        table[name] = {"dtype": NAMES[code], "shape": list(array.shape), "data_offsets": [start, end]}
+    text = json.dumps({"__metadata__": {"sha256": "0" * DIGITS, **metadata}, **table}, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    if len(text) > LARGEST_HEADER or _parts(text) > MOST_PARTS or len(table) > MOST_ARRAYS:
+        raise ModelError(
+            f"what is not in arrays fills {len(text):,} bytes and {len(table):,} arrays are to be kept: "
+            "more than a model file takes. Keep long lists as arrays, and long parameters out of the model."
+        )
+    parts: list[Any] = [struct.pack("<Q", len(text)), text, *(_bytes(arrays[name]) for name in order)]
+    digest = hashlib.sha256()
+    for part in parts:
+        digest.update(part)
+    parts[1] = text.replace(HEAD + b"0" * DIGITS, HEAD + digest.hexdigest().encode(), 1)
+    with atomic(path) as file:
+        for part in parts:
+            file.write(part)
+
+
+def read(path: Any) -> tuple[dict[str, str], dict[str, Array]]:
+    """Read the text and the arrays of a file; OSError if there is none, ModelError if it is not what it should be."""
+    # A pipe without a writer would block for ever.
+    handle = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0))
+    with open(handle, "rb", buffering=0) as file:
+        found = os.fstat(file.fileno())
+        if not stat.S_ISREG(found.st_mode):
+            raise ModelError("it is not a regular file")
+        return _read(file, found.st_size)
+
+
+def _read(file: BinaryIO, size: int) -> tuple[dict[str, str], dict[str, Array]]:
+    start = _take(file, 8) if size >= 8 else b""
+    length = struct.unpack("<Q", start)[0] if start else 0
+    if not len(HEAD) + DIGITS < length <= min(size - 8, LARGEST_HEADER):
+        raise ModelError("it is not a model file: it does not begin with a header of a plausible length")
+    text = _take(file, length)
+    if not text.startswith(HEAD):
+        raise ModelError("it is not a model file written by gramian.save")
+    header = parse(text)
+    metadata = header.pop("__metadata__")
+    if not all(isinstance(value, str) for value in metadata.values()):
+        raise ModelError("its header is damaged: metadata must be text")
+    places = _places(header, size - 8 - length)
+    after = len(HEAD) + DIGITS
+    claimed, digest = text[len(HEAD) : after], hashlib.sha256(start)
+    digest.update(HEAD + b"0" * DIGITS + text[after:])
+    arrays = {}
+    for name, dtype, shape in places:
+        arrays[name] = array = np.empty(shape, dtype)
+        view = _bytes(array)
+        if _fill(file, view) != view.nbytes:
+            raise ModelError("it ends before its last array; was it changed while it was read?")
+        digest.update(view)
+    if digest.hexdigest().encode() != claimed:
+        raise ModelError("its checksum does not match: the file is damaged. Save the model again")
+    return metadata, arrays
+
+
+def _places(header: Mapping[str, Any], room: int) -> list[tuple[str, np.dtype, tuple[int, ...]]]:
+    """Names, types and shapes of the arrays in the order of their bytes, which they fill exactly."""
+    found = []
+    if len(header) > MOST_ARRAYS:
+        raise ModelError(f"its header names {len(header):,} arrays; a model has far fewer")
+    for name, entry in header.items():
+        if not isinstance(entry, dict) or set(entry) != {"dtype", "shape", "data_offsets"}:
+            raise ModelError(f"its header is damaged at array {name!r}")
+        code, shape, offsets = entry["dtype"], entry["shape"], entry["data_offsets"]
+        if not isinstance(code, str) or code not in NUMBERS:
+            raise ModelError(f"array {name!r} has the unknown type {code!r}")
+        if not _whole(shape) or not _whole(offsets) or len(offsets) != 2 or len(shape) > 8:
+            raise ModelError(f"array {name!r} has shape {shape!r} at {offsets!r}: not whole numbers of 0 or more")
+        dtype, count = np.dtype(NUMBERS[code]), 1
+        for side in shape:  # Python's numbers do not overflow
+            count *= side
+        if offsets[1] - offsets[0] != count * dtype.itemsize:
+            raise ModelError(f"array {name!r} of shape {shape} does not fit into its bytes {offsets}")
+        found.append((offsets, name, dtype, tuple(shape)))
+    end = 0
+    for (start, stop), name, _, _ in sorted(found, key=lambda item: item[0]):
+        if start != end:
+            raise ModelError(f"the bytes of array {name!r} overlap others, or leave a gap before them")
+        end = stop
+    if end != room:
+        raise ModelError(f"its arrays need {end:,} bytes, the file has {room:,} for them")
+    return [(name, dtype, shape) for _, name, dtype, shape in sorted(found, key=lambda item: item[0])]
+
+
+def parse(text: bytes | str) -> dict[str, Any]:
+    """Read a JSON object that repeats no key, holds no NaN and no endless number, and is not too much to hold."""
+    if _parts(text) > MOST_PARTS:
+        raise ModelError("its header has too many parts")
+    try:
+        found = json.loads(
+            text if isinstance(text, str) else text.decode("utf-8"),
+            object_pairs_hook=_unique,
+            parse_constant=_refuse,
+            parse_int=_int,
+            parse_float=_float,
+        )
+    except ModelError:
+        raise
+    except (ValueError, RecursionError) as error:
+        raise ModelError(f"its header is no JSON that can be read ({type(error).__name__})") from error
+    if not isinstance(found, dict):
+        raise ModelError("its header is not a JSON object")
+    return found
+
+
+def _parts(text: bytes | str) -> int:
+    """Bound on the number of values of a JSON text: each but the first comes after one of these."""
+    words = text if isinstance(text, str) else text.decode("latin-1")
+    return sum(words.count(mark) for mark in ",[{:")
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ModelError("its header gives a key twice")
+    return found
+
+
+def _refuse(word: str) -> NoReturn:
+    raise ModelError(f"its header holds {word}, which is no JSON")
+
+
+def _int(digits: str) -> int:
+    if len(digits) > LONGEST_NUMBER:
+        raise ModelError(f"its header holds a number of {len(digits)} digits")
+    return int(digits)
+
+
+def _float(digits: str) -> float:
+    number = float(digits) if len(digits) <= LONGEST_NUMBER else float("inf")
+    if not np.isfinite(number):
+        raise ModelError(f"its header holds the number {digits[:LONGEST_NUMBER]}, which is out of range")
+    return number
+
+
+def _whole(numbers: Any) -> bool:
+    return isinstance(numbers, list) and all(
+        type(number) is int and 0 <= number <= LONGEST_DIMENSION for number in numbers
+    )
+
+
+def _bytes(array: Array) -> Any:
+    return array.reshape(-1).view(np.uint8)
+
+
+def _take(file: BinaryIO, count: int) -> bytes:
+    buffer = np.empty(count, np.uint8)
+    if _fill(file, buffer) != count:
+        raise ModelError("it ends within its header")
+    return buffer.tobytes()
+
+
+def _fill(file: BinaryIO, buffer: Any) -> int:
+    """Read until the buffer is full or the file ends; one call of the system may bring less."""
+    view, done = memoryview(buffer), 0
+    while done < len(view):
+        got = file.readinto(view[done:])  # type: ignore[attr-defined]
+        if not got:
+            break
+        done += got
+    return done
