@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose
+from sklearn.exceptions import NotFittedError
 
 import gramian
 from gramian import PCA, FactorAnalysis, ProbabilisticPCA
@@ -256,3 +257,9 @@ class TestMissing:
             X[index] = np.nan
             with pytest.raises(ValueError, match=word):
                 ProbabilisticPCA(2, missing="em").fit(X)
+
+
+@pytest.mark.parametrize("estimator", [PCA(1), ProbabilisticPCA(1), FactorAnalysis(1)], ids=str)
+def test_one_row_is_not_yet_a_fit(table, estimator):
+    with pytest.raises(NotFittedError):
+        estimator.partial_fit(table[:1]).transform(table)

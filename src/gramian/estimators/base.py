@@ -38,6 +38,9 @@ class ProjectionTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         X = validate(self, X, reset=False)
         return self.projection_.scores(X).astype(X.dtype, copy=False)
 
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "projection_")  # moments of a first row alone are no fit
+
     @property
     def _n_features_out(self) -> int:
         return self.projection_.size

@@ -91,6 +91,8 @@ class Manhattan(Pairs):
         # Numba takes half a second to import: only those who use this distance wait for it.
         from gramian.kernels.compiled import manhattan_tile
 
+        if X.shape[1] != Y.shape[1]:  # the compiled loop would read past the end of a row
+            raise ValueError(f"X has {X.shape[1]} columns and Y has {Y.shape[1]}. Give rows of one width.")
         size = 8 * (X.shape[0] + Y.shape[0]) * X.shape[1]
         if sp.issparse(X) and size > memory_budget():
             raise ValueError(
