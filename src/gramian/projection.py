@@ -49,9 +49,11 @@ class LinearProjection:
         out = np.empty((X.shape[0], self.size))
 
         def work(panels: Sequence[int], meter: Meter) -> None:
+            room = np.empty((blocks[0].stop, X.shape[1]))
             for rows in (blocks[i] for i in panels):
                 # Centre before multiplying: far from the origin the difference of two products has no digits left.
-                np.matmul(X[rows] - self.mean, self.weights, out=out[rows])
+                centred = np.subtract(X[rows], self.mean, out=room[: rows.stop - rows.start])
+                np.matmul(centred, self.weights, out=out[rows])
                 meter.tick()
 
         run(work, share(len(blocks), threads_for(len(blocks))))

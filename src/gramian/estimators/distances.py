@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from gramian.estimators.validation import check_weights
 from gramian.estimators.warnings import RankWarning, warn
 from gramian.kernels import Kernel, as_kernel
 from gramian.operators.centering import column_means
@@ -24,6 +23,23 @@ def check_count(name: str, value: Any) -> None:
         raise TypeError(f"{name}={value!r} must be a whole number of 1 or more.")
     if value < 1:
         raise ValueError(f"{name}={value} must be a whole number of 1 or more.")
+
+
+def check_start(init: Any, k: int, weights: Array) -> Array:
+    """Return labels to start from, one for each row, none of the clusters empty."""
+    labels = np.asarray(init)
+    if labels.shape != weights.shape:
+        raise ValueError(
+            f"init has shape {labels.shape}; labels, one for each of the {len(weights)} rows, are expected."
+        )
+    if labels.dtype.kind not in "iu":
+        raise TypeError(f"init holds {labels.dtype}; labels are whole numbers from 0 to {k - 1}.")
+    if labels.min() < 0 or labels.max() >= k:
+        raise ValueError(f"init has labels from {labels.min()} to {labels.max()}; use 0 to {k - 1} for {k} clusters.")
+    empty = np.flatnonzero(np.bincount(labels, weights, k) == 0)
+    if len(empty):
+        raise ValueError(f"init has no row of positive weight in cluster {empty[0]}; each of the {k} needs one.")
+    return labels.astype(np.intp)
 
 
 def check_similarities(kernel: Kernel, diagonal: Array, total: float = 1.0) -> None:
@@ -52,19 +68,6 @@ def warn_of_underflow(kernel: Kernel, X: Any) -> None:
             "alike. Multiply X by a constant.",
             RankWarning,
         )
-
-
-def shares(sample_weight: Any, n: int) -> tuple[Array, float]:
-    """Return weights that sum to between 1/2 and 1, 1 for each row if there are none, and the unit they are in.
-
-    The unit is a power of two, so that it changes no digit; sums of squares then neither overflow nor vanish.
-    """
-    given = check_weights(sample_weight, n, total=0.0)
-    weights = np.ones(n) if given is None else given
-    # The largest first: the sum itself may overflow.
-    exponent = np.frexp(weights.max())[1]
-    weights = np.ldexp(weights, -exponent)
-    return weights, 0.0
 
 
 def lengths(squares: Array) -> Array:

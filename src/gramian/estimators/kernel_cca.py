@@ -13,10 +13,11 @@ from gramian.estimators.cca import check_ridge, correlations
 from gramian.estimators.kernel_cca_text import summarize_pairs
 from gramian.estimators.kernel_folds import held_out_correlations, partition
 from gramian.estimators.kernel_pairs import SOLVERS, KernelPairs, find_pairs
-from gramian.estimators.kernel_views import deviations, divided, read_second
+from gramian.estimators.kernel_views import check_underflow, deviations, divided, read_second
 from gramian.estimators.targets import KernelInput
 from gramian.estimators.validation import all_or_nothing, check_choice, check_components, validate
 from gramian.kernels import Kernel, as_kernel
+from gramian.operators.means import best_origin, moved
 from gramian.results import Array
 from gramian.spaces import KernelSpace
 
@@ -100,6 +101,9 @@ class KernelCCA(KernelInput, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
 
     x_scale_: Array | None
     y_scale_: Array | None
+    # Distances to the mean do not see where the origin is, rounding of a linear kernel does.
+    _x_origin: Array | None = None
+    _y_origin: Array | None = None
 
     def __init__(
         self,
@@ -171,7 +175,7 @@ class KernelCCA(KernelInput, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         """
         check_is_fitted(self)
         X = validate(self, X, reset=False)
-        scores = self.x_projection_.scores(divided(X, self.x_scale_)).astype(X.dtype, copy=False)
+        scores = self.x_projection_.scores(moved(divided(X, self.x_scale_), self._x_origin)).astype(X.dtype, copy=False)
         if Y is None:
             return scores
         rows = read_second(Y, X.shape[0])
@@ -179,7 +183,7 @@ class KernelCCA(KernelInput, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
             raise ValueError(
                 f"Y has {rows.shape[1]} columns, but KernelCCA was fitted with {self.n_features_y_in_} of them."
             )
-        return scores, self.y_projection_.scores(divided(rows, self.y_scale_))
+        return scores, self.y_projection_.scores(moved(divided(rows, self.y_scale_), self._y_origin))
 
     def _check(self) -> tuple[float, float]:
         """Refuse parameters out of their range; return both ridges."""
@@ -206,7 +210,11 @@ class KernelCCA(KernelInput, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         self.n_features_y_in_, self._dtype = Y.shape[1], X.dtype
         self.x_scale_, self.y_scale_ = (deviations(X), deviations(Y)) if self.scale else (None, None)
         X, Y = divided(X, self.x_scale_), divided(Y, self.y_scale_)
-        return X, Y, (kernel.resolve(X), other.resolve(Y))
+        kernels = kernel.resolve(X), other.resolve(Y)
+        check_underflow(kernels[0], X, "X")
+        check_underflow(kernels[1], Y, "Y")
+        self._x_origin, self._y_origin = best_origin(kernels[0], X), best_origin(kernels[1], Y)
+        return moved(X, self._x_origin), moved(Y, self._y_origin), kernels
 
     def _count(self, pairs: KernelPairs, kernels: tuple[Kernel, Kernel]) -> int:
         k = len(pairs.values)

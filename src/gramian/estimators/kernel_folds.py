@@ -53,6 +53,8 @@ def held_out_correlations(
     for part in parts:
         rest = np.setdiff1d(np.arange(n), part)
         x, y = (KernelSpace(kernel, _rows(kernel, V, rest, rest)) for kernel, V in zip(kernels, (X, Y), strict=True))
+        if not (x.varies() and y.varies()):
+            continue
         pairs = find_pairs(x, y, k, **how)
         found = len(pairs.values)
         if found:

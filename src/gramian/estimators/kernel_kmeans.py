@@ -10,7 +10,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from gramian.config import one_blas_thread
 from gramian.estimators.base import Clock, random_generator
-from gramian.estimators.distances import check_count, check_similarities, lengths, resolve_weighted
+from gramian.estimators.distances import (
+    check_count,
+    check_similarities,
+    check_start,
+    lengths,
+    resolve_weighted,
+    warn_of_underflow,
+)
 from gramian.estimators.targets import KernelInput
 from gramian.estimators.validation import all_or_nothing, check_choice, check_weights, validate
 from gramian.estimators.warnings import ConvergenceWarning, IndefiniteKernelWarning, RankWarning, warn
@@ -18,9 +25,12 @@ from gramian.kernels.base import is_number
 from gramian.operators.means import best_origin, feature_means, moved
 from gramian.operators.similarities import Similarities, natural_order, similarities
 from gramian.results import Array, FitSummary
-from gramian.solvers.clustering import Clusters, lloyd
+from gramian.solvers.clustering import Clusters, lloyd, shares
 from gramian.solvers.minibatch import batches
 from gramian.solvers.seeding import relaxed, scatter, seed
+
+#: Why mini-batches may find fewer clusters than there are places, and what to do about it.
+SAMPLED = "the sample that gives the start takes", " Use a larger batch_size if the rows take more."
 
 
 class KernelKMeans(KernelInput, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
@@ -135,17 +145,18 @@ class KernelKMeans(KernelInput, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         kernel, X = self._read(X)
         given = check_weights(sample_weight, X.shape[0], total=0.0)
         kernel = resolve_weighted(self.kernel, X, given) if given is not None else kernel
-        weights = np.ones(X.shape[0]) if given is None else given
+        weights, unit = shares(np.ones(X.shape[0]) if given is None else given)
         self._check(X.shape[0], int((weights > 0).sum()))
         origin = best_origin(kernel, X, given)
         rows = moved(X, origin)
         inner = similarities(kernel, rows)
-        check_similarities(kernel, inner.diagonal())
+        check_similarities(kernel, inner.diagonal(), total=unit)
+        warn_of_underflow(kernel, X)
         with one_blas_thread():  # products run on threads of their own, which those of BLAS would disturb
             found = self._cluster(inner, natural_order(kernel, rows), weights)
         self.means_ = feature_means(kernel, rows, found.coefficients, found.squares, origin)
         self.kernel_, self.labels_, self.n_iter_ = kernel, found.labels.astype(np.int32), found.steps
-        self.inertia_path_, self.inertia_ = np.array(found.path), found.path[-1]
+        self.inertia_path_, self.inertia_ = unit * np.array(found.path), unit * found.path[-1]
         self.summary_ = self._summary(X.shape, clock, found, inner.route)
         self._warn_of(found)
         return self
@@ -264,13 +275,15 @@ class KernelKMeans(KernelInput, ClassNamePrefixFeaturesOutMixin, TransformerMixi
     def _warn_of(self, found: Clusters) -> None:
         k = len(found.squares)
         if k < self.n_clusters:
+            who, remedy = ("the rows take", "") if self.batch_size is None else SAMPLED
             warn(
-                f"n_clusters={self.n_clusters}, but the rows take only {k} different places in feature space: "
-                f"{k} clusters were kept.",
+                f"n_clusters={self.n_clusters}, but {who} only {k} different places in feature space: "
+                f"{k} clusters were kept.{remedy}",
                 RankWarning,
             )
         if not found.end:
-            warn(f"Lloyd's iteration stopped at max_iter={self.max_iter}; raise it, or tol.", ConvergenceWarning)
+            what, remedy = ("Lloyd's iteration", "it, or tol") if self.batch_size is None else ("the batches", "it")
+            warn(f"{what} stopped at max_iter={self.max_iter}; raise {remedy}.", ConvergenceWarning)
         if found.n_negative:
             warn(_negative(found.n_negative), IndefiniteKernelWarning)
 
@@ -280,20 +293,3 @@ def _negative(count: int) -> str:
         f"the kernel is indefinite: {count:,} squared distances to means are negative; they rank as they are and read "
         "as distance 0, and the objective need not fall."
     )
-
-
-def check_start(init: Any, k: int, weights: Array) -> Array:
-    """Return labels to start from, one for each row, none of the clusters empty."""
-    labels = np.asarray(init)
-    if labels.shape != weights.shape:
-        raise ValueError(
-            f"init has shape {labels.shape}; labels, one for each of the {len(weights)} rows, are expected."
-        )
-    if labels.dtype.kind not in "iu":
-        raise TypeError(f"init holds {labels.dtype}; labels are whole numbers from 0 to {k - 1}.")
-    if labels.min() < 0 or labels.max() >= k:
-        raise ValueError(f"init has labels from {labels.min()} to {labels.max()}; use 0 to {k - 1} for {k} clusters.")
-    empty = np.flatnonzero(np.bincount(labels, weights, k) == 0)
-    if len(empty):
-        raise ValueError(f"init has no row of positive weight in cluster {empty[0]}; each of the {k} needs one.")
-    return labels.astype(np.intp)

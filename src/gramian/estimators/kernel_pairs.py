@@ -126,9 +126,11 @@ def _obstacle(x: KernelSpace, y: KernelSpace, ridge: tuple[float, float]) -> str
     """Why products with the whole matrices do not lead to the pairs; nothing if they do."""
     if min(ridge) <= 0:
         return "without a ridge only bases of both spaces tell what varies"
-    for space in (x, y):
+    for space, r in zip((x, y), ridge, strict=True):
         if not (space.kernel.positive_definite or wants_proper_centring(space.kernel)):
             return f"the kernel {space.kernel} is not known to be positive definite"
+        if r < np.finfo(np.float64).eps * np.abs(space.kernel.diagonal(space.X)).max():
+            return f"the ridge {r:.3g} is below the rounding of the kernel {space.kernel}"
     return ""
 
 

@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from gramian.estimators.distances import underflows
 from gramian.estimators.two_blocks import read_targets
+from gramian.kernels import Kernel
 from gramian.operators.centering import column_means
 from gramian.results import Array
 
@@ -30,6 +32,15 @@ def read_second(Y: Any, n: int, *, square: bool = False) -> Any:
             "If that is rounding, use (K + K.T) / 2."
         )
     return rows
+
+
+def check_underflow(kernel: Kernel, X: Any, name: str) -> None:
+    """Refuse rows whose squares underflow: they would vary by rounding alone."""
+    if (largest := underflows(kernel, X)) is not None:
+        raise ValueError(
+            f"the entries of {name} are {largest:.3g} at the most: their squares underflow. Multiply {name} by a "
+            "constant, or use scale=True."
+        )
 
 
 def deviations(X: Any) -> Array:

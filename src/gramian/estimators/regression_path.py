@@ -159,11 +159,13 @@ def _test(
     def work(chosen: Sequence[int], meter: Meter) -> None:
         for g in chosen:
             rows, (scaled, coef) = folds[g], models[g]
-            guesses = _predict(blocks.X[rows], coef, scaled)
-            left = np.concatenate([(blocks.Y[rows] - scaled.y_mean)[None], blocks.Y[rows] - guesses])
-            errors[g] = np.einsum("kmq,m->kq", (left / blocks.views.units[-left.shape[2] :]) ** 2, weights[rows])
+            guesses, measured = _predict(blocks.X[rows], coef, scaled), blocks.Y[rows] - scaled.y_mean
+            w, units = weights[rows], blocks.views.units[-measured.shape[1] :]
+            alone = w @ (measured / units) ** 2
+            left = (guesses - measured[:, None, :]) / units
+            errors[g] = np.vstack([alone, np.einsum("mkq,mkq,m->kq", left, left, w)])
             if predictions is not None:
-                predictions[:, rows] = guesses
+                predictions[:, rows] = np.moveaxis(guesses, 1, 0) + scaled.y_mean
             meter.tick()
 
     run(work, share(len(models), threads_for(len(models))))
@@ -212,9 +214,10 @@ def _stacked(tables: list[Array]) -> Array:
 
 
 def _predict(X: Any, coef: Array, scaled: Scaled) -> Array:
-    """Predictions (k, m, q) of rows by every model of a path (k, q, d)."""
+    """Predictions (m, k, q) of rows by every model of a path (k, q, d), beside the mean of the targets."""
     k, q, d = coef.shape
     flat = coef.reshape(k * q, d).T
-    # Centred first, unless rows are sparse: far from the origin the difference of two products has no digits left.
-    products = (X - scaled.x_mean) @ flat if isinstance(X, np.ndarray) else X @ flat - scaled.x_mean @ flat
-    return np.moveaxis(products.reshape(-1, k, q), 1, 0) + scaled.y_mean
+    # Centred first where that matters: far from the origin the difference of two products has no digits left.
+    far = isinstance(X, np.ndarray) and scaled.x_blur > 1e3
+    products = (X - scaled.x_mean) @ flat if far else X @ flat - scaled.x_mean @ flat
+    return products.reshape(-1, k, q)

@@ -48,7 +48,7 @@ def check_targets(y: Any, n: int, *, name: str = "y", missing: bool = False) -> 
     if values.dtype.kind == "c":
         raise ValueError(f"Complex data not supported: {name} has dtype {values.dtype}. Use its real part.")
     try:
-        Y = values.astype(np.float64)
+        Y = values.astype(np.float64, copy=False)
     except (TypeError, ValueError, OverflowError):
         raise ValueError(f"{name} holds values that are not numbers (dtype {values.dtype}).") from None
     if Y.ndim == 0:
@@ -57,8 +57,9 @@ def check_targets(y: Any, n: int, *, name: str = "y", missing: bool = False) -> 
         raise ValueError(f"{name} has shape {Y.shape}; one target, or one column for each, is expected.")
     if len(Y) != n:
         raise ValueError(f"X has {n} rows and {name} has {len(Y)}; they must have the same number. Align them first.")
-    bad = np.isinf(Y) if missing else ~np.isfinite(Y)
-    if bad.any():
+    with np.errstate(over="ignore", invalid="ignore"):
+        sound = bool(np.isfinite(Y.sum()))  # the sum is quicker and rarely lies
+    if not sound and (bad := np.isinf(Y) if missing else ~np.isfinite(Y)).any():
         what = "NaN" if np.isnan(Y[bad]).any() else "infinity or a value too large for dtype('float64')."
         row = np.argwhere(bad)[0][0]
         raise ValueError(

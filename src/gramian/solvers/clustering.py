@@ -27,6 +27,7 @@ class Inner(Protocol):
 
     def __matmul__(self, V: Array) -> Array: ...
     def some(self, chosen: Array, V: Array) -> Array: ...
+    def part(self, rows: Array, chosen: Array, V: Array) -> Array: ...
     def columns(self, chosen: Array) -> Array: ...
     def diagonal(self) -> Array: ...
 
@@ -45,6 +46,8 @@ class Partition:
         Inner products of the means.
     path : tuple of float
         Objective of every partition on the way; each is lower than the one before.
+    rounding : float
+        Of the objective.
     n_negative : int
         Squared distances below zero, which only an indefinite matrix has.
     end : str
@@ -55,6 +58,7 @@ class Partition:
     masses: Array
     products: Array
     path: tuple[float, ...]
+    rounding: float
     n_negative: int
     end: str = ""
 
@@ -126,12 +130,18 @@ class Run:
 
     def step(self, diagonal: Array) -> bool:
         """Judge the present partition, then move every point to its nearest mean; False when nothing is left to do."""
-        n, w, size = len(self.labels), self.weights, size_of(diagonal)
+        everyone, w, own = np.arange(len(self.labels)), self.weights, np.abs(diagonal)
         masses = np.bincount(self.labels, w, self.k)
         divisor = np.where(masses > 0, masses, 1.0)
         between = np.stack([np.bincount(self.labels, w * column, self.k) for column in self.F.T], axis=1)
         products = between / divisor / divisor[:, None]
-        objective = float(w @ diagonal - (between.diagonal() / divisor).sum())
+        sizes = np.bincount(self.labels, w * own, self.k) / divisor
+        scores = np.where(masses > 0, products.diagonal() - 2 * self.F / divisor, np.inf)
+        # What is but rounding, in units of a point's own similarities, counts as 0: a far point must not blur the rest.
+        distances = np.where(w > 0, diagonal + scores[everyone, self.labels], 0.0)
+        blur = ROUNDING * (own + sizes[self.labels])
+        distances[np.abs(distances) <= blur] = 0.0
+        objective, rounding = float(w @ distances), float(w @ np.where(distances, blur, 0.0))
         # A partition that is no better is not taken: that ends cycles, of ties and of indefinite matrices alike.
         # Nor is one with fewer clusters, to which an indefinite matrix may lead.
         if self.best and (
@@ -140,23 +150,30 @@ class Run:
         ):
             self.best = replace(self.best, end=NO_GAIN)
             return False
-        scores = np.where(masses > 0, products.diagonal() - 2 * self.F / divisor, np.inf)
-        negative = 0 if self.inner.positive else int((diagonal[:, None] + scores < -ROUNDING * size).sum())
-        labels = twins(products, masses, ROUNDING * size)[self._nearest(scores, ROUNDING * size)]
-        labels = self._fill(labels, np.maximum(diagonal + scores[np.arange(n), labels], 0), ROUNDING * size)
+        below = -ROUNDING * (own[:, None] + sizes)
+        negative = 0 if self.inner.positive else int((diagonal[:, None] + scores < below).sum())
+        labels = twins(products, masses, sizes)[self._nearest(scores, own, sizes)]
+        distances = np.maximum(diagonal + scores[everyone, labels], 0)
+        labels = self._fill(labels, distances, ROUNDING * (own + sizes[labels]))
+        # Points without weight move no mean: they go to the nearest one at once.
+        self.labels = np.where(w > 0, self.labels, labels)
         self.moved = np.flatnonzero(labels != self.labels)
         self.left = self.labels[self.moved]
         path = (*(self.best.path if self.best else ()), objective)
-        self.best = Partition(self.labels, masses, products, path, negative, "" if len(self.moved) else FIXED)
+        self.best = Partition(self.labels, masses, products, path, rounding, negative, self._end())
         self.labels = labels
         return bool(len(self.moved))
 
-    def _nearest(self, scores: Array, rounding: float) -> Array:
+    def _end(self) -> str:
+        return "" if len(self.moved) else FIXED
+
+    def _nearest(self, scores: Array, own: Array, sizes: Array) -> Array:
         """Nearest mean of every point; the present one unless another is nearer by more than rounding."""
         everyone, nearest = np.arange(len(scores)), scores.argmin(axis=1)
+        rounding = ROUNDING * (own + np.maximum(sizes[nearest], sizes[self.labels]))
         return np.where(scores[everyone, nearest] < scores[everyone, self.labels] - rounding, nearest, self.labels)
 
-    def _fill(self, labels: Array, distances: Array, rounding: float) -> Array:
+    def _fill(self, labels: Array, distances: Array, rounding: Array) -> Array:
         """Put into each empty cluster the point that costs most where it is; the objective falls by that much."""
         cost = self.weights * distances
         for cluster in np.flatnonzero(np.bincount(labels, self.weights, self.k) == 0):
@@ -206,15 +223,16 @@ def lloyd(
             ends += [run.best for run in runs if run.best is not None]
     # The first of those that differ by rounding only, so that the choice does not hang on it.
     lowest = min(end.objective for end in ends)
-    best = next(end for end in ends if end.objective <= lowest + ROUNDING * float(weights @ np.abs(diagonal)))
+    best = next(end for end in ends if end.objective <= lowest + end.rounding)
     work = f"{len(starts)} start{'s' * (len(starts) > 1)}, {whole} product{'s' * (whole > 1)} with all rows"
     work += f" and {parts:.2g} in parts" if parts else ""
-    return _finish(best, weights, order, ROUNDING * size_of(diagonal), max_iter, work)
+    return _finish(best, weights, np.abs(diagonal), order, max_iter, work)
 
 
-def _finish(end: Partition, weights: Array, order: Array | None, rounding: float, max_iter: int, work: str) -> Clusters:
+def _finish(end: Partition, weights: Array, own: Array, order: Array | None, max_iter: int, work: str) -> Clusters:
     """Number the clusters that are not empty: as they come, or by their first point in the given order."""
-    labels, n = twins(end.products, end.masses, rounding)[end.labels], len(end.labels)
+    sizes = np.bincount(end.labels, weights * own, len(end.masses)) / np.where(end.masses > 0, end.masses, 1.0)
+    labels, n = twins(end.products, end.masses, sizes)[end.labels], len(end.labels)
     seen = np.flatnonzero(weights) if order is None else order[weights[order] > 0]
     met, first = np.unique(labels[seen], return_index=True)
     kept = met if order is None else met[np.argsort(first)]
@@ -253,8 +271,20 @@ def size_of(diagonal: Array) -> float:
     return float(np.abs(diagonal).max(initial=0.0))
 
 
-def twins(products: Array, masses: Array, rounding: float) -> Array:
-    """For each cluster the first one that has the same mean, itself as a rule; from inner products of the means."""
+def shares(weights: Array) -> tuple[Array, float]:
+    """Return weights that sum to 1 or a little more, and the unit they are in.
+
+    The unit is a power of two, so that it changes no digit; sums of products then neither overflow nor vanish.
+    """
+    unit = float(2.0 ** np.floor(np.log2(weights.sum())))
+    return weights / unit, unit
+
+
+def twins(products: Array, masses: Array, sizes: Array) -> Array:
+    """For each cluster the first one that has the same mean, itself as a rule; from inner products of the means.
+
+    ``sizes`` are the mean similarities of the points of each cluster to themselves, the unit of rounding.
+    """
     squares = products.diagonal()
     apart = squares[:, None] + squares - 2 * products
-    return ((np.abs(apart) <= rounding) & (masses > 0)).argmax(axis=1)
+    return ((np.abs(apart) <= ROUNDING * (sizes[:, None] + sizes)) & (masses > 0)).argmax(axis=1)

@@ -9,7 +9,7 @@ import numpy as np
 from gramian.operators.nearest import ROUNDING
 from gramian.progress import track
 from gramian.results import Array
-from gramian.solvers.clustering import Clusters, Inner, lloyd
+from gramian.solvers.clustering import Clusters, Inner, lloyd, shares
 from gramian.solvers.seeding import draw, relaxed, seed
 
 #: Batches in the sample that gives the start.
@@ -21,7 +21,6 @@ PATIENCE, SMOOTHING = 10, 0.2
 class Parts(Inner, Protocol):
     """Inner products of which parts can be had."""
 
-    def part(self, rows: Array, chosen: Array, V: Array) -> Array: ...
     def among(self, chosen: Array) -> Any: ...
 
 
@@ -79,9 +78,9 @@ def _start(
     inner: Parts, sample: Array, counts: Array, k: int, runs: int, rng: np.random.Generator
 ) -> tuple[Array, Array, Array]:
     """Means (coefficients, squared lengths, masses) of the best of several runs on a sample."""
-    part = inner.among(sample)
-    starts = seed(part, k, runs, counts, rng) + (relaxed(part, k, counts, rng) if runs > 1 else [])
-    best = lloyd(part, starts, k, counts, order=np.arange(len(sample)))
+    part, (weights, _) = inner.among(sample), shares(counts)
+    starts = seed(part, k, runs, weights, rng) + (relaxed(part, k, weights, rng) if runs > 1 else [])
+    best = lloyd(part, starts, k, weights, order=np.arange(len(sample)))
     B = np.zeros((inner.n, len(best.squares)))
     B[sample] = best.coefficients
     return B, best.squares, np.bincount(best.labels, counts)

@@ -7,11 +7,12 @@ import numpy as np
 from gramian.config import memory_budget
 from gramian.operators.nearest import ROUNDING
 from gramian.operators.similarities import Thin
+from gramian.operators.tiles import spans
 from gramian.results import Array
 from gramian.solvers.clustering import Inner, lloyd, size_of
 
-#: Points that stand for all where leading components are wanted but roughly.
-LANDMARKS = 256
+#: Points that stand for all where leading components are wanted but roughly; points compared with them at a time.
+LANDMARKS, BLOCK = 256, 4096
 
 
 def seed(
@@ -102,16 +103,19 @@ def relaxed(inner: Inner, k: int, weights: Array, rng: np.random.Generator, orde
     Zha, He, Ding, Gu, Simon, Spectral relaxation for k-means clustering, NIPS 2001.
     """
     order = np.arange(inner.n) if order is None else order
-    count = min(LANDMARKS + 4 * k, memory_budget() // (64 * inner.n))
-    if not inner.positive or k < 2 or count < 4 * k:
+    if not inner.positive or k < 2:
         return []
-    chosen = np.unique(draw(weights, order, count, rng))
-    C = inner.columns(chosen)
-    values, Y = np.linalg.eigh(C[chosen])
-    F = C @ (Y[:, values > 1e-9 * values[-1]] / np.sqrt(values[values > 1e-9 * values[-1]]))
-    F -= weights @ F / weights.sum()
-    values, Y = np.linalg.eigh((F * weights[:, None]).T @ F)
-    scores = Thin(F @ Y[:, -(k - 1) :])
+    chosen, everyone = np.unique(draw(weights, order, LANDMARKS + 4 * k, rng)), np.arange(inner.n)
+    values, Y = np.linalg.eigh(inner.part(chosen, chosen, np.eye(len(chosen))))
+    kept = values > 1e-9 * values[-1]
+    W = Y[:, kept] / np.sqrt(values[kept])
+    mean, moment = np.zeros(W.shape[1]), np.zeros((W.shape[1], W.shape[1]))
+    for rows in spans(inner.n, BLOCK):
+        F = inner.part(everyone[rows], chosen, W)
+        share = weights[rows] / weights.sum()
+        mean, moment = mean + share @ F, moment + (F * share[:, None]).T @ F
+    Y = np.linalg.eigh(moment - np.outer(mean, mean))[1][:, -(k - 1) :]
+    scores = Thin(inner.some(chosen, W @ Y) - mean @ Y)
     starts = seed(scores, k, 10, weights, rng, order)
     return [lloyd(scores, starts, k, weights, order=order).labels]
 

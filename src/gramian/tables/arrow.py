@@ -78,7 +78,7 @@ def to_days(data: Any) -> Array | None:
 
 
 def _is_text(kind: Any) -> bool:
-    return any(test(kind) for test in (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view))
+    return str(kind) in ("string", "large_string", "string_view")
 
 
 def _readable(kind: Any) -> bool:
@@ -90,7 +90,10 @@ def _readable(kind: Any) -> bool:
 def _as_text(data: Any) -> list[str]:
     if pa.types.is_dictionary(data.type):
         data = data.cast(data.type.value_type)
-    kind = data.type
-    if pa.types.is_timestamp(kind) and kind.unit == "ns" or pa.types.is_duration(kind):
-        data = data.cast(pa.string())  # Python's own dates end at microseconds, and so would the text
-    return ["" if value is None else str(value) for value in data.to_pylist()]
+    try:
+        values = data.to_pylist()
+    except (ValueError, OverflowError, LookupError):  # years that Python's calendar does not have, unknown time zones
+        kind = data.type
+        values = data.cast(pa.timestamp(kind.unit) if pa.types.is_timestamp(kind) else pa.int64()).cast(pa.string())
+        values = values.to_pylist()
+    return ["" if value is None else str(value) for value in values]

@@ -55,11 +55,11 @@ def _read_rows(records: Records, first: Record, header: bool, remarks: tuple[str
     text = frozenset(at for at, name in enumerate(names) if name in dialect.as_text)
     decimal = dialect.decimal or {"": find_mark(zip(*probe, strict=False)), ".": ","}.get(dialect.thousands or "", ".")
     parser = Parser(records, start, first, text, decimal)
-    columns = parser.columns(names, probe[0] if probe else [])
+    columns, rows = parser.columns(names, probe[0] if probe else [])
     late = [column.text for column in columns if column.text is not None and column.name not in dialect.as_text]
     if dialect.decimal is None and not dialect.thousands and decimal == "." and find_mark(late) == ",":
         parser = replace(parser, decimal=",")
-        columns = parser.columns(names, [])
+        columns, rows = parser.columns(names, [])
     if parser.decimal == "," and dialect.decimal is None:
         remarks = (*remarks, "numbers have a decimal comma")
     judged = []
@@ -67,7 +67,7 @@ def _read_rows(records: Records, first: Record, header: bool, remarks: tuple[str
         if column.text is not None and column.days is None and column.name not in dialect.as_text:
             column = read_thousands(column, dialect.thousands, parser.decimal) or explain(column, parser.decimal, place)
         judged.append(column)
-    return Sheet(judged, parser.rows(columns), place, remarks)
+    return Sheet(judged, rows, place, remarks)
 
 
 @dataclass(frozen=True)
@@ -80,8 +80,8 @@ class Parser:
     text: frozenset[int]
     decimal: str
 
-    def columns(self, names: list[str], probe: list[str]) -> list[Column]:
-        """Parse all rows; cells of one row of them, the probe, say which columns should be numbers."""
+    def columns(self, names: list[str], probe: list[str]) -> tuple[list[Column], int]:
+        """Parse and count all rows; cells of one row of them, the probe, say which columns should be numbers."""
         shape = POINT if self.decimal == "." else COMMA
         # To find types takes most of the time of a wide table, and one row nearly always knows the numbers.
         known = {str(at): pa.float64() for at, cell in enumerate(probe) if shape.fullmatch(cell)}
@@ -93,14 +93,7 @@ class Parser:
                 table = self._parse({str(at): pa.string() for at in self.text})
             except pa.ArrowInvalid as error:
                 raise self._refusal(error) from error
-        return self._as_they_stand(table, names)
-
-    def rows(self, columns: list[Column]) -> int:
-        """Count the rows that were parsed."""
-        for column in columns:
-            if column.numbers is not None or column.text is not None:
-                return len(column.numbers if column.numbers is not None else column.text or [])
-        return self._parse({}).num_rows
+        return self._as_they_stand(table, names), table.num_rows
 
     def _parse(self, types: dict[str, pa.DataType], only: list[str] | None = None) -> pa.Table:
         data, width = self.records.data, len(self.first.cells)
