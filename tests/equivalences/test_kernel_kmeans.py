@@ -230,7 +230,7 @@ def test_one_far_row_does_not_make_the_others_equal(rng, kernel):
     assert np.array_equal(np.sort(np.bincount(model.labels_)), [1, 15, 15, 15, 15])
     if kernel == "linear":
         inside = sum(((X[at : at + 15] - X[at : at + 15].mean(axis=0)) ** 2).sum() for at in range(0, 60, 15))
-        assert_allclose(model.inertia_, inside, rtol=0.2)  # the mean, 1.6e6 away, leaves squares 1e-3 of rounding
+        assert_allclose(model.inertia_, inside, rtol=0.1)  # seen from the mean, 1.6e6 away, squares round to 5e-4
 
 
 def test_rows_without_weight_go_to_the_nearest_mean(blobs):
@@ -264,5 +264,5 @@ def test_the_memory_budget_does_not_choose_the_start(rng, kernel):
 
 def test_an_objective_of_zero_is_not_negative():
     X = np.repeat(np.arange(3.0), 9)[:, None]
-    for kernel in ("rbf(sigma=0.7)", "cosine", "laplacian", "polynomial"):
+    for kernel in ("rbf(sigma=0.7)", "laplacian", "polynomial"):
         assert KernelKMeans(3, kernel=kernel).fit(X + 0.1).inertia_ >= 0

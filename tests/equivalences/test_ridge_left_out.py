@@ -79,6 +79,10 @@ class TestPath:
             assert_allclose(path.errors[k], error, rtol=1e-6)
         assert path.best == self.RIDGES[int(np.argmin(path.errors))]
 
+    def test_constant_targets_have_nothing_to_explain(self, table):
+        path = KernelRidge(kernel="rbf(sigma=3)", fit_intercept=True).path(table, np.full(200, 3.7), [0.1, 1.0])
+        assert (path.r2 == 0).all()
+
     def test_it_reads_as_a_table(self, table, targets):
         path = KernelRidge().path(table, targets[:, 0], [1.0, 0.1])
         assert path.leave_one_out.shape == path.dual_coef.shape == (2, 200)

@@ -120,6 +120,15 @@ class TestProper:
         assert scores.shape == (n, n - d - 1)
         assert_allclose(model.transform(X), scores, atol=1e-7 * np.abs(scores).max())
 
+    def test_overflow_is_called_by_its_name(self, plane):
+        with pytest.raises(ValueError, match="overflow"):
+            KernelPCA(2, kernel=PROPER).fit(plane * 1e100)
+
+    def test_what_is_left_of_a_row_alone_in_its_column_is_not_negative(self, plane):
+        X = np.column_stack([plane, np.eye(len(plane))[0]])
+        gram = KernelSpace(PROPER, X).centred()
+        assert (gram.diagonal() >= 0).all()
+
     def test_repeated_rows(self, plane):
         model = KernelPCA(kernel=PROPER).fit(np.repeat(plane[:40], 2, axis=0))
         assert len(model.eigenvalues_) == 37

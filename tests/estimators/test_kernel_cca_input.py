@@ -250,10 +250,12 @@ def test_folds_without_variance_are_left_out(rng):
     X, Y = rng.standard_normal((6, 3)), rng.standard_normal((6, 1))
     kernel = "thin_plate_spline(centring=proper)"
     model = KernelCCA(1, kernel=kernel, kernel_y="rbf").fit(X, Y)  # 3 rows leave nothing beside 4 functions
-    assert model.held_out_correlations_[0] == 0
+    assert model.held_out_correlations_ is None
 
 
-@pytest.mark.parametrize("change", [{}, {"kernel": "linear", "ridge": 0}, {"kernel": "linear", "solver": "krylov"}], ids=str)
+@pytest.mark.parametrize(
+    "change", [{}, {"kernel": "linear", "ridge": 0}, {"kernel": "linear", "solver": "krylov"}], ids=str
+)
 def test_squares_that_underflow_are_refused(views, change):
     X, Y = views
     for size in (1e-160, 1e-300):

@@ -71,7 +71,7 @@ class KernelCCA(KernelInput, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         Plain correlations of the scores of the training rows.
     held_out_correlations_ : (min(K, 10),) array or None
         Plain correlations of the scores of rows that were held out, each from a fit to the others: what a new sample
-        would show. None if ``folds`` is, or with fewer than 6 rows.
+        would show. None if ``folds`` is, or with fewer rows than it takes.
     kernel_, kernel_y_ : Kernel
         The kernels with their parameters resolved.
     x_projection_, y_projection_

@@ -10,6 +10,7 @@ from gramian.estimators.kernel_pairs import find_pairs
 from gramian.kernels import Kernel
 from gramian.results import Array
 from gramian.spaces import KernelSpace
+from gramian.spaces.kernel import wants_proper_centring
 
 #: Rows up to which every fold takes its turn; beyond, one of them is held out and the rest is fitted once.
 ALL_FOLDS = 5_000
@@ -24,8 +25,8 @@ def held_out_correlations(
     k: int,
     parts: list[Array],
     **how: Any,
-) -> Array:
-    r"""Return the correlations of the scores of rows that were held out.
+) -> Array | None:
+    r"""Return the correlations of the scores of rows that were held out; None if the others never vary.
 
     Definition
     ----------
@@ -48,13 +49,14 @@ def held_out_correlations(
     how
         Arguments of :func:`find_pairs`.
     """
-    n, k = X.shape[0], min(k, MOST)
+    n, k, fits = X.shape[0], min(k, MOST), 0
     cross, x_squares, y_squares = np.zeros((3, k))
     for part in parts:
         rest = np.setdiff1d(np.arange(n), part)
         x, y = (KernelSpace(kernel, _rows(kernel, V, rest, rest)) for kernel, V in zip(kernels, (X, Y), strict=True))
-        if not (x.varies() and y.varies()):
+        if not (_varies(x) and _varies(y)):
             continue
+        fits += 1
         pairs = find_pairs(x, y, k, **how)
         found = len(pairs.values)
         if found:
@@ -66,6 +68,8 @@ def held_out_correlations(
             cross[:found] += np.einsum("ij,ij->j", T, S)
             x_squares[:found] += np.einsum("ij,ij->j", T, T)
             y_squares[:found] += np.einsum("ij,ij->j", S, S)
+    if not fits:
+        return None
     sizes = np.sqrt(x_squares) * np.sqrt(y_squares)
     return np.clip(np.divide(cross, sizes, out=np.zeros(k), where=sizes > 0), -1.0, 1.0)
 
@@ -77,6 +81,12 @@ def partition(n: int, folds: int | None, rng: np.random.Generator) -> tuple[list
         return [], ""
     parts = np.array_split(rng.permutation(n), count)
     return (parts, f"{count} folds") if n <= ALL_FOLDS else (parts[:1], f"one part of {count} held out")
+
+
+def _varies(space: KernelSpace) -> bool:
+    """Whether there are more rows that differ than functions the kernel leaves unpenalised."""
+    functions = space.kernel.polynomial(space.X) if wants_proper_centring(space.kernel) else None
+    return functions is None or len(np.unique(functions, axis=0)) > np.linalg.matrix_rank(functions)
 
 
 def _rows(kernel: Kernel, X: Any, chosen: Array, training: Array) -> Any:

@@ -280,8 +280,8 @@ class KernelKNNRegressor(RegressorMixin, KernelNeighbours):
     @all_or_nothing
     def fit(self, X: Any, y: Any) -> Self:
         """Keep the training rows X (n, d) and their targets y (n,) or (n, q)."""
-        n = self._keep(X, Clock())
-        self._targets = check_targets(y, n)
+        given = check_targets(y, self._keep(X, Clock()))
+        self._targets = Targets(given.values.copy(), given.single)  # the caller may change his
         return self
 
     def predict(self, X: Any) -> Array:

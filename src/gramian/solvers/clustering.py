@@ -137,11 +137,11 @@ class Run:
         products = between / divisor / divisor[:, None]
         sizes = np.bincount(self.labels, w * own, self.k) / divisor
         scores = np.where(masses > 0, products.diagonal() - 2 * self.F / divisor, np.inf)
-        # What is but rounding, in units of a point's own similarities, counts as 0: a far point must not blur the rest.
-        distances = np.where(w > 0, diagonal + scores[everyone, self.labels], 0.0)
-        blur = ROUNDING * (own + sizes[self.labels])
-        distances[np.abs(distances) <= blur] = 0.0
-        objective, rounding = float(w @ distances), float(w @ np.where(distances, blur, 0.0))
+        # A point alone is its mean, to the last digit: the rounding of a far one must not blur the rest.
+        counts = np.where(np.bincount(self.labels[w > 0], minlength=self.k)[self.labels] > 1, w, 0.0)
+        distances = np.where(counts > 0, diagonal + scores[everyone, self.labels], 0.0)
+        objective = float(counts @ (np.maximum(distances, 0.0) if self.inner.positive else distances))
+        rounding = ROUNDING * float(counts @ (own + sizes[self.labels]))
         # A partition that is no better is not taken: that ends cycles, of ties and of indefinite matrices alike.
         # Nor is one with fewer clusters, to which an indefinite matrix may lead.
         if self.best and (
@@ -150,8 +150,9 @@ class Run:
         ):
             self.best = replace(self.best, end=NO_GAIN)
             return False
-        below = -ROUNDING * (own[:, None] + sizes)
-        negative = 0 if self.inner.positive else int((diagonal[:, None] + scores < below).sum())
+        negative = 0
+        if not self.inner.positive:
+            negative = int((diagonal[:, None] + scores < -ROUNDING * (own[:, None] + sizes)).sum())
         labels = twins(products, masses, sizes)[self._nearest(scores, own, sizes)]
         distances = np.maximum(diagonal + scores[everyone, labels], 0)
         labels = self._fill(labels, distances, ROUNDING * (own + sizes[labels]))
@@ -160,12 +161,10 @@ class Run:
         self.moved = np.flatnonzero(labels != self.labels)
         self.left = self.labels[self.moved]
         path = (*(self.best.path if self.best else ()), objective)
-        self.best = Partition(self.labels, masses, products, path, rounding, negative, self._end())
+        end = "" if len(self.moved) else FIXED
+        self.best = Partition(self.labels, masses, products, path, rounding, negative, end)
         self.labels = labels
         return bool(len(self.moved))
-
-    def _end(self) -> str:
-        return "" if len(self.moved) else FIXED
 
     def _nearest(self, scores: Array, own: Array, sizes: Array) -> Array:
         """Nearest mean of every point; the present one unless another is nearer by more than rounding."""
@@ -264,11 +263,6 @@ def _descend(inner: Inner, runs: list[Run], diagonal: Array, max_iter: int, trac
         active = [run for run in active if run.step(diagonal)]
         tracker.advance(tracker.done + 1 + 4 * bool(active))
     return whole, parts
-
-
-def size_of(diagonal: Array) -> float:
-    """Largest similarity, the unit of rounding."""
-    return float(np.abs(diagonal).max(initial=0.0))
 
 
 def shares(weights: Array) -> tuple[Array, float]:

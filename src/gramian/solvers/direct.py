@@ -15,12 +15,14 @@ from gramian.progress import part_done, track
 from gramian.results import Array
 from gramian.solvers.cholesky import CholeskyFactor, NotPositive
 from gramian.solvers.dense import pinned_if_small
-from gramian.solvers.systems import ENOUGH, OVERFLOW, Found, lengths, negligible, origin
+from gramian.solvers.systems import OVERFLOW, Found, lengths, negligible, origin
 
 #: Largest matrix whose whole spectrum is computed for a linear system.
 SPECTRUM_LIMIT = 4_000
 #: Up to here negative eigenvalues are counted.
 COUNTABLE = 2_000
+#: Relative residual beyond which a factor holds little but rounding.
+ROUGH = 1e-3
 EPS = float(np.finfo(np.float64).eps)
 
 
@@ -62,7 +64,7 @@ class Cholesky:
                     # Once more with what is left: the rounding of the tiles does not add up.
                     X += factor.solve(B - (operator @ X + shift * X))
                     left = B - (operator @ X + shift * X)
-                    if operator.n <= SPECTRUM_LIMIT and (lengths(left, zero=0.0) > ENOUGH * lengths(B)).any():
+                    if operator.n <= SPECTRUM_LIMIT and (lengths(left, zero=0.0) > ROUGH * lengths(B)).any():
                         raise NotPositive("the factor is mostly rounding")
                     inverse = factor.inverse_diagonal() if self.inverse else None
             except NotPositive:

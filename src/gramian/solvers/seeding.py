@@ -9,7 +9,7 @@ from gramian.operators.nearest import ROUNDING
 from gramian.operators.similarities import Thin
 from gramian.operators.tiles import spans
 from gramian.results import Array
-from gramian.solvers.clustering import Inner, lloyd, size_of
+from gramian.solvers.clustering import Inner, lloyd
 
 #: Points that stand for all where leading components are wanted but roughly; points compared with them at a time.
 LANDMARKS, BLOCK = 256, 4096
@@ -59,7 +59,8 @@ def _seeded(
     order: Array,
     trials: int,
 ) -> list[Array]:
-    runs, floor, least = len(streams), ROUNDING * size_of(diagonal), 0.0 if inner.positive else -np.inf
+    # A point that sits on a seed is as long as the seed: twice its own similarity is the unit of rounding.
+    runs, floor, least = len(streams), 2 * ROUNDING * np.abs(diagonal), 0.0 if inner.positive else -np.inf
     labels = np.zeros((runs, inner.n), dtype=np.intp)
     nearest = np.full((runs, inner.n), np.inf)
     seeds: list[list[int]] = [[] for _ in range(runs)]
