@@ -27,7 +27,7 @@ def table(results: dict[str, Any]) -> str:
     lines = ["| | gramian | memory above the data | fastest peer | its memory |", "|---|---|---|---|---|"]
     for outcome in filter(shown, results["contests"]):
         (_, ours), *peers = outcome["results"].items()
-        others = [(name, peer) for name, peer in peers if not name.startswith("bare")]
+        others = [(name, peer) for name, peer in peers if not name.startswith(("bare", "gramian"))]
         time, memory = f"{ours['seconds']:.2g} s", f"{ours['peak_mb']:.0f} MB"
         if others:
             name, best = min(others, key=lambda pair: pair[1]["seconds"])
@@ -35,10 +35,10 @@ def table(results: dict[str, Any]) -> str:
         else:
             rest = f"{outcome['note']} | " if outcome["note"] else " | "
         lines.append(f"| {outcome['contest']} | {time} | {memory} | {rest} |")
-    about = results["about"]
+    about, dates = results["about"], sorted({outcome["date"] for outcome in filter(shown, results["contests"])})
     return (
         "\n".join(lines)
-        + f"\n\nBy `make bench`, {about['date']}: medians, both sides turn by turn in one contest; "
+        + f"\n\nBy `make bench`, {' and '.join(dates)}: medians, both sides turn by turn in one contest; "
         + f"{about['processors']} processors ({about['machine']}), scikit-learn {about['scikit-learn']}, "
         + f"NumPy {about['numpy']}. All contests are in `benchmarks/results.json`.\n"
     )

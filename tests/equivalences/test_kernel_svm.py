@@ -112,8 +112,9 @@ def test_a_weight_is_a_repetition_and_zero_is_absence(two, rng):
 
 def test_class_weights_are_sample_weights(two):
     X, y = two
-    by_class = KernelSVC(class_weight={"yes": 3.0}, **TIGHT).fit(X, y)
-    by_row = KernelSVC(**TIGHT).fit(X, y, sample_weight=np.where(y == "yes", 3.0, 1.0))
+    kernel = RBF(sigma=2.0)  # a width of "scale" would see the weights of rows, which repeat them, but not of classes
+    by_class = KernelSVC(kernel=kernel, class_weight={"yes": 3.0}, **TIGHT).fit(X, y)
+    by_row = KernelSVC(kernel=kernel, **TIGHT).fit(X, y, sample_weight=np.where(y == "yes", 3.0, 1.0))
     assert_allclose(by_class.decision_function(X), by_row.decision_function(X), atol=1e-6)
 
 
