@@ -83,15 +83,20 @@ def pls_scikit_learn(n: int, d: int, k: int) -> Callable[[], dict[str, Any]]:
 
 
 def pls_ikpls(n: int, d: int, k: int, algorithm: int) -> Callable[[], dict[str, Any]]:
-    """ikpls in NumPy, one of its two algorithms."""
+    """One of the two algorithms of ikpls in NumPy."""
     from ikpls.numpy import PLS
 
     X, y = _calibration(n, d)
-    return lambda: {"first": PLS(algorithm=algorithm, ddof=1).fit(X, y[:, None], k).predict(X[:100], k).ravel().tolist()}
+
+    def run() -> dict[str, Any]:
+        model = PLS(algorithm=algorithm, ddof=1).fit(X, y[:, None], k)
+        return {"first": model.predict(X[:100], k).ravel().tolist()}
+
+    return run
 
 
 def path(n: int, d: int, k: int) -> Callable[[], dict[str, Any]]:
-    """gramian's cross-validation over all numbers of components."""
+    """Our cross-validation over all numbers of components."""
     from sklearn.model_selection import KFold
 
     from gramian import PLSRegression
@@ -101,7 +106,7 @@ def path(n: int, d: int, k: int) -> Callable[[], dict[str, Any]]:
 
 
 def path_ikpls(n: int, d: int, k: int, jobs: int) -> Callable[[], dict[str, Any]]:
-    """ikpls's fast cross-validation over all numbers of components."""
+    """The fast cross-validation of ikpls over all numbers of components."""
     from ikpls.fast_cross_validation.numpy import PLS
 
     X, y = _calibration(n, d)
