@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -50,7 +51,7 @@ class CanonicalTest:
         return "\n".join(lines)
 
 
-class CanonicalTests:
+class CanonicalTests(ABC):
     """Tests of a fitted CCA."""
 
     ridge: Any
@@ -141,8 +142,9 @@ class CanonicalTests:
         if np.any(self.ridge):
             raise ValueError(f"{what} is for ridge=0; this fit has ridge={self.ridge!r}.")
 
+    @abstractmethod
     def _both(self, X: Any, Y: Any) -> tuple[Any, Any]:
-        raise NotImplementedError
+        """Check the rows of both views."""
 
 
 def _logarithms(rho: Array) -> Array:

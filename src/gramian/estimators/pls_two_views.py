@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any, Self
 
 import numpy as np
@@ -16,15 +17,17 @@ from gramian.results import Array, percent
 from gramian.solvers.deflation import canonical_partial_least_squares, covariance_directions
 
 
-class CovarianceOfViews(TwoViews):
+class CovarianceOfViews(TwoViews, BaseEstimator):
     """Fitting shared by the two methods below, which differ in what they take out before the next pair."""
 
-    n_components: int | None
-    scale: bool
-    missing: str | None
+    def __init__(self, n_components: int | None = 2, *, scale: bool = True, missing: str | None = None) -> None:
+        self.n_components = n_components
+        self.scale = scale
+        self.missing = missing
 
+    @abstractmethod
     def _directions(self, A: Array, B: Array, k: int) -> tuple[Array, ...]:
-        raise NotImplementedError
+        """Weights and rotations of both sides, and the covariances of the pairs."""
 
     def _find(self, blocks: Blocks, clock: Clock) -> Self:
         check_choice("scale", self.scale, (True, False))
@@ -79,7 +82,7 @@ class CovarianceOfViews(TwoViews):
         return describe(self, blocks.shape, k, lines, detail=f"q = {len(self.y_mean_)}", facts=facts)
 
 
-class PLSCanonical(CovarianceOfViews, RegressorMixin, BaseEstimator):
+class PLSCanonical(RegressorMixin, CovarianceOfViews):
     r"""Pairs of directions of greatest covariance; each view is freed of its own score before the next pair.
 
     Definition
@@ -126,16 +129,11 @@ class PLSCanonical(CovarianceOfViews, RegressorMixin, BaseEstimator):
     array([1.128])
     """
 
-    def __init__(self, n_components: int | None = 2, *, scale: bool = True, missing: str | None = None) -> None:
-        self.n_components = n_components
-        self.scale = scale
-        self.missing = missing
-
     def _directions(self, A: Array, B: Array, k: int) -> tuple[Array, ...]:
         return canonical_partial_least_squares(A, B, k)
 
 
-class PLSSVD(CovarianceOfViews, BaseEstimator):
+class PLSSVD(CovarianceOfViews):
     r"""Singular vectors of the covariance between two views: nothing is taken out between pairs.
 
     Definition
@@ -176,11 +174,6 @@ class PLSSVD(CovarianceOfViews, BaseEstimator):
     >>> PLSSVD(1).fit(X, Y).covariances_.round(3)
     array([1.128])
     """
-
-    def __init__(self, n_components: int | None = 2, *, scale: bool = True, missing: str | None = None) -> None:
-        self.n_components = n_components
-        self.scale = scale
-        self.missing = missing
 
     def _directions(self, A: Array, B: Array, k: int) -> tuple[Array, ...]:
         W, C, covariances = covariance_directions(A, B, k)

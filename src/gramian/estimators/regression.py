@@ -1,22 +1,20 @@
-"""What regressions on components share: predictions, scores, and the diagnostics a chemist asks for."""
+"""What regressions on components share: fitting, predictions, scores."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any, Self
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, RegressorMixin, TransformerMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.estimators.base import Clock, describe
-from gramian.estimators.diagnostics import q_limit, t2_limit
 from gramian.estimators.importance import selectivity_ratio, variable_importance
-from gramian.estimators.merit import Merit, merit
+from gramian.estimators.regression_diagnostics import RegressionDiagnostics
 from gramian.estimators.regression_path import RegressionPath, cross_validated
-from gramian.estimators.targets import check_targets
-from gramian.estimators.two_blocks import Blocks, Scaled, complete_rows, gather, gather_more
+from gramian.estimators.two_blocks import BlockInput, Blocks, Scaled, complete_rows, gather, gather_more
 from gramian.estimators.validation import all_or_nothing, check_components
 from gramian.estimators.warnings import RankWarning, warn
 from gramian.projection import LinearProjection
@@ -32,21 +30,14 @@ def _not_automatic(estimator: Any) -> bool:
     return True
 
 
-class ComponentRegressor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixin):
+class ComponentRegressor(
+    RegressionDiagnostics, BlockInput, ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixin, ABC
+):
     """Regressions on components ``t = A r`` of centred (and scaled) rows A; how they are found is ``_solve``."""
 
     n_components: Any
-    missing: Any
     cv: Any
     projection_: LinearProjection
-    coef_: Array
-    intercept_: Array
-    x_loadings_: Array
-    score_squares_: Array
-    x_mean_: Array
-    x_scale_: Array
-    n_samples_: float
-    residual_moments_: tuple[float, float]
     path_: RegressionPath | None
 
     @all_or_nothing
@@ -116,45 +107,13 @@ class ComponentRegressor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Regr
         probe = type(self)(**self.get_params())
         return probe._path(gather(probe, X, y, sample_weight), self.cv if cv is None else cv)
 
-    def merit(self, X: Any, y: Any) -> list[Merit]:
-        """Return figures of merit of the predictions of rows (RMSE, bias, SEP, R2, RPD), one for each target."""
-        guesses = self.predict(X)
-        guesses = guesses.reshape(len(guesses), -1)
-        measured = check_targets(y, len(guesses)).values
-        if measured.shape != guesses.shape:
-            raise ValueError(f"y has {measured.shape[1]} columns; {guesses.shape[1]} targets were fitted.")
-        return [merit(a, b) for a, b in zip(measured.T, guesses.T, strict=True)]
-
-    def leverage(self, X: Any) -> Array:
-        r"""Leverage of rows, :math:`1/n + \sum_k t_{ik}^2 / t_k't_k`."""
-        T, _ = self._scores(X)
-        return 1 / self.n_samples_ + self._over(T**2, self.score_squares_).sum(axis=1)
-
-    def hotelling_t2(self, X: Any) -> Array:
-        r"""Squared distance from the mean within the components, :math:`\sum_k t_{ik}^2/\lambda_k`."""
-        T, _ = self._scores(X)
-        return self._over(T**2, self.score_squares_ / (self.n_samples_ - 1)).sum(axis=1)
-
-    def t2_limit(self, alpha: float = 0.05) -> float:
-        """Value that T2 of a new row from the same source exceeds with probability ``alpha``."""
-        check_is_fitted(self)
-        return t2_limit(self.n_samples_, int((self.score_squares_ > 0).sum()), alpha)
-
-    def q_residuals(self, X: Any) -> Array:
-        """Squared distance of (scaled) rows to what the components hold of them."""
-        T, A = self._scores(X)
-        return np.sum((A - T @ self.x_loadings_.T) ** 2, axis=1)
-
-    def q_limit(self, alpha: float = 0.05) -> float:
-        """Value that Q of a new row from the same source exceeds with probability ``alpha``."""
-        check_is_fitted(self)
-        return q_limit(*self.residual_moments_, alpha)
-
+    @abstractmethod
     def _solve(self, A: Array, B: Array, k: int, blur: Array) -> Factors:
-        raise NotImplementedError
+        """Find up to k components of a stack of problems."""
 
+    @abstractmethod
     def _scaling(self) -> tuple[bool, bool]:
-        raise NotImplementedError
+        """Whether the columns of X, and those of y, are divided by their standard deviations."""
 
     def _path(self, blocks: Blocks, cv: Any) -> RegressionPath:
         if blocks.gaps:
@@ -271,32 +230,12 @@ class ComponentRegressor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Regr
             return [note]
         return []
 
-    def _scores(self, X: Any) -> tuple[Array, Array]:
-        """Scores, and the centred and scaled rows."""
-        check_is_fitted(self)
-        X = complete_rows(self, X)
-        rows = X.toarray() if sp.issparse(X) else X
-        A = (rows - self.x_mean_) / self.x_scale_
-        return A @ self.x_rotations_, A
-
-    @staticmethod
-    def _over(squares: Array, variances: Array) -> Array:
-        return np.divide(squares, variances, out=np.zeros_like(squares), where=variances > 0)
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "summary_")  # moments of a first row alone are no fit
-
     @property
     def _n_features_out(self) -> int:
         return self.projection_.size
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        tags.input_tags.sparse = self.missing is None
-        tags.input_tags.allow_nan = self.missing is not None
-        tags.target_tags.single_output = True
-        tags.target_tags.multi_output = True
         tags.regressor_tags.poor_score = True  # a few components are not meant to fit every table well
         return tags
 

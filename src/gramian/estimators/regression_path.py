@@ -10,7 +10,7 @@ import numpy as np
 import scipy.stats
 
 from gramian.estimators.folds import splits, training
-from gramian.estimators.two_blocks import Blocks, Scaled
+from gramian.estimators.two_blocks import Blocks, Scaled, scale_views
 from gramian.operators import Compressed
 from gramian.operators.tiles import Meter, run, share, threads_for
 from gramian.results import Array
@@ -128,7 +128,7 @@ def cross_validated(blocks: Blocks, solve: Solve, scaling: tuple[bool, bool], k:
     errors: list[Array] = []
     deviations = np.zeros_like(full)
     for batch in _batches(training(blocks, folds, trains)):
-        scaled = [Blocks(views, blocks.shape, None).scaled(*scaling) for views in batch]
+        scaled = [scale_views(views, *scaling) for views in batch]
         A, B = _stacked([s.A for s in scaled]), _stacked([s.B for s in scaled])
         path = solve(A, B, k, np.array([s.x_blur for s in scaled])).path()
         models = [(s, s.original(steps)[0]) for s, steps in zip(scaled, path, strict=True)]

@@ -20,6 +20,24 @@ from gramian.spaces.missing import check_observed, observed_means
 KEPT_COLUMNS = 2_000
 
 
+class BlockInput:
+    """What estimators of two blocks tell scikit-learn of their input, and when they count as fitted."""
+
+    missing: Any
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "summary_")  # moments of a first row alone are no fit
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        tags.input_tags.sparse = self.missing is None
+        tags.input_tags.allow_nan = self.missing is not None
+        tags.target_tags.required = True
+        tags.target_tags.multi_output = True
+        return tags
+
+
 @dataclass(frozen=True)
 class Blocks:
     """Two views, compressed, and what is remembered of how they came.
@@ -44,18 +62,8 @@ class Blocks:
         return max(1, min(self.views.d, rows - 1))
 
     def scaled(self, scale_x: bool, scale_y: bool) -> Scaled:
-        """The two compressed views, divided by the standard deviations of their columns where asked."""
-        views, d, deviations = self.views, self.views.d, self.views.deviations()
-        blur = 1 + np.abs(views.mean / views.units / deviations)
-        sides = []
-        for part, scale in ((slice(0, d), scale_x), (slice(d, None), scale_y)):
-            units = views.units[part]
-            common = 1.0 if scale else float(units.max())  # where columns keep their sizes, they share a unit
-            lengths = deviations[part] if scale else common / units
-            sides.append((views.rows[:, part] / lengths, lengths * units / common, common, float(blur[part].max())))
-        (A, x_scale, x_unit, x_blur), (B, y_scale, y_unit, y_blur) = sides
-        x_mean, y_mean = views.mean[:d], views.mean[d:]
-        return Scaled(A, B, x_mean, y_mean, x_scale, y_scale, x_unit, y_unit, x_blur, y_blur, views.weight)
+        """The two compressed views in the units a method works in."""
+        return scale_views(self.views, scale_x, scale_y)
 
     def moments(self) -> Moments | None:
         """Moments for ``partial_fit`` to go on from; None where they would be large, or hold expected entries."""
@@ -93,6 +101,21 @@ class Scaled:
         return coef, self.y_mean - coef @ self.x_mean
 
 
+def scale_views(views: Compressed, scale_x: bool, scale_y: bool) -> Scaled:
+    """The two compressed views, divided by the standard deviations of their columns where asked."""
+    d, deviations = views.d, views.deviations()
+    blur = 1 + np.abs(views.mean / views.units / deviations)
+    sides = []
+    for part, scale in ((slice(0, d), scale_x), (slice(d, None), scale_y)):
+        units = views.units[part]
+        common = 1.0 if scale else float(units.max())  # where columns keep their sizes, they share a unit
+        lengths = deviations[part] if scale else common / units
+        sides.append((views.rows[:, part] / lengths, lengths * units / common, common, float(blur[part].max())))
+    (A, x_scale, x_unit, x_blur), (B, y_scale, y_unit, y_blur) = sides
+    x_mean, y_mean = views.mean[:d], views.mean[d:]
+    return Scaled(A, B, x_mean, y_mean, x_scale, y_scale, x_unit, y_unit, x_blur, y_blur, views.weight)
+
+
 class Filler:
     """A Gaussian model of both blocks, with which missing entries are expected."""
 
@@ -112,11 +135,13 @@ class Filler:
         live, rows = self.live, Z[:, self.live] / self.scale
         # One less than the columns is a Gaussian without restriction; few rows cannot support as many directions, and
         # columns that depend on others leave no noise to them.
-        for k in range(min(rows.shape[1] - 1, len(Z) // 3), 0, -1):
+        failure: ValueError | None = None
+        for k in range(min(rows.shape[1] - 1, max(1, len(Z) // 3)), 0, -1):
             model = ProbabilisticPCA(k, missing="em", tol=1e-9)
             try:
                 expected = model.fit_expectation(rows, weights)
-            except ValueError:
+            except ValueError as error:
+                failure = error
                 continue
             self.model = model
             self.filled[:, live] = expected.filled * self.scale
@@ -126,6 +151,10 @@ class Filler:
             scatter[np.ix_(live, live)] = found.scatter * np.outer(self.scale, self.scale)
             self.moments = Moments(found.weight, pilot, scatter, offset)
             return
+        if failure is not None:
+            raise ValueError(
+                "missing entries cannot be expected: the columns that vary repeat one another. Drop the copies."
+            ) from failure
 
     def fill(self, X: Array) -> Array:
         """Rows of the first block with their missing entries expected."""

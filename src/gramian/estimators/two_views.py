@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any, Self
 
 import numpy as np
@@ -9,17 +10,25 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.estimators.base import Clock
-from gramian.estimators.two_blocks import Blocks, Filler, Scaled, complete_rows, gather, gather_more, read_targets
+from gramian.estimators.two_blocks import (
+    BlockInput,
+    Blocks,
+    Filler,
+    Scaled,
+    complete_rows,
+    gather,
+    gather_more,
+    read_targets,
+)
 from gramian.estimators.validation import all_or_nothing
 from gramian.projection import LinearProjection
 from gramian.results import Array
 from gramian.solvers.dense import pinned_if_small
 
 
-class TwoViews(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
+class TwoViews(BlockInput, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ABC):
     """Scores of rows of two views through ``x_projection_`` and ``y_projection_``."""
 
-    missing: Any
     x_projection_: LinearProjection
     y_projection_: LinearProjection
     filler_: Filler | None
@@ -56,8 +65,9 @@ class TwoViews(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         with pinned_if_small(views.size * min(views.shape)):
             return self._find(blocks, clock)
 
+    @abstractmethod
     def _find(self, blocks: Blocks, clock: Clock) -> Self:
-        raise NotImplementedError
+        """Find the pairs and set the fitted attributes."""
 
     def transform(self, X: Any, Y: Any = None) -> Any:
         """Return the scores of rows of X; with Y, a pair: those of X and those of Y."""
@@ -107,21 +117,9 @@ class TwoViews(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         self.coef_ = (self.x_projection_.weights @ self.y_from_x_).T
         self.intercept_ = scaled.y_mean - self.coef_ @ scaled.x_mean
 
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "summary_")  # moments of a first row alone are no fit
-
     @property
     def _n_features_out(self) -> int:
         return self.x_projection_.size
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        tags.input_tags.sparse = self.missing is None
-        tags.input_tags.allow_nan = self.missing is not None
-        tags.target_tags.required = True
-        tags.target_tags.multi_output = True
-        return tags
 
 
 def _on(T: Array, B: Array) -> Array:
