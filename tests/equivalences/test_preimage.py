@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import gramian
 from gramian import PCA, KernelPCA
@@ -261,9 +260,3 @@ def test_the_fixed_point_reports_progress(table):
     with gramian.config(progress=seen.append, memory="100kB"):
         model.inverse_transform(model.transform(table))
     assert {progress.task for progress in seen} == {"pre-images"}
-
-
-@parametrize_with_checks([KernelPCA(preimage="auto")])
-@pytest.mark.filterwarnings("ignore::gramian.GramianWarning")
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import gramian
 from gramian import KernelPCA
@@ -193,9 +192,3 @@ class TestOperator:
         C, offset = plain.centring.fold(A)
         assert_allclose(B, C, atol=1e-12)
         assert_allclose(trend[0], offset, atol=1e-11)
-
-
-@parametrize_with_checks([KernelPCA(1, kernel=PROPER)])
-@pytest.mark.filterwarnings("ignore::gramian.GramianWarning")
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)

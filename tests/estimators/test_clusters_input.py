@@ -8,29 +8,12 @@ import pytest
 from numpy.testing import assert_allclose
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import gramian
 from gramian import KernelKMeans, KernelKNNClassifier, KernelKNNRegressor, KernelPrototypeClassifier
 from gramian.kernels import RBF
 
 ALL = [KernelKMeans(3), KernelKNNClassifier(3), KernelKNNRegressor(3), KernelPrototypeClassifier()]
-
-
-@parametrize_with_checks(
-    [
-        KernelKMeans(),
-        KernelKMeans(2, batch_size=10),
-        KernelKNNClassifier(),
-        KernelKNNClassifier(3, kernel="polynomial", weights="distance"),
-        KernelKNNRegressor(),
-        KernelPrototypeClassifier(),
-        KernelPrototypeClassifier("linear"),
-    ]
-)
-@pytest.mark.filterwarnings("ignore::gramian.GramianWarning")
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 def complaint(function, *kinds):

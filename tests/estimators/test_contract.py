@@ -11,7 +11,28 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from gramian import ICA, PCA, FactorAnalysis, KernelPCA, ProbabilisticPCA, RandomProjection, Standardizer
+import gramian
+from gramian import (
+    CCA,
+    ICA,
+    PCA,
+    PLSSVD,
+    FactorAnalysis,
+    KernelCCA,
+    KernelKMeans,
+    KernelKNNClassifier,
+    KernelKNNRegressor,
+    KernelPCA,
+    KernelPrototypeClassifier,
+    KernelRidge,
+    KernelSVC,
+    PLSCanonical,
+    PLSRegression,
+    PrincipalComponentRegression,
+    ProbabilisticPCA,
+    RandomProjection,
+    Standardizer,
+)
 from gramian.kernels import RBF
 from gramian.testing import EXPECTED_FAILED_CHECKS
 
@@ -32,8 +53,42 @@ ESTIMATORS = [
     KernelPCA(n_components=1, kernel=RBF(sigma=2.0)),
     KernelPCA(n_components=1, kernel="polynomial", solver="krylov"),
     KernelPCA(preimage="auto"),
+    KernelPCA(1, kernel="thin_plate_spline(centring=proper)"),
     Standardizer(),
+    PLSRegression(),
+    PLSRegression("auto"),
+    PLSRegression(missing="em"),
+    PrincipalComponentRegression(),
+    PrincipalComponentRegression("auto"),
+    PrincipalComponentRegression(order="contribution"),
+    PLSCanonical(),
+    PLSSVD(),
+    CCA(),
+    CCA(ridge=0.1),
+    KernelCCA(),
+    KernelCCA(1, kernel="linear", scale=True),
+    KernelCCA(2, rank=5, ridge=0.1),
+    KernelRidge(),
+    KernelRidge(fit_intercept=True, solver="cg"),
+    KernelRidge(kernel="linear", fit_intercept=True),
+    KernelRidge(kernel="linear", solver="cholesky"),
+    KernelRidge(kernel="thin_plate_spline"),
+    KernelSVC(),
+    KernelSVC(C=5.0, kernel="linear", bias=True),
+    KernelSVC(kernel=RBF(sigma=2.0), bias=True),
+    KernelKMeans(),
+    KernelKMeans(2, batch_size=10),
+    KernelKNNClassifier(),
+    KernelKNNClassifier(3, kernel="polynomial", weights="distance"),
+    KernelKNNRegressor(),
+    KernelPrototypeClassifier(),
+    KernelPrototypeClassifier("linear"),
 ]
+
+
+def test_every_public_estimator_is_checked():
+    public = {name for name in gramian.estimators.__all__ if hasattr(getattr(gramian.estimators, name), "fit")}
+    assert {type(estimator).__name__ for estimator in ESTIMATORS} == public
 
 
 @parametrize_with_checks(

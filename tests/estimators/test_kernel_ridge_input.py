@@ -13,25 +13,10 @@ from numpy.testing import assert_allclose
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from gramian import KernelRidge, config
 from gramian.kernels import RBF
 from gramian.solvers.conjugate import ConjugateGradients
-
-ESTIMATORS = [
-    KernelRidge(),
-    KernelRidge(fit_intercept=True, solver="cg"),
-    KernelRidge(kernel="linear", fit_intercept=True),
-    KernelRidge(kernel="linear", solver="cholesky"),
-    KernelRidge(kernel="thin_plate_spline"),
-]
-
-
-@parametrize_with_checks(ESTIMATORS)
-@pytest.mark.filterwarnings("ignore::gramian.GramianWarning")
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 @pytest.fixture

@@ -3,19 +3,9 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from gramian import ConvergenceWarning, GramianWarning, IndefiniteKernelWarning, config
-from gramian.estimators.kernel_svm import KernelSVC
+from gramian import ConvergenceWarning, GramianWarning, IndefiniteKernelWarning, KernelSVC, config
 from gramian.kernels import RBF
-
-
-@parametrize_with_checks(
-    [KernelSVC(), KernelSVC(C=5.0, kernel="linear", bias=True), KernelSVC(kernel=RBF(sigma=2.0), bias=True)]
-)
-@pytest.mark.filterwarnings("ignore::gramian.GramianWarning")
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 def complaint(function, *kinds):

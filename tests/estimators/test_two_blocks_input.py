@@ -15,32 +15,12 @@ from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from gramian import CCA, PLSSVD, GramianWarning, PLSCanonical, PLSRegression, PrincipalComponentRegression, RankWarning
 
 REGRESSORS = [PLSRegression, PrincipalComponentRegression]
 PAIRS = [PLSCanonical, PLSSVD, CCA]
 ALL = [*REGRESSORS, *PAIRS]
-
-
-@parametrize_with_checks(
-    [
-        PLSRegression(),
-        PLSRegression("auto"),
-        PLSRegression(missing="em"),
-        PrincipalComponentRegression(),
-        PrincipalComponentRegression("auto"),
-        PrincipalComponentRegression(order="contribution"),
-        PLSCanonical(),
-        PLSSVD(),
-        CCA(),
-        CCA(ridge=0.1),
-    ],
-)
-@pytest.mark.filterwarnings("ignore::gramian.GramianWarning")
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 def complaint(function, *kinds):

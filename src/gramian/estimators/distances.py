@@ -9,8 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from gramian.estimators.warnings import RankWarning, warn
-from gramian.kernels import Kernel, as_kernel
-from gramian.operators.centering import column_means
+from gramian.kernels import Kernel
 from gramian.results import Array
 
 #: Entries below this have squares of which double precision keeps few digits, or none.
@@ -73,27 +72,6 @@ def warn_of_underflow(kernel: Kernel, X: Any) -> None:
 def lengths(squares: Array) -> Array:
     """Distances from squared ones; those below zero, which rounding and indefinite kernels have, read as 0."""
     return np.sqrt(np.maximum(squares, 0.0))
-
-
-def resolve_weighted(kernel: Any, X: Any, weights: Array) -> Kernel:
-    """Return the kernel with its parameters resolved as if rows were repeated ``weights`` times.
-
-    The width ``"scale"`` depends on the mean and the variance of each column alone: two rows that have those of the
-    weighted rows give the same. ``"median"`` is that of the rows with a positive weight, each taken once.
-    """
-    found = as_kernel(kernel)
-    if found.name == "precomputed":
-        return found
-    if "median" in str(found):
-        return found.resolve(X[weights > 0])
-    mean, share = column_means(X, weights), weights / weights.sum()
-    if sp.issparse(X):
-        variance = np.maximum(np.asarray(X.multiply(X).T @ share).ravel() - mean**2, 0.0)
-    else:
-        with np.errstate(over="ignore"):
-            variance = share @ (X - mean) ** 2
-    deviation = np.sqrt(variance)
-    return found.resolve(np.stack([mean - deviation, mean + deviation]))
 
 
 def neighbour_weights(distances: Array, weights: str | Callable[[Array], Any]) -> Array:

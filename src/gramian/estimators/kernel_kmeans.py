@@ -15,7 +15,6 @@ from gramian.estimators.distances import (
     check_similarities,
     check_start,
     lengths,
-    resolve_weighted,
     warn_of_underflow,
 )
 from gramian.estimators.targets import KernelInput
@@ -142,9 +141,7 @@ class KernelKMeans(KernelInput, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         self
         """
         clock = Clock()
-        kernel, X = self._read(X)
-        given = check_weights(sample_weight, X.shape[0], total=0.0)
-        kernel = resolve_weighted(self.kernel, X, given) if given is not None else kernel
+        kernel, X, given = self._read_weighted(X, sample_weight)
         weights, unit = shares(np.ones(X.shape[0]) if given is None else given)
         self._check(X.shape[0], int((weights > 0).sum()))
         origin = best_origin(kernel, X, given)

@@ -9,9 +9,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.estimators.base import Clock
-from gramian.estimators.distances import check_similarities, lengths, resolve_weighted, warn_of_underflow
+from gramian.estimators.distances import check_similarities, lengths, warn_of_underflow
 from gramian.estimators.targets import KernelInput, check_labels
-from gramian.estimators.validation import all_or_nothing, check_weights, validate
+from gramian.estimators.validation import all_or_nothing, validate
 from gramian.estimators.warnings import IndefiniteKernelWarning, warn
 from gramian.operators.means import best_origin, feature_means, moved
 from gramian.operators.similarities import similarities
@@ -80,9 +80,7 @@ class KernelPrototypeClassifier(ClassifierMixin, KernelInput, BaseEstimator):
         self
         """
         clock = Clock()
-        kernel, X = self._read(X)
-        given = check_weights(sample_weight, X.shape[0], total=0.0)
-        kernel = resolve_weighted(self.kernel, X, given) if given is not None else kernel
+        kernel, X, given = self._read_weighted(X, sample_weight)
         classes, codes = check_labels(y, X.shape[0])
         A = np.zeros((X.shape[0], len(classes)))
         A[np.arange(len(codes)), codes] = 1.0 if given is None else given

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -13,9 +12,7 @@ from gramian.estimators.base import Clock
 from gramian.estimators.ridge_path import RidgePath, summarise_path
 from gramian.estimators.ridge_text import summarise_ridge, warn_of_ridge
 from gramian.estimators.targets import KernelInput, Targets, check_targets
-from gramian.estimators.validation import all_or_nothing, check_weights, validate
-from gramian.kernels import Kernel, as_kernel
-from gramian.operators import moments_of
+from gramian.estimators.validation import all_or_nothing, validate
 from gramian.results import Array
 from gramian.spaces.ridge import RidgeSpace
 
@@ -178,11 +175,8 @@ class KernelRidge(KernelInput, MultiOutputMixin, RegressorMixin, BaseEstimator):
         """Check everything, and return the problem."""
         if not isinstance(self.fit_intercept, (bool, np.bool_)):
             raise TypeError(f"fit_intercept={self.fit_intercept!r} must be True or False.")
-        kernel = as_kernel(self.kernel)
-        X = validate(self, X, square=kernel.name == "precomputed")
+        self.kernel_, X, weights = self._read_weighted(X, sample_weight)
         targets = check_targets(y, X.shape[0])
-        weights = check_weights(sample_weight, X.shape[0], total=0.0)
-        self.kernel_ = _resolve(kernel, X, weights)
         space = RidgeSpace(
             self.kernel_, X, targets.values, weights, intercept=bool(self.fit_intercept), solver=self.solver
         )
@@ -214,17 +208,3 @@ def _check_ridges(ridges: Any) -> Array:
     if values.ndim != 1 or not len(values) or not np.isfinite(values).all() or (values < 0).any():
         raise ValueError(f"ridges={ridges!r} must be a list of one or more finite numbers, 0 or more.")
     return values
-
-
-def _resolve(kernel: Kernel, X: Any, weights: Array | None) -> Kernel:
-    """Make words numbers, on rows that count as often as their weights say."""
-    if weights is None or kernel.name == "precomputed" or len(np.unique(weights)) == 1:
-        return kernel.resolve(X)
-    rows, w = X[weights > 0], weights[weights > 0]
-    if len(np.unique(w)) == 1 or "median" in str(kernel):
-        return kernel.resolve(rows)
-    # Two rows one deviation to either side of the mean have the same variance as all of them.
-    moments = moments_of(rows, w)
-    spread = np.sqrt(np.maximum(moments.covariance().diagonal(), 0.0))
-    pair = np.stack([moments.mean + spread, moments.mean - spread])
-    return kernel.resolve(sp.csr_array(pair) if sp.issparse(X) else pair)

@@ -11,11 +11,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from gramian.config import memory_budget
 from gramian.estimators.base import Clock
-from gramian.estimators.distances import resolve_weighted
 from gramian.estimators.svm_text import most_negative, warn_of, write
 from gramian.estimators.targets import KernelInput, check_labels
-from gramian.estimators.validation import all_or_nothing, check_weights, validate
-from gramian.kernels import Kernel, as_kernel
+from gramian.estimators.validation import all_or_nothing, validate
+from gramian.kernels import Kernel
 from gramian.operators.blocks import KernelBlocks
 from gramian.projection import KernelProjection
 from gramian.results import Array
@@ -123,15 +122,11 @@ class KernelSVC(KernelInput, ClassifierMixin, BaseEstimator):
         """
         clock = Clock()
         self._check_parameters()
-        kernel, X = self._read(X)
-        weights = check_weights(sample_weight, X.shape[0], total=0.0)
+        self.kernel_, X, weights = self._read_weighted(X, sample_weight)
         used = np.arange(X.shape[0]) if weights is None else np.flatnonzero(weights)
         self.classes_, codes = _present(*check_labels(y, X.shape[0], least=2), used)
-        rows, signs = _restrict(kernel, X, used), _signs(codes, len(self.classes_))
+        rows, signs = _restrict(self.kernel_, X, used), _signs(codes, len(self.classes_))
         bounds = self._bounds(codes, np.ones(len(used)) if weights is None else weights[used])
-        self.kernel_ = as_kernel(self.kernel).resolve(rows)
-        if weights is not None:
-            self.kernel_ = resolve_weighted(self.kernel, rows, weights[used])
         dual = self._solve(rows, signs, np.repeat(bounds[:, None], signs.shape[1], axis=1))
         self._keep(X, used, dual)
         self._certify(dual, signs, bounds)

@@ -10,8 +10,9 @@ import scipy.sparse as sp
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from gramian.estimators.validation import validate
+from gramian.estimators.validation import check_weights, validate
 from gramian.kernels import Kernel, as_kernel
+from gramian.operators.centering import column_means
 from gramian.results import Array
 
 
@@ -99,8 +100,37 @@ class KernelInput:
         X = validate(self, X, min_samples=min_samples, square=kernel.name == "precomputed")
         return kernel.resolve(X), X
 
+    def _read_weighted(self, X: Any, sample_weight: Any) -> tuple[Kernel, Any, Array | None]:
+        """Return the kernel, resolved as if rows were repeated by their weights, the rows, and the weights."""
+        kernel = as_kernel(self.kernel)
+        X = validate(self, X, square=kernel.name == "precomputed")
+        weights = check_weights(sample_weight, X.shape[0], total=0.0)
+        return resolve_weighted(kernel, X, weights), X, weights
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc]
         tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
         tags.input_tags.sparse = True
         return tags
+
+
+def resolve_weighted(kernel: Kernel, X: Any, weights: Array | None) -> Kernel:
+    """Return the kernel with its parameters resolved as if rows were repeated ``weights`` times.
+
+    The width ``"scale"`` depends on the mean and the variance of each column alone: two rows that have those of the
+    weighted rows give the same. ``"median"`` is that of the rows with a positive weight, each taken once.
+    """
+    if weights is None or kernel.name == "precomputed":
+        return kernel.resolve(X)
+    heavy = weights > 0
+    rows, w = (X, weights) if heavy.all() else (X[heavy], weights[heavy])
+    if (w == w[0]).all() or "median" in str(kernel):
+        return kernel.resolve(rows)
+    mean, share = column_means(rows, w), w / w.sum()
+    if sp.issparse(rows):
+        variance = np.maximum(np.asarray(rows.multiply(rows).T @ share).ravel() - mean**2, 0.0)
+    else:
+        with np.errstate(over="ignore"):
+            variance = share @ (rows - mean) ** 2
+    deviation = np.sqrt(variance)
+    return kernel.resolve(np.stack([mean - deviation, mean + deviation]))
