@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from gramian.cli.app import run
+from gramian.cli.demo_tables import write_tables
 from gramian.tables import write_scores
 
 SCRIPT = Path(sys.executable).with_name("gramian")
@@ -20,6 +21,13 @@ def here(tmp_path, monkeypatch):
     values = np.random.default_rng(7).standard_normal((60, 4)) * [4, 2, 1, 0.5]
     write_scores("flowers.csv", values, list("abcd"), {"kind": [f"k{at % 3}" for at in range(60)]})
     return tmp_path
+
+
+@pytest.fixture
+def tables(here):
+    """The tables of ``gramian demo``, in the folder to work in."""
+    write_tables(here)
+    return here
 
 
 @pytest.fixture

@@ -2,6 +2,8 @@
 
 import io
 import sys
+import threading
+import time
 
 import pytest
 
@@ -42,3 +44,28 @@ def test_nobody_else_sees_anything(shown):
     assert shown(io.StringIO()) == ""
     assert shown(Terminal(), quiet=True) == ""
     assert shown(Terminal(), patience=60.0) == ""
+
+
+def test_a_step_that_reports_nothing_is_named_after_a_while(monkeypatch):
+    stream = Terminal()
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setattr(bar, "PATIENCE", 0.05)
+    monkeypatch.setenv("TERM", "xterm")
+    with bar.Bar() as progress_bar:
+        with progress_bar.step("reading"):
+            deadline = time.monotonic() + 20
+            while "reading" not in stream.getvalue() and time.monotonic() < deadline:
+                time.sleep(0.01)
+        with progress_bar.step("fitting"):
+            progress_bar(STEP)
+    assert "reading" in stream.getvalue()
+    assert "eigenvectors" in stream.getvalue()
+
+
+def test_a_short_step_shows_nothing(monkeypatch):
+    stream = Terminal()
+    monkeypatch.setattr(sys, "stderr", stream)
+    with bar.Bar() as progress_bar, progress_bar.step("reading"):
+        pass
+    assert stream.getvalue() == ""
+    assert not any(isinstance(thread, threading.Timer) for thread in threading.enumerate())

@@ -1,25 +1,28 @@
-"""``gramian demo`` and the example of the help text."""
+"""``gramian demo`` and the examples of the help texts."""
 
 import re
 import shlex
+import shutil
 
 import matplotlib.image
 import numpy as np
+import pytest
 from sklearn.datasets import load_digits
 
 from gramian import KernelPCA
+from gramian.cli.app import app, run
 from gramian.tables import read_table
 
 
 def test_demo_writes_tables_and_pictures(gramian, here):
     code, out, err = gramian("demo", "--output", "new/demo")
     assert (code, err) == (0, "")
-    assert len(out.splitlines()) <= 17
+    assert len(out.splitlines()) <= 24
     files = sorted(path.name for path in (here / "new/demo").iterdir())
-    assert files == ["digits.csv", "digits.png", "rings.png", "scores.csv", "spectrum.png"]
+    tables = ["diabetes.csv", "digits.csv", "iris.csv", "linnerud.csv", "wine.csv"]
+    assert files == sorted([*tables, "digits.png", "rings.png", "scores.csv", "spectrum.png"])
     for name in files:
-        if name != "digits.csv":
-            assert f"new/demo/{name}: " in out
+        assert f"new/demo/{name}: " in out
     digits = read_table("new/demo/digits.csv")
     np.testing.assert_array_equal(digits.values, load_digits().data)
     assert digits.labels == {"digit": [f"d{digit}" for digit in load_digits().target]}
@@ -47,10 +50,30 @@ def test_the_rings_are_parted_by_the_first_component(here):
     assert np.mean(high > (low.mean() + high.mean()) / 2) > 0.99
 
 
-def test_the_example_of_the_help_runs(gramian):
-    _, text, _ = gramian("fit", "--help")
-    examples = re.findall(r"^ +gramian (.*)$", text, flags=re.MULTILINE)
-    assert len(examples) == 2
+COMMANDS = ["fit", "transform", "inverse", "predict", "score", "compare", "inspect", "demo"]
+
+
+@pytest.fixture(scope="module")
+def demo_folder(tmp_path_factory):
+    """What the first line of every example writes."""
+    folder = tmp_path_factory.mktemp("examples") / "demo"
+    assert run(["demo", "--output", str(folder)]) == 0
+    return folder
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_examples_of_the_help_run(gramian, here, demo_folder, command):
+    _, text, _ = gramian(command, "--help")
+    first, *examples = re.findall(r"^ +gramian (.*)$", text, flags=re.MULTILINE)
+    assert first == "demo --output demo"
+    shutil.copytree(demo_folder, here / "demo")
     for example in examples:
-        assert gramian(*shlex.split(example))[0] == 0
-    assert read_table("scores.csv").values.shape == (1797, 2)
+        code, _, err = gramian(*shlex.split(example))
+        assert (code, err) == (0, ""), example
+        for file in re.findall(r"(?:-o|--model) (\S+)", example):
+            assert (here / file).stat().st_size > 0
+    assert any(example.startswith(command) for example in [first, *examples])
+
+
+def test_all_commands_have_an_example():
+    assert [command.name or command.callback.__name__ for command in app.registered_commands] == COMMANDS

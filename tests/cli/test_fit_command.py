@@ -8,7 +8,8 @@ import pytest
 from sklearn.pipeline import make_pipeline
 
 from gramian import PCA, KernelPCA, config, settings
-from gramian.tables import Standardizer, read_table
+from gramian.models import inspect
+from gramian.tables import Standardizer, read_table, write_scores
 
 CASES = {
     "pca": ([], PCA()),
@@ -38,7 +39,7 @@ def test_scores_are_those_of_python(gramian, options, model):
     prefix = "pca" if options[1:2] != ["kernel-pca"] else "kernelpca"
     assert written.columns == tuple(f"{prefix}{at}" for at in range(expected.shape[1]))
     assert written.labels == read_table("flowers.csv").labels
-    assert len(out.splitlines()) <= 10
+    assert len(out.splitlines()) <= 11
 
 
 @pytest.mark.parametrize(("options", "model"), CASES.values(), ids=CASES)
@@ -67,6 +68,7 @@ GOLDEN = """\
 KernelPCA  rbf(sigma=3)   60 x 4   2 components   48.4 % of variance
 table      flowers.csv: 60 rows, 4 columns
 set aside  column 'kind' is text, kept as a label
+chosen     2 components, as asked
 route      dense (as asked)
 work       SECONDS
 certified  residuals <= TINY, smallest relative gap 0.16 (components 1, 2)
@@ -119,6 +121,84 @@ def test_scores_can_be_fitted_again(gramian):
     assert read_table("t.csv").labels == read_table("flowers.csv").labels
 
 
+def test_how_the_number_of_components_was_chosen(gramian, tables):
+    def chosen(*options):
+        _, out, _ = gramian("fit", *options)
+        return re.search(r"^chosen +(.*)$", out, flags=re.MULTILINE).group(1)
+
+    assert chosen("flowers.csv") == "4 components, all there are; -k asks for fewer"
+    assert chosen("flowers.csv", "-k", "1") == "1 component, as asked"
+    assert chosen("flowers.csv", "-k", "0.9") == "2 components, the fewest that hold 90 % of the variance"
+    assert chosen("flowers.csv", "--method", "kernel-kmeans") == "8 clusters, the default; -k asks for another number"
+    assert chosen("diabetes.csv", "--method", "pls", "--target", "progression", "-k", "auto") == (
+        "fewest within one standard error of the least (3 components)"
+    )
+
+
+def test_two_files_are_two_views(gramian, tables):
+    men = read_table("linnerud.csv")
+    write_scores("x.csv", men.values[:, :3], men.columns[:3], {"name": [f"m{at}" for at in range(20)]})
+    write_scores("y.csv", men.values[:, 3:], men.columns[3:])
+    gramian("fit", "linnerud.csv", "--method", "cca", "--y-columns", "Weight:Pulse", "-o", "one.csv", "-q")
+    code, out, _ = gramian("fit", "x.csv", "--y-table", "y.csv", "--method", "cca", "-o", "two.csv")
+    assert code == 0
+    assert "table         x.csv: 20 rows, 3 columns; y.csv: 3 columns\n" in out
+    np.testing.assert_array_equal(read_table("two.csv").values, read_table("one.csv").values)
+    assert read_table("two.csv").labels == {"name": [f"m{at}" for at in range(20)]}
+
+
+def test_a_numeric_column_may_be_a_label(gramian, here):
+    (here / "t.csv").write_text("a,b,group\n1,2,0\n3,5,1\n4,4,0\n2,7,1\n")
+    assert gramian("fit", "t.csv", "--label", "group", "-o", "s.csv", "-q")[0] == 0
+    assert (here / "s.csv").read_text().splitlines()[0] == "group,pca0,pca1"
+    assert gramian("fit", "t.csv", "--method", "kernel-prototypes", "--label", "group", "-o", "p.csv", "-q")[0] == 0
+    assert (here / "p.csv").read_text().splitlines()[0] == "group,predicted_group"
+
+
+def test_row_ids_are_carried_to_the_scores(gramian, here):
+    (here / "t.csv").write_text("who,a,b\n7,1,2\n9,3,5\n8,4,4\n")
+    assert gramian("fit", "t.csv", "--ids", "who", "-o", "s.csv", "-q")[0] == 0
+    assert [line.split(",")[0] for line in (here / "s.csv").read_text().splitlines()] == ["who", "7", "9", "8"]
+
+
+def test_missing_values_are_dropped_or_expected_or_refused(gramian, here):
+    rows = np.random.default_rng(0).standard_normal((30, 3)).round(3).astype(str)
+    rows[4, 1] = rows[9, 2] = ""
+    (here / "t.csv").write_text("a,b,c\n" + "\n".join(map(",".join, rows)) + "\n")
+    code, _, err = gramian("fit", "t.csv")
+    assert (code, err) == (
+        1,
+        "error: t.csv: line 6, column 'b': the value is missing (2 such values in all). Fill them, drop those rows "
+        "(--missing drop), or choose other columns.\n",
+    )
+    _, out, _ = gramian("fit", "t.csv", "--missing", "drop", "-o", "s.csv")
+    assert "t.csv: 28 rows, 3 columns" in out
+    assert "2 of 30 rows were dropped: values are missing in 'b' (1), 'c' (1)" in out
+    assert len(read_table("s.csv").values) == 28
+    assert gramian("fit", "t.csv", "--missing", "em", "-k", "1", "-o", "s.csv", "--model", "m.st", "-q")[0] == 0
+    assert len(read_table("s.csv").values) == 30
+    assert gramian("transform", "m.st", "t.csv", "-o", "t2.csv", "-q") == (0, "", "")
+    np.testing.assert_allclose(read_table("t2.csv").values, read_table("s.csv").values, rtol=0, atol=1e-9)
+
+
+def test_categories_are_encoded_as_asked_and_remembered(gramian, here):
+    assert gramian("fit", "flowers.csv", "--encode", "kind", "-o", "s.csv", "--model", "m.st", "-q")[0] == 0
+    assert inspect("m.st").columns == ("kind=k0", "kind=k1", "kind=k2", "a", "b", "c", "d")
+    lines = (here / "flowers.csv").read_text().splitlines()
+    (here / "few.csv").write_text("\n".join(line for line in lines if not line.startswith("k1")) + "\n")
+    assert gramian("transform", "m.st", "few.csv", "-o", "t.csv", "-q") == (0, "", "")
+    kept = [not line.startswith("k1") for line in lines[1:]]
+    np.testing.assert_allclose(read_table("t.csv").values, read_table("s.csv").values[kept], rtol=0, atol=1e-12)
+
+
+def test_how_a_file_is_written_may_be_said(gramian, here):
+    (here / "t.csv").write_text("a/b\n1/2\n3/5\n4/4\n")
+    assert gramian("fit", "t.csv", "-q")[0] == 1
+    assert gramian("fit", "t.csv", "-q", "--read", "separator=/", "-o", "s.csv") == (0, "", "")
+    _, out, _ = gramian("fit", "t.csv", "--read", "separator=/")
+    assert "read_table('t.csv', separator='/')" in out
+
+
 def test_uneven_columns_are_warned_of_unless_scaled(gramian, here):
     (here / "u.csv").write_text("a,b\n1,10000\n2,30000\n4,20000\n")
     assert gramian("fit", "u.csv", "-q") == (
@@ -141,14 +221,14 @@ def test_library_warnings_are_one_line_each(gramian, here):
     code, out, err = gramian("fit", "twice.csv", "-k", "2")
     assert code == 0
     assert err == "warning: X has rank 1: the last 1 of 2 components have zero variance. Use n_components=1 or fewer.\n"
-    assert len(out.splitlines()) <= 10
+    assert len(out.splitlines()) <= 11
 
 
 def test_many_columns_set_aside_are_counted(gramian, here):
     (here / "t.csv").write_text("a,b,c,d,x\nu,u,u,u,1\nv,v,v,v,2\n")
     _, out, _ = gramian("fit", "t.csv")
     assert "; and 1 more (--json lists them)\n" in out
-    assert len(out.splitlines()) <= 10
+    assert len(out.splitlines()) <= 11
 
 
 def test_seed_memory_and_threads_reach_the_fit(gramian, monkeypatch):
@@ -161,5 +241,5 @@ def test_seed_memory_and_threads_reach_the_fit(gramian, monkeypatch):
 
     monkeypatch.setattr(KernelPCA, "fit_transform", spy)
     options = ["--seed", "5", "--solver", "dense", "--memory", "1GB", "--threads", "1"]
-    assert gramian("fit", "flowers.csv", "--method", "kernel-pca", *options)[0] == 0
+    assert gramian("fit", "flowers.csv", "--method", "kernel-pca", *options, "-o", "s.csv")[0] == 0
     assert seen == [(5, "dense", 10**9, 1)]

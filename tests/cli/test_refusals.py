@@ -17,21 +17,72 @@ MISUSE = {
     "unknown option": (["fit", "flowers.csv", "--kernle", "rbf"], "No such option"),
     "unknown command": (["fitt"], "No such command 'fitt'"),
     "no table": (["fit"], "Missing argument"),
-    "unknown method": (["fit", "flowers.csv", "--method", "tsne"], "'tsne' is not one of 'pca', 'kernel-pca'"),
+    "unknown method": (
+        ["fit", "flowers.csv", "--method", "tsne"],
+        "--method tsne is not known. Known are pca, kernel-pca",
+    ),
     "kernel with pca": (
         ["fit", "flowers.csv", "--kernel", "rbf"],
-        "--kernel goes with --method kernel-pca, not with pca",
+        "--kernel goes with --method kernel-pca, kernel-cca, kernel-ridge, kernel-svm, kernel-kmeans, kernel-knn, "
+        "kernel-knn-regression or kernel-prototypes, not with pca",
     ),
     "whiten with kernel-pca": (
         ["fit", "flowers.csv", "--method", "kernel-pca", "--whiten"],
         "--whiten goes with --method pca, not with kernel-pca",
     ),
     "no kernel": (["fit", "flowers.csv", "--method", "kernel-pca", "--kernel", "rbff"], "Did you mean 'rbf'?"),
+    "near method": (["fit", "flowers.csv", "--method", "kernel-smv"], "Did you mean kernel-svm?"),
+    "rotation": (
+        ["fit", "flowers.csv", "--rotation", "varimax"],
+        "--rotation goes with --method factor-analysis, not with pca",
+    ),
+    "C": (["fit", "flowers.csv", "--C", "2"], "--C goes with --method kernel-svm, not with pca"),
+    "auto": (
+        ["fit", "flowers.csv", "-k", "auto"],
+        "-k auto goes with --method random-projection, pls or pcr, not with pca",
+    ),
+    "k": (
+        ["fit", "flowers.csv", "--method", "kernel-svm", "--label", "kind", "-k", "2"],
+        "not with kernel-svm",
+    ),
+    "no target": (["fit", "flowers.csv", "--method", "pls"], "--method pls needs a column to predict: --target NAME"),
+    "no view": (["fit", "flowers.csv", "--method", "cca"], "--method cca needs a second view of the rows"),
+    "no label": (["fit", "flowers.csv", "--method", "kernel-svm"], "needs a text column to predict: --label NAME"),
+    "target of pca": (["fit", "flowers.csv", "--target", "a"], "--target goes with --method pls, pcr,"),
+    "view of pca": (
+        ["fit", "flowers.csv", "--y-table", "flowers.csv"],
+        "--y-table goes with --label NAME, or with --method pls, pcr,",
+    ),
+    "expected": (
+        ["fit", "flowers.csv", "--method", "ica", "--missing", "em"],
+        "--missing em goes with --method pca, probabilistic-pca,",
+    ),
+    "missing": (["fit", "flowers.csv", "--missing", "mean"], "--missing mean is not known. Use em"),
+    "ridge": (
+        ["fit", "flowers.csv", "--method", "cca", "--y-columns", "a", "--ridge", "big"],
+        "--ridge big is neither",
+    ),
+    "read": (["fit", "flowers.csv", "--read", "colour=red"], "--read colour=red is not WHAT=HOW"),
+    "header": (["fit", "flowers.csv", "--read", "header=1"], "must be header=yes or header=no"),
+    "scaled Gram": (
+        ["fit", "flowers.csv", "--method", "kernel-pca", "--kernel", "precomputed", "--scale"],
+        "--scale would change a precomputed kernel matrix",
+    ),
+    "one file for two": (["fit", "flowers.csv", "-o", "a.csv", "--model", "./a.csv"], "name the same file"),
+    "model to a pipe": (["fit", "flowers.csv", "--model", "-"], "--model needs a file"),
+    "json and predictions": (["transform", "m.st", "flowers.csv", "--json"], "both write to standard output"),
+    "option of no method": (
+        ["compare", "flowers.csv", "--methods", "pca,ica", "--kernel", "rbf"],
+        "--kernel goes with none of pca, ica",
+    ),
     "no number": (["fit", "flowers.csv", "-k", "many"], "-k many is neither a whole number nor a fraction"),
     "no size": (["fit", "flowers.csv", "--memory", "big"], "memory='big' is not a size"),
     "no threads": (["fit", "flowers.csv", "--threads", "0"], "--threads"),
     "json and scores": (["fit", "flowers.csv", "--json", "-o", "-"], "--json and --output - both write"),
-    "overwrites the table": (["fit", "flowers.csv", "-o", "./flowers.csv"], "is the table itself"),
+    "overwrites the table": (
+        ["fit", "flowers.csv", "-o", "./flowers.csv"],
+        "--output ./flowers.csv is a file that is read",
+    ),
 }
 FAILURE = {
     "no file": (["fit", "none.csv"], "none.csv: there is no such file"),
@@ -44,6 +95,21 @@ FAILURE = {
     "text column": (["fit", "flowers.csv", "--columns", "kind"], "column 'kind' is text"),
     "no folder": (["fit", "flowers.csv", "-o", "none/s.csv"], "none: there is no such folder"),
     "a folder": (["fit", "flowers.csv", "-o", "."], ".: it is a folder"),
+    "no target column": (["fit", "flowers.csv", "--method", "pls", "--target", "z"], "there is no column 'z'"),
+    "text target": (["fit", "flowers.csv", "--method", "pls", "--target", "kind"], "'kind'"),
+    "nothing to predict from": (["fit", "flowers.csv", "--method", "pls", "--target", "a,b,c,d"], "has no columns"),
+    "no label column": (
+        ["fit", "flowers.csv", "--method", "kernel-svm", "--label", "sort"],
+        "there is no column 'sort'",
+    ),
+    "no second file": (
+        ["fit", "flowers.csv", "--method", "cca", "--y-table", "none.csv"],
+        "none.csv: there is no such file",
+    ),
+    "no model": (["transform", "none.st", "flowers.csv"], "none.st: No such file or directory"),
+    "a table for a model": (["inspect", "flowers.csv"], "flowers.csv: it is not a model file"),
+    "a folder for a model": (["fit", "flowers.csv", "--model", "."], ".: it is a folder"),
+    "encode": (["fit", "flowers.csv", "--columns", "kind"], "unless --encode 'kind' encodes it"),
     "demo onto a file": (["demo", "-o", "flowers.csv"], "flowers.csv: File exists"),
 }
 

@@ -56,6 +56,8 @@ def test_sources_import_at_the_top(path):
         "gramian.cli.app",
         "gramian.cli.demo",
         "gramian.models.onnx",
+        "h5py",
+        "openpyxl",
         "picard",
         "sklearn.pipeline",
     }

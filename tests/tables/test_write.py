@@ -144,3 +144,43 @@ def test_a_read_only_folder_is_refused_before(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "access", lambda path, mode: path != tmp_path or mode != os.W_OK)  # root may write anywhere
     with pytest.raises(PermissionError):
         check_writable(tmp_path / "s.csv")
+
+
+def test_one_column_of_words_with_nothing_in_it_reads_back(tmp_path):
+    write_scores(tmp_path / "s.csv", np.empty((3, 0)), [], {"kind": ["", "a", ""]})
+    assert (tmp_path / "s.csv").read_text() == 'kind\n""\na\n""\n'
+
+
+@pytest.mark.parametrize("ending", ["xlsx", "npz", "h5"])
+def test_endings_of_files_that_are_only_read_are_refused_before_and_after(tmp_path, ending):
+    for write in (check_writable, lambda path: write_scores(path, np.zeros((1, 2)), NAMES)):
+        with pytest.raises(ValueError, match=rf"scores are not written as \.{ending}\. Use one of: \.csv"):
+            write(tmp_path / f"s.{ending}")
+    assert os.listdir(tmp_path) == []
+    check_writable(tmp_path / "model.safetensors")
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_npy_keeps_the_numbers_as_they_are(tmp_path, scores, dtype):
+    with np.errstate(over="ignore"):
+        scores = np.clip(scores, -1e30, 1e30).astype(dtype)
+    write_scores(tmp_path / "s.npy", scores, NAMES, {"kind": [""] * len(scores)})
+    back = np.load(tmp_path / "s.npy")
+    assert back.dtype == dtype
+    np.testing.assert_array_equal(back, scores)
+
+
+def test_the_same_scores_are_the_same_bytes(tmp_path, scores):
+    for ending in ("csv", "tsv", "csv.gz", "parquet", "arrow", "npy"):
+        paths = [tmp_path / f"{name}.{ending}" for name in "ab"]
+        for path in paths:
+            write_scores(path, scores, NAMES)
+        assert paths[0].read_bytes() == paths[1].read_bytes()
+
+
+@pytest.mark.parametrize("ending", ["parquet", "arrow", "npy", "csv.gz"])
+def test_a_full_device_fails_cleanly_in_every_format(tmp_path, ending):
+    path = tmp_path / f"s.{ending}"
+    path.symlink_to("/dev/full")
+    with pytest.raises(OSError, match="No space left"):
+        write_scores(path, np.zeros((5000, 2)), NAMES)

@@ -2,8 +2,13 @@
 
 ::
 
-    arguments --> app (typer) --> job --> run --> fit: read, fit, write, report
-                                                  demo: the same on digits, with pictures
+    arguments --> commands (typer) --> job --> run --> fit       read, fit, write, report
+                                                       apply     load, read, transform | inverse | predict, write
+                                                       figures   load, read, compare with what is there
+                                                       compare   fit, several times
+                                                       demo      fit digits, with pictures; tables to try
+
+A new method is a row in ``methods.py``.
 """
 
 from __future__ import annotations

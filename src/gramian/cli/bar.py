@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Self
 
@@ -20,6 +23,8 @@ PATIENCE = 1.0
 class Bar:
     """Draws the progress it is called with on standard error, if that is a terminal and the work takes its time.
 
+    Steps that report nothing get a bar that moves without an end in sight.
+
     Parameters
     ----------
     quiet : bool
@@ -31,19 +36,40 @@ class Bar:
         self.start = time.monotonic()
         self.display: Display | None = None
         self.task = TaskID(0)
+        self._lock = threading.Lock()
 
     def __call__(self, progress: Progress) -> None:
         if not self.wanted or time.monotonic() - self.start < PATIENCE:
             return
-        if self.display is None:
-            columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[left]}"))
-            self.display = Display(*columns, console=Console(stderr=True), transient=True)
-            self.task = self.display.add_task(progress.task, left="")
-            self.display.start()
         left = f"about {progress.seconds_left:.0f} s left" if progress.done else ""
-        self.display.update(
-            self.task, description=progress.task, completed=progress.done, total=progress.expected, left=left
-        )
+        self._show(progress.task, progress.done, progress.expected, left)
+
+    @contextmanager
+    def step(self, name: str) -> Iterator[None]:
+        """Name what is being done, in case that it takes long and reports nothing."""
+        if not self.wanted:
+            yield
+            return
+        timer = threading.Timer(max(0.0, PATIENCE - (time.monotonic() - self.start)), self._show, [name])
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+            timer.join()
+
+    def _show(self, task: str, done: float | None = None, expected: float | None = None, left: str = "") -> None:
+        with self._lock:
+            if self.display is None:
+                columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[left]}"))
+                self.display = Display(*columns, console=Console(stderr=True), transient=True)
+                self.task = self.display.add_task(task, total=expected, left=left)
+                self.display.start()
+            if done is None:
+                self.display.reset(self.task, total=None, description=task, left=left)
+            else:
+                self.display.update(self.task, description=task, completed=done, total=expected, left=left)
 
     def __enter__(self) -> Self:
         return self

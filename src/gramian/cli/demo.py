@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sklearn.datasets import load_digits, make_circles
+from sklearn.datasets import make_circles
 
 from gramian import KernelPCA
+from gramian.cli.demo_tables import TABLES, write_tables
 from gramian.cli.fit import Fitted, fit
 from gramian.cli.report import as_text
 from gramian.cli.request import FitRequest
 from gramian.plots import new_figure, plot_scores, plot_spectrum
 from gramian.plots.style import Figure
-from gramian.tables import atomic, write_scores
+from gramian.tables import atomic
 
 #: Wide enough to see all classes: narrower kernels (sigma below 15) show three classes and squeeze the rest to a point.
 DIGITS_KERNEL = "rbf(sigma=25)"
@@ -26,13 +27,13 @@ def demo(output: str) -> None:
     folder = Path(output)
     folder.mkdir(parents=True, exist_ok=True)
     table = folder / "digits.csv"
-    write_digits(table)
+    write_tables(folder)
     linear = fit(FitRequest(str(table), n_components=COMPONENTS))
     curved = fit(
         FitRequest(
             str(table),
             method="kernel-pca",
-            kernel=DIGITS_KERNEL,
+            options={"kernel": DIGITS_KERNEL},
             n_components=COMPONENTS,
             output=str(folder / "scores.csv"),
         )
@@ -49,12 +50,8 @@ def demo(output: str) -> None:
     print(linear.estimator.summary_)
     print(as_text(curved))
     print("\n".join(f"picture    {folder / name}: {what}" for name, (_, what) in pictures.items()))
-
-
-def write_digits(path: Path) -> None:
-    """Write scikit-learn's digits as a table: 64 pixels and the digit as text, so that it is a label."""
-    digits = load_digits()
-    write_scores(path, digits.data, digits.feature_names, {"digit": [f"d{digit}" for digit in digits.target]})
+    print("\n".join(f"table      {folder / name}: {what}" for name, what in TABLES.items()))
+    print(f"next       gramian fit {folder / 'wine.csv'} -k 3 --scale -o scores.csv --model wine.safetensors")
 
 
 def draw_digits(linear: Fitted, curved: Fitted) -> Figure:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import warnings
 from collections.abc import Callable, Iterator
@@ -10,7 +11,19 @@ from contextlib import contextmanager
 from typing import Any
 
 from gramian import GramianWarning
+from gramian.tables import TableError
 
+#: Arguments of Python in remedies of :mod:`gramian.tables`, and the options that stand for them here.
+REMEDIES = (
+    (r"missing='drop'", "--missing drop"),
+    (r"missing='keep'", "--missing em"),
+    (r"labels=\['([^']*)'\]", r"--label '\1'"),
+    (r"categories=\['([^']*)'\]", r"--encode '\1'"),
+    (r"dates=\['([^']*)'\]", r"--dates '\1'"),
+    (r"\b(separator|decimal|thousands|encoding|header|sheet)=", r"--read \1="),
+    (r"gramian\.config\(memory=\.\.\.\)", "--memory"),
+    (r"\bids=(?=[. ]|$)", "--ids"),
+)
 FAILED, MISUSED, INTERRUPTED = 1, 2, 130
 
 
@@ -39,6 +52,8 @@ def finish(job: Callable[[], None]) -> int:
         _leave_stdout()
         where = f"{os.fsdecode(error.filename)}: " if error.filename else ""
         say(f"error: {where}{error.strerror or error}")
+    except TableError as error:
+        say(f"error: {in_options(str(error))}")
     except (ValueError, TypeError, ImportError) as error:
         say(f"error: {error}")
     except MemoryError as error:
@@ -46,6 +61,13 @@ def finish(job: Callable[[], None]) -> int:
     except Exception as error:
         say(f"error: unexpected {type(error).__name__}: {error}. This is a fault of gramian; please report it.")
     return FAILED
+
+
+def in_options(message: str) -> str:
+    """Say a remedy as an option of the command line, where a message of the library names an argument of Python."""
+    for argument, option in REMEDIES:
+        message = re.sub(argument, option, message)
+    return message
 
 
 def say(message: str) -> None:

@@ -1,23 +1,33 @@
-"""Tables in files: numbers to features, text to labels, scores back to CSV.
+"""Tables in files: numbers to features, text to labels, scores back to files.
 
 ::
 
-    file --> reader --> Sheet (columns as found) --> Table (values, columns, labels, what was set aside)
-             .csv .tsv .txt | .parquet | .npy
+    file  --> reader --> Sheet (columns as found) --> Table (values, columns, labels, ids, what was set aside)
+              text: encodings, records, numerals       assemble: names, encode
+              .csv .tsv .txt (.gz) | .parquet .arrow .feather | .xlsx | .npy .npz | .h5 .hdf5
+    frame --------------^                              views: one table in two, two tables with the same rows
 """
 
 from gramian.tables.columns import Standardizer, uneven_columns
+from gramian.tables.frames import as_table
+from gramian.tables.names import find_columns
 from gramian.tables.read import read_table
 from gramian.tables.table import Table, TableError
+from gramian.tables.views import match_rows, read_views, split_table
 from gramian.tables.write import atomic, check_writable, write_scores
 
 __all__ = [
     "Standardizer",
     "Table",
     "TableError",
+    "as_table",
     "atomic",
     "check_writable",
+    "find_columns",
+    "match_rows",
     "read_table",
+    "read_views",
+    "split_table",
     "uneven_columns",
     "write_scores",
 ]

@@ -16,7 +16,12 @@ UNEVEN = 1000
 
 def uneven_columns(table: Table, factor: float = UNEVEN) -> str:
     """Say by how much the standard deviations of columns differ, if by more than ``factor``; else nothing."""
-    data = Data(table.values)
+    values = table.values
+    if np.isnan(values).any():  # gaps that were kept: what fills them matters little for orders of magnitude
+        present = np.isfinite(values)
+        means = np.divide(np.where(present, values, 0).sum(axis=0), np.maximum(present.sum(axis=0), 1))
+        values = np.where(present, values, means)
+    data = Data(values)
     deviations = np.sqrt(data.column_squares / max(data.n - 1, 1))
     varying = np.flatnonzero(deviations * data.unit > 10 * np.finfo(np.float64).eps * np.abs(data.mean))
     if len(varying) == 0:

@@ -1,31 +1,52 @@
-"""Parquet files."""
+"""Parquet files, and Arrow's own."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from gramian.tables.arrow import arrow_parquet, pa, to_column
-from gramian.tables.table import Column, Sheet, TableError
-
-#: Name under which pandas stores the index of a data frame.
-PANDAS_INDEX = "__index_level_0__"
+from gramian.tables.arrow import arrow_ipc, arrow_parquet, pa, to_columns
+from gramian.tables.limits import check_shape, check_size
+from gramian.tables.table import Dialect, Sheet, TableError, counted, first_line
 
 
-def read_parquet(path: Path, source: str) -> Sheet:
-    """Read all columns of a Parquet file."""
+def read_parquet(path: Path, source: str, dialect: Dialect) -> Sheet:
+    """Read all columns of a Parquet file, whose footer says how large they are."""
     try:
         with arrow_parquet.ParquetFile(path) as file:
+            _check(file.metadata, source)
             data = file.read()
-    except (pa.ArrowException, OSError) as error:
-        reason = str(error).splitlines()[0].rstrip(".")
-        raise TableError(f"{source} is not a readable Parquet file ({reason}).") from error
-    columns = [
-        _index(column) if name == PANDAS_INDEX else to_column(name, column)
-        for name, column in zip(data.column_names, data.columns, strict=True)
-    ]
-    return Sheet(columns, data.num_rows, lambda row: f"row {row} (counted from 0)")
+            data.validate(full=True)
+        return _sheet(data, dialect)
+    except TableError:
+        raise
+    except (pa.ArrowException, OSError, ValueError) as error:  # the last for names that are no text
+        raise TableError(f"{source} is not a readable Parquet file ({first_line(error)}).") from error
 
 
-def _index(data: pa.ChunkedArray) -> Column:
-    text = ["" if value is None else str(value) for value in data.to_pylist()]
-    return Column("row", text=text, remark="is the index of a data frame, kept as a label")
+def _check(footer: arrow_parquet.FileMetaData, source: str) -> None:
+    if footer.num_columns and footer.num_rows:
+        check_shape(footer.num_rows, footer.num_columns, source)
+    groups = (footer.row_group(at) for at in range(footer.num_row_groups))
+    check_size(sum(max(group.total_byte_size, 0) for group in groups), source)
+
+
+def read_arrow(path: Path, source: str, dialect: Dialect) -> Sheet:
+    """Read an Arrow file, also called Feather, or an Arrow stream."""
+    try:
+        check_size(path.stat().st_size, source)
+        buffer = pa.py_buffer(path.read_bytes())
+        opened = arrow_ipc.open_file if buffer.slice(0, 6).to_pybytes() == b"ARROW1" else arrow_ipc.open_stream
+        with opened(pa.BufferReader(buffer)) as reader:
+            data = reader.read_all()
+        # Arrow trusts the lengths and offsets that a file declares until it is told to look.
+        data.validate(full=True)
+        check_size(data.nbytes, source)
+        return _sheet(data, dialect)
+    except TableError:
+        raise
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise TableError(f"{source} is not a readable Arrow file ({first_line(error)}).") from error
+
+
+def _sheet(data: pa.Table, dialect: Dialect) -> Sheet:
+    return Sheet(to_columns(data, dialect.as_text), data.num_rows, counted)

@@ -1,22 +1,26 @@
-"""Delimited text, record by record in plain Python: for the first line, and to name places in messages."""
+"""Delimited text, record by record in plain Python: for the first lines, and to name places in messages."""
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
 from typing import NamedTuple
 
+from gramian.tables.numerals import is_number
 from gramian.tables.table import TableError
 
 #: In this order: a line of decimal commas split at its commas would still read as numbers.
-DELIMITERS = ("\t", ";", ",")
+DELIMITERS = ("\t", ";", "|", ",")
+#: Rare between columns and common in names, so it must be in two lines.
+BAR = "|"
+LINE_END = re.compile(rb"\r\n|\r|\n")
 
 
 class Record(NamedTuple):
-    """One record: the line it starts on, its cells, and where the text goes on after it."""
+    """One record: the line it starts on, its cells, and where the bytes go on after it."""
 
     line: int
     cells: list[str]
@@ -25,65 +29,79 @@ class Record(NamedTuple):
 
 @dataclass(frozen=True)
 class Records:
-    """The records of a text; lines that are empty do not count."""
+    """The records of UTF-8 text; lines that are empty do not count."""
 
-    text: str
+    data: bytes
     delimiter: str
     source: str
 
+    @cached_property
+    def _cell(self) -> re.Pattern[bytes]:
+        # A quote counts at the start of a cell only, as in Arrow; what follows the closing one belongs to the cell.
+        mark = re.escape(self.delimiter.encode())
+        return re.compile(rb'(?:"((?:[^"]|"")*+)"([^\r\n%b]*+)|([^\r\n%b]*+))(%b|\r\n|\r|\n|\Z)' % (mark, mark, mark))
+
     def __iter__(self) -> Iterator[Record]:
-        stream = io.StringIO(self.text, newline="")
-        reader = csv.reader(stream, delimiter=self.delimiter)
-        line = 1
-        try:
-            for cells in reader:
-                if cells:
-                    yield Record(line, cells, stream.tell())
-                line = reader.line_num + 1
-        except csv.Error as error:
-            raise TableError(f"{self.source}: line {line} cannot be read ({error}).") from error
+        at, line, size = 0, 1, len(self.data)
+        while at < size:
+            start, cells = line, []
+            while True:
+                found = self._cell.match(self.data, at)
+                if found is None:
+                    raise TableError(f"{self.source}: line {line} has a quote that never ends. Close or remove it.")
+                quoted, after, bare, end = found.groups()
+                at = found.end()
+                if quoted is None:
+                    if bare.startswith(b'"'):
+                        raise TableError(f"{self.source}: line {line} has a quote that never ends. Close or remove it.")
+                    cells.append(bare.decode())
+                else:
+                    line += len(LINE_END.findall(quoted))
+                    cells.append((quoted.replace(b'""', b'"') + after).decode())
+                if end != self.delimiter.encode():
+                    break
+            line += 1
+            if len(cells) > 1 or cells[0] or quoted is not None:
+                yield Record(start, cells, at)
 
     def line(self, at: int) -> int:
         """Line on which the record number ``at`` starts."""
-        return next(record.line for number, record in enumerate(self) if number == at)
+        return next(islice(iter(self), at, None)).line
 
-    def numeric_cells(self, at: int) -> list[int]:
-        """Places of the cells of record number ``at`` that read as numbers; none if there is no such record."""
-        try:
-            found = next((record.cells for number, record in enumerate(self) if number == at), [])
-        except TableError:  # a cell too long for Python's reader may still suit a faster one
-            return []
-        return [place for place, cell in enumerate(found) if is_number(cell)]
+    def head(self, count: int) -> list[Record]:
+        """Return the first records."""
+        return list(islice(iter(self), count))
 
-    def ragged(self) -> str:
-        """Say which record is the first with more or fewer cells than the first; nothing if there is none."""
-        expected = None
+    def ragged(self, expected: int, first: int) -> str:
+        """Say which record is the first with more or fewer cells than the first one has; nothing if there is none."""
         for line, cells, _ in self:
-            expected = expected or len(cells)
             if len(cells) != expected:
-                return f"line {line} has {len(cells)} cells, line 1 has {expected}"
+                return f"line {line} has {len(cells):,} cells, line {first} has {expected:,}"
         return ""
 
 
-def guess_delimiter(text: str) -> str:
-    """Return the delimiter of the first line, looking outside quotes.
+def guess_delimiter(data: bytes, source: str) -> str:
+    """Return the delimiter of the first line, looking outside quotes; one that the second line has as often wins.
 
-    >>> guess_delimiter('"Miller, Ann";1,5;2'), guess_delimiter("a,b"), guess_delimiter("a")
-    (';', ',', ',')
+    >>> [guess_delimiter(data, "") for data in (b'"Miller, Ann";1,5;2', b"a,b", b"a", b"mm|in,kg\\n1,2")]
+    [';', ',', ',', ',']
     """
-    found = re.search(r"[^\r\n]+", text)
-    line = re.sub(r'"[^"]*"', "", found.group()) if found else ""
-    return next((delimiter for delimiter in DELIMITERS if delimiter in line), ",")
+    present = []
+    for delimiter in DELIMITERS:
+        try:
+            counts = [len(record.cells) for record in Records(data, delimiter, source).head(2)]
+        except TableError:  # quotes that end with another delimiter only
+            continue
+        if counts[0] > 1:
+            if len(set(counts)) == 1 and (delimiter != BAR or len(counts) == 2):
+                return delimiter
+            present.append(delimiter)
+    if not present and _in_columns(data, source):
+        return " "
+    return next((delimiter for delimiter in present if delimiter != BAR), ",")
 
 
-def is_number(cell: str) -> bool:
-    """Whether a cell reads as a number.
-
-    >>> [is_number(cell) for cell in ("1", " -2.5e3 ", "nan", "", "1_000", "x")]
-    [True, True, True, False, False, False]
-    """
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return "_" not in cell
+def _in_columns(data: bytes, source: str) -> bool:
+    """Whether blanks separate cells: the first lines have as many words, several, and below them only numbers."""
+    lines = [record.cells[0].split() for record in Records(data, "\t", source).head(2)]
+    return len(lines[0]) > 1 and len(lines[0]) == len(lines[-1]) and all(map(is_number, lines[-1]))

@@ -1,96 +1,178 @@
-"""Text files with columns: comma, semicolon or tab between cells, a header or none."""
+"""Text files with columns: which character is between cells, a header or none, how numbers are written."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from gramian.tables.arrow import arrow_csv, pa, to_column
-from gramian.tables.records import Records, guess_delimiter, is_number
-from gramian.tables.table import Column, Sheet, TableError
+from gramian.tables.arrow import arrow_csv, pa, to_column, to_days
+from gramian.tables.encodings import to_utf8
+from gramian.tables.limits import MOST_COLUMNS, gunzip
+from gramian.tables.numbers import ABSENT, explain, find_mark, read_numerals
+from gramian.tables.numerals import COMMA, GROUPING, MISSING, POINT, WORD, is_numeral
+from gramian.tables.records import Record, Records, guess_delimiter
+from gramian.tables.table import Column, Dialect, Sheet, TableError
 
-BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 #: Arrow parses a block at a time, no row may straddle two, and their size is counted in 32 bits.
-LARGEST_BLOCK = 2**30
-#: Cells looked at to tell a column of numbers with a stray word from a column of words.
-SAMPLE = 1000
+BLOCK, LARGEST_BLOCK = 2**20, 2**30
+#: Cells of the first rows that are looked at for decimal commas.
+PROBE = 20_000
+BLANK = re.compile(rb"(?:(?<=[\r\n])|\A) +(?=[\r\n]|\Z)")
 
 
-def read_tsv(data: bytes, source: str) -> Sheet:
-    """Read text whose columns are split at tabs."""
-    return read_text(data, source, "\t")
+def read_text(data: bytes, source: str, dialect: Dialect) -> Sheet:
+    """Read delimited text; what the dialect leaves open the first lines say."""
+    _check(dialect)
+    if data.startswith(b"\x1f\x8b") and dialect.encoding is None:
+        data = gunzip(data, source)
+    data, remarks = to_utf8(data, source, dialect.encoding)
+    if not re.search(rb"\S", data):
+        raise TableError(f"{source} is empty.")
+    delimiter = dialect.separator or guess_delimiter(data, source)
+    if delimiter == " ":
+        data = _single_spaces(data)
+    records = Records(data, delimiter, source)
+    first = records.head(1)[0]
+    numbers = sum(map(is_numeral, first.cells))
+    header = numbers < len(first.cells) if dialect.header is None else dialect.header
+    if header and dialect.header is None and 2 * numbers >= len(first.cells):
+        share = f"{numbers} of its {len(first.cells)} cells are numbers"
+        remarks = (*remarks, f"line {first.line} was read as the header, though {share}")
+    try:
+        return _read_rows(records, first, header, remarks, dialect)
+    except TableError:
+        # A line of blanks is a row with one cell to Arrow, and no row at all to the people who write them.
+        if b'"' in data or not BLANK.search(data):
+            raise
+        records = Records(BLANK.sub(b"", data), delimiter, source)
+        return _read_rows(records, records.head(1)[0], header, remarks, dialect)
 
 
-def read_text(data: bytes, source: str, delimiter: str | None = None) -> Sheet:
-    """Read UTF-8 text; the first line says which delimiter it uses, unless it is given."""
-    data = data.removeprefix(BYTE_ORDER_MARK)
-    text = _decode(data, source)
-    records = Records(text, delimiter or guess_delimiter(text), source)
-    first = next(iter(records))
-    numbers = sum(map(is_number, first.cells))
-    header = numbers < len(first.cells)
-    names = [cell.strip() for cell in first.cells] if header else [f"x{at}" for at in range(len(first.cells))]
-    start = first.end if header else 0
+def _read_rows(records: Records, first: Record, header: bool, remarks: tuple[str, ...], dialect: Dialect) -> Sheet:
+    width, start = len(first.cells), first.end if header else 0
+    if width > MOST_COLUMNS:
+        raise TableError(f"{records.source} has {width:,} columns. Are rows and columns swapped?")
+    names = [cell.strip() for cell in first.cells] if header else [f"x{at}" for at in range(width)]
 
     def place(row: int) -> str:
         return f"line {records.line(row + header)}"
 
-    if not re.compile(r"\S").search(text, start):
-        return Sheet([Column(name) for name in names], 0, place)
-    body = _parse(data, len(text[:start].encode()), records, len(names))
-    columns = [_explain(to_column(name, found), place) for name, found in zip(names, body.columns, strict=True)]
-    remarks = (f"line {first.line} was read as the header, though {numbers} of its {len(names)} cells are numbers",)
-    return Sheet(columns, body.num_rows, place, remarks if header and 2 * numbers >= len(names) else ())
+    if not re.compile(rb"\S").search(records.data, start):
+        return Sheet([Column(name) for name in names], 0, place, remarks)
+    probe = [record.cells for record in records.head(max(2, min(100, PROBE // width)))[header:]]
+    text = frozenset(at for at, name in enumerate(names) if name in dialect.as_text)
+    decimal = dialect.decimal or {"": find_mark(zip(*probe, strict=False)), ".": ","}.get(dialect.thousands or "", ".")
+    parser = Parser(records, start, first, text, decimal)
+    columns, rows = parser.columns(names, probe[0] if probe else [])
+    late = [column.text for column in columns if column.text is not None and column.name not in dialect.as_text]
+    if dialect.decimal is None and not dialect.thousands and decimal == "." and find_mark(late) == ",":
+        parser = replace(parser, decimal=",")
+        columns, rows = parser.columns(names, [])
+    if parser.decimal == "," and dialect.decimal is None:
+        remarks = (*remarks, "numbers have a decimal comma")
+    judged = []
+    for column in columns:
+        if column.text is not None and column.days is None and column.name not in dialect.as_text:
+            column = read_numerals(column, dialect.thousands, parser.decimal) or explain(column, parser.decimal, place)
+        judged.append(column)
+    return Sheet(judged, rows, place, remarks)
 
 
-def _decode(data: bytes, source: str) -> str:
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise TableError(f"{source}: line {line} is not UTF-8 text. Save the file as UTF-8.") from error
-    if "\0" in text:
-        raise TableError(f"{source} has NUL bytes: it is binary or UTF-16. Save the file as UTF-8 text.")
-    if not text.strip():
-        raise TableError(f"{source} is empty.")
-    return text
+@dataclass(frozen=True)
+class Parser:
+    """Arrow's parser of the rows from byte ``start`` on; it names columns 0, 1, ... as names of a file may repeat."""
+
+    records: Records
+    start: int
+    first: Record
+    text: frozenset[int]
+    decimal: str
+
+    def columns(self, names: list[str], probe: list[str]) -> tuple[list[Column], int]:
+        """Parse and count all rows; cells of one row of them, the probe, say which columns should be numbers."""
+        shape = POINT if self.decimal == "." else COMMA
+        # To find types takes most of the time of a wide table, and one row nearly always knows the numbers.
+        known = {str(at): pa.float64() for at, cell in enumerate(probe) if shape.fullmatch(cell)}
+        known |= {str(at): pa.string() for at, cell in enumerate(probe) if WORD.fullmatch(cell) and cell not in ABSENT}
+        known |= {str(at): pa.string() for at in self.text}
+        try:
+            table = self._parse(known)
+        except pa.ArrowInvalid:  # a word among the numbers, or a row with too few cells
+            try:
+                table = self._parse({str(at): pa.string() for at in self.text})
+            except pa.ArrowInvalid as error:
+                raise self._refusal(error) from error
+        return self._as_they_stand(table, names), table.num_rows
+
+    def _parse(self, types: dict[str, pa.DataType], only: list[str] | None = None) -> pa.Table:
+        data, width = self.records.data, len(self.first.cells)
+        body = pa.py_buffer(data).slice(self.start)
+        parsing = arrow_csv.ParseOptions(
+            delimiter=self.records.delimiter, newlines_in_values=data.find(b'"', self.start) >= 0
+        )
+        converting = arrow_csv.ConvertOptions(
+            column_types=types, include_columns=only, decimal_point=self.decimal, null_values=MISSING
+        )
+
+        def read(block: int) -> pa.Table:
+            names = [*map(str, range(width))]
+            reading = arrow_csv.ReadOptions(column_names=names, block_size=min(block, LARGEST_BLOCK))
+            return arrow_csv.read_csv(pa.BufferReader(body), reading, parsing, converting)
+
+        try:
+            return read(max(BLOCK, 16 * self.first.end))
+        except pa.ArrowInvalid as error:
+            if "straddl" not in str(error):
+                raise
+            return read(body.size + 1)
+
+    def _as_they_stand(self, table: pa.Table, names: list[str]) -> list[Column]:
+        """Turn Arrow's columns into ours; labels shall read as in the file, not as Arrow would write them."""
+        temporal = {field.name for field in table.schema if pa.types.is_temporal(field.type)}
+        whole = {field.name for field in table.schema if pa.types.is_integer(field.type)}
+        if whole and not re.search(rb"0[xX][0-9a-fA-F]", self.records.data):
+            whole = set()
+        again = sorted(temporal | whole, key=int)
+        raw = self._parse(dict.fromkeys(again, pa.string()), again) if again else None
+        columns = []
+        for at, (name, data) in enumerate(zip(names, table.columns, strict=True)):
+            key = str(at)
+            text = [] if raw is None or key not in raw.column_names else raw.column(key).to_pylist()
+            if key in temporal:
+                remark = "is a date or time, kept as a label"
+                columns.append(Column(name, text=text, remark=remark, days=to_days(data)))
+            elif any("x" in cell.lower() for cell in text):  # Arrow takes 0x1F for a number; nobody else does
+                columns.append(Column(name, text=text, remark="is text, kept as a label"))
+            else:
+                columns.append(to_column(name, data))
+        return columns
+
+    def _refusal(self, error: pa.ArrowInvalid) -> TableError:
+        source = self.records.source
+        reason = self.records.ragged(len(self.first.cells), self.first.line)
+        if reason:
+            return TableError(
+                f"{source}: {reason}. Give every row the same cells, and quote cells that hold a delimiter."
+            )
+        return TableError(f"{source} cannot be read as a table ({' '.join(str(error).split())[:200]}).")
 
 
-def _parse(data: bytes, start: int, records: Records, width: int) -> pa.Table:
-    """Let Arrow parse the rows from byte ``start`` on; columns are named 0, 1, ... as names of a file may repeat."""
-    body = pa.py_buffer(data).slice(start)
-    reading = arrow_csv.ReadOptions(
-        column_names=[*map(str, range(width))], block_size=min(body.size + 1, LARGEST_BLOCK)
-    )
-    parsing = arrow_csv.ParseOptions(delimiter=records.delimiter, newlines_in_values=b'"' in data)
-
-    def parse(types: dict[str, pa.DataType]) -> pa.Table:
-        converting = arrow_csv.ConvertOptions(column_types=types)
-        table = arrow_csv.read_csv(pa.BufferReader(body), reading, parsing, converting)
-        dates = [field.name for field in table.schema if pa.types.is_temporal(field.type)]
-        # A label shall read as in the file, not as Arrow would write a date.
-        return parse({**types, **dict.fromkeys(dates, pa.string())}) if dates else table
-
-    try:
-        # To find types takes most of the time of a wide table, and the second record nearly always knows the numbers.
-        return parse({str(at): pa.float64() for at in records.numeric_cells(1)})
-    except pa.ArrowInvalid:
-        pass  # a word among the numbers, or a row with too few cells
-    try:
-        return parse({})
-    except pa.ArrowInvalid as error:
-        reason = records.ragged() or str(error).splitlines()[0]
-        raise TableError(
-            f"{records.source}: {reason}. Give every row the same cells, and quote cells that hold a delimiter."
-        ) from error
+def _single_spaces(data: bytes) -> bytes:
+    """Leave one blank between cells that stand in columns."""
+    data = re.sub(rb"(?m)^[ \t]+|[ \t]+(?=\r?$)", b"", data)
+    if b'"' not in data:
+        return re.sub(rb"[ \t]+", b" ", data)
+    return re.sub(rb'("[^"]*")|[ \t]+', lambda found: found.group(1) or b" ", data)
 
 
-def _explain(column: Column, place: Callable[[int], str]) -> Column:
-    """Name the word that makes a column of numbers a column of text."""
-    if column.text is None or not any(map(is_number, column.text[:SAMPLE])):
-        return column
-    row = next((at for at, cell in enumerate(column.text) if cell.strip() and not is_number(cell)), None)
-    if row is None:
-        return column
-    return replace(column, remark=f"has text ({column.text[row]!r} in {place(row)}), kept as a label")
+def _check(dialect: Dialect) -> None:
+    separator, decimal, thousands = dialect.separator, dialect.decimal, dialect.thousands
+    if separator is not None and (len(separator) != 1 or not separator.isascii() or separator in '"\r\n\0'):
+        raise TableError(f"separator={separator!r} must be one character, such as ',', ';' or '\\t'.")
+    if decimal not in (None, ".", ","):
+        raise TableError(f"decimal={decimal!r} must be '.' or ','.")
+    if thousands is not None and (thousands not in GROUPING or thousands == decimal):
+        known = " ".join(repr(mark) for mark in GROUPING if mark != decimal)
+        raise TableError(f"thousands={thousands!r} must be one of: {known}.")
+    if decimal is not None and decimal == separator and separator != ",":
+        raise TableError(f"decimal={decimal!r} and separator={separator!r} must differ.")

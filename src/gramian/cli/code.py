@@ -1,0 +1,73 @@
+"""Python code that does what a command did."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from gramian.cli.inputs import Inputs, reading
+from gramian.cli.request import FitRequest
+
+
+def fit_code(request: FitRequest, inputs: Inputs) -> list[str]:
+    """Return lines of Python: what to import and set, how to read, and the fit."""
+    rows, lines = _reading(request, inputs)
+    lines += _fitting(request, rows)
+    if request.model_file is not None:
+        lines[-1] += f"; save(model, {request.model_file!r})"
+    return ["; ".join(_imports(request, "\n".join(lines))), *lines]
+
+
+def _imports(request: FitRequest, body: str) -> list[str]:
+    names = [request.row.estimator.__name__, *(["config"] if request.settings else [])]
+    if request.standardizes:
+        names.append("Standardizer")
+    reader = "read_views" if "read_views" in body else "read_table"
+    found = [f"from gramian import {', '.join(names)}", f"from gramian.tables import {reader}"]
+    if request.model_file is not None:
+        found.append("from gramian.models import save")
+    if request.standardizes:
+        found.append("from sklearn.pipeline import make_pipeline")
+    if request.settings:
+        found.append(f"config({_listed(**request.settings)})")
+    return found
+
+
+def _reading(request: FitRequest, inputs: Inputs) -> tuple[str, list[str]]:
+    """Expression for the arguments of ``fit``, and the lines that make them."""
+    given, chosen = reading(request), request.columns
+    if request.targets is None and request.y_table is None:
+        read = f"read_table({_listed([request.table], columns=chosen, **given)})"
+        if request.row.needs != "label":
+            return f"{read}.values", []
+        return "X, y", [f"table = {read}; X, y = table.values, table.labels[{request.label!r}]"]
+    files = [request.table] if request.y_table is None else [request.table, request.y_table]
+    read = f"read_views({_listed(files, x_columns=chosen, y_columns=request.targets, **given)})"
+    if not request.row.takes("target"):
+        return ("X, y" if request.row.needs else "X"), [f"x, y = {read}; X, y = x.values, y.labels[{request.label!r}]"]
+    column = "[:, 0]" if np.ndim(inputs.y) == 1 else ""
+    return "X, y", [f"x, y = {read}; X, y = x.values, y.values{column}"]
+
+
+def _fitting(request: FitRequest, rows: str) -> list[str]:
+    model = f"{request.row.estimator.__name__}({_listed(**request.arguments)})"
+    if request.standardizes:
+        model = f"make_pipeline(Standardizer(), {model})"
+    last = "model[-1]" if request.standardizes else "model"
+    if request.row.size == "n_clusters":
+        return [f"model = {model}; distances = model.fit_transform({rows}); clusters = {last}.labels_"]
+    if request.row.needs == "view":
+        return [f"model = {model}.fit({rows}); x_scores, y_scores = model.transform({rows})"]
+    if not hasattr(request.row.estimator, "transform"):
+        return [f"model = {model}.fit({rows}); predictions = model.predict(X)"]
+    if request.model_file is None:
+        return [f"scores = {model}.fit_transform({rows})"]
+    return [f"model = {model}; scores = model.fit_transform({rows})"]
+
+
+def _listed(words: Sequence[Any] = (), **named: Any) -> str:
+    """Write arguments as they stand in a call; those that are None are left out."""
+    given = (f"{name}={value!r}" for name, value in named.items() if value is not None)
+    return ", ".join([*map(repr, words), *given])

@@ -1,0 +1,211 @@
+"""From a sheet of columns to a table: features, labels, ids, and what is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+
+import numpy as np
+
+from gramian.results import Array
+from gramian.tables.encode import Categories, encode
+from gramian.tables.gaps import MISSING_RULES, treat_gaps
+from gramian.tables.names import find_columns, is_pattern
+from gramian.tables.table import Column, Sheet, Table, TableError
+
+#: Rows that are copied at a time, so that what is copied is in the cache.
+TILE = 2048
+#: So many columns with the same remark are named one by one.
+NAMED = 10
+
+
+@dataclass(frozen=True)
+class Roles:
+    """What the caller wants of which column."""
+
+    columns: Sequence[str] | None = None
+    labels: Sequence[str] = ()
+    ids: str | None = None
+    missing: str = "refuse"
+    categories: Categories = "label"
+    dates: str | Sequence[str] = "label"
+
+    def __post_init__(self) -> None:
+        for name, names in (("columns", self.columns), ("labels", self.labels)):
+            if isinstance(names, str):
+                raise TypeError(f"{name}={names!r} must be a list of names, such as [{names!r}].")
+        if self.missing not in MISSING_RULES:
+            raise ValueError(f"missing={self.missing!r} must be one of: {', '.join(MISSING_RULES)}.")
+
+    @property
+    def as_text(self) -> frozenset[str]:
+        """Columns that are wanted as the text that stands in the file."""
+        categories = () if isinstance(self.categories, str) else self.categories
+        return frozenset((*self.labels, *categories, *((self.ids,) if self.ids else ())))
+
+
+def make_table(sheet: Sheet, source: str, roles: Roles) -> Table:
+    """Sort columns into features, labels and ids, and refuse what no estimator could use.
+
+    Parameters
+    ----------
+    sheet : Sheet
+        What a reader found.
+    source : str
+        Name of the file for messages.
+    roles : Roles
+        Which columns to use and how; all numeric ones as features if nothing is said.
+    """
+    if sheet.rows == 0:
+        raise TableError(f"{source}: there are no rows below the column names.")
+    columns = [_named(column, at) for at, column in enumerate(sheet.columns)]
+    _check_names(columns, source)
+    ids, columns = _take_ids(columns, roles, sheet, source)
+    columns = _as_labels(columns, roles, source)
+    spared = {*roles.labels}
+    encoded = encode(replace(sheet, columns=columns), source, roles.categories, roles.dates, spared)
+    columns = encoded.sheet.columns
+    _check_names(columns, source)
+    features = _features(columns, roles, source)
+    values = _stack(features, sheet.rows)
+    kept, remarks = treat_gaps(values, features, sheet, source, roles.missing)
+    labels = {column.name: column.text for column in columns if column.text is not None}
+    if kept is not None:
+        values = values[kept]
+        labels = {name: [text[row] for row in kept] for name, text in labels.items()}
+        ids = None if ids is None else tuple(ids[row] for row in kept)
+    return Table(
+        values=values,
+        columns=tuple(column.name for column in features),
+        labels=labels,
+        dropped=(*sheet.remarks, *_remarks(columns, features), *remarks),
+        source=source,
+        row_ids=ids,
+        ids=roles.ids or "",
+        levels=encoded.levels,
+        rows=None if kept is None else tuple(kept.tolist()),
+    )
+
+
+def _named(column: Column, at: int) -> Column:
+    """Name a column that has no name; one that counts the rows is an index that a data frame wrote, no feature."""
+    if column.name:
+        return column
+    numbers = column.numbers
+    if numbers is not None and any(np.array_equal(numbers, np.arange(len(numbers)) + first) for first in (0, 1)):
+        text = [f"{number:.0f}" for number in numbers]
+        return Column("row", text=text, remark="only counts the rows, kept as a label")
+    return replace(column, name=f"x{at}")
+
+
+def _check_names(columns: list[Column], source: str) -> None:
+    seen: dict[str, int] = {}
+    for at, column in enumerate(columns, start=1):
+        first = seen.setdefault(column.name, at)
+        if first != at:
+            raise TableError(f"{source}: columns {first} and {at} are both named {column.name!r}. Rename one of them.")
+
+
+def _as_text(column: Column) -> list[str] | None:
+    if column.text is not None or column.numbers is None:
+        return column.text
+    return ["" if number != number else _digits(number) for number in column.numbers.tolist()]
+
+
+def _digits(number: float) -> str:
+    return f"{number:.0f}" if number % 1 == 0 else repr(number)
+
+
+def _take_ids(
+    columns: list[Column], roles: Roles, sheet: Sheet, source: str
+) -> tuple[tuple[str, ...] | None, list[Column]]:
+    if not roles.ids:
+        return None, columns
+    find_columns([column.name for column in columns], [roles.ids], source)
+    column = next((column for column in columns if column.name == roles.ids), None)
+    text = _as_text(column) if column else None
+    if column is None or text is None:
+        raise TableError(f"{source}: ids={roles.ids!r} must name one column that has text or numbers.")
+    seen: dict[str, int] = {}
+    for row, cell in enumerate(text):
+        first = seen.setdefault(cell, row)
+        if not cell or first != row:
+            what = f"the id {cell!r} is also that of {sheet.place(first)}" if cell else "the id is missing"
+            raise TableError(
+                f"{source}: {sheet.place(row)}, column {roles.ids!r}: {what}. Give every row its own id, "
+                f"or use labels=[{roles.ids!r}]."
+            )
+    return tuple(text), [other for other in columns if other is not column]
+
+
+def _as_labels(columns: list[Column], roles: Roles, source: str) -> list[Column]:
+    """Make labels of the columns named so; categories named one by one are text as well."""
+    known = [column.name for column in columns]
+    wanted = set(find_columns(known, roles.labels, source)) | (roles.as_text - {roles.ids, *roles.labels})
+    out = []
+    for column in columns:
+        if column.name in wanted:
+            text = _as_text(column)
+            if text is None:
+                raise TableError(f"{source}: column {column.name!r} {column.remark}; it cannot be a label.")
+            column = Column(column.name, text=text, remark="is kept as a label, as asked")
+        out.append(column)
+    return out
+
+
+def _features(columns: list[Column], roles: Roles, source: str) -> list[Column]:
+    numeric = [column for column in columns if column.numbers is not None]
+    if roles.columns is None:
+        refused = next((column for column in columns if column.refusal), None)
+        if refused is not None:
+            raise TableError(f"{source}: {refused.refusal}; labels=[{refused.name!r}] keeps the column as text.")
+        if not numeric:
+            raise TableError(
+                f"{source}: there is no numeric column among {len(columns)}. If columns are split at another sign than "
+                "tab, semicolon or comma, say separator=; categories='encode' makes numbers of text."
+            )
+        return numeric
+    if not roles.columns and roles.labels:  # a table of labels alone
+        return []
+    known = {column.name: column for column in columns}
+    chosen = []
+    for word in roles.columns:
+        found = find_columns([*known], [word], source)
+        usable = [name for name in found if known[name].numbers is not None]
+        if not usable or (not is_pattern(word) and len(usable) < len(found)):
+            column = known[found[0]]
+            reason = f"column {column.name!r} {column.remark}; it cannot be a feature"
+            if column.days is not None:
+                reason += f" unless dates=[{column.name!r}] makes days of it"
+            elif column.text is not None:
+                reason += f" unless categories=[{column.name!r}] encodes it"
+            raise TableError(f"{source}: {column.refusal or reason}.")
+        chosen += usable if not is_pattern(word) or word in known else [name for name in usable if name not in chosen]
+    if not chosen or len(set(chosen)) < len(chosen):
+        raise TableError(f"{source}: choose at least one column, and none twice; got {', '.join(chosen) or 'none'}.")
+    return [known[name] for name in chosen]
+
+
+def _remarks(columns: list[Column], features: list[Column]) -> list[str]:
+    remarks = []
+    for remark, group in groupby((column for column in columns if column.remark), key=lambda column: column.remark):
+        names = [repr(column.name) for column in group]
+        if len(names) > NAMED:
+            remarks.append(f"{len(names):,} columns, {names[0]} to {names[-1]}: each {remark}")
+        else:
+            remarks += [f"column {name} {remark}" for name in names]
+    numeric = sum(column.numbers is not None for column in columns)
+    if len(features) < numeric:
+        remarks.append(f"{numeric - len(features)} of {numeric} numeric columns were not chosen")
+    return remarks
+
+
+def _stack(features: list[Column], rows: int) -> Array:
+    values = np.empty((rows, len(features)))
+    numbers = [column.numbers for column in features]
+    for start in range(0, rows, TILE):
+        tile = slice(start, start + TILE)
+        for at, column in enumerate(numbers):
+            values[tile, at] = column[tile]  # type: ignore[index]
+    return values

@@ -1,0 +1,157 @@
+"""Excel workbooks."""
+
+from __future__ import annotations
+
+import datetime
+import warnings
+import zipfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gramian.tables.limits import LARGEST_RATIO, allowance, check_ratio, check_size
+from gramian.tables.numbers import ABSENT, explain, read_numerals
+from gramian.tables.numerals import is_number
+from gramian.tables.table import Column, Dialect, Sheet, TableError, first_line
+
+#: Bytes that a cell takes as a Python object; empty cells before a full one count.
+CELL = 64
+LAST_ROW = 2**20
+#: Cells that may all be empty without harm.
+SPARSE = 10**7
+MOMENTS = (datetime.date, datetime.time, datetime.timedelta)
+EPOCH = datetime.datetime(1970, 1, 1)
+
+
+def read_excel(path: Path, source: str, dialect: Dialect) -> Sheet:
+    """Read the first sheet of a workbook, or the one that ``sheet`` names; formulas give their stored values."""
+    try:
+        from openpyxl import load_workbook
+    except ModuleNotFoundError:
+        raise TableError(f"{source}: Excel files need openpyxl: pip install 'gramian[io]'.") from None
+    try:
+        _check_zip(path, source)
+        # Opened here, since openpyxl leaves a file open that it cannot read.
+        with open(path, "rb") as file, warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of styles and validation rules, which do not matter here
+            book = load_workbook(file, read_only=True, data_only=True, keep_links=False)
+            try:
+                names = [sheet.title for sheet in book.worksheets]
+                name = _pick(names, dialect.sheet, source)
+                numbers, rows = _rows(book[name], source)
+            finally:
+                book.close()
+    except (TableError, OSError):
+        raise
+    except Exception as error:  # zip, XML and openpyxl each have errors of their own
+        raise TableError(f"{source} is not a readable Excel file ({first_line(error)}). Save it again.") from error
+    others = [other for other in names if other != name]
+    told = (f"sheet {name!r} was read; there are others: {', '.join(others[:5])}",) if others else ()
+    return _sheet(rows, numbers, source, dialect, () if dialect.sheet else told)
+
+
+def _check_zip(path: Path, source: str) -> None:
+    with zipfile.ZipFile(path) as archive:
+        members = archive.infolist()
+    unpacked = sum(member.file_size for member in members)
+    check_ratio(sum(member.compress_size for member in members), unpacked, source)
+    check_size(unpacked, source, "the unpacked workbook")
+
+
+def _pick(names: list[str], wanted: str | None, source: str) -> str:
+    if wanted is not None and wanted not in names:
+        raise TableError(f"{source}: there is no sheet {wanted!r}. There are: {', '.join(names[:5])}.")
+    if not names:
+        raise TableError(f"{source} has no sheet with cells.")
+    return wanted if wanted is not None else names[0]
+
+
+def _rows(sheet: Any, source: str) -> tuple[list[int], list[Sequence[Any]]]:
+    """Rows that are not empty, and their numbers as Excel shows them."""
+    sheet.reset_dimensions()  # the size a sheet declares may be anything; what it holds is counted
+    numbers, rows, cells, full, most = [], [], 0, 0, allowance() // CELL
+    for number, row in enumerate(sheet.iter_rows(values_only=True), start=1):
+        cells += len(row)
+        full += len(row) - row.count(None)
+        if number > LAST_ROW or cells > min(most, SPARSE + LARGEST_RATIO * full):
+            raise TableError(
+                f"{source}: the sheet has cells beyond row {number - 1:,}, more than Excel or the memory holds. "
+                "Delete what lies outside the table, or save it as CSV."
+            )
+        while row and row[-1] is None:
+            row = row[:-1]
+        if row:
+            numbers.append(number)
+            rows.append(row)
+    if not rows:
+        raise TableError(f"{source}: the sheet {sheet.title!r} is empty.")
+    return numbers, rows
+
+
+def _sheet(
+    rows: list[Sequence[Any]], numbers: list[int], source: str, dialect: Dialect, told: tuple[str, ...]
+) -> Sheet:
+    width = max(map(len, rows))
+    # Cells that are empty at the end of a row are not stored, so many short rows may stand for a large sheet.
+    check_size(width * len(rows) * 8, source, "the sheet")
+    rows = [(*row, *[None] * (width - len(row))) for row in rows]
+    figures = sum(_is_figure(cell) for cell in rows[0])
+    header = figures < width if dialect.header is None else dialect.header
+    names = [f"x{at}" for at in range(width)]
+    if header:
+        names = ["" if cell is None else str(cell).strip() for cell in rows[0]]
+
+    def place(row: int) -> str:
+        return f"row {numbers[row + header]}"
+
+    columns = [
+        _column(name, cells, dialect, place)
+        for name, cells in zip(names, zip(*rows[header:], strict=True), strict=False)
+    ]
+    return Sheet(columns, len(rows) - header, place, told)
+
+
+def _column(name: str, cells: Sequence[Any], dialect: Dialect, place: Callable[[int], str]) -> Column:
+    text = ["" if cell is None else str(cell) for cell in cells]
+    full = [cell for cell in cells if cell is not None and not (isinstance(cell, str) and cell.strip() in ABSENT)]
+    if name in dialect.as_text:
+        return Column(name, text=text)
+    if not full:
+        return Column(name, remark="is empty, as are formulas that were never computed, left out")
+    if all(isinstance(cell, MOMENTS) for cell in full):
+        return Column(name, text=text, remark="is a date or time, kept as a label", days=_days(cells))
+    if any(isinstance(cell, MOMENTS) for cell in full):
+        return Column(name, text=text, remark="has dates among other cells, kept as a label")
+    if all(_is_figure(cell) or (isinstance(cell, str) and is_number(cell)) for cell in full):
+        remark = "has numbers stored as text, read as numbers" if any(isinstance(cell, str) for cell in full) else ""
+        return Column(name, numbers=_floats(cells), remark=remark)
+    if any(_is_figure(cell) for cell in full):
+        at = next(at for at, cell in enumerate(cells) if cell in full and not _is_figure(cell) and not is_number(cell))
+        return Column(name, text=text, remark=f"has text ({text[at][:40]!r} in {place(at)}), kept as a label")
+    words = Column(name, text=text, remark="is text, kept as a label")
+    decimal = dialect.decimal or ("," if dialect.thousands == "." else ".")
+    return read_numerals(words, dialect.thousands, decimal) or explain(words, decimal, place)
+
+
+def _is_figure(cell: Any) -> bool:
+    return isinstance(cell, (int, float))  # true and false count as 1 and 0
+
+
+def _floats(cells: Sequence[Any]) -> np.ndarray:
+    absent = [cell is None or (isinstance(cell, str) and cell.strip() in ABSENT) for cell in cells]
+    return np.array([np.nan if gone else float(cell) for cell, gone in zip(cells, absent, strict=True)])
+
+
+def _days(cells: Sequence[Any]) -> np.ndarray:
+    def days(cell: Any) -> float:
+        if isinstance(cell, datetime.timedelta):
+            return cell / datetime.timedelta(days=1)
+        if isinstance(cell, datetime.time):
+            cell = datetime.datetime.combine(EPOCH.date(), cell.replace(tzinfo=None))
+        elif not isinstance(cell, datetime.datetime):
+            cell = datetime.datetime.combine(cell, datetime.time())
+        return (cell.replace(tzinfo=None) - EPOCH) / datetime.timedelta(days=1)
+
+    return np.array([days(cell) if isinstance(cell, MOMENTS) else np.nan for cell in cells])
