@@ -36,6 +36,7 @@ from gramian.estimators import (
     SubGaussianWarning,
 )
 from gramian.models import load, save
+from gramian.streams import rows
 
 __version__ = "0.1.0"
 
@@ -68,6 +69,7 @@ __all__ = [
     "config",
     "kernels",
     "load",
+    "rows",
     "save",
     "settings",
 ]

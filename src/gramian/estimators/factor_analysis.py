@@ -19,9 +19,10 @@ from gramian.estimators.factor_checks import (
     warn_of,
 )
 from gramian.estimators.factor_text import loadings_table, summarize_factors
+from gramian.estimators.streams import Stream, by_blocks
 from gramian.estimators.validation import all_or_nothing, check_choice, check_weights, validate
 from gramian.estimators.warnings import ConvergenceWarning, warn
-from gramian.operators import Moments, moments_of
+from gramian.operators import Moments, Rows, moments_of
 from gramian.projection import LinearProjection
 from gramian.results import Array
 from gramian.solvers.fixed_point import Climb
@@ -119,7 +120,7 @@ class FactorAnalysis(ProjectionTransformer, DensityMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : (n, d) array, data frame or sparse matrix
+        X : (n, d) array, data frame, sparse matrix or stream (:func:`gramian.rows`)
             Rows; NaN where missing, if ``missing="em"``.
         y : ignored
         sample_weight : (n,) array, optional
@@ -130,6 +131,11 @@ class FactorAnalysis(ProjectionTransformer, DensityMixin, BaseEstimator):
         self
         """
         clock = Clock()
+        if isinstance(X, Rows):
+            self._check_words()
+            stream = Stream(self, X, sample_weight=sample_weight)
+            refuse_constant(stream.moments, self._names())
+            return self._fit_moments(stream.moments, stream.dtype, clock)
         X = self._validate(X, reset=True, min_samples=2)
         weights = check_weights(sample_weight, X.shape[0])
         k = count_factors(self.n_components, X.shape[1])
@@ -151,10 +157,7 @@ class FactorAnalysis(ProjectionTransformer, DensityMixin, BaseEstimator):
 
     @all_or_nothing
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Add rows to those seen so far; the result is that of one ``fit`` of all of them.
-
-        The model is there as soon as there are more rows than columns, and no column is constant.
-        """
+        """Add rows; the result is that of one ``fit`` of all, once rows outnumber columns and none is constant."""
         clock = Clock()
         self._check_words()
         X, moments = accumulate(self, X, sample_weight)
@@ -179,6 +182,7 @@ class FactorAnalysis(ProjectionTransformer, DensityMixin, BaseEstimator):
         count_factors(self.n_components, len(C))
         return self._fit_moments(Moments(float(n), np.zeros(len(C)), C * float(n)), np.float64, clock)
 
+    @by_blocks
     def transform(self, X: Any) -> Array:
         """Return factor scores by regression; missing entries are expected under the model first."""
         return self.scores(X)
@@ -198,8 +202,7 @@ class FactorAnalysis(ProjectionTransformer, DensityMixin, BaseEstimator):
         X = self._complete(X)
         if method == "regression":
             return self.projection_.scores(X).astype(X.dtype, copy=False)
-        L = self._rotation.loadings
-        root = np.sqrt(self._model.factors.uniquenesses)[:, None]
+        L, root = self._rotation.loadings, np.sqrt(self._model.factors.uniquenesses)[:, None]
         weights = np.linalg.pinv(L / root).T / root / self._model.scale[:, None]
         return LinearProjection(self._model.mean, weights, L.T).scores(X).astype(X.dtype, copy=False)
 

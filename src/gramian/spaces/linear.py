@@ -154,7 +154,7 @@ class LinearSpace:
         if basis is None:
             self.check()
             basis = self._solve(route, reason, k, rng)
-        if solver == "auto" and route != "svd" and _ill_conditioned(basis) and self._fits():
+        if solver == "auto" and route != "svd" and ill_conditioned(basis) and self._fits():
             reason = f"eigenvalues span more than {1 / ILL_CONDITIONED:.0e}, which the {route} route cannot resolve"
             basis = self._solve("svd", reason, k, rng)
         return basis
@@ -261,7 +261,8 @@ def finished(
     )
 
 
-def _ill_conditioned(basis: LinearBasis) -> bool:
+def ill_conditioned(basis: LinearBasis) -> bool:
+    """Whether the smallest variance found is beyond what an eigenproblem of the scatter resolves."""
     values = basis.eigenvalues
     return bool(values[-1] < ILL_CONDITIONED * values[0])
 

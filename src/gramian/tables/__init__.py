@@ -12,6 +12,7 @@ from gramian.tables.columns import Standardizer, uneven_columns
 from gramian.tables.frames import as_table
 from gramian.tables.names import find_columns
 from gramian.tables.read import read_table
+from gramian.tables.streams import open_rows
 from gramian.tables.table import Table, TableError
 from gramian.tables.views import match_rows, read_views, split_table
 from gramian.tables.write import atomic, check_writable, write_scores
@@ -25,6 +26,7 @@ __all__ = [
     "check_writable",
     "find_columns",
     "match_rows",
+    "open_rows",
     "read_table",
     "read_views",
     "split_table",
