@@ -16,7 +16,7 @@ from gramian.operators import Compressed, Data, Moments, Rows, moments_of
 from gramian.operators.compressed import from_moments, from_rows, without_constants
 from gramian.operators.matrix import column_scale
 from gramian.operators.row_sources import Sliced
-from gramian.operators.rows import Mapped, Piece, in_step, watched
+from gramian.operators.rows import Mapped, Piece, in_step, neighbours, watched
 from gramian.results import Array
 
 
@@ -69,35 +69,60 @@ class Stream:
                 f"{why}, which one pass over the rows cannot resolve, and {self.X.source} can be read only once. "
                 "Give a function that returns a new iterator, or a file."
             )
-        return without_constants(reduce(Compressed.__add__, (from_rows(*views) for views in self._blocks("again"))))
+        parts = (from_rows(*self._views(pieces)) for pieces in self._pieces("reading again"))
+        return without_constants(reduce(Compressed.__add__, parts))
 
     def _moments(self) -> Moments:
         """One pass over the rows. If they come only once and begin ill-conditioned, their triangle is kept as well."""
         total: Moments | None = None
-        once = not self.X.again
         with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
-            for views in self._blocks("reading"):
-                found = moments_of(views[0], beside=views[1] if len(views) > 1 else None)
+            for pieces in self._pieces("reading"):
+                views = self._views(pieces)
+                joined = len(pieces) < len(views)  # neighbours in memory are multiplied as they lie there
+                found = moments_of(pieces[0].values) if joined else moments_of(views[0], beside=_second(views))
+                if not np.isfinite(found.scatter).all():  # the sums have looked at every entry
+                    self._refuse(pieces)
                 if total is None:
                     self.dtype = views[0].dtype
-                    if once and len(views[0]) > self.width and from_moments(found, self.d, careful=True) is None:
-                        self._kept = from_rows(*views)
+                    once = not self.X.again and len(views[0]) > self.width
+                    self._kept = (
+                        from_rows(*views) if once and from_moments(found, self.d, careful=True) is None else None
+                    )
                 elif self._kept is not None:
                     self._kept += from_rows(*views)
                 total = found if total is None else total + found
-        if self._kept is not None:
-            self._kept = without_constants(self._kept)
+                del pieces, views  # or they would be kept while the next are read
         if total is None:
             raise ValueError(f"{self.X.source} has no rows: 0 samples. Give at least 2.")
+        self._kept = None if self._kept is None else without_constants(self._kept)
         return total
 
-    def _blocks(self, task: str) -> Iterator[tuple[Array, ...]]:
-        """Blocks of finite rows, view by view."""
-        pairs = ((piece,) for piece in self.X.pieces()) if self.Y is None else in_step(self.X, self.Y)
-        for pieces in watched(pairs, task, self.X.n_rows):
-            for piece, rows, name in zip(pieces, (self.X, self.Y), ("X", self.name), strict=False):
-                refuse_gaps(piece, rows, name, self.estimator)
-            yield tuple(piece.values for piece in pieces)
+    def _pieces(self, task: str) -> Iterator[tuple[Piece, ...]]:
+        """Blocks as they are read: of one stream, of both views together, or of two streams in step."""
+        found: Iterator[tuple[Piece, ...]]
+        if self.Y is None or neighbours(self.X, self.Y):
+            whole = self.X if self.Y is None else self.X.parent  # type: ignore[attr-defined]
+            found = ((piece,) for piece in whole.pieces())
+        else:
+            found = in_step(self.X, self.Y)
+        return watched(found, task, self.X.n_rows)
+
+    def _views(self, pieces: tuple[Piece, ...]) -> tuple[Array, ...]:
+        if len(pieces) == 2 or self.Y is None:
+            return tuple(piece.values for piece in pieces)
+        values = pieces[0].values
+        return values[:, : self.d], values[:, self.d :]
+
+    def _refuse(self, pieces: tuple[Piece, ...]) -> None:
+        """Name the first entry that is not finite, if there is one: sums may also overflow."""
+        for piece, view, rows, name in zip(
+            pieces * 2, self._views(pieces), (self.X, self.Y), ("X", self.name), strict=False
+        ):
+            refuse_gaps(piece._replace(values=view), rows, name, self.estimator)
+
+
+def _second(views: tuple[Array, ...]) -> Array | None:
+    return views[1] if len(views) > 1 else None
 
 
 def column_moments(estimator: Any, rows: Rows, sample_weight: Any) -> tuple[int, Array, Array, int]:

@@ -13,8 +13,8 @@ from gramian.config import memory_budget
 from gramian.progress import Tracker
 from gramian.results import Array
 
-#: Bytes of a block: large enough to be worth a call, small enough to be in the cache still when it is multiplied.
-BLOCK = 8 * 2**20
+#: Bytes of a block: worth the trouble of sharing it out, and small enough that its memory is used again for the next.
+BLOCK = 24 * 2**20
 #: Of the memory budget a block takes no more than this share: one is read while another is worked on.
 SHARE = 16
 #: Smaller blocks than this are put together before they are worked on.
@@ -168,12 +168,16 @@ def _together(pieces: list[Piece]) -> Piece:
     return Piece(values, Places(tuple(pieces)), pieces[-1].share)
 
 
+def neighbours(X: Rows, Y: Rows | None) -> bool:
+    """Whether two streams are all the columns of one, the first before the second."""
+    if not (isinstance(X, Part) and isinstance(Y, Part) and X.parent is Y.parent):
+        return False
+    all_columns = range(X.parent.n_features)
+    return [*all_columns[X.part], *all_columns[Y.part]] == [*all_columns]
+
+
 def in_step(X: Rows, Y: Rows) -> Iterator[tuple[Piece, Piece]]:
     """Blocks of two streams with the same rows in each."""
-    if isinstance(X, Part) and isinstance(Y, Part) and X.parent is Y.parent:
-        for piece in X.parent.pieces():
-            yield tuple(piece._replace(values=piece.values[:, view.part]) for view in (X, Y))  # type: ignore[misc]
-        return
     left, right = X.pieces(), Y.pieces()
     x, y = next(left, None), next(right, None)
     seen = 0
