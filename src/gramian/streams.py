@@ -60,7 +60,7 @@ def rows(
     >>> stream = rows(lambda: (X[at : at + 100] for at in range(0, 1000, 100)))
     >>> model = PCA(2).fit(stream)
     >>> model.explained_variance_.round(1)
-    array([15.9,  8.7])
+    array([15.6,  8.5])
     >>> [scores.shape for scores in model.transform(stream)]
     [(1000, 2)]
     """
@@ -91,7 +91,7 @@ def _in_memory(source: Any, columns: tuple[str, ...] | None, block: int | None) 
         return array
     if callable(source) or isinstance(source, Iterable):
         given: Iterable[Any] | Callable[[], Iterable[Any]] = source
-        return Iterated(given, columns)
+        return Iterated(given, columns, block)
     raise TypeError(
         f"source is a {type(source).__name__}; a path, an iterator or function of blocks, or an array is expected."
     )

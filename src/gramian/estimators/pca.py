@@ -34,7 +34,7 @@ from gramian.estimators.warnings import RankWarning, warn
 from gramian.operators import Rows
 from gramian.results import Array, percent
 from gramian.spaces import LinearBasis, LinearSpace, MomentSpace
-from gramian.spaces.passing import PassingSpace
+from gramian.spaces.passing import PassingSpace, blurred
 
 
 class PCA(ComponentDiagnostics, ProjectionTransformer, BaseEstimator):
@@ -135,7 +135,7 @@ class PCA(ComponentDiagnostics, ProjectionTransformer, BaseEstimator):
         """
         clock = Clock()
         if isinstance(X, Rows):
-            return self._fit_stream(Stream(self, X, sample_weight=sample_weight), clock)
+            return self._fit_stream(X, sample_weight, clock)
         X = self._validate(X, min_samples=2, finite=self.missing is not None)
         weights = check_weights(sample_weight, X.shape[0])
         self.__dict__.pop("moments_", None)
@@ -196,11 +196,15 @@ class PCA(ComponentDiagnostics, ProjectionTransformer, BaseEstimator):
             self, X, reset=reset, sparse=not welcome, min_samples=min_samples, missing=welcome, finite=finite
         )
 
-    def _fit_stream(self, stream: Stream, clock: Clock) -> Self:
+    def _fit_stream(self, X: Rows, sample_weight: Any, clock: Clock) -> Self:
         """Components of rows that stream by: their moments, and another pass where those do not resolve them."""
         check_choice("missing", self.missing, (None, "em"))
+        how = {"center": self.center, "scale": self.scale}
+        stream = Stream(
+            self, X, sample_weight=sample_weight, loses=lambda m: self.solver != "covariance" and blurred(m, **how)
+        )
         self.__dict__.pop("filler_", None)
-        space = PassingSpace(stream.moments, stream.triangle, stream.resolves, center=self.center, scale=self.scale)
+        space = PassingSpace(stream.moments, stream.triangle, **how)
         return self._keep(self._basis(space, stream.shape), stream.dtype, stream.shape, clock)
 
     def _fit_missing(self, X: Any, weights: Any, gaps: int, clock: Clock) -> Self:

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from gramian.config import format_bytes, memory_budget, one_blas_thread
 from gramian.estimators.validation import Checked
 from gramian.operators import Compressed, Data, Moments, Rows, moments_of
-from gramian.operators.compressed import from_moments, from_rows, without_constants
+from gramian.operators.compressed import from_rows, without_constants
 from gramian.operators.matrix import column_scale
 from gramian.operators.row_sources import Sliced
 from gramian.operators.rows import Mapped, Piece, in_step, neighbours, watched
@@ -34,9 +34,20 @@ class Stream:
         What Y is called, for messages.
     sample_weight : None
         A stream has no weights.
+    loses : callable, optional
+        Whether moments are too little for the estimator; if not given, it will ask for nothing else.
     """
 
-    def __init__(self, estimator: Any, X: Rows, Y: Any = None, *, name: str = "y", sample_weight: Any = None) -> None:
+    def __init__(
+        self,
+        estimator: Any,
+        X: Rows,
+        Y: Any = None,
+        *,
+        name: str = "y",
+        sample_weight: Any = None,
+        loses: Callable[[Moments], bool] | None = None,
+    ) -> None:
         _refuse_weights(sample_weight)
         take_columns(estimator, X)
         self.estimator, self.X, self.name = estimator, X, name
@@ -49,6 +60,8 @@ class Stream:
                 f"X is a stream of {self.width:,} columns, whose moments take {format_bytes(size)}; the memory budget "
                 f"is {format_bytes(memory_budget())}. Choose fewer columns, or use RandomProjection first."
             )
+        self.again = X.again and (self.Y is None or self.Y.again)
+        self.loses = loses or (lambda moments: False)
         self._kept: Compressed | None = None
         self.moments = estimator.moments_ = self._moments()  # partial_fit may go on from here
         self.shape = int(self.moments.weight), self.d
@@ -58,7 +71,7 @@ class Stream:
     @property
     def resolves(self) -> bool:
         """Whether there is, or can be made, a triangular factor."""
-        return self._kept is not None or (self.X.again and (self.Y is None or self.Y.again))
+        return self._kept is not None or self.again
 
     def triangle(self, why: str) -> Compressed:
         """Compressed rows that lost nothing by squaring: another pass, if the stream can be read again."""
@@ -73,8 +86,9 @@ class Stream:
         return without_constants(reduce(Compressed.__add__, parts))
 
     def _moments(self) -> Moments:
-        """One pass over the rows. If they come only once and begin ill-conditioned, their triangle is kept as well."""
+        """One pass over the rows. If they come only once and moments lose digits, the triangle is made as well."""
         total: Moments | None = None
+        keeps, settled = not self.again, False
         with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
             for pieces in self._pieces("reading"):
                 views = self._views(pieces)
@@ -82,20 +96,20 @@ class Stream:
                 found = moments_of(pieces[0].values) if joined else moments_of(views[0], beside=_second(views))
                 if not np.isfinite(found.scatter).all():  # the sums have looked at every entry
                     self._refuse(pieces)
-                if total is None:
-                    self.dtype = views[0].dtype
-                    once = not self.X.again and len(views[0]) > self.width
-                    self._kept = (
-                        from_rows(*views) if once and from_moments(found, self.d, careful=True) is None else None
-                    )
-                elif self._kept is not None:
-                    self._kept += from_rows(*views)
+                self.dtype = views[0].dtype if total is None else self.dtype
                 total = found if total is None else total + found
+                if not settled and total.weight > self.width:  # enough rows to tell what the others will be like
+                    keeps, settled = keeps and self.loses(total), True
+                self._keep(views if keeps else None)
                 del pieces, views  # or they would be kept while the next are read
         if total is None:
             raise ValueError(f"{self.X.source} has no rows: 0 samples. Give at least 2.")
         self._kept = None if self._kept is None else without_constants(self._kept)
         return total
+
+    def _keep(self, views: tuple[Array, ...] | None) -> None:
+        part = None if views is None else from_rows(*views)
+        self._kept = part if part is None or self._kept is None else self._kept + part
 
     def _pieces(self, task: str) -> Iterator[tuple[Piece, ...]]:
         """Blocks as they are read: of one stream, of both views together, or of two streams in step."""

@@ -197,7 +197,11 @@ def _gather_stream(estimator: Any, X: Rows, Y: Any, sample_weight: Any, name: st
     second = X.y if Y is None else Y
     if second is None:
         raise ValueError(f"requires {name} to be passed: give a second stream, or y_columns= when X is opened.")
-    stream = Stream(estimator, X, second, name=name, sample_weight=sample_weight)
+
+    def loses(moments: Moments) -> bool:
+        return from_moments(moments, X.n_features, careful=True) is None
+
+    stream = Stream(estimator, X, second, name=name, sample_weight=sample_weight, loses=loses)
     views = from_moments(stream.moments, stream.d, careful=True)
     if views is None:
         views = stream.triangle("columns are constant, depend on others or are of extreme size")

@@ -37,7 +37,13 @@ class Sliced(Rows):
 class Iterated(Rows):
     """Blocks from an iterator, which can be read once, or from a function that returns one, which can be read again."""
 
-    def __init__(self, source: Iterable[Any] | Callable[[], Iterable[Any]], columns: tuple[str, ...] | None) -> None:
+    def __init__(
+        self,
+        source: Iterable[Any] | Callable[[], Iterable[Any]],
+        columns: tuple[str, ...] | None,
+        block: int | None = None,
+    ) -> None:
+        self.block = block
         self.again = callable(source)
         self.source = "the function of blocks" if callable(source) else "the iterator of blocks"
         self.make = source if callable(source) else None
@@ -66,16 +72,15 @@ class Iterated(Rows):
                 "the rows came from an iterator, which can be read only once. Give a function that returns a new "
                 "iterator each time, or a file."
             )
-        self.once, start = None, 0
+        self.once = None
         for at, block in enumerate(blocks):
             values = as_block(block, f"{self.source}: block {at}")
-            yield Piece(values, counted(f"{self.source}: block {at}", 0))
-            start += len(values)
+            yield Piece(values, counted(self.source, 0, f"block {at}"))
 
 
-def counted(source: str, start: int) -> Callable[[int], str]:
-    """Name rows by their number."""
-    return lambda row: f"{source}: row {start + row} (counted from 0)"
+def counted(source: str, start: int, part: str = "") -> Callable[[int], str]:
+    """Name rows by their number in a source, or in a part of it."""
+    return lambda row: f"{source}: {part and part + ', '}row {start + row} (counted from 0)"
 
 
 def as_block(block: Any, place: str = "the array") -> Array:

@@ -42,6 +42,8 @@ class Rows(ABC):
         How many rows there are, if that is known before they are read.
     again : bool
         Whether they can be read more than once.
+    block : int or None
+        Rows of a block, if that was asked for.
     y : Rows or None
         The second block of columns of the same rows, if the stream has one.
     """
@@ -50,6 +52,7 @@ class Rows(ABC):
     columns: tuple[str, ...] | None = None
     n_rows: int | None = None
     again: bool = True
+    block: int | None = None
     y: Rows | None = None
 
     @property
@@ -63,7 +66,8 @@ class Rows(ABC):
 
     def pieces(self) -> Iterator[Piece]:
         """Blocks with their places, all of one width, none of them tiny but the last."""
-        return _worthwhile(self._read(), self.n_features, self.source)
+        least = self.block or min(block_rows(self.n_features), max(1, WORTHWHILE // (8 * max(self.n_features, 1))))
+        return _worthwhile(self._read(), self.n_features, self.source, least)
 
     def blocks(self) -> Iterator[Array]:
         """Blocks of rows, (m, d) arrays in double or single precision."""
@@ -92,7 +96,7 @@ class Mapped(Rows):
         self, parent: Rows, function: Callable[[Array], Array], width: int, columns: tuple[str, ...] | None
     ) -> None:
         self.parent, self.function, self.width, self.columns = parent, function, width, columns
-        self.source, self.n_rows, self.again = parent.source, parent.n_rows, parent.again
+        self.source, self.n_rows, self.again, self.block = parent.source, parent.n_rows, parent.again, parent.block
 
     @property
     def n_features(self) -> int:
@@ -113,7 +117,7 @@ class Part(Rows):
 
     def __init__(self, parent: Rows, part: slice, y: Rows | None = None) -> None:
         self.parent, self.part, self.y = parent, part, y
-        self.source, self.n_rows, self.again = parent.source, parent.n_rows, parent.again
+        self.source, self.n_rows, self.again, self.block = parent.source, parent.n_rows, parent.again, parent.block
         self.columns = None if parent.columns is None else parent.columns[part]
 
     @property
@@ -143,14 +147,12 @@ def block_rows(d: int, itemsize: int = 8) -> int:
     return max(1, min(BLOCK, memory_budget() // SHARE) // (itemsize * max(d, 1)))
 
 
-def _worthwhile(pieces: Iterator[Piece], d: int, source: str, least: int | None = None) -> Iterator[Piece]:
+def _worthwhile(pieces: Iterator[Piece], d: int, source: str, least: int) -> Iterator[Piece]:
     """Refuse pieces of another width, and put small ones together."""
-    least = least or min(block_rows(d), max(1, WORTHWHILE // (8 * max(d, 1))))
     waiting: list[Piece] = []
     for at, piece in enumerate(pieces):
         if piece.values.shape[1] != d:
-            place = piece.place(0) if len(piece.values) else source
-            raise ValueError(f"{place}: block {at} has {piece.values.shape[1]} columns, those before it have {d}.")
+            raise ValueError(f"{source}: block {at} has {piece.values.shape[1]} columns, those before it have {d}.")
         if len(piece.values):
             waiting.append(piece)
         if sum(len(held.values) for held in waiting) >= least:

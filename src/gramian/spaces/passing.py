@@ -28,8 +28,6 @@ class PassingSpace:
         Of all rows.
     triangle : callable
         Given a reason, returns the triangular factor of the centred rows, from another pass if need be, or raises.
-    resolves : bool
-        Whether it will not raise.
     center, scale : bool
         Subtract the column means; divide by the standard deviations.
     """
@@ -38,12 +36,11 @@ class PassingSpace:
         self,
         moments: Moments,
         triangle: Callable[[str], Compressed],
-        resolves: bool,
         *,
         center: bool = True,
         scale: bool = False,
     ) -> None:
-        self.moments, self.triangle, self.resolves = moments, triangle, resolves
+        self.moments, self.triangle = moments, triangle
         self.center, self.scale = center, scale
 
     def basis(
@@ -54,18 +51,13 @@ class PassingSpace:
             raise ValueError(
                 f"solver={solver!r} needs the rows in memory, and X is a stream. Use one of: {', '.join(ROUTES)}."
             )
-        reason, m = "as asked", self.moments
-        with np.errstate(over="ignore", invalid="ignore"):
-            size = float(np.trace(m.scatter)) + m.weight * float(m.mean @ m.mean)
-        if not COMFORTABLE[0] < size < COMFORTABLE[1] and size != 0:  # also if it is NaN
+        reason = "as asked"
+        if out_of_range(self.moments):
             reason = "squares of X leave double precision"
         elif solver != "svd":
-            basis = MomentSpace(m, center=self.center, scale=self.scale).basis(rank, "auto", rng)
-            basis = replace(basis, trace=replace(basis.trace, reason="one pass over the rows"))
-            values = basis.eigenvalues
-            lost = bool(((values > 0) & (values < ILL_CONDITIONED * values[0])).any())
-            if solver == "covariance" or not (lost or (self.resolves and ill_conditioned(basis))):
-                return basis
+            basis = MomentSpace(self.moments, center=self.center, scale=self.scale).basis(rank, "auto", rng)
+            if solver == "covariance" or not ill_conditioned(basis):
+                return replace(basis, trace=replace(basis.trace, reason="one pass over the rows"))
             reason = f"eigenvalues span more than {1 / ILL_CONDITIONED:.0e}"
         return self._accurate(rank, reason)
 
@@ -99,3 +91,17 @@ class PassingSpace:
             mean=mean,
             scale=scale,
         )
+
+
+def out_of_range(moments: Moments) -> bool:
+    """Whether squares of rows are so large or small that they cannot be trusted."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        size = float(np.trace(moments.scatter)) + moments.weight * float(moments.mean @ moments.mean)
+    return not (COMFORTABLE[0] < size < COMFORTABLE[1] or size == 0)  # also if it is NaN
+
+
+def blurred(moments: Moments, *, center: bool, scale: bool) -> bool:
+    """Whether moments do not resolve all the variances that they are moments of."""
+    if out_of_range(moments):
+        return True
+    return ill_conditioned(MomentSpace(moments, center=center, scale=scale).basis(None))

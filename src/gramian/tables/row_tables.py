@@ -39,13 +39,14 @@ class ParquetRows(RowFile):
         single, done = _single(self.schema, names), 0
         with self._file() as file:
             for group in range(self.groups):
-                start, place = 0, f"{self.source}: row group {group}"
+                start, part = 0, f"row group {group}"
+                place = f"{self.source}: {part}"
                 try:
                     for batch in file.iter_batches(size, row_groups=[group], columns=names):
                         batch.validate(full=True)
                         values, rows = to_values(batch, names, place, single=single), batch.num_rows
                         done += rows
-                        yield Piece(values, counted(place + ",", start), done / (self.n_rows or 1))
+                        yield Piece(values, counted(self.source, start, part), done / (self.n_rows or 1))
                         start += rows
                 except (pa.ArrowException, OSError) as error:
                     self.check()
@@ -92,9 +93,10 @@ class ArrowRows(RowFile):
                 for batch in batches:
                     batch.validate(full=True)
                     for start in range(0, batch.num_rows, size):
-                        place = f"{self.source}: record batch {at}"
-                        values = to_values(batch.slice(start, size), names, place, single=single)
-                        yield Piece(values, counted(place + ",", start), None if total is None else (at + 1) / total)
+                        part = f"record batch {at}"
+                        values = to_values(batch.slice(start, size), names, f"{self.source}: {part}", single=single)
+                        share = None if total is None else (at + 1) / total
+                        yield Piece(values, counted(self.source, start, part), share)
                     at += 1
             except (pa.ArrowException, OSError) as error:
                 self.check()
