@@ -38,6 +38,8 @@ class Method:
         Value of ``-k`` if it is not given; None leaves it to the estimator.
     units : bool
         Whether the result depends on the units of the columns.
+    streams : bool
+        Whether rows may stream by.
     """
 
     estimator: type
@@ -46,6 +48,7 @@ class Method:
     default: int | None = None
     units: bool = True
     auto: bool = False
+    streams: bool = False
 
     def has(self, argument: str) -> bool:
         """Whether the estimator has an argument."""
@@ -61,17 +64,17 @@ class Method:
 
 
 METHODS = {
-    "pca": Method(g.PCA),
+    "pca": Method(g.PCA, streams=True),
     "kernel-pca": Method(g.KernelPCA, default=2),
-    "probabilistic-pca": Method(g.ProbabilisticPCA, default=2),
-    "factor-analysis": Method(g.FactorAnalysis, units=False),
+    "probabilistic-pca": Method(g.ProbabilisticPCA, default=2, streams=True),
+    "factor-analysis": Method(g.FactorAnalysis, units=False, streams=True),
     "ica": Method(g.ICA, units=False),
-    "random-projection": Method(g.RandomProjection, auto=True),
-    "pls": Method(g.PLSRegression, "target", auto=True),
-    "pcr": Method(g.PrincipalComponentRegression, "target", auto=True),
-    "cca": Method(g.CCA, "view", units=False),
-    "pls-canonical": Method(g.PLSCanonical, "view"),
-    "pls-svd": Method(g.PLSSVD, "view"),
+    "random-projection": Method(g.RandomProjection, auto=True, streams=True),
+    "pls": Method(g.PLSRegression, "target", auto=True, streams=True),
+    "pcr": Method(g.PrincipalComponentRegression, "target", auto=True, streams=True),
+    "cca": Method(g.CCA, "view", units=False, streams=True),
+    "pls-canonical": Method(g.PLSCanonical, "view", streams=True),
+    "pls-svd": Method(g.PLSSVD, "view", streams=True),
     "kernel-cca": Method(g.KernelCCA, "view", default=2),
     "kernel-ridge": Method(g.KernelRidge, "target", size=""),
     "kernel-svm": Method(g.KernelSVC, "label", size=""),

@@ -40,6 +40,7 @@ def as_json(fitted: Fitted) -> str:
         "method": request.method,
         "chosen": _chosen(fitted),
         "source": table.source,
+        **({"streamed": True} if inputs.streamed else {}),
         "columns": list(table.columns),
         "targets": list(inputs.targets),
         "labels": list(table.labels),
@@ -65,8 +66,9 @@ def _finite(value: Any) -> Any:
 
 def _source(fitted: Fitted) -> str:
     inputs, request = fitted.inputs, fitted.request
-    n, d = inputs.X.shape
-    text = f"{fitted.table.source}: {n:,} rows, {d:,} columns"
+    text = f"{fitted.table.source}: {fitted.n_rows:,} rows, {len(fitted.table.columns):,} columns"
+    if inputs.streamed:
+        text += ", streamed"
     if not inputs.targets:
         return text
     if request.y_table is not None:
@@ -99,7 +101,7 @@ def _files(fitted: Fitted) -> list[tuple[str, str]]:
     if request.output is None:
         lines = [(what, f"not written; -o {what}.csv writes them")]
     else:
-        lines = [(what, written(request.output, len(fitted.inputs.X), fitted.written))]
+        lines = [(what, written(request.output, fitted.n_rows, fitted.written))]
     if request.model_file is not None:
         size = os.path.getsize(request.model_file)
         lines.append(("model", f"{request.model_file}: {size:,} bytes; gramian inspect shows what is in it"))

@@ -236,8 +236,13 @@ def by_blocks(method: Callable[..., Any]) -> Callable[..., Any]:
             return np.asarray(method(self, block.view(Checked)))
 
         width = found(np.zeros((1, X.n_features))).reshape(1, -1).shape[1]
-        names = map(str, self.get_feature_names_out()) if method.__name__ == "transform" else None
-        return Answers(self, X, found, width, None if names is None else tuple(names))
+        names = tuple(map(str, self.get_feature_names_out())) if method.__name__ == "transform" else None
+        answers = Answers(self, X, found, width, names)
+        Y = named.get("Y", more[0] if more else None)
+        if Y is None or not hasattr(self, "_y_scores"):
+            return answers
+        Y = Y if isinstance(Y, Rows) else Sliced(Y)
+        return answers, Answers(self, Y, lambda block: self._y_scores(block, len(block)), width, names, "Y")
 
     return wrapped
 
@@ -251,10 +256,10 @@ class Answers(Mapped):
         rows: Rows,
         function: Callable[[Array], Array],
         width: int,
-        columns: tuple[str, ...] | None,
+        names: tuple[str, ...] | None,
         name: str = "X",
     ) -> None:
-        super().__init__(rows, function, width, columns)
+        super().__init__(rows, function, width, names)
         self.estimator, self.name = estimator, name
 
     def _gate(self, piece: Piece) -> None:

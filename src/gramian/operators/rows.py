@@ -60,6 +60,11 @@ class Rows(ABC):
     def n_features(self) -> int:
         """Number of columns."""
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns, made up if they have none."""
+        return self.columns or tuple(f"x{at}" for at in range(self.n_features))
+
     @abstractmethod
     def _read(self) -> Iterator[Piece]:
         """Read the blocks, once."""
@@ -80,27 +85,30 @@ class Rows(ABC):
         """All rows in memory."""
         return np.concatenate([np.zeros((0, self.n_features)), *self.blocks()])
 
-    def map(self, function: Callable[[Array], Array], columns: Sequence[str] | None, width: int) -> Rows:
-        """Rows that a function makes of each block, when they are asked for."""
-        return Mapped(self, function, width, None if columns is None else tuple(columns))
-
     def __repr__(self) -> str:
         count = "rows" if self.n_rows is None else f"{self.n_rows:,} rows"
         return f"<{type(self).__name__}: {self.source}, {count} of {self.n_features:,} columns>"
 
 
 class Mapped(Rows):
-    """What a function makes of the blocks of another stream."""
+    """What a function makes of the blocks of another stream.
+
+    Its names are for files: an estimator that sees it next sees columns without names, as of an array.
+    """
 
     def __init__(
-        self, parent: Rows, function: Callable[[Array], Array], width: int, columns: tuple[str, ...] | None
+        self, parent: Rows, function: Callable[[Array], Array], width: int, names: tuple[str, ...] | None
     ) -> None:
-        self.parent, self.function, self.width, self.columns = parent, function, width, columns
+        self.parent, self.function, self.width, self.given = parent, function, width, names
         self.source, self.n_rows, self.again, self.block = parent.source, parent.n_rows, parent.again, parent.block
 
     @property
     def n_features(self) -> int:
         return self.width
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.given or super().names
 
     def _read(self) -> Iterator[Piece]:
         for piece in self.parent.pieces():
@@ -124,8 +132,28 @@ class Part(Rows):
     def n_features(self) -> int:
         return len(range(self.parent.n_features)[self.part])
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.parent.names[self.part]
+
     def _read(self) -> Iterator[Piece]:
         return (piece._replace(values=piece.values[:, self.part]) for piece in self.parent.pieces())
+
+
+class Beside(Rows):
+    """The columns of two streams of the same rows, beside each other."""
+
+    def __init__(self, X: Rows, Y: Rows, columns: Sequence[str]) -> None:
+        self.X, self.Y, self.columns = X, Y, tuple(columns)
+        self.source, self.n_rows, self.again = X.source, X.n_rows, X.again and Y.again
+
+    @property
+    def n_features(self) -> int:
+        return self.X.n_features + self.Y.n_features
+
+    def _read(self) -> Iterator[Piece]:
+        for x, y in in_step(self.X, self.Y):
+            yield x._replace(values=np.hstack([x.values, y.values]))
 
 
 @dataclass(frozen=True)

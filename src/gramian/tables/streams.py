@@ -41,21 +41,25 @@ class FileRows(Rows):
         self.source, self.block = source, block
         self.files = [_open(path, how) for path in paths]
         chosen = [[c.name for c in choose(file.sheet, columns, file.source)] for file in self.files]
-        self.names = chosen[0]
+        self.chosen = chosen[0]
         for file, names in zip(self.files, chosen, strict=True):
-            if columns is None and set(names) != set(self.names):
-                odd = min(set(names) ^ set(self.names))
+            if columns is None and set(names) != set(self.chosen):
+                odd = min(set(names) ^ set(self.chosen))
                 raise TableError(
                     f"{file.source} and {self.files[0].source} have different columns: {odd!r} is in one of them only. "
                     "Say which to use with columns=."
                 )
-        self.columns = tuple(self.names) if self.files[0].named else None
+        self.columns = tuple(self.chosen) if self.files[0].named else None
         counts = [file.n_rows for file in self.files]
         self.n_rows = None if None in counts else sum(counts)  # type: ignore[arg-type]
 
     @property
     def n_features(self) -> int:
-        return len(self.names)
+        return len(self.chosen)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self.chosen)
 
     def _read(self) -> Iterator[Piece]:
         return ahead(self._files())
@@ -65,7 +69,7 @@ class FileRows(Rows):
         done = 0
         for at, file in enumerate(self.files):
             file.check()
-            for piece in file.read(self.names, size):
+            for piece in file.read(self.chosen, size):
                 done += len(piece.values)
                 share = done / self.n_rows if self.n_rows else (at + (piece.share or 0)) / count
                 yield piece._replace(share=share)
@@ -132,6 +136,15 @@ def is_many(name: str) -> bool:
     """Whether a name means a folder or a pattern rather than one file."""
     path = Path(name)
     return path.is_dir() or (glob.has_magic(name) and not path.exists())
+
+
+def table_size(name: str) -> int:
+    """Bytes that the table of a file would take in memory; 0 if it cannot be streamed."""
+    path = Path(name)
+    if ending(path) not in ROW_FILES:
+        return 0
+    file = _open(path, Dialect())
+    return file.seen[0] if file.n_rows is None else 8 * file.n_rows * len(file.sheet)
 
 
 def ending(path: Path) -> str:

@@ -113,7 +113,7 @@ def write_rows(path: PathLike, rows: Rows, names: Sequence[str] | None = None) -
     ...     write_rows(path, rows(np.array([[1.5, 2.0], [3.0, 4.0]])), ["a", "b"]), path.read_text()
     (2, 'a,b\\n1.5,2.0\\n3.0,4.0\\n')
     """
-    names = list(names or rows.columns or (f"x{at}" for at in range(rows.n_features)))
+    names = list(names or rows.names)
     if len(names) != rows.n_features or len(set(names)) < len(names):
         raise ValueError(f"names={names!r} must be {rows.n_features} different names, one for each column.")
     seen = 0
