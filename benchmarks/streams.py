@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import shutil
 import tempfile
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -29,13 +30,11 @@ ENOUGH = 0.8
 
 
 def make(path: Path, n: int) -> None:
-    """Write n rows with a few common factors."""
+    """Write n rows with a few common factors, the same block again and again: what is in them costs nothing to read."""
     rng = np.random.default_rng(0)
-    loadings = rng.standard_normal((5, COLUMNS))
-    blocks = (
-        rng.standard_normal((min(CHUNK, n - at), 5)) @ loadings + rng.standard_normal((min(CHUNK, n - at), COLUMNS))
-        for at in range(0, n, CHUNK)
-    )
+    factors = rng.standard_normal((CHUNK, 5)) @ rng.standard_normal((5, COLUMNS))
+    whole = factors + rng.standard_normal((CHUNK, COLUMNS))
+    blocks = (whole[: min(CHUNK, n - at)] for at in range(0, n, CHUNK))
     if path.suffix == ".npy":
         with open(path, "wb") as file:
             told = {"descr": "<f8", "fortran_order": False, "shape": (n, COLUMNS)}
@@ -62,11 +61,11 @@ def bare(path: str, memory: str) -> Callable[[], dict[str, Any]]:
     stream, start = rows(path), _memory("VmRSS")
 
     def product() -> dict[str, Any]:
-        total = np.zeros((COLUMNS, COLUMNS))
+        total, clock = np.zeros((COLUMNS, COLUMNS)), time.process_time()
         with one_blas_thread():
             for block in stream.blocks():
                 total += _product(block)
-        return _peak(start)
+        return _figures(start, clock)
 
     def _product(block: Any) -> Any:
         tiles = row_blocks(*block.shape)
@@ -100,14 +99,16 @@ def ours(path: str, memory: str, method: str) -> Callable[[], dict[str, Any]]:
     }
 
     def run() -> dict[str, Any]:
+        clock = time.process_time()
         fits[method]()
-        return _peak(start)
+        return _figures(start, clock)
 
     return run
 
 
-def _peak(start: int) -> dict[str, Any]:
-    return {"peak_mb": (_memory("VmHWM") - start) / 1e6}
+def _figures(start: int, clock: float) -> dict[str, Any]:
+    """Peak of memory, and seconds of all processors, which a busy machine blurs less than the time on the wall."""
+    return {"peak_mb": (_memory("VmHWM") - start) / 1e6, "processor": time.process_time() - clock}
 
 
 METHODS = ("PCA", "probabilistic PCA", "factor analysis", "PLS", "CCA")
@@ -141,7 +142,7 @@ def main() -> None:
         make(path, n)
         results = hold(contest(str(path), options.memory, options.repeats))["results"]
     least = min(results["bare X'X"]["all_seconds"])
-    table = Table("who", "median s", "least s", "rows/s", "share of the bare speed", "peak MB", "")
+    table = Table("who", "median s", "least s", "processor s", "rows/s", "share of the bare speed", "peak MB", "")
     good = True
     for name, found in results.items():
         # The machine's noise only ever adds: the least time of each side is the fair one to compare.
@@ -149,7 +150,7 @@ def main() -> None:
         sound = share >= ENOUGH and peak * 1e6 <= parse_bytes(options.memory)
         good = good and sound
         rate = n / found["seconds"]
-        times = f"{found['seconds']:.3g}", f"{min(found['all_seconds']):.3g}"
+        times = f"{found['seconds']:.3g}", f"{min(found['all_seconds']):.3g}", f"{found['processor']:.3g}"
         table.add_row(name, *times, f"{rate:,.0f}", f"{share:.2f}", f"{peak:.0f}", "" if sound else "MISSED")
     console.print(table)
     console.print(f"every method at {ENOUGH:.0%} of the bare speed or more, within {options.memory}: {good}")
