@@ -12,9 +12,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from gramian.config import format_bytes, memory_budget, one_blas_thread
 from gramian.estimators.validation import Checked
-from gramian.operators import Compressed, Data, Moments, Rows, moments_of
+from gramian.operators import Compressed, Data, Moments, Rows
 from gramian.operators.compressed import from_rows, without_constants
 from gramian.operators.matrix import column_scale
+from gramian.operators.moments import Accumulator
 from gramian.operators.row_sources import Sliced
 from gramian.operators.rows import Mapped, Piece, in_step, neighbours, watched
 from gramian.results import Array
@@ -87,25 +88,23 @@ class Stream:
 
     def _moments(self) -> Moments:
         """One pass over the rows. If they come only once and moments lose digits, the triangle is made as well."""
-        total: Moments | None = None
+        total, rows = Accumulator(self.width), 0
         keeps, settled = not self.again, False
         with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
             for pieces in self._pieces("reading"):
                 views = self._views(pieces)
-                joined = len(pieces) < len(views)  # neighbours in memory are multiplied as they lie there
-                found = moments_of(pieces[0].values) if joined else moments_of(views[0], beside=_second(views))
-                if not np.isfinite(found.scatter).all():  # the sums have looked at every entry
+                if not total.add([piece.values for piece in pieces]):  # the sums have looked at every entry
                     self._refuse(pieces)
-                self.dtype = views[0].dtype if total is None else self.dtype
-                total = found if total is None else total + found
-                if not settled and total.weight > self.width:  # enough rows to tell what the others will be like
-                    keeps, settled = keeps and self.loses(total), True
+                self.dtype = self.dtype if rows else views[0].dtype
+                rows += len(views[0])
+                if not settled and rows > self.width:  # enough to tell what the others will be like
+                    keeps, settled = keeps and self.loses(total.moments()), True
                 self._keep(views if keeps else None)
                 del pieces, views  # or they would be kept while the next are read
-        if total is None:
+        if not rows:
             raise ValueError(f"{self.X.source} has no rows: 0 samples. Give at least 2.")
         self._kept = None if self._kept is None else without_constants(self._kept)
-        return total
+        return total.moments()
 
     def _keep(self, views: tuple[Array, ...] | None) -> None:
         part = None if views is None else from_rows(*views)
@@ -133,10 +132,6 @@ class Stream:
             pieces * 2, self._views(pieces), (self.X, self.Y), ("X", self.name), strict=False
         ):
             refuse_gaps(piece._replace(values=view), rows, name, self.estimator)
-
-
-def _second(views: tuple[Array, ...]) -> Array | None:
-    return views[1] if len(views) > 1 else None
 
 
 def column_moments(estimator: Any, rows: Rows, sample_weight: Any) -> tuple[int, Array, Array, int]:
