@@ -21,13 +21,12 @@ def fit_code(request: FitRequest, inputs: Inputs) -> list[str]:
 
 
 def _imports(request: FitRequest, body: str) -> list[str]:
-    names = [request.row.estimator.__name__, *(["config"] if request.settings else [])]
-    if request.standardizes:
-        names.append("Standardizer")
+    names = [request.row.estimator.__name__]
+    names += [*(["Standardizer"] if request.standardizes else []), *(["config"] if request.settings else [])]
+    if request.model_file is not None:
+        names.append("save")
     reader = "read_views" if "read_views" in body else "read_table"
     found = [f"from gramian import {', '.join(names)}", f"from gramian.tables import {reader}"]
-    if request.model_file is not None:
-        found.append("from gramian.models import save")
     if request.standardizes:
         found.append("from sklearn.pipeline import make_pipeline")
     if request.settings:

@@ -26,7 +26,7 @@ def as_text(fitted: Fitted) -> str:
     chosen = _chosen(fitted)
     if chosen and not any(label == "chosen" for label, _ in summary.lines):
         lines.append(("chosen", chosen))
-    lines += [*summary.lines, *_files(fitted)]
+    lines += [*summary.lines, ("written", _files(fitted))]
     code = fit_code(fitted.request, fitted.inputs)
     lines += [("" if at else "Python", line) for at, line in enumerate(code)]
     return str(replace(summary, lines=tuple(lines)))
@@ -94,16 +94,13 @@ def _chosen(fitted: Fitted) -> str:
     return f"{many}, as asked" if found == asked else f"{many}; -k {asked} asked for more than there are"
 
 
-def _files(fitted: Fitted) -> list[tuple[str, str]]:
-    request, what = fitted.request, fitted.what
-    if request.output is None:
-        lines = [(what, f"not written; -o {what}.csv writes them")]
-    else:
-        lines = [(what, written(request.output, len(fitted.inputs.X), fitted.written))]
+def _files(fitted: Fitted) -> str:
+    request, what, files = fitted.request, fitted.what, []
+    if request.output is not None:
+        files.append(f"{what} to {written(request.output, len(fitted.inputs.X), fitted.written)}")
     if request.model_file is not None:
-        size = os.path.getsize(request.model_file)
-        lines.append(("model", f"{request.model_file}: {size:,} bytes; gramian inspect shows what is in it"))
-    return lines
+        files.append(f"model to {request.model_file}: {os.path.getsize(request.model_file):,} bytes")
+    return "; ".join(files) or f"nothing; -o {what}.csv keeps the {what}, --model FILE the model"
 
 
 def written(path: str, rows: int, names: Sequence[str]) -> str:
