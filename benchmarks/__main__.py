@@ -31,6 +31,7 @@ from benchmarks import (
     moments,
     neighbours,
     pca,
+    tables,
     two_blocks,
 )
 from benchmarks.contest import hold
@@ -47,6 +48,7 @@ MODULES = (
     kernel_kmeans,
     neighbours,
     kernel_cca,
+    tables,
 )
 RESULTS = Path(__file__).parent / "results.json"
 
