@@ -27,7 +27,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
     try:
         job = typer.main.get_command(app).main(args=arguments, prog_name="gramian", standalone_mode=False)
     except Refused as error:
-        say(f"error: {error.format_message().rstrip('.')}. See gramian --help.")  # type: ignore[attr-defined]
+        message = error.format_message().rstrip(".")  # type: ignore[attr-defined]
+        say(f"error: {message}{'' if message.endswith('?') else '.'} See gramian --help.")
         return error.exit_code  # type: ignore[attr-defined]
     return finish(job) if callable(job) else job or 0
 
