@@ -2,10 +2,10 @@
 An ellipse under the quadratic kernel
 =====================================
 
-On the ellipse :math:`x^2 + 4y^2 = 1` the squares of the coordinates add up to a constant. Written in the coordinates
-:math:`[x^2, y^2]` the closed curve is a piece of a straight line, and after centring it has one dimension. The kernel
-:math:`(x'y)^2`, without a constant, is the dot product of :math:`[x^2, \\sqrt{2}\\,xy, y^2]`, so its components are
-combinations of these three.
+On the ellipse :math:`x^2 + 4y^2 = 1` the squares of the coordinates are bound by a linear equation. Written in the
+coordinates :math:`[x^2, y^2]` the closed curve is a piece of a straight line, and after centring it has one dimension.
+The kernel :math:`(u'v)^2`, without a constant, is the dot product of :math:`[x^2, \\sqrt{2}\\,xy, y^2]`, so its
+components are combinations of these three.
 """
 
 # %%
