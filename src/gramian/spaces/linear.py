@@ -161,7 +161,8 @@ class LinearSpace:
 
     def moments(self) -> Moments | None:
         """Moments of the rows if they are at hand, or cheap; None otherwise."""
-        if self._moments is None and self.n * self.d * min(self.n, self.d) <= CHEAP:
+        # They are d x d: of a wide table with few rows they would cost far more than the fit.
+        if self._moments is None and max(self.n, self.d) * self.d**2 <= CHEAP:
             self._moments = moments_of(self.X, self.weights)
         return self._moments
 
