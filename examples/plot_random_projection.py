@@ -80,5 +80,5 @@ at_20, at_50, at_200 = 2, 3, 4
 assert np.abs(pca[at_20, 0] - 1).max() < 0.01
 assert pca[at_20, 1, 1] < 0.05
 assert pca[at_200, 1, 1] < 0.9
-assert (np.abs(random[at_50:] - 1).max(axis=(1, 2)) < 3 * np.sqrt(2 / counts[at_50:])).all()
+assert (np.abs(random[at_50:] - 1).max(axis=(1, 2)) < 4 * np.sqrt(2 / counts[at_50:])).all()
 plt.show()
