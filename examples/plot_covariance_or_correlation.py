@@ -48,7 +48,7 @@ scores = {unit: first_scores(rows) for unit, rows in units.items()}
 # fertility. In millimetres the height has a million times its variance, and PCA finds the height and nothing else.
 # PLS-SVD multiplies the covariance of height and soil, which is mere chance, by a thousand, and is fooled as well.
 # The scores of CCA are the same to rounding. Dividing by standard deviations (``scale=True``) also protects the first
-# two; CCA needs no such help, nor does any other linear mixing of the columns change what it finds.
+# two; CCA needs no such help, nor does any other invertible mixing of the columns change what it finds.
 
 figure, axes = plt.subplots(1, 3, figsize=(7, 3.2), sharey=True, layout="constrained")
 places = np.arange(len(names))

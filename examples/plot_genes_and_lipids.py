@@ -5,7 +5,7 @@ Genes and lipids of forty mice
 Forty mice ate one of five diets. In the liver of each, the activity of 120 genes and the share of 21 fatty acids were
 measured; twenty mice (the first half of the table) are of the wild type, twenty lack the gene PPAR alpha, which
 governs the burning of fat. What do genes and fatty acids tell of each other? With 141 columns for 40 rows, canonical
-correlation needs a ridge, and correlations of the rows that were fitted mean nothing: those of mice left out count.
+correlation needs a ridge, and correlations of the rows that were fitted mean little: those of mice held out count.
 (Data: Martin and others, Hepatology 2007.)
 """
 
@@ -63,6 +63,7 @@ tidy(first, "First pair: the genotype", "gene score 1", "lipid score 1")
 tidy(rest, "Next pairs: the diet", "gene score 2", "gene score 3")
 rest.legend(fontsize=9, frameon=False, loc="lower left")
 
+assert np.allclose(fits[chosen].correlations_, model.correlations_)
 assert held_out[chosen] > 0.85
 assert fitted[0] > 0.99
 assert held_out[-1] < 0.6

@@ -76,9 +76,9 @@ kernel_model = KernelCCA(1, kernel="cosine", ridge=0.1, folds=None)
 scores, kernel_scores = (left_out(weather, reviews, m) for m in (model, kernel_model))
 
 # %%
-# Is the agreement of the two scores more than chance? Shuffle the reviews, so that none is with its own report, and
-# do all of it again. Scores of the rows fitted would be no evidence: there even shuffled pairs correlate almost
-# perfectly.
+# Is the agreement of the two scores more than chance? Shuffle the reviews, so that they no longer belong to the
+# reports, and do all of it again. Scores of the rows fitted would be no evidence: there even shuffled pairs correlate
+# almost perfectly.
 
 rng = np.random.default_rng(0)
 orders = [rng.permutation(len(mood)) for _ in range(99)]

@@ -53,7 +53,7 @@ errors = np.array(errors)
 # %%
 # Left: likelihood of the rows fitted goes on rising, that of new rows is highest at four causes, the truth. Middle:
 # EM climbs to the closed form, quickly at first and then by a constant factor a step. Right: a gap filled with the
-# mean of its column errs by the spread of the column; filled by the model it errs by little more than the noise,
+# mean of its column errs by the spread of the column; filled by the model it errs by not much more than the noise,
 # which is 1 and which nobody can foresee, even if every second cell is empty.
 
 figure, (left, middle, right) = plt.subplots(1, 3, figsize=(8.4, 3.3), layout="constrained")

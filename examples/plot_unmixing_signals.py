@@ -40,9 +40,9 @@ def agreement(scores):
 
 # %%
 # Each score is drawn in the colour of the source it resembles most, in its place and with its sign. ICA has the
-# pulse, the bird and the scratches apart. The principal components are still mixtures: look at pulses between the
-# calls of the bird, and scratches everywhere. What no method can recover is size, sign and order of the sources,
-# since a loud source far away sounds like a soft one near by.
+# pulse, the bird and the scratches apart. The principal components are still mixtures: the bird sings in all three,
+# and scratches are everywhere. What no method can recover is size, sign and order of the sources, since a loud source
+# far away sounds like a soft one near by.
 
 
 def in_order(scores):
