@@ -81,7 +81,7 @@ scores, kernel_scores = (left_out(weather, reviews, m) for m in (model, kernel_m
 # almost perfectly.
 
 rng = np.random.default_rng(0)
-orders = [rng.permutation(len(mood)) for _ in range(99)]
+orders = [rng.permutation(len(mood)) for _ in range(59)]
 by_chance = [agreement(left_out(weather, reviews[order], model)) for order in orders]
 p_value = (1 + sum(value >= agreement(scores) for value in by_chance)) / (1 + len(by_chance))
 fitted_by_chance = [model.fit(weather, reviews[order]).score_correlations_[0] for order in orders]
