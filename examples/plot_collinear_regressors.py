@@ -38,6 +38,7 @@ models = {
 }
 errors = {name: model.cross_validate(X, fat, cv=folds).rmsecv[:, 0] for name, model in models.items()}
 least_squares = errors["PCR, by variance"][100]
+with_more_rows = models["PCR, by variance"].cross_validate(X, fat, cv=10).rmsecv[100, 0]
 
 # %%
 # Ridge regression is kernel ridge with the linear kernel. Its ridge is chosen by leave-one-out errors within the
@@ -56,7 +57,8 @@ ridge_error = np.sqrt(np.mean((guesses - fat) ** 2))
 # and PCR by contribution need the fewest components, since they look at the fat: with three, PCR by variance has
 # found little but the overall darkness of the meat. Looking has its price. Right: ordered by contribution, PCR always
 # fits better than with as many components by variance. But beyond a dozen it picks directions that suit the noise in
-# the fat of these very rows, and new rows pay; so do those of PLS beyond twenty.
+# the fat of these very rows, and new rows pay; so do those of PLS beyond twenty. The other remedy is more rows: with
+# ten folds, and so 194 rows to calibrate, least squares errs by 2.6 % and has nothing to be ashamed of.
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(7, 3.9), sharey=True, layout="constrained")
 counts = np.arange(1, most + 1)
@@ -81,6 +83,8 @@ variance, contribution, pls = errors.values()
 assert min(neighbours) > 0.99
 assert least_squares > 2 * max(e[: most + 1].min() for e in errors.values())
 assert ridge_error < least_squares / 2
+assert with_more_rows < least_squares / 2
+assert round(with_more_rows, 1) == 2.6
 assert variance[3] > 1.4 * max(pls[3], contribution[3])
 assert (fitted["PCR, by contribution"] <= fitted["PCR, by variance"] + 1e-9).all()
 assert contribution[25] > 1.5 * variance[25]

@@ -30,9 +30,9 @@ answers = np.clip(np.round(3.5 + 1.3 * wishes), 1, 6)
 statements = [f"{trait} {i}" for trait in traits for i in range(1, 6)]
 
 # %%
-# How many factors? The likelihood of people held out decides. A fourth factor finds nothing left to explain and takes
-# one statement whole, noise and all; such a Heywood case is warned of. Then there are three ways to turn three
-# factors: not at all, varimax (factors stay uncorrelated) and oblimin (factors may correlate).
+# How many factors? The likelihood of people held out decides. A fourth factor has nothing left to explain; in this
+# sample it takes one statement whole, noise and all, a Heywood case, which is warned of. Then there are three ways to
+# turn three factors: not at all, varimax (factors stay uncorrelated) and oblimin (factors may correlate).
 
 half = people // 2
 with warnings.catch_warnings(record=True) as said:
