@@ -11,7 +11,7 @@ import pytest
 EXAMPLES = Path(__file__).parents[2] / "examples"
 GALLERY = sorted(EXAMPLES.glob("plot_*.py"))
 #: Pages of the gallery that take over 5 s on two cores.
-SLOW: set[str] = set()
+SLOW: set[str] = {"plot_paired_texts"}
 
 
 @pytest.fixture
