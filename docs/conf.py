@@ -1,0 +1,87 @@
+"""How the documentation is built: ``make docs``, offline, warnings are errors."""
+
+import sys
+from pathlib import Path
+
+import matplotlib
+
+HERE = Path(__file__).parent
+sys.path[:0] = [str(HERE / "_ext"), str(HERE.parent / "src")]
+matplotlib.use("Agg")
+
+import gramian  # noqa: E402
+
+project = "gramian"
+author = "The gramian developers"
+copyright = "The gramian developers, BSD 3-Clause"
+version = release = gramian.__version__
+
+extensions = [
+    "mathml",
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.napoleon",
+    "sphinx_gallery.gen_gallery",
+]
+exclude_patterns = ["_build", "_ext", "_templates", "tutorials", "gallery/*.ipynb"]
+templates_path = ["_templates"]
+
+# Pages are Markdown; formulas stand between dollars.
+myst_enable_extensions = ["dollarmath", "colon_fence", "deflist", "attrs_inline"]
+myst_heading_anchors = 3
+myst_links_external_new_tab = False
+
+# Docstrings have two sections of their own. Types in them are words for people, not names to link.
+napoleon_custom_sections = ["Definition", "Cost"]
+napoleon_google_docstring = False
+napoleon_use_param = False
+napoleon_use_rtype = False
+napoleon_use_ivar = True
+autodoc_typehints = "none"
+autodoc_class_signature = "mixed"
+autodoc_member_order = "bysource"
+autosummary_generate = True
+autosummary_imported_members = True
+add_module_names = False
+nitpick_ignore_regex = [("py:.*", r"(numpy|scipy|sklearn|matplotlib|collections|typing|abc)\..*")]
+
+html_theme = "furo"
+html_math_renderer = "mathml"
+html_title = f"gramian {version}"
+html_static_path = ["_static"]
+html_css_files = ["gramian.css"]
+html_copy_source = False
+html_show_sourcelink = False
+pygments_style = "friendly"
+tags_pictures = HERE / "pictures" / "kernel_pca_100000.png"
+if tags_pictures.exists():
+    tags.add("flagship")  # noqa: F821  (Sphinx gives conf.py its tags)
+
+EXAMPLES = HERE.parent / "examples"
+sphinx_gallery_conf = {
+    "examples_dirs": [str(HERE / "tutorials"), str(EXAMPLES)],
+    "gallery_dirs": ["lessons", "gallery"],
+    "filename_pattern": r"(lesson|plot)_.*\.py",
+    "ignore_pattern": r"^(?!.*(lesson|plot)_).*\.py$",
+    "download_all_examples": False,
+    "show_memory": False,
+    "min_reported_time": 5,
+    "remove_config_comments": True,
+    "plot_gallery": "True",
+    "abort_on_example_error": True,
+    "image_scrapers": ("matplotlib",),
+    "reset_modules": ("matplotlib",),
+    "backreferences_dir": None,
+    "capture_repr": (),
+}
+
+
+def only_rest_headers(app):
+    """A README.md beside data is not the header of a gallery; sphinx-gallery asks for every suffix that Sphinx reads."""
+    app.config.sphinx_gallery_conf["source_suffix"] = {".rst": "restructuredtext"}
+
+
+def setup(app):
+    """Connect what the settings above cannot say."""
+    app.connect("builder-inited", only_rest_headers, priority=100)
