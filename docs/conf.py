@@ -1,5 +1,6 @@
 """How the documentation is built: ``make docs``, offline, warnings are errors."""
 
+import re
 import sys
 from pathlib import Path
 
@@ -33,11 +34,10 @@ myst_heading_anchors = 3
 myst_links_external_new_tab = False
 
 # Docstrings have two sections of their own. Types in them are words for people, not names to link.
-napoleon_custom_sections = ["Definition", "Cost"]
+napoleon_custom_sections = ["Definition", "Cost", ("Attributes", "params_style")]
 napoleon_google_docstring = False
 napoleon_use_param = False
 napoleon_use_rtype = False
-napoleon_use_ivar = True
 autodoc_typehints = "none"
 autodoc_class_signature = "mixed"
 autodoc_member_order = "bysource"
@@ -54,9 +54,6 @@ html_css_files = ["gramian.css"]
 html_copy_source = False
 html_show_sourcelink = False
 pygments_style = "friendly"
-tags_pictures = HERE / "pictures" / "kernel_pca_100000.png"
-if tags_pictures.exists():
-    tags.add("flagship")  # noqa: F821  (Sphinx gives conf.py its tags)
 
 EXAMPLES = HERE.parent / "examples"
 sphinx_gallery_conf = {
@@ -78,10 +75,35 @@ sphinx_gallery_conf = {
 
 
 def only_rest_headers(app):
-    """A README.md beside data is not the header of a gallery; sphinx-gallery asks for every suffix that Sphinx reads."""
+    """A README.md beside data is no header of a gallery; sphinx-gallery asks for all suffixes that Sphinx reads."""
     app.config.sphinx_gallery_conf["source_suffix"] = {".rst": "restructuredtext"}
+
+
+def plain_words(app, what, name, obj, options, lines):
+    """Docstrings inherited from scikit-learn link to pages of its own: keep the words."""
+    if not (getattr(obj, "__module__", None) or "").startswith("gramian"):
+        lines[:] = [re.sub(r":(?:ref|term|class|func|meth):`~?([^<`]*?) ?(?:<[^>]*>)?`", r"\1", line) for line in lines]
+
+
+#: Drawn by ``make bench``, which takes longer than a build of these pages should.
+FLAGSHIP = HERE / "pictures" / "kernel_pca_100000.png"
+FIGURE = f"""
+:::{{figure}} pictures/{FLAGSHIP.name}
+:alt: Scores of 100,000 points on the first two kernel principal components
+
+Kernel PCA of 100,000 points. The kernel matrix, 80 GB, is never formed.
+:::
+"""
+
+
+def show_flagship(app, page, source):
+    """Put the picture of 100,000 points on the first page, if it has been drawn."""
+    if page == "index" and FLAGSHIP.exists():
+        source[0] = source[0].replace("% flagship", FIGURE)
 
 
 def setup(app):
     """Connect what the settings above cannot say."""
+    app.connect("autodoc-process-docstring", plain_words)
+    app.connect("source-read", show_flagship)
     app.connect("builder-inited", only_rest_headers, priority=100)

@@ -20,11 +20,13 @@ def mathml(tex: str, display: str) -> str:
 
 
 def visit_inline(writer: Any, node: nodes.math) -> None:
+    """Write a formula in a line."""
     writer.body.append(mathml(node.astext(), "inline"))
     raise nodes.SkipNode
 
 
 def visit_block(writer: Any, node: nodes.math_block) -> None:
+    """Write a formula of its own."""
     writer.body.append(writer.starttag(node, "div", CLASS="math"))
     if node["number"]:
         writer.body.append(f'<span class="eqno">({get_node_equation_number(writer, node)})</span>')

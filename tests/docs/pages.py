@@ -1,7 +1,7 @@
 """Pages as programs: their fenced blocks in order, what they are said to print, and a way to run them.
 
-A ``python`` block runs; so do the ``gramian`` commands of a ``shell`` block. A ``text`` block right after one of them is
-what it prints. All blocks of a page share one namespace and one folder.
+A ``python`` block runs; so do the ``gramian`` commands of a ``shell`` block. A ``text`` block right after one of them
+is what it prints. All blocks of a page share one namespace and one folder.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 from gramian.cli.app import run as gramian
 from gramian.kernels.base import REGISTRY
 
-from ..cli.test_golden import masked
+from ..cli.test_golden import masked  # noqa: TID252  (tests are no package with a name)
 
 ROOT = Path(__file__).parents[2]
 FENCE = re.compile(r"^```(?P<kind>[^\n`]*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)

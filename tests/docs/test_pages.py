@@ -18,10 +18,11 @@ PROGRAMS = [path for path in all_pages() if blocks(path.read_text())]
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """A folder with what a clone has after ``gramian demo``: its tables, and the data of the examples."""
+    """A folder with what a clone has after ``gramian demo``: its tables, data of examples and of tests."""
     (tmp_path / "demo").mkdir()
     write_tables(tmp_path / "demo")
-    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    for name in ("examples", "tests"):
+        (tmp_path / name).symlink_to(ROOT / name)
     monkeypatch.chdir(tmp_path)
     matplotlib.use("Agg")
     return tmp_path
