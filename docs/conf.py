@@ -25,7 +25,7 @@ extensions = [
     "sphinx.ext.napoleon",
     "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["_build", "_ext", "_templates", "tutorials", "gallery/*.ipynb"]
+exclude_patterns = ["_build", "_ext", "_templates", "tutorials", "**/sg_execution_times.rst", "sg_execution_times.rst"]
 templates_path = ["_templates"]
 
 # Pages are Markdown; formulas stand between dollars.
@@ -71,6 +71,7 @@ sphinx_gallery_conf = {
     "reset_modules": ("matplotlib",),
     "backreferences_dir": None,
     "capture_repr": (),
+    "within_subsection_order": "FileNameSortKey",
 }
 
 

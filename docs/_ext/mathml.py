@@ -13,10 +13,15 @@ from sphinx.util.math import get_node_equation_number
 
 def mathml(tex: str, display: str) -> str:
     """Return a formula as a ``<math>`` element; one that cannot be read is an error, not a gap in the page."""
+    # A prime as a superscript is tiny in most fonts; the sign itself has the right size and place.
+    plain = tex.strip().replace("'", "\N{PRIME}").replace(r"\arg\min", r"\operatorname{arg}\min")
     try:
-        return convert(tex.strip(), display=display)
+        found = convert(plain, display=display)
     except Exception as error:
         raise ExtensionError(f"the formula {tex!r} cannot be turned into MathML: {error!r}") from error
+    if "\\" in found or "&amp;" in found:  # what is not understood is passed on as it stands
+        raise ExtensionError(f"the formula {tex!r} has a command that is not known: use another.")
+    return found
 
 
 def visit_inline(writer: Any, node: nodes.math) -> None:

@@ -33,7 +33,7 @@ print(f"{(~test).sum()} rows to calibrate, {test.sum()} to test; fat from {fat.m
 
 
 def treated(X):
-    """Second differences over 10 nm, then every spectrum with mean 0 and variance 1."""
+    """Second differences over 20 nm, then every spectrum with mean 0 and variance 1."""
     D = X[:, :-10] - 2 * X[:, 5:-5] + X[:, 10:]
     return (D - D.mean(axis=1, keepdims=True)) / D.std(axis=1, keepdims=True)
 
