@@ -4,14 +4,16 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 PEERS := $(VENV)/.peers
+DOCS := $(VENV)/.docs
 
-.PHONY: help demo test test-slow lint format bench bench-mnist clean
+.PHONY: help demo test test-slow lint format docs bench bench-mnist clean
 
 help:
 	@echo "make demo       install, then kernel PCA of the digits: scores and pictures in demo/"
 	@echo "make test       install, then the whole test suite (minutes)"
 	@echo "make test-slow  the tests that take longer"
 	@echo "make lint       style, types, import layers"
+	@echo "make docs       these pages as HTML, in docs/_build/html (offline; warnings are errors)"
 	@echo "make bench      gramian and its peers on the same data: a table of ratios"
 	@echo "make bench-mnist ARGS=folder   all 60,000 digits by kernel SVM"
 
@@ -39,6 +41,14 @@ format: $(READY)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+$(DOCS): $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[docs]'
+	@touch $@
+
+docs: $(DOCS)
+	$(BIN)/sphinx-build -W --keep-going -n -q -b html docs docs/_build/html
+	$(BIN)/python docs/_ext/check_built.py docs/_build/html
+
 $(PEERS): $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[peers]'
 	@touch $@
@@ -50,4 +60,4 @@ bench-mnist: $(READY)
 	$(BIN)/python -m benchmarks.mnist $(ARGS)
 
 clean:
-	rm -rf $(VENV) demo .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) demo .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis docs/_build docs/lessons docs/gallery docs/api/generated docs/sg_execution_times.rst
