@@ -5,8 +5,6 @@ bfi.csv is not ours to pass on: ``GRAMIAN_DATA`` names the folder that has it.
 
 import json
 import os
-import re
-import shlex
 import shutil
 from pathlib import Path
 
@@ -121,15 +119,3 @@ def test_what_python_code_a_second_table_of_labels_needs(facts):
     found = {}
     exec(fit["python"], found)
     assert found["scores"].shape == (40, 2)
-
-
-def test_every_command_of_the_readme_runs(gramian, data):
-    text = (FOLDER.parents[1] / "README.md").read_text()
-    commands = re.findall(r"^gramian (.*)$", text, re.MULTILINE)
-    assert len(commands) >= 11
-    for command in commands:
-        code, out, err = gramian(*shlex.split(command))
-        assert code == 0, f"gramian {command}: {err}"
-        assert out.count("\n") >= 3, command
-    assert (data / "again.csv").read_text() == (data / "scores.csv").read_text()
-    assert len(read_table("rebuilt.csv").columns) == 10
