@@ -10,7 +10,7 @@ it to use.
 # %%
 # The question
 # ------------
-# Temperature over two years of days, with noise. The day of the year is all there is to predict from.
+# Temperature on 250 days, with noise. The day of the year is all there is to predict from.
 
 from dataclasses import dataclass
 
@@ -41,7 +41,7 @@ temperature = truth(day) + 1.5 * rng.standard_normal(len(day))
 # On a circle, distance is the chord. With :math:`r^2 = 2 - 2\cos(2\pi (s - t)/p)` a Gaussian of it is positive
 # definite, because it is a Gaussian of points in the plane:
 #
-# .. math:: k(s, t) = \exp\!\Big(-\frac{1 - \cos(2\pi (s - t)/p)}{\sigma^2}\Big)
+# .. math:: k(s, t) = \exp\left(-\frac{1 - \cos(2\pi (s - t)/p)}{\sigma^2}\right)
 #
 # An estimator takes any function of two blocks of rows that returns a block of similarities.
 

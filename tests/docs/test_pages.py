@@ -34,6 +34,13 @@ def test_programs_of_a_page_run_and_print_what_it_says(path, folder):
         assert printed == stated, f"{path.name}, line {line}"
 
 
+@pytest.mark.parametrize("path", all_pages(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_norms_in_tables_survive(path):
+    r"""Markdown takes \| in a table for a bar: there a norm is \lVert x \rVert."""
+    rows = [line for line in path.read_text().splitlines() if line.startswith("|") and "$" in line]
+    assert not [row for row in rows if r"\|" in row]
+
+
 def test_a_broken_block_and_a_wrong_output_are_found(folder):
     page = folder / "page.md"
     page.write_text("```python\nprint(6 * 7)\n```\n\n```text\n41\n```\n")
