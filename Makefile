@@ -55,6 +55,7 @@ $(PEERS): $(READY)
 
 bench: $(PEERS)
 	$(BIN)/python -m benchmarks $(ARGS)
+	$(if $(ARGS),,$(BIN)/python -m benchmarks.flagship)
 
 bench-mnist: $(READY)
 	$(BIN)/python -m benchmarks.mnist $(ARGS)
