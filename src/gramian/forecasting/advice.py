@@ -35,7 +35,7 @@ def advise(estimator: Any, job: Job, planned: Planned, budget: int) -> tuple[str
     if getattr(estimator, "solver", "auto") != "auto" and argument("solver", "auto"):
         found.append("solver='auto'")
     for name in COUNTS:
-        asked = getattr(estimator, name, 0)
+        asked = getattr(estimator, name, "none")
         asked = min(job.n, job.d) if asked is None else asked
         if isinstance(asked, int) and (count := _largest(asked - 1, partial(argument, name))):
             found.append(f"{name}={count} or fewer")
@@ -70,7 +70,7 @@ def _with(estimator: Any, name: str, value: Any) -> Any:
 
 def _largest(most: int, fits: Callable[[int], bool]) -> int:
     """Largest number up to ``most`` that fits, to a thousandth, of those that halving and bisection see; else 0."""
-    low, high = most, most + 1
+    low, high = max(most, 0), most + 1
     while low > 0 and not fits(low):
         low, high = low // 2, low
     while low > 0 and high - low > max(1, low // 1000):

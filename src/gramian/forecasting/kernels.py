@@ -29,7 +29,7 @@ from gramian.kernels import Kernel, as_kernel
 from gramian.operators.similarities import Kept, Thin, way_of_holding
 from gramian.operators.tiles import threads_for
 from gramian.solvers.canonical import _affordable
-from gramian.solvers.seeding import LANDMARKS
+from gramian.solvers.seeding import BLOCK, LANDMARKS
 from gramian.solvers.working_sets import LEAST, SMALL, START
 from gramian.spaces import KernelSpace
 from gramian.spaces.kernel import check_rank
@@ -156,11 +156,13 @@ def _(estimator: KernelKMeans, job: Job) -> Plan:
     trials = 2 + int(np.log(k))
     matrix = 0.0 if held is Thin else n * machine.held(kernel, d) + (8.0 * n * n if held is Kept else 0.0)
     descent = 8.0 * n * k * (together * (4 + (thread_count() if held is not Kept else 1)) + 6)
-    room = copy + matrix + max(descent, 8.0 * n * min(starts, together) * trials * 4)
+    chosen = min(n, LANDMARKS + 4 * k) if runs > starts else 0  # rows that stand for all, to find components from
+    seeds = max(8.0 * n * min(starts, together) * trials * 4, 24.0 * chosen * (min(n, BLOCK) + chosen))
+    room = copy + matrix + max(descent, seeds)
     copies = 8.0 * n * d if held is Thin else 0.0
 
     def seconds() -> float:
-        columns = k * starts * trials * smart + 2 * LANDMARKS * (runs > starts)
+        columns = k * starts * trials * smart + 2 * chosen
         book = n * k * runs * STEPS * 4e-9
         if held is Thin:
             return n * d * (columns + 2 * k * runs * STEPS) * machine.multiply() * 2 + book
