@@ -1,7 +1,8 @@
 """Are forecasts right? Ten fits of different estimators and sizes, forecast and then measured, each in a process.
 
-``python -m benchmarks.forecasts [FILE.json] [--others]``: a table of ratios, measured by forecast; ``--others`` takes
-other sizes of the same methods.
+``python -m benchmarks.forecasts [FILE.json] [--others] [--busy]``: a table of ratios, measured by forecast. With
+``--others``, other sizes of the same methods. With ``--busy``, for a machine that is: one thread, one run, and seconds
+of the processor on both sides.
 """
 
 from __future__ import annotations
@@ -18,10 +19,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import threadpoolctl
 
 import gramian as g
 from benchmarks.contest import PAUSE, _memory, _reset_peak
 from benchmarks.data import blobs
+from gramian.forecasting import machine
 
 #: Below this a peak of the resident set is mostly noise of the allocator.
 MEASURABLE = 8e6
@@ -93,8 +96,13 @@ OTHERS = (
 )
 
 
-def measure(workload: Workload, pipe: Any) -> None:
+def measure(workload: Workload, pipe: Any, busy: bool) -> None:
     """Forecast a workload, then fit it; send both."""
+    clock = time.process_time if busy else time.perf_counter
+    if busy:
+        machine.clock = clock
+        g.config(threads=1)
+        threadpoolctl.threadpool_limits(1)
     X = workload.rows(workload.n, workload.d)
     arguments = (X,) if workload.second is None else (X, workload.second(X, workload.q))
     warnings.simplefilter("ignore")
@@ -103,15 +111,15 @@ def measure(workload: Workload, pipe: Any) -> None:
     small.fit(*(part[few] for part in arguments))  # imports and compilation are no part of the cost
     found = g.forecast(workload.estimator, workload.n, workload.d, q=workload.q)
     spent, peaks = [], []
-    for _ in range(REPEATS):
+    for _ in range(1 if busy else REPEATS):
         time.sleep(PAUSE)
         model = type(workload.estimator)(**workload.estimator.get_params())
         ctypes.CDLL(None).malloc_trim(0)  # what the allocator still holds of the past would be used again, unseen
         base = _memory("VmRSS")
         _reset_peak()
-        start = time.perf_counter()
+        start = clock()
         model.fit(*arguments)
-        spent.append(time.perf_counter() - start)
+        spent.append(clock() - start)
         peaks.append(_memory("VmHWM") - base)
     seconds, peak = statistics.median(spent), max(peaks)
     facts = model.summary_.facts
@@ -132,13 +140,13 @@ def measure(workload: Workload, pipe: Any) -> None:
     )
 
 
-def run(workloads: tuple[Workload, ...]) -> list[dict[str, Any]]:
+def run(workloads: tuple[Workload, ...], *, busy: bool) -> list[dict[str, Any]]:
     """Measure workloads one after the other, each in a process of its own."""
     context, results = multiprocessing.get_context("spawn"), []
     print(f"{'':36}{'size':>18}{'seconds':>9}{'forecast':>10}{'ratio':>7}{'MB':>8}{'forecast':>10}{'ratio':>7}")
     for workload in workloads:
         ours, theirs = context.Pipe()
-        process = context.Process(target=measure, args=(workload, theirs))
+        process = context.Process(target=measure, args=(workload, theirs, busy))
         process.start()
         theirs.close()
         results.append(ours.recv())
@@ -162,7 +170,7 @@ def line(found: dict[str, Any]) -> str:
 
 def main() -> None:
     names = [word for word in sys.argv[1:] if not word.startswith("--")]
-    results = run(OTHERS if "--others" in sys.argv else WORKLOADS)
+    results = run(OTHERS if "--others" in sys.argv else WORKLOADS, busy="--busy" in sys.argv)
     if names:
         with open(names[0], "w", encoding="utf-8") as file:
             json.dump(results, file, indent=1)

@@ -185,3 +185,21 @@ def test_what_a_fit_would_refuse_is_refused_in_one_line(arguments, message):
     with pytest.raises((TypeError, ValueError), match=message) as caught:
         g.forecast(*arguments)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("estimator", [g.KernelPCA(5), g.KernelRidge(), g.KernelSVC(), g.KernelKMeans(3)], ids=str)
+def test_landmarks_cost_by_their_number_and_not_by_pairs_of_rows(estimator):
+    estimator.landmarks = 100
+    costs = [g.forecast(estimator, n, 20) for n in (50_000, 100_000)]
+    assert costs[0].seconds < costs[1].seconds < 2.1 * costs[0].seconds
+    estimator.landmarks = 400
+    assert g.forecast(estimator, 50_000, 20).bytes > costs[0].bytes
+
+
+def test_landmarks_are_advised_where_they_would_fit():
+    model = g.KernelPCA(100)
+    model.landmarks = None
+    with g.config(memory="500MB"):
+        found = next(text for text in g.forecast(model, 10**6, 20).advice if text.startswith("landmarks="))
+        model.landmarks = int(found.split("=")[1].split()[0])
+        assert g.forecast(model, 10**6, 20).fits
