@@ -40,17 +40,19 @@ def decompose(job: Job, k: int, solver: Any) -> Plan:
     if route == "covariance":
         found = eigenpairs(table(d, True, 0.0, lambda: n * machine.moments(d)), k, "auto")
         room = max(moments_room(n, d), found.bytes + 8.0 * d * d)
-        return Plan("covariance", reason, found.products, room, found.seconds)
+        return Plan("covariance", reason, found.products, room, found.seconds, found.typical)
     if route == "dual":
         block = row_blocks(d, n)[0].stop
 
         def made() -> float:
-            return n * n * d / 2 * machine.multiply(0) + 6 * 8 * n * d * machine.read() + 16 * n * n * machine.touch()
+            # Sums over blocks of columns visit the matrix each time; means, range and squares visit the rows.
+            visits = 24 * n * n * (d / block) + 10 * 8 * n * d
+            return n * n * d / 2 * machine.multiply(0) + visits * machine.touch()
 
         found = eigenpairs(table(n, True, 0.0, made), k, "auto")
         room = max(16.0 * n * n + 24.0 * n * block, found.bytes) + 8.0 * d * k * 3
         time = lambda: found.seconds() + 2 * n * d * k * machine.multiply(0)  # noqa: E731
-        return Plan("dual", reason, found.products, room, time)
+        return Plan("dual", reason, found.products, room, time, found.typical)
 
     def product(vectors: float, dtype: str) -> float:
         return 2 * n * d * (vectors * machine.multiply() + 8 * machine.read())
@@ -78,7 +80,7 @@ def _(estimator: ProbabilisticPCA, job: Job) -> Plan:
     found = eigenpairs(table(d, True, 8.0 * d * d, lambda: n * machine.moments(d)), estimator.n_components or d, "auto")
     room = job.copied + max(moments_room(n, d), found.bytes + 16.0 * d * d)
     if estimator.method == "closed":
-        return Plan("closed form", "one pass over the rows", found.products, room, found.seconds)
+        return Plan("closed form", "one pass over the rows", found.products, room, found.seconds, found.typical)
     k = estimator.n_components or d
     time = lambda: found.seconds() + EM_STEPS * d * k * (3 * d + 8 * k) * machine.multiply()  # noqa: E731
     return Plan("EM", "as asked", f"{EM_STEPS} steps", room, time, True)

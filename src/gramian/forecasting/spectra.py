@@ -16,7 +16,7 @@ from gramian.solvers.krylov import Krylov
 from gramian.spaces.kernel import wants_proper_centring
 
 #: Products of an iteration on usual data: in single precision, then in double; in double precision alone.
-SEARCH, CONFIRM, ALONE = 5, 1, 9
+SEARCH, CONFIRM, ALONE = 5, 1, 16
 
 
 @dataclass(frozen=True)
