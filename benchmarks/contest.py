@@ -83,23 +83,25 @@ def _play(pipe: Connection, contestant: Contestant, warm: bool) -> None:
         run = contestant.prepare(**contestant.arguments)
         if warm:
             run()
-        base = _memory("VmRSS")
+        base = memory_of("VmRSS")
         pipe.send(("ready",))
         while pipe.recv() == "go":
-            _reset_peak()
+            reset_peak()
             start = time.perf_counter()
             figures = run()
             spent = time.perf_counter() - start
-            pipe.send((spent, max(0.0, (_memory("VmHWM") - base) / 1e6), figures))
+            pipe.send((spent, max(0.0, (memory_of("VmHWM") - base) / 1e6), figures))
     except Exception:
         pipe.send(traceback.format_exc())
 
 
-def _memory(key: str) -> int:
+def memory_of(key: str) -> int:
+    """Bytes that the system reports of this process: VmRSS now, VmHWM at the peak."""
     with open("/proc/self/status", encoding="ascii") as lines:
         return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(key))
 
 
-def _reset_peak() -> None:
+def reset_peak() -> None:
+    """Let the peak begin anew."""
     with open("/proc/self/clear_refs", "w", encoding="ascii") as control:
         control.write("5")

@@ -22,7 +22,7 @@ import numpy as np
 import threadpoolctl
 
 import gramian as g
-from benchmarks.contest import PAUSE, _memory, _reset_peak
+from benchmarks.contest import PAUSE, memory_of, reset_peak
 from benchmarks.data import blobs
 from gramian.forecasting import machine
 
@@ -115,12 +115,12 @@ def measure(workload: Workload, pipe: Any, busy: bool) -> None:
         time.sleep(PAUSE)
         model = type(workload.estimator)(**workload.estimator.get_params())
         ctypes.CDLL(None).malloc_trim(0)  # what the allocator still holds of the past would be used again, unseen
-        base = _memory("VmRSS")
-        _reset_peak()
+        base = memory_of("VmRSS")
+        reset_peak()
         start = clock()
         model.fit(*arguments)
         spent.append(clock() - start)
-        peaks.append(_memory("VmHWM") - base)
+        peaks.append(memory_of("VmHWM") - base)
     seconds, peak = statistics.median(spent), max(peaks)
     facts = model.summary_.facts
     pipe.send(

@@ -5,7 +5,7 @@
     estimator, n, d --> plan (the route it would take) --> bytes, and seconds at the rates of this machine --> Forecast
 """
 
-from gramian.forecasting import blocks, kernels, linear, ridge  # their plans register themselves
+from gramian.forecasting import blocks, kernels, linear, ridge  # noqa: F401  (plans register themselves)
 from gramian.forecasting.forecast import Forecast, forecast
 
-__all__ = ["Forecast", "blocks", "forecast", "kernels", "linear", "ridge"]
+__all__ = ["Forecast", "forecast"]

@@ -88,7 +88,8 @@ def forecast(estimator: Any, n: int, d: int, *, q: int = 1, dtype: Any = "float6
     The route is the one the fit would take: the same lines of code choose it. Memory follows from the sizes. Time comes
     from the library's own building blocks, timed on this machine, at this moment, on little data, which takes about a
     second for the first forecast. Where the data decide how many steps are needed, the number is that of usual data;
-    what an iteration may need for hard ones can be several times as much.
+    hard ones, with leading values close together or a small ridge, may take several times as long, and half as much
+    memory again. Compilation at the first support vector machine of an installation is not counted.
 
     Parameters
     ----------

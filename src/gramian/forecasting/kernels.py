@@ -28,7 +28,7 @@ from gramian.forecasting.spectra import eigenpairs, gram
 from gramian.kernels import Kernel, as_kernel
 from gramian.operators.similarities import Kept, Thin, way_of_holding
 from gramian.operators.tiles import threads_for
-from gramian.solvers.canonical import _affordable
+from gramian.solvers.canonical import affordable
 from gramian.solvers.seeding import BLOCK, LANDMARKS
 from gramian.solvers.working_sets import LEAST, SMALL, START
 from gramian.spaces import KernelSpace
@@ -91,7 +91,7 @@ def _(estimator: KernelCCA, job: Job) -> Plan:
         work = "; ".join(f"{name}: {basis.products}" for name, basis in zip("XY", bases, strict=True) if basis.products)
         return Plan(bases[0].solver, reason, work, room, dense, bases[0].typical)
     size = min(n, int(k or 1) + 5)
-    blocks, rank = _affordable(n, size)
+    blocks, rank = affordable(n, size)
     known = 4 * 8.0 * n * size * (2 * min(PAIRS, blocks) - 1)
     room = rows + sum(side.held for side in sides) + 2 * 8.0 * n * rank + max(known, 3 * 8.0 * n * rank)
 

@@ -116,7 +116,7 @@ def eigenpairs(matrix: Matrix, k: int, solver: str | Solver) -> Pairs:
 def _krylov(matrix: Matrix, k: int, chosen: Krylov, reason: str) -> Pairs:
     n, threads = matrix.outline.n, thread_count()
     size = min(n, k + chosen.extra)
-    blocks = chosen._affordable(n, size)
+    blocks = chosen.affordable(n, size)
     mixed = chosen.mixed and matrix.outline.narrow_pays
     narrow, wide = (SEARCH, CONFIRM) if mixed else (0, ALONE)
     searched, width = narrow or wide, 4.0 if mixed else 8.0
