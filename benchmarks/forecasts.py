@@ -1,8 +1,8 @@
 """Are forecasts right? Ten fits of different estimators and sizes, forecast and then measured, each in a process.
 
-``python -m benchmarks.forecasts [FILE.json] [--others] [--busy]``: a table of ratios, measured by forecast. With
-``--others``, other sizes of the same methods. With ``--busy``, for a machine that is: one thread, one run, and seconds
-of the processor on both sides.
+``python -m benchmarks.forecasts [FILE.json] [--others] [--busy] [--only=NAME]``: a table of ratios, measured by
+forecast. With ``--others``, other sizes of the same methods. With ``--busy``, for a machine that is: one thread, one
+run, and seconds of the processor on both sides.
 """
 
 from __future__ import annotations
@@ -170,7 +170,10 @@ def line(found: dict[str, Any]) -> str:
 
 def main() -> None:
     names = [word for word in sys.argv[1:] if not word.startswith("--")]
-    results = run(OTHERS if "--others" in sys.argv else WORKLOADS, busy="--busy" in sys.argv)
+    only = [word.removeprefix("--only=") for word in sys.argv if word.startswith("--only=")]
+    chosen = OTHERS if "--others" in sys.argv else WORKLOADS
+    chosen = tuple(w for w in chosen if not only or any(name in w.name for name in only))
+    results = run(chosen, busy="--busy" in sys.argv)
     if names:
         with open(names[0], "w", encoding="utf-8") as file:
             json.dump(results, file, indent=1)

@@ -37,7 +37,7 @@ from gramian.spaces.kernel import check_rank
 #: Products with each matrix that canonical pairs of usual kernels take.
 PAIRS = 10
 #: Steps of k-means on usual data, and the share of rows that move in all of them together.
-STEPS, MOVED = 25, 2.0
+STEPS, MOVED = 30, 2.0
 #: Iterations of the interior point method.
 INTERIOR = 30
 
@@ -157,14 +157,14 @@ def _(estimator: KernelKMeans, job: Job) -> Plan:
     matrix = 0.0 if held is Thin else n * machine.held(kernel, d) + (8.0 * n * n if held is Kept else 0.0)
     descent = 8.0 * n * k * (together * (4 + (thread_count() if held is not Kept else 1)) + 6)
     chosen = min(n, LANDMARKS + 4 * k) if runs > starts else 0  # rows that stand for all, to find components from
-    seeds = max(8.0 * n * min(starts, together) * trials * 4, 24.0 * chosen * (min(n, BLOCK) + chosen))
+    seeds = max(8.0 * n * min(starts, together) * trials * 4, 32.0 * chosen * (min(n, BLOCK) + chosen))
     room = copy + matrix + max(descent, seeds)
     copies = 8.0 * n * d if held is Thin else 0.0
 
     def seconds() -> float:
         columns = k * starts * trials * smart + 2 * chosen
-        # A step judges and moves every row, some 16 passes; components of a sample are clustered from ten starts.
-        book = 16 * 8 * n * k * (runs + 10 * bool(chosen)) * STEPS * machine.touch()
+        # A step judges and moves every row; components of a sample are clustered from ten starts, for longer.
+        book = n * k * (runs + 20 * bool(chosen)) * STEPS * machine.step()
         if held is Thin:
             return n * d * (columns + 2 * k * runs * STEPS) * machine.multiply() * 2 + book
         if held is Kept:

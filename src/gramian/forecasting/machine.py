@@ -20,8 +20,10 @@ from gramian.config import one_blas_thread, thread_count
 from gramian.kernels import Kernel
 from gramian.kernels.pairwise import Pairs
 from gramian.operators import Dense, Gram, moments_of
+from gramian.operators.similarities import Thin
 from gramian.results import Array
 from gramian.solvers.cholesky import CholeskyFactor
+from gramian.solvers.clustering import Run
 from gramian.solvers.independence import HyperbolicSecant
 
 #: Seconds for which a building block is repeated, and runs at the most; the median counts.
@@ -212,6 +214,21 @@ def secant() -> float:
             density.log_lik(row)
 
     return seconds(run) / Y.size
+
+
+@once
+def step() -> float:
+    """Seconds for a row and a cluster in a step of k-means, products aside."""
+    n, k = 4096, 8
+    rows = Thin(np.random.default_rng(0).standard_normal((n, k)))
+    start, diagonal = np.arange(n) % k, rows.diagonal()
+
+    def run() -> None:
+        state = Run(rows, np.ones(n), k, 0.0, start.copy())
+        state.F = rows.X
+        state.step(diagonal)
+
+    return seconds(run) / (n * k)
 
 
 def _symmetric(n: int) -> Array:

@@ -120,7 +120,7 @@ def _krylov(matrix: Matrix, k: int, chosen: Krylov, reason: str) -> Pairs:
     mixed = chosen.mixed and matrix.outline.narrow_pays
     narrow, wide = (SEARCH, CONFIRM) if mixed else (0, ALONE)
     searched, width = narrow or wide, 4.0 if mixed else 8.0
-    stored = min(searched, blocks)
+    stored = min(searched + 1, blocks)  # one more than usual: memory is better forecast too high than too low
     # Basis and images, the old ones beside the new; the start; sums of each thread, and copies of a block.
     search = width * n * size * (2 * (2 * stored - 1) + threads + 3) + 8.0 * n * size
     sketch = 8.0 * n * (4 * size + 3 * min(32, size))
