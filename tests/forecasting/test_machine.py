@@ -51,6 +51,8 @@ def test_prepared_rows_are_counted_to_the_byte():
 
 #: A process that reports its address space when the data are there, then fits with that much and a fifth more.
 LIMITED = """
+import os
+os.environ["OPENBLAS_NUM_THREADS"] = "1"  # threads that wait for each other take minutes on a busy machine
 import resource, sys, numpy as np
 import gramian as g
 
