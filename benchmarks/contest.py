@@ -93,7 +93,7 @@ def _play(pipe: Connection, contestant: Contestant, warm: bool) -> None:
 
 def measure(run: Callable[[], Any], base: int) -> tuple[float, float, Any]:
     """Run once; return seconds, the peak of memory above ``base`` in MB, and what came out."""
-    _reset_peak()
+    reset_peak()
     start = time.perf_counter()
     result = run()
     spent = time.perf_counter() - start
@@ -106,6 +106,7 @@ def memory(key: str) -> int:
         return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(key))
 
 
-def _reset_peak() -> None:
+def reset_peak() -> None:
+    """Let the peak begin anew."""
     with open("/proc/self/clear_refs", "w", encoding="ascii") as control:
         control.write("5")

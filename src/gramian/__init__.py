@@ -35,6 +35,7 @@ from gramian.estimators import (
     Standardizer,
     SubGaussianWarning,
 )
+from gramian.forecasting import Forecast, forecast
 from gramian.models import load, save
 
 __version__ = "0.1.0"
@@ -46,6 +47,7 @@ __all__ = [
     "PLSSVD",
     "ConvergenceWarning",
     "FactorAnalysis",
+    "Forecast",
     "GramianWarning",
     "HeywoodWarning",
     "IndefiniteKernelWarning",
@@ -66,6 +68,7 @@ __all__ = [
     "Standardizer",
     "SubGaussianWarning",
     "config",
+    "forecast",
     "kernels",
     "load",
     "save",

@@ -17,6 +17,7 @@ from gramian.estimators.distances import check_count, check_similarities, length
 from gramian.estimators.targets import KernelInput, Targets, check_labels, check_targets
 from gramian.estimators.validation import all_or_nothing, validate
 from gramian.estimators.warnings import IndefiniteKernelWarning, warn
+from gramian.kernels import Kernel
 from gramian.operators.means import own_similarities
 from gramian.operators.nearest import EXTRA, ROUNDING, nearest_in_features
 from gramian.operators.plain import PlainSearch, in_features, is_plain
@@ -26,6 +27,21 @@ from gramian.results import Array, FitSummary
 TREE_COLUMNS, TREE_ROWS = 5, 1000
 #: A squared distance that a tree reports may be off by this much of itself.
 TREE_ROUNDING = 1e-12
+
+
+#: How neighbours are found, in words.
+WAYS = {
+    "tree": "a tree (few columns, and the kernel falls with the distance)",
+    "plain": "plain distances (the kernel falls with them), in tiles",
+    "tiles": "tiles of kernel values",
+}
+
+
+def way_of_search(kernel: Kernel, n: int, d: int, *, sparse: bool = False) -> str:
+    """Return how neighbours among n rows of d columns are found: a key of :data:`WAYS`."""
+    if not is_plain(kernel):
+        return "tiles"
+    return "tree" if not sparse and d <= TREE_COLUMNS and n >= TREE_ROWS else "plain"
 
 
 class KernelNeighbours(KernelInput, BaseEstimator):
@@ -58,8 +74,8 @@ class KernelNeighbours(KernelInput, BaseEstimator):
     @cached_property
     def _tree(self) -> KDTree | None:
         """A tree of the training rows, if one is worth it; it can be made again, so it is no part of a saved model."""
-        few = self._plain and not sp.issparse(self._anchors) and self._anchors.shape[1] <= TREE_COLUMNS
-        return KDTree(self._anchors) if few and self._anchors.shape[0] >= TREE_ROWS else None
+        way = way_of_search(self.kernel_, *self._anchors.shape, sparse=sp.issparse(self._anchors))
+        return KDTree(self._anchors) if way == "tree" else None
 
     def kneighbors(self, X: Any = None, n_neighbors: int | None = None) -> tuple[Array, Array]:
         """Return the nearest training rows.
@@ -141,16 +157,12 @@ class KernelNeighbours(KernelInput, BaseEstimator):
             )
 
     def _describe(self, shape: tuple[int, int], clock: Clock) -> FitSummary:
-        if self._tree is not None:
-            route, solver = "a tree (few columns, and the kernel falls with the distance)", "tree"
-        elif self._plain:
-            route, solver = "plain distances (the kernel falls with them), in tiles", "plain"
-        else:
-            route, solver = "tiles of kernel values", "tiles"
+        # Through the tree itself: it is made at fit, not when the first row is asked about.
+        solver = "tree" if self._tree is not None else "plain" if self._plain else "tiles"
         name, (n, d), k = type(self).__name__, shape, self.n_neighbors
         facts = {"estimator": name, "kernel": str(self.kernel_), "n": n, "d": d, "n_neighbors": k, "solver": solver}
         title = name, str(self.kernel_), f"{n:,} x {d:,}", f"{k} neighbour{'s' * (k > 1)}"
-        lines = (("route", route), ("work", f"{clock.seconds:.2g} s to keep the rows"))
+        lines = (("route", WAYS[solver]), ("work", f"{clock.seconds:.2g} s to keep the rows"))
         return FitSummary(title, lines, {**facts, "seconds": clock.seconds})
 
 

@@ -70,7 +70,7 @@ def find_pairs(
     rng: np.random.Generator,
 ) -> KernelPairs:
     """Return the k leading pairs (all if None) by the route that suits size, ridges and kernels."""
-    route, reason = choose(x, y, k, ridge, rank, solver)
+    route, reason = choose(x.n, k, obstacle(x, y, ridge), rank, solver)
     if route == "products":
         pairs = _by_products(x, y, int(k or 1), ridge, reason, rng)
         if solver == "auto" and not pairs.trace.converged and x.n <= PATIENCE and _fits(x.n):
@@ -82,11 +82,11 @@ def find_pairs(
     return _from_bases(x, y, k, ridge, rank, "dense", reason, rng)
 
 
-def choose(
-    x: KernelSpace, y: KernelSpace, k: int | None, ridge: tuple[float, float], rank: int | None, solver: str
-) -> tuple[str, str]:
-    """Return a route ("dense", "products", "rank") and the reason for it."""
-    n = x.n
+def choose(n: int, k: int | None, obstacle: str, rank: int | None, solver: str) -> tuple[str, str]:
+    """Return a route ("dense", "products", "rank") for n rows, and the reason for it.
+
+    ``obstacle`` says why products do not lead to the pairs, if they do not: see :func:`obstacle`.
+    """
     if solver == "dense":
         if not _fits(n):
             raise ValueError(
@@ -96,7 +96,6 @@ def choose(
         return "dense", "as asked"
     if rank is not None:
         return "rank", f"{rank:,} components of each space, as asked"
-    obstacle = _obstacle(x, y, ridge)
     if solver == "krylov":
         if k is None:
             raise ValueError(
@@ -122,7 +121,7 @@ def choose(
     return "products", f"matrix-free: the {n:,} x {n:,} matrices would take {format_bytes(8 * n**2)} each"
 
 
-def _obstacle(x: KernelSpace, y: KernelSpace, ridge: tuple[float, float]) -> str:
+def obstacle(x: KernelSpace, y: KernelSpace, ridge: tuple[float, float]) -> str:
     """Why products with the whole matrices do not lead to the pairs; nothing if they do."""
     if min(ridge) <= 0:
         return "without a ridge only bases of both spaces tell what varies"

@@ -180,8 +180,7 @@ class KernelSVC(KernelInput, ClassifierMixin, BaseEstimator):
         return np.array([float(given.get(label, 1.0)) for label in known])
 
     def _solve(self, X: Any, signs: Array, bounds: Array) -> DualSolution:
-        n, d = X.shape
-        if self.kernel_.name == "linear" and d + self.bias < min(n, NARROW):
+        if is_narrow(self.kernel_, X.shape, bool(self.bias)):
             return narrow_dual(_features(X, bool(self.bias)), signs, bounds, tol=self.tol)
         return box_dual(KernelBlocks(self.kernel_, X, float(self.bias)), signs, bounds, tol=self.tol)
 
@@ -204,6 +203,12 @@ class KernelSVC(KernelInput, ClassifierMixin, BaseEstimator):
         self.duality_gap_ = float(gap[0]) if single else gap
         self.kkt_residual_ = float(dual.violation.max())
         self.n_iter_ = dual.steps
+
+
+def is_narrow(kernel: Kernel, shape: tuple[int, int], bias: bool) -> bool:
+    """Whether the weights are so few that the dual is solved by way of them."""
+    n, d = shape
+    return kernel.name == "linear" and d + bias < min(n, NARROW)
 
 
 def _signs(codes: Array, count: int) -> Array:

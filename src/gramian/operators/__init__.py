@@ -8,7 +8,7 @@
     Compressed few rows that have the moments of many
 """
 
-from gramian.operators.base import Dense, Operator
+from gramian.operators.base import Dense, Operator, Outline
 from gramian.operators.centering import Centred, KernelCentring
 from gramian.operators.compressed import Compressed, complements, compress
 from gramian.operators.gram import CrossGram, Gram
@@ -26,6 +26,7 @@ __all__ = [
     "Moments",
     "Normal",
     "Operator",
+    "Outline",
     "complements",
     "compress",
     "moments_of",

@@ -168,22 +168,7 @@ class LinearSpace:
 
     def choose(self, solver: str | Solver) -> tuple[str | Solver, str]:
         """Return the route and the reason for it."""
-        n, d, sparse = self.n, self.d, not isinstance(self.X, np.ndarray)
-        if solver != "auto":
-            if solver == "svd" and sparse:
-                raise ValueError("solver='svd' would make sparse X dense. Use 'covariance', 'dual' or 'auto'.")
-            if isinstance(solver, str) and solver not in (*ROUTES, *SOLVERS):
-                known = ", ".join(["auto", *ROUTES, *SOLVERS])
-                raise ValueError(f"solver={solver!r} is not known. Use one of: {known}.")
-            return solver, "as asked"
-        if not sparse and n * d * min(n, d) <= CHEAP:
-            return "svd", f"{n:,} x {d:,} is small"
-        if d <= n and d <= DENSE_LIMIT and 24 * d**2 <= memory_budget():
-            return "covariance", f"{d:,} columns, fewer than {n:,} rows"
-        if n <= DENSE_LIMIT and 24 * n**2 <= memory_budget():
-            return "dual", f"{n:,} rows, fewer than {d:,} columns"
-        side = min(n, d)
-        return "krylov", f"a {side:,} x {side:,} matrix would take {format_bytes(8 * side**2)}"
+        return choose(self.n, self.d, solver, sparse=not isinstance(self.X, np.ndarray))
 
     def _one_pass(self, k: int, reason: str, rng: np.random.Generator | None) -> LinearBasis | None:
         """Components from one pass over the rows; None if their squares leave the comfortable range."""
@@ -235,6 +220,25 @@ class LinearSpace:
 
     def _fits(self) -> bool:
         return isinstance(self.X, np.ndarray) and 24 * self.n * self.d <= memory_budget()
+
+
+def choose(n: int, d: int, solver: str | Solver, *, sparse: bool = False) -> tuple[str | Solver, str]:
+    """Return the route for n rows of d columns, and the reason for it."""
+    if solver != "auto":
+        if solver == "svd" and sparse:
+            raise ValueError("solver='svd' would make sparse X dense. Use 'covariance', 'dual' or 'auto'.")
+        if isinstance(solver, str) and solver not in (*ROUTES, *SOLVERS):
+            known = ", ".join(["auto", *ROUTES, *SOLVERS])
+            raise ValueError(f"solver={solver!r} is not known. Use one of: {known}.")
+        return solver, "as asked"
+    if not sparse and n * d * min(n, d) <= CHEAP:
+        return "svd", f"{n:,} x {d:,} is small"
+    if d <= n and d <= DENSE_LIMIT and 24 * d**2 <= memory_budget():
+        return "covariance", f"{d:,} columns, fewer than {n:,} rows"
+    if n <= DENSE_LIMIT and 24 * n**2 <= memory_budget():
+        return "dual", f"{n:,} rows, fewer than {d:,} columns"
+    side = min(n, d)
+    return "krylov", f"a {side:,} x {side:,} matrix would take {format_bytes(8 * side**2)}"
 
 
 def finished(

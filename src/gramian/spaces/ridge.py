@@ -48,7 +48,7 @@ class RidgeSpace:
         self.solver = solver
         self.units = _units(Y)
         Y = Y / self.units
-        primal, self.reason = _choose(kernel, X.shape, solver)
+        primal, self.reason = choose(kernel, X.shape, solver)
         self.primal = PrimalRidge(X, Y, weights, intercept=intercept) if primal else None
         self.dual = None if primal else DualRidge(kernel, X, Y, weights, intercept=intercept)
 
@@ -85,7 +85,7 @@ def _units(Y: Array) -> Array:
     return np.exp2(np.floor(np.log2(np.where(largest > 0, largest, 1.0))))
 
 
-def _choose(kernel: Kernel, shape: tuple[int, int], solver: str | LinearSolver) -> tuple[bool, str]:
+def choose(kernel: Kernel, shape: tuple[int, int], solver: str | LinearSolver) -> tuple[bool, str]:
     """Whether the weights are the smaller unknown, and the reason."""
     n, d = shape
     linear = kernel.name == "linear"

@@ -9,6 +9,7 @@ import typer
 
 from gramian.cli import options as o
 from gramian.cli.fit import fit as fit_table
+from gramian.cli.foresee import foresee
 from gramian.cli.report import as_json, as_text
 from gramian.cli.request import FitRequest
 
@@ -28,6 +29,7 @@ Methods:
 Example:
   gramian demo --output demo
   gramian fit demo/wine.csv -k 3 --scale -o scores.csv --model wine.safetensors
+  gramian fit demo/digits.csv --method kernel-pca --dry-run
   gramian fit demo/digits.csv --method kernel-pca --kernel "rbf(sigma=25)" -k 2 -o digits.csv
   gramian fit demo/diabetes.csv --method pls --target progression -k auto --model pls.safetensors
   gramian fit demo/linnerud.csv --method cca --y-columns Weight,Waist,Pulse -o pairs.csv
@@ -70,6 +72,9 @@ def fit(
     seed: Annotated[int | None, typer.Option(metavar="N", help="Seed of iterative solvers.")] = None,
     memory: o.Memory = None,
     threads: o.Threads = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what the fit would cost; fit and write nothing.")
+    ] = False,
     quiet: o.Quiet = False,
     json: o.Json = False,
 ) -> o.Job:
@@ -107,6 +112,9 @@ def fit(
 
     def job() -> None:
         o.check_streams(json=json, output=output)
+        if dry_run:
+            foresee(request, json=json, quiet=quiet)
+            return
         fitted = fit_table(request, quiet=quiet or json)
         if json:
             print(as_json(fitted))
