@@ -45,7 +45,8 @@ for k in range(1, 5):
 print(f"KMO {model.kmo_.overall:.2f}, Bartlett p = {model.sphericity_['p']:.1e}")
 
 # %%
-# Three. The eigenvalues of the correlations say the same: three stand out.
+# Three. (Five would end in a Heywood case, with a warning: a sign of too many.) The eigenvalues of the correlations say
+# the same: three stand out.
 
 complete = table.dropna()
 figure, axes = plt.subplots(figsize=(5, 3), layout="constrained")

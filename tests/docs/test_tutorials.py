@@ -8,6 +8,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
+from gramian import HeywoodWarning
 from gramian.kernels.base import REGISTRY
 
 from .pages import ROOT
@@ -45,6 +46,8 @@ def test_traits_are_found_behind_the_answers(lesson):
     assert re.findall(r"^3 factors +RMSEA 0.0[0-4]", text, re.MULTILINE)
     found = names["model"].loadings_[:, names["order"]] * names["signs"]
     assert np.abs(found - names["loadings"]).max() < 0.12
+    with pytest.warns(HeywoodWarning):
+        names["FactorAnalysis"](5, missing="em").fit(names["table"])
     assert float(names["found"][0, 1]) == pytest.approx(0.4, abs=0.1)
 
 
@@ -62,6 +65,7 @@ def test_a_kernel_for_the_circle(lesson):
     steps = [float(step) for step in re.findall(r"turn of the year: ([\d.]+)", text)]
     assert steps[0] < 0.01 < 0.3 < steps[1]
     assert names["off"] < 0.5
+    assert np.ptp(names["errors"].min(axis=1)) < 0.03
     assert -names["search"].best_score_ == pytest.approx(1.5, rel=0.1)
 
 
