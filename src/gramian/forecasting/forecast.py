@@ -40,6 +40,13 @@ class Forecast:
         Whether the memory is within the budget.
     advice : tuple of str
         What would fit, if this does not.
+
+    Examples
+    --------
+    >>> from gramian import PCA, forecast
+    >>> found = forecast(PCA(3), 1_000, 5)
+    >>> found.route, found.fits, found.advice
+    ('svd', True, ())
     """
 
     estimator: str
