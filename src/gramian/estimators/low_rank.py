@@ -74,11 +74,14 @@ def left_by(landmarks: Any, features: FeatureMap, error: float) -> float | None:
     return error
 
 
-def add_low_rank(summary: FitSummary, landmarks: Any, features: FeatureMap | None, error: float | None) -> FitSummary:
-    """Put the low rank beside what else a summary says."""
+def add_low_rank(
+    summary: FitSummary, landmarks: Any, features: FeatureMap | None, error: float | None, view: str = ""
+) -> FitSummary:
+    """Put the low rank (of a view) beside what else a summary says."""
     if features is None:
         return summary
-    line = ("low rank", as_approximation(landmarks).told(features, error))
-    facts = {"rank_of_features": features.size, "trace_error": error, "features": line[1]}
+    line = (f"low rank {view}".strip(), as_approximation(landmarks).told(features, error))
+    end = f"_{view.lower()}" if view else ""
+    facts = {f"n_features{end}": features.size, f"trace_error{end}": error, f"features{end}": line[1]}
     first, *rest = summary.lines
     return FitSummary(summary.title, (first, line, *rest), {**summary.facts, **facts})

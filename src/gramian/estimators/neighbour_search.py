@@ -58,7 +58,8 @@ class KernelNeighbours(KernelInput, BaseEstimator):
         if self.features_ is not None:
             self._mapped, self.trace_error_ = mapped_rows(self.landmarks, self.features_, X)
         self._plain = is_plain(self._metric)
-        self._diagonal = np.array(self._metric.diagonal(self._points), dtype=np.float64)
+        points = X if self.features_ is None else self._mapped
+        self._diagonal = np.array(self._metric.diagonal(points), dtype=np.float64)
         check_similarities(kernel, self._diagonal)
         warn_of_underflow(kernel, X)
         self.summary_ = add_low_rank(self._describe(X.shape, clock), self.landmarks, self.features_, self.trace_error_)
