@@ -23,7 +23,7 @@ from gramian.solvers.eigen import DENSE_LIMIT
 #: Landmarks where neither a number nor a tolerance is given.
 USUAL = 1000
 #: Rows among which landmarks are drawn, for each landmark and in all: a larger table is sampled.
-ROWS_EACH, ROWS_LEAST = 50, 20_000
+ROWS_EACH, ROWS_LEAST = 25, 20_000
 METHODS = ("pivoted", "uniform", "kmeans++")
 
 
@@ -71,7 +71,7 @@ class Landmarks(Approximation):
         with a warning. Landmarks in the span of others, such as repeated rows, are left out.
     method : {"pivoted", "uniform", "kmeans++"}
         Randomly pivoted Cholesky: rows are drawn in proportion to what those before leave of them. Uniformly. Or as
-        k-means++ draws seeds, in feature space. A large table is sampled first: 50 rows for each landmark, and 20,000
+        k-means++ draws seeds, in feature space. A large table is sampled first: 25 rows for each landmark, and 20,000
         at least.
     points : (m, d) array, optional
         Landmarks of your own, in place of rows.

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.linalg
 
 from gramian.kernels import Kernel
 from gramian.operators.gram import CrossGram
@@ -115,18 +114,6 @@ class FeatureMap:
             hands = share(len(blocks), threads_for(len(blocks)))
             return run(work, hands, lambda done: part_done(done / len(blocks)))  # type: ignore[arg-type]
 
-    def condition(self) -> float:
-        """Condition number of W, estimated by a few steps of power iteration with W and its inverse."""
-        if self.root is None:
-            return 1.0
-        R = self.root
-
-        def whole(v: Array) -> Array:
-            half = scipy.linalg.solve_triangular(R, v, check_finite=False)
-            return scipy.linalg.solve_triangular(R, half, trans="T", check_finite=False)
-
-        return _largest(whole, self.size) * _largest(lambda v: R @ (R.T @ v), self.size)
-
 
 class Desk:
     """Room for one block of rows on its way through a map; each thread has its own.
@@ -169,11 +156,3 @@ class Desk:
 def mapped_blocks(n: int, size: int) -> list[slice]:
     """Cut n rows into blocks worth a matrix product with that many features."""
     return spans(n, min(2048, max(128, 2**21 // max(size, 1))))
-
-
-def _largest(times: Callable[[Array], Array], size: int) -> float:
-    """Largest eigenvalue of a positive matrix, from below."""
-    v = np.cos(np.arange(size))  # the same every time, and no direction is left out
-    for _ in range(20):
-        v = times(v / np.linalg.norm(v))
-    return float(np.linalg.norm(v))

@@ -12,6 +12,7 @@ import numpy as np
 from gramian.config import format_bytes, memory_budget
 from gramian.operators.features import Desk, FeatureMap, mapped_blocks
 from gramian.operators.moments import Moments
+from gramian.operators.plans import Plan, plan_for
 from gramian.operators.tiles import Meter, run, share, threads_for
 from gramian.progress import part_done, track
 from gramian.results import Array
@@ -73,25 +74,22 @@ def mapped_moments(
 
     Cost
     ----
-    A row takes r kernel values, ``r^2`` multiplications to map it and ``r^2`` for the scatter. Where the landmarks are
-    well conditioned, kernel values are summed as they are and the sums are mapped instead: half the work.
+    A row takes r kernel values, about ``r^2 / 2`` multiplications to map it and as many for the scatter. Where the
+    landmarks are well conditioned the sums are mapped in place of the rows: see :class:`gramian.operators.plans.Plan`.
     """
     n, q = views[0].shape[0], 0 if beside is None else beside.shape[1]
     dtype = np.dtype(np.float32 if all(X.dtype == np.float32 for X in views) else np.float64)
-    eps = float(np.finfo(np.float32 if dtype == np.float32 else np.float64).eps)
-    # Mapping the sums multiplies their rounding by the condition number, mapping the rows by its square root.
-    direct = max(map.condition() for map in maps) * eps <= eps**0.6
-    width = sum(map.size for map in maps) + q
-    _check_room(width)
-    blocks = mapped_blocks(n, width)
-    pilot = np.zeros(width)
-    first = _Sums(maps, q, blocks[0].stop, dtype, direct, pilot)
+    _check_room(sum(map.size for map in maps) + q)
+    plans = [plan_for(map, n, dtype) for map in maps]
+    pilot = np.zeros(sum(plan.width for plan in plans) + q)
+    blocks = mapped_blocks(n, len(pilot))
+    first = _Sums(plans, blocks[0].stop, dtype, pilot)
     first.add([X[blocks[0]] for X in views], *_both(weights, beside, blocks[0]))
     if first.weight:
         pilot = first.sums / first.weight
 
     def work(panels: Sequence[int], meter: Meter) -> _Sums:
-        total = _Sums(maps, q, blocks[0].stop, dtype, direct, pilot)
+        total = _Sums(plans, blocks[0].stop, dtype, pilot)
         with np.errstate(over="ignore", invalid="ignore"):  # an infinite sum is for the caller to see and refuse
             for rows in (blocks[i] for i in panels):
                 total.add([X[rows] for X in views], *_both(weights, beside, rows))
@@ -102,32 +100,29 @@ def mapped_moments(
         hands = share(len(blocks), threads_for(len(blocks)))
         found = run(work, hands, lambda done: part_done(done / len(blocks)))
     with np.errstate(over="ignore", invalid="ignore"):
-        total = reduce(Moments.__add__, [part.moments() for part in found])
-        total = _map(total, maps) if direct else total
+        total = _map(reduce(Moments.__add__, [part.moments() for part in found]), plans, q)
     return MappedMoments(total, np.sum([part.traces for part in found], axis=0), tuple(map.size for map in maps))
 
 
 class _Sums:
     """Sums over blocks about a pilot; each thread has its own."""
 
-    def __init__(
-        self, maps: Sequence[FeatureMap], q: int, rows: int, dtype: np.dtype, direct: bool, pilot: Array
-    ) -> None:
-        self.desks, self.direct, self.pilot = [Desk(map, rows, dtype) for map in maps], direct, pilot
-        p = len(pilot)
+    def __init__(self, plans: list[Plan], rows: int, dtype: np.dtype, pilot: Array) -> None:
+        self.plans, self.pilot, p = plans, pilot, len(pilot)
+        self.desks = [Desk(plan.map, rows, dtype) for plan in plans]
         self.A, self.ones = np.empty((rows, p), dtype=dtype), np.ones(rows, dtype=dtype)
         self.weight, self.sums, self.squares = 0.0, np.zeros(p), np.zeros((p, p))
-        self.traces = np.zeros(len(maps))
+        self.traces = np.zeros(len(plans))
 
     def add(self, views: list[Any], weights: Array | None, beside: Array | None) -> None:
         n = views[0].shape[0]
         A, at = self.A[:n], 0
-        for view, (desk, X) in enumerate(zip(self.desks, views, strict=True)):
-            own = desk.map.kernel.diagonal(X)
+        for view, (plan, desk, X) in enumerate(zip(self.plans, self.desks, views, strict=True)):
+            own = plan.map.kernel.diagonal(X)
             self.traces[view] += own.sum() if weights is None else weights @ own
-            part = slice(at, at + desk.map.size)
-            F = desk.values(X) if self.direct else desk.mapped(X)
-            np.subtract(F, self.pilot[part].astype(A.dtype), out=A[:, part])
+            part = slice(at, at + plan.width)
+            plan.write(desk, X, A[:, part])
+            A[:, part] -= self.pilot[part].astype(A.dtype)
             at = part.stop
         if beside is not None:
             A[:, at:] = beside - self.pilot[at:]
@@ -143,17 +138,23 @@ class _Sums:
         return Moments(self.weight, self.pilot, self.squares - self.weight * np.outer(offset, offset), offset)
 
 
-def _map(moments: Moments, maps: Sequence[FeatureMap]) -> Moments:
-    """Moments of features from those of kernel values."""
-    scatter, pilot, offset, at = moments.scatter.copy(), moments.pilot.copy(), np.array(moments.offset), 0
-    for map in maps:
-        part = slice(at, at + map.size)
-        if map.root is not None:
-            scatter[part] = map.root.T @ scatter[part]
-            scatter[:, part] = scatter[:, part] @ map.root
-            pilot[part], offset[part] = map.root.T @ pilot[part], map.root.T @ offset[part]
+def _map(moments: Moments, plans: list[Plan], q: int) -> Moments:
+    """Moments of features from those of what was summed."""
+    scatter, pilot, offset = moments.scatter, moments.pilot, np.broadcast_to(moments.offset, moments.pilot.shape)
+    at, rows = 0, []
+    for plan in plans:
+        part = slice(at, at + plan.width)
+        rows.append((part, plan.after))
         at = part.stop
+    rows.append((slice(at, at + q), None))
+    scatter = np.concatenate([_apply(T, scatter[part]) for part, T in rows])
+    scatter = np.concatenate([_apply(T, scatter[:, part].T) for part, T in rows]).T
+    pilot, offset = (np.concatenate([_apply(T, v[part]) for part, T in rows]) for v in (pilot, offset))
     return Moments(moments.weight, pilot, (scatter + scatter.T) / 2, offset)
+
+
+def _apply(T: Array | None, A: Array) -> Array:
+    return A if T is None else T.T @ A
 
 
 def _both(weights: Array | None, beside: Array | None, rows: slice) -> tuple[Array | None, Array | None]:
