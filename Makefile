@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 PEERS := $(VENV)/.peers
 
-.PHONY: help demo test test-slow lint format bench bench-mnist clean
+.PHONY: help demo test test-slow lint format bench bench-scale bench-mnist clean
 
 help:
 	@echo "make demo       install, then kernel PCA of the digits: scores and pictures in demo/"
@@ -13,6 +13,7 @@ help:
 	@echo "make test-slow  the tests that take longer"
 	@echo "make lint       style, types, import layers"
 	@echo "make bench      gramian and its peers on the same data: a table of ratios"
+	@echo "make bench-scale  a million rows through landmarks, and how good they are"
 	@echo "make bench-mnist ARGS=folder   all 60,000 digits by kernel SVM"
 
 $(READY): pyproject.toml constraints.txt
@@ -45,6 +46,9 @@ $(PEERS): $(READY)
 
 bench: $(PEERS)
 	$(BIN)/python -m benchmarks $(ARGS)
+
+bench-scale: $(READY)
+	$(BIN)/python -m benchmarks --scale $(ARGS)
 
 bench-mnist: $(READY)
 	$(BIN)/python -m benchmarks.mnist $(ARGS)

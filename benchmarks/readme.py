@@ -14,7 +14,16 @@ MARKS = re.compile(r"(<!-- bench -->\n).*?(<!-- /bench -->)", re.DOTALL)
 
 
 #: Contests that only the engine room asks for.
-HIDDEN = ("K V", "kernel PCA, n = 2,000", "slow spectrum", "ten starts", "n = 5,000, k = 10", "ridge 0.001")
+HIDDEN = (
+    "K V",
+    "kernel PCA, n = 2,000",
+    "slow spectrum",
+    "ten starts",
+    "n = 5,000, k = 10",
+    "ridge 0.001",
+    "landmarks of",
+    "pivoted Cholesky",
+)
 
 
 def shown(outcome: dict[str, Any]) -> bool:

@@ -36,8 +36,8 @@ class KernelKNNClassifier(ClassifierMixin, KernelNeighbours):
         Votes count alike; by the inverse of the distance (rows at distance 0 then decide alone); or by a function of
         the distances (m, k).
     landmarks : int, Landmarks, RandomFeatures or None
-        Rows that stand for all: distances between the features of low rank that they give. See
-        :class:`gramian.Landmarks`. None is exact.
+        Rows that stand for all: distances to training rows projected on their span. See :class:`gramian.Landmarks`.
+        Mapped rows are kept, n m numbers. None is exact.
 
     Attributes
     ----------

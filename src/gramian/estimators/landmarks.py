@@ -16,7 +16,7 @@ from gramian.kernels import Kernel
 from gramian.kernels.base import as_rows, is_number
 from gramian.kernels.waves import random_waves
 from gramian.operators.features import FeatureMap
-from gramian.operators.landmarks import centred_on_cells, landmark_map, pivots, spread, uniform
+from gramian.operators.landmarks import centred_on_cells, check_positive, landmark_map, pivots, spread, uniform
 from gramian.results import Array, percent
 from gramian.solvers.eigen import DENSE_LIMIT
 
@@ -114,6 +114,7 @@ class Landmarks(Approximation):
 
     def features(self, kernel: Kernel, X: Any, weights: Array | None) -> FeatureMap:
         self._check()
+        check_positive(kernel, X)
         if self.points is not None:
             return landmark_map(kernel, _own_points(self.points, X), X.dtype)
         present = X.shape[0] if weights is None else int((weights > 0).sum())

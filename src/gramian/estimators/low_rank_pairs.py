@@ -14,9 +14,8 @@ from gramian.estimators.kernel_pairs import KernelPairs
 from gramian.operators.features import FeatureMap
 from gramian.operators.mapped_moments import MappedMoments, mapped_moments
 from gramian.results import Array, SolverTrace
-from gramian.solvers.dense import pinned_if_small
 from gramian.solvers.eigen import orient
-from gramian.spaces.low_rank import LowRankBasis, LowRankSpace, projection
+from gramian.spaces.low_rank import LowRankBasis, LowRankSpace, pinned_if_narrow, projection
 
 
 class LowRankViews:
@@ -52,7 +51,7 @@ class LowRankViews:
         spaces = [LowRankSpace(map, moments, view) for view, map in enumerate(self.maps)]
         a, b = (space.basis(rank, solver if rank else "auto", rng) for space in spaces)
         S = moments.moments.scatter[moments.part(0), moments.part(1)]
-        with pinned_if_small(S.size * max(a.rank, b.rank)):
+        with pinned_if_narrow(max(S.shape)):
             cross = (a.directions / a.singular).T @ S @ (b.directions / b.singular)
             mix = mixing.correlate(a.singular, b.singular, cross, moments.moments.weight, ridge)
         k = min(len(mix.values), k or len(mix.values))

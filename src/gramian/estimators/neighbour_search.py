@@ -29,6 +29,8 @@ from gramian.results import Array, FitSummary
 TREE_COLUMNS, TREE_ROWS = 5, 1000
 #: A squared distance that a tree reports may be off by this much of itself.
 TREE_ROUNDING = 1e-12
+#: A row with less than this part of its square outside the span of the landmarks is in it, to rounding.
+OUTSIDE = 1e-10
 
 
 class KernelNeighbours(KernelInput, BaseEstimator):
@@ -117,14 +119,15 @@ class KernelNeighbours(KernelInput, BaseEstimator):
                 "X=None asks about the training rows, of which a precomputed kernel keeps none. Give their Gram "
                 "matrix; each row is then its own nearest neighbour."
             )
-        rows = self._points if own else validate(self, X, reset=False)
-        if self.features_ is not None and not own:
-            rows = mapped_rows(None, self.features_, rows)[0]
+        apart: Any = 0.0
+        rows = self._anchors if own else validate(self, X, reset=False)
+        if self.features_ is not None:
+            rows, apart = self._project(rows, own)
         if k > (most := len(self._diagonal) - own):
             raise ValueError(f"n_neighbors={k} is more than the {most} training rows to choose from. Use fewer.")
         if self._plain:
             squares, columns = self._plainly(rows, k, own)
-            return in_features(self._metric, squares), columns
+            return in_features(self._metric, squares) + apart, columns
         ranks, columns = nearest_in_features(self.kernel_, rows, self._anchors, self._diagonal, k, own=own)
         if not measured:
             return ranks, columns
@@ -134,6 +137,14 @@ class KernelNeighbours(KernelInput, BaseEstimator):
         squares[np.abs(squares) <= ROUNDING * (np.abs(own_squares) + np.abs(self._diagonal)[columns])] = 0.0
         self._warn_of(squares)
         return squares, columns
+
+    def _project(self, rows: Any, own: bool) -> tuple[Array, Array]:
+        """Mapped rows, and their squared distances from the span of the landmarks, which all neighbours share."""
+        assert self.features_ is not None
+        F = self._mapped if own else mapped_rows(None, self.features_, rows)[0]
+        whole = self.features_.kernel.diagonal(rows)
+        rest = whole - np.einsum("ij,ij->i", F, F)
+        return F, np.where(rest > OUTSIDE * whole, rest, 0.0)[:, None]
 
     def _plainly(self, rows: Any, k: int, own: bool) -> tuple[Array, Array]:
         search = PlainSearch(rows, self._points, own=own)

@@ -9,6 +9,7 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 
+from gramian.config import one_blas_thread
 from gramian.kernels import Kernel, Linear
 from gramian.operators.features import FeatureMap
 from gramian.operators.gram import Gram
@@ -21,6 +22,8 @@ from gramian.results import Array
 BLOCK = 128
 #: Rows visited by a thread at a time.
 STRIP = 2048
+#: Rows looked at to find out whether a kernel that may be indefinite is.
+SAMPLE = 500
 #: Proposals rejected in a row before what is left counts as rounding.
 PATIENCE = 20
 
@@ -80,7 +83,7 @@ def pivots(
     floor = max(tol, n * float(np.finfo(dtype).eps)) * total
     rounding = 8 * float(np.finfo(dtype).eps) * float(left.max(initial=0.0))
     F, chosen, idle = np.empty((count, n), dtype=dtype), np.empty(0, dtype=np.intp), 0
-    with track("landmarks", expected=-(-count // BLOCK)) as tracker:
+    with track("landmarks", expected=-(-count // BLOCK)) as tracker, one_blas_thread():
         while len(chosen) < count and w @ left > floor and idle < PATIENCE:
             drawn = _draw(w * left, BLOCK, rng)
             core = kernel.block(X[drawn], X[drawn]) - _products(F[: len(chosen)], drawn)
@@ -118,7 +121,7 @@ def spread(kernel: Kernel, X: Any, count: int, rng: np.random.Generator, weights
     apart = np.full(n, np.inf)
     _approach(kernel, X, chosen, own, apart)
     idle = 0
-    with track("landmarks", expected=-(-count // BLOCK)) as tracker:
+    with track("landmarks", expected=-(-count // BLOCK)) as tracker, one_blas_thread():
         while len(chosen) < count and idle < PATIENCE:
             chances = w * np.where(apart > rounding, apart, 0.0)
             if not chances.any():
@@ -181,20 +184,27 @@ def landmark_map(kernel: Kernel, Z: Any, dtype: Any) -> FeatureMap:
     size = float(W.diagonal().max(initial=0.0))
     if not np.isfinite(W).all():
         raise ValueError(f"the kernel {kernel} overflows at the landmarks. Divide X by a constant, or standardise it.")
-    if not kernel.positive_definite:
-        values = scipy.linalg.eigvalsh(W, check_finite=False)
-        if values[0] < -1e-8 * np.abs(values).max():
-            raise ValueError(
-                f"landmarks need a positive definite kernel; among the landmarks {kernel} has an eigenvalue of "
-                f"{values[0]:.3g}. Use landmarks=None, which takes indefinite kernels."
-            )
+    check_positive(kernel, Z)
     if size <= 0:
-        raise ValueError(f"zero variance: the kernel {kernel} is 0 at all landmarks. Check X for rows of zeros.")
+        return FeatureMap(kernel, Z[:1], np.ones((1, 1)))  # nothing there: features that are all 0
     tol = float(np.finfo(dtype).eps) ** (2 / 3) * size
     factor, order, rank, _ = scipy.linalg.lapack.dpstrf(W, tol=tol, lower=1)
     L = np.tril(factor[:rank, :rank])
     R = scipy.linalg.solve_triangular(L, np.eye(rank), lower=True, check_finite=False).T
     return FeatureMap(kernel, Z[order[:rank] - 1], np.ascontiguousarray(R))
+
+
+def check_positive(kernel: Kernel, X: Any) -> None:
+    """Refuse a kernel that has a negative eigenvalue among some of the rows."""
+    if kernel.positive_definite:
+        return
+    some = X[:: -(-X.shape[0] // SAMPLE)]
+    values = scipy.linalg.eigvalsh(Gram(kernel, some).toarray())
+    if values[0] < -1e-8 * np.abs(values).max():
+        raise ValueError(
+            f"landmarks need a positive definite kernel; among {some.shape[0]} rows {kernel} has an eigenvalue of "
+            f"{values[0]:.3g}. Use landmarks=None, which takes indefinite kernels."
+        )
 
 
 def _draw(chances: Array, count: int, rng: np.random.Generator) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +21,8 @@ from gramian.solvers.systems import lengths
 from gramian.spaces.base import SingularBasis
 from gramian.spaces.ridge_values import KernelFunction, RidgeFit
 
+#: Features up to which one thread does the small dense algebra.
+NARROW = 2000
 #: Why leave-one-out residuals are not there.
 UNKNOWN = "with landmarks the rows are seen once and not again. Use landmarks=None, or cross-validation"
 
@@ -70,7 +73,8 @@ class LowRankSpace:
     ) -> LowRankBasis:
         """Return the leading ``rank`` components (all of them if None)."""
         r = self.features.size
-        spectrum = eigen(Dense(self.scatter, positive=True), min(r, rank or r), solver, rng)
+        with pinned_if_narrow(r):
+            spectrum = eigen(Dense(self.scatter, positive=True), min(r, rank or r), solver, rng)
         # What the landmarks leave counts in full: shares are of all the variance, not of what was kept.
         total = float(np.trace(self.scatter)) + self.lost
         V = spectrum.vectors
@@ -87,6 +91,11 @@ class LowRankSpace:
             mean=self.mean,
             rows=self.rows,
         )
+
+
+def pinned_if_narrow(r: int) -> AbstractContextManager[None]:
+    """One BLAS thread for matrices of up to 2,000 features: where others use the machine too, threads wait for them."""
+    return pinned_if_small(0 if r <= NARROW else r**3)
 
 
 def projection(features: FeatureMap, B: Array, mean: Array) -> KernelProjection:
@@ -123,7 +132,7 @@ class LowRankRidge:
     def fit(self, ridge: float) -> RidgeFit:
         """Fit one ridge."""
         r = len(self.S)
-        with pinned_if_small(r**3):
+        with pinned_if_narrow(r):
             values, V = scipy.linalg.eigh(self.S, driver="evd", check_finite=False)
         values = np.maximum(values, 0.0) + ridge
         kept = values > null_tolerance(r, values.max(initial=0.0))
