@@ -101,7 +101,7 @@ def pivots(
                 taken = np.square(F[new]).astype(np.float64) @ w
                 before = float(w @ left) + np.append(np.cumsum(taken[::-1])[::-1], 0.0)
                 return chosen[: new.start + int(np.argmax(before <= floor))]
-    return chosen
+    return chosen if len(chosen) else np.zeros(1, dtype=np.intp)  # where nothing is left of any row, any will do
 
 
 def spread(kernel: Kernel, X: Any, count: int, rng: np.random.Generator, weights: Array | None = None) -> Array:
