@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 PEERS := $(VENV)/.peers
 DOCS := $(VENV)/.docs
 
-.PHONY: help demo test test-slow lint format docs bench bench-mnist clean
+.PHONY: help demo test test-slow lint format docs bench bench-scale bench-mnist clean
 
 help:
 	@echo "make demo       install, then kernel PCA of the digits: scores and pictures in demo/"
@@ -15,6 +15,7 @@ help:
 	@echo "make lint       style, types, import layers"
 	@echo "make docs       these pages as HTML, in docs/_build/html (offline; warnings are errors)"
 	@echo "make bench      gramian and its peers on the same data: a table of ratios"
+	@echo "make bench-scale  a million rows through landmarks, and how good they are"
 	@echo "make bench-mnist ARGS=folder   all 60,000 digits by kernel SVM"
 
 $(READY): pyproject.toml constraints.txt
@@ -56,6 +57,9 @@ $(PEERS): $(READY)
 bench: $(PEERS)
 	$(BIN)/python -m benchmarks $(ARGS)
 	$(if $(ARGS),,$(BIN)/python -m benchmarks.flagship)
+
+bench-scale: $(READY)
+	$(BIN)/python -m benchmarks --scale $(ARGS)
 
 bench-mnist: $(READY)
 	$(BIN)/python -m benchmarks.mnist $(ARGS)

@@ -3,7 +3,7 @@
 ::
 
     rows --> space --> singular basis --> mix --> projection --> scores
-             linear | kernel              identity | whiten ...
+             linear | kernel | low rank   identity | whiten ...
 """
 
 from gramian import kernels
@@ -26,10 +26,12 @@ from gramian.estimators import (
     KernelPrototypeClassifier,
     KernelRidge,
     KernelSVC,
+    Landmarks,
     PLSCanonical,
     PLSRegression,
     PrincipalComponentRegression,
     ProbabilisticPCA,
+    RandomFeatures,
     RandomProjection,
     RankWarning,
     Standardizer,
@@ -59,10 +61,12 @@ __all__ = [
     "KernelPrototypeClassifier",
     "KernelRidge",
     "KernelSVC",
+    "Landmarks",
     "PLSCanonical",
     "PLSRegression",
     "PrincipalComponentRegression",
     "ProbabilisticPCA",
+    "RandomFeatures",
     "RandomProjection",
     "RankWarning",
     "Standardizer",

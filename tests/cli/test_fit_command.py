@@ -22,6 +22,10 @@ CASES = {
         ["--method", "kernel-pca", "--kernel", "rbf(sigma=3) + 0.1*linear", "-k", "4"],
         KernelPCA(4, kernel="rbf(sigma=3) + 0.1*linear"),
     ),
+    "kernel landmarks": (
+        ["--method", "kernel-pca", "--kernel", "rbf(sigma=3)", "--landmarks", "12"],
+        KernelPCA(2, kernel="rbf(sigma=3)", landmarks=12),
+    ),
     "kernel scale": (
         ["--method", "kernel-pca", "--scale", "--kernel", "laplacian(gamma=0.2)"],
         make_pipeline(Standardizer(), KernelPCA(2, kernel="laplacian(gamma=0.2)")),

@@ -196,3 +196,13 @@ def test_help_lists_commands_and_options(gramian):
 def test_the_number_of_rows_may_be_small(gramian):
     np.save("one.npy", np.ones((1, 2)))
     check(gramian("fit", "one.npy"), 1, "at least 2 samples")
+
+
+def test_landmarks_go_with_kernel_methods(gramian):
+    code, out, err = gramian("fit", "flowers.csv", "--landmarks", "5")
+    assert (code, out) == (2, "")
+    assert err.startswith("error: --landmarks goes with --method kernel-pca, kernel-cca, kernel-ridge")
+    code, out, err = gramian("fit", "flowers.csv", "--method", "kernel-pca", "--landmarks", "0")
+    assert code != 0
+    assert "landmarks=0 must be 1 or more" in err
+    assert len(err.splitlines()) == 1

@@ -15,6 +15,7 @@ ARGUMENTS = {
     "whiten": "whiten",
     "kernel": "kernel",
     "kernel-y": "kernel_y",
+    "landmarks": "landmarks",
     "preimage": "preimage",
     "rotation": "rotation",
     "ridge": "ridge",

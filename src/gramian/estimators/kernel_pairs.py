@@ -9,6 +9,7 @@ import numpy as np
 
 from gramian import mixing
 from gramian.config import format_bytes, memory_budget
+from gramian.estimators.cca import correlations
 from gramian.operators.centering import Projected
 from gramian.projection import KernelProjection
 from gramian.results import Array, Mix, SolverTrace
@@ -37,8 +38,10 @@ class KernelPairs:
         Canonical correlations.
     x, y : projections
         Of new rows.
-    x_scores, y_scores : (n, k) arrays
-        Of the training rows.
+    plain : (k,) array
+        Correlations of the scores of the training rows.
+    x_scores : (n, k) array or None
+        Of the training rows, where they are at hand.
     residuals : array
         Certificate: of the pairs, or of the components of both spaces.
     trace : SolverTrace
@@ -51,8 +54,8 @@ class KernelPairs:
     values: Array
     x: Any
     y: Any
-    x_scores: Array
-    y_scores: Array
+    plain: Array
+    x_scores: Array | None
     residuals: Array
     trace: SolverTrace
     bases: tuple[SingularBasis, ...] = ()
@@ -163,8 +166,8 @@ def _from_bases(
         mix.values[:k],
         to_x,
         to_y,
+        _plain(Tx, Ty),
         Tx * signs,
-        Ty * signs,
         residuals,
         trace,
         (a, b),
@@ -186,8 +189,8 @@ def _by_products(
         found.values,
         _projection(x, A, found.x * signs),
         _projection(y, B, found.y * signs),
+        _plain(found.x_images, found.y_images),
         found.x_images * signs,
-        found.y_images * signs,
         found.residuals,
         trace,
     )
@@ -200,6 +203,11 @@ def _projection(space: KernelSpace, gram: Any, coefficients: Array) -> KernelPro
         shift = gram.centring.polynomials.shift
         return ConditionalProjection(space.kernel, anchors, folded, offset, shift)
     return KernelProjection(space.kernel, anchors, folded, offset)
+
+
+def _plain(T: Array, S: Array) -> Array:
+    """Correlations of centred scores, pair by pair."""
+    return np.clip(np.diag(correlations(T, S)), -1.0, 1.0)
 
 
 def _fits(n: int) -> bool:

@@ -7,15 +7,11 @@ from typing import Any
 
 from gramian.config import thread_count
 from gramian.estimators import KernelKMeans, KernelSVC
+from gramian.estimators.landmarks import ROWS_EACH, ROWS_LEAST, USUAL
 from gramian.forecasting import machine
 from gramian.forecasting.kernels import prepared
 from gramian.forecasting.plan import Job, Plan, plan
 from gramian.operators.tiles import row_blocks
-
-#: Landmarks where a rule is given in the place of a number.
-USUAL = 1000
-#: Rows among which landmarks are drawn, for each of them and at the least.
-ROWS_EACH, ROWS_LEAST = 25, 20_000
 
 
 def landmarks_of(estimator: Any) -> int | None:

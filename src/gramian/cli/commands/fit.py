@@ -57,6 +57,10 @@ def fit(
     read: o.Read = None,
     kernel: o.Kernel = None,
     kernel_y: Annotated[str | None, typer.Option(metavar="TEXT", help="Kernel of the second view.")] = None,
+    landmarks: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Landmarks that stand for all rows of a kernel method; exact without."),
+    ] = None,
     preimage: Annotated[
         str | None, typer.Option(metavar="NAME", help="How gramian inverse finds rows of kernel-pca, such as auto.")
     ] = None,
@@ -82,6 +86,7 @@ def fit(
     special = {
         "kernel": kernel,
         "kernel-y": kernel_y,
+        "landmarks": landmarks,
         "preimage": preimage,
         "whiten": whiten,
         "rotation": rotation,
