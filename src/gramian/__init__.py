@@ -6,7 +6,7 @@
              linear | kernel              identity | whiten ...
 """
 
-from gramian import kernels
+from gramian import kernels, selection
 from gramian.config import config, settings
 from gramian.estimators import (
     CCA,
@@ -69,5 +69,6 @@ __all__ = [
     "kernels",
     "load",
     "save",
+    "selection",
     "settings",
 ]

@@ -9,9 +9,11 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from gramian import mixing
+from gramian.criteria import Suggestion
+from gramian.estimators.auto import choose_for_kernel
 from gramian.estimators.base import Clock, ProjectionTransformer, random_generator, summarize, warn_of
 from gramian.estimators.targets import KernelInput
-from gramian.estimators.validation import all_or_nothing, check_components, how_many, whole_number
+from gramian.estimators.validation import all_or_nothing, check_components, how_many, is_auto, whole_number
 from gramian.estimators.warnings import GramianWarning, RankWarning, warn
 from gramian.operators.centering import uncentred
 from gramian.preimage import PreImage, check_method, preimage
@@ -31,9 +33,10 @@ class KernelPCA(KernelInput, ProjectionTransformer, BaseEstimator):
 
     Parameters
     ----------
-    n_components : int, float or None
+    n_components : int, float, "auto" or None
         Number :math:`K`, up to n; a fraction takes as many as reach that share of the variance (this needs the whole
-        spectrum); None takes all with a positive eigenvalue. Fewer come out, with a warning, if there are no more.
+        spectrum); "auto" as many as stand out of those of shuffled columns (see :func:`gramian.selection.how_many`);
+        None takes all with a positive eigenvalue. Fewer come out, with a warning, if there are no more.
     kernel : str, Kernel or callable
         Text such as ``"rbf(sigma=2)"``, an object of :mod:`gramian.kernels`, ``"precomputed"``, or a function of two
         blocks of rows. ``"rbf"`` is the Gaussian kernel with gamma = 1 / (d var X).
@@ -80,7 +83,7 @@ class KernelPCA(KernelInput, ProjectionTransformer, BaseEstimator):
 
     def __init__(
         self,
-        n_components: int | float | None = None,
+        n_components: int | float | str | None = None,
         *,
         kernel: Any = "rbf",
         solver: Any = "auto",
@@ -119,17 +122,20 @@ class KernelPCA(KernelInput, ProjectionTransformer, BaseEstimator):
         kernel, X = self._read(X, min_samples=2)
         if self.preimage is not None:
             check_method(kernel, self.preimage)
-        basis = self._basis(KernelSpace(kernel, X))
+        basis, chosen = self._basis(KernelSpace(kernel, X))
         self.projection_ = basis.projection(mixing.identity(basis))
         self.eigenvalues_ = basis.eigenvalues
         self.kernel_ = basis.kernel
         self._shares = basis.shares
-        self.summary_ = summarize(self, basis, X.shape, clock, detail=str(self.kernel_))
+        self.summary_ = summarize(self, basis, X.shape, clock, detail=str(self.kernel_), chosen=chosen)
         return basis.scores().astype(X.dtype, copy=False)
 
-    def _basis(self, space: KernelSpace) -> KernelBasis | ConditionalBasis:
-        check_components(self.n_components, space.n, f"the number of rows, {space.n}")
-        asked = whole_number(self.n_components)
+    def _basis(self, space: KernelSpace) -> tuple[KernelBasis | ConditionalBasis, Suggestion | None]:
+        """Components, and the criterion that chose how many, if one did."""
+        check_components(self.n_components, space.n, f"the number of rows, {space.n}", auto=True)
+        asked, chosen = whole_number(self.n_components), None
+        if is_auto(self.n_components):
+            asked, chosen = choose_for_kernel(space.kernel, space.X)
         basis = space.basis(asked, self.solver, random_generator(self.random_state))
         if basis.rank == 0:
             raise ValueError(
@@ -143,7 +149,7 @@ class KernelPCA(KernelInput, ProjectionTransformer, BaseEstimator):
                 RankWarning,
             )
         warn_of(basis)
-        return basis.truncate(how_many(self.n_components, basis))
+        return basis.truncate(how_many(self.n_components, basis)), chosen
 
     def inverse_transform(self, X: Any) -> Array:
         """Return rows whose features are near the points with the scores ``X``.
