@@ -13,6 +13,7 @@ from gramian.results import Array
 
 #: Random tables, and the quantile of theirs that a component must pass.
 TABLES, QUANTILE = 100, 0.95
+COMMON = "parallel analysis of common variance"
 
 
 def random_scatter(columns: Array, freedom: float, rng: np.random.Generator) -> Array:
@@ -105,12 +106,17 @@ def horn_factors(R: Array, n: float, *, tables: int = TABLES, seed: int = 0) -> 
     Humphreys, Ilgen, Note on a criterion for the number of common factors, Educational and Psychological Measurement
     1969.
     """
-    name, source, d = "parallel analysis of common variance", "Humphreys, Ilgen 1969", len(R)
+    d = len(R)
     if n - 1 <= d or np.linalg.eigvalsh(R)[0] <= 1e-10:
-        return Suggestion(name, None, source, "the correlation matrix is singular")
-    limits = factor_limits(d, n - 1, tables=tables, seed=seed)
+        return Suggestion(COMMON, None, "Humphreys, Ilgen 1969", "the correlation matrix is singular")
+    return passed_factor_limits(R, factor_limits(d, n - 1, tables=tables, seed=seed), tables)
+
+
+def passed_factor_limits(R: Array, limits: Array, tables: int) -> Suggestion:
+    """Compare common variances with those of random tables."""
     values = reduced(R)
-    return Suggestion(name, run_length((values > limits) & (values > 0)), source, f"{tables} random tables")
+    k = run_length((values > limits) & (values > 0))
+    return Suggestion(COMMON, k, "Humphreys, Ilgen 1969", f"{tables} random tables")
 
 
 def factor_limits(d: int, freedom: float, *, tables: int, seed: int) -> Array:

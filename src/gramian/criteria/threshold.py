@@ -8,12 +8,15 @@ Theory 2014.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 from scipy.optimize import brentq
 
 from gramian.criteria.base import Suggestion, Variances, run_length
 
 
+@lru_cache(maxsize=256)
 def optimal_factor(beta: float) -> float:
     """The threshold in units of the median singular value, for a noise level that is not known.
 

@@ -2,5 +2,7 @@
 
 from gramian.selection.answer import HowMany
 from gramian.selection.components import how_many
+from gramian.selection.kernels import KernelChoice, select_kernel
+from gramian.selection.widths import Bandwidth, bandwidth
 
-__all__ = ["HowMany", "how_many"]
+__all__ = ["Bandwidth", "HowMany", "KernelChoice", "bandwidth", "how_many", "select_kernel"]
