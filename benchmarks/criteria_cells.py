@@ -15,6 +15,7 @@ from gramian.criteria.edge import noise_edge
 from gramian.criteria.parallel import component_limits, factor_limits, passed_factor_limits, passed_limits
 from gramian.operators import Moments, moments_of
 from gramian.results import Array
+from gramian.spaces import MomentSpace
 
 FOLDS, TABLES = 6, 100
 ROWS, COLUMNS, NOISES = (60, 200, 1000), (10, 30, 80), ("equal", "unequal")
@@ -87,8 +88,9 @@ class Judges:
         for rule in (criteria.variance_share, criteria.kaiser, criteria.broken_stick, criteria.velicer):
             yield rule(found)
         yield criteria.largest_gap(found.leading())
-        for rule in (criteria.gavish_donoho, criteria.minka, criteria.bic, criteria.deterministic, criteria.deflated):
+        for rule in (criteria.gavish_donoho, criteria.minka, criteria.bic, criteria.deterministic):
             yield rule(found)
+        yield criteria.stands_out(MomentSpace(total))
         yield passed_limits(found, self.limits, TABLES)
         yield criteria.held_out(folds, units)
         yield criteria.bi_cross_validation(folds, units)

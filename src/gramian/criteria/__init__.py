@@ -2,7 +2,7 @@
 
 from gramian.criteria.base import Suggestion, Variances
 from gramian.criteria.bicross import bi_cross_validation
-from gramian.criteria.edge import deflated, deterministic
+from gramian.criteria.edge import deflated, deterministic, stands_out
 from gramian.criteria.factors import factor_fits
 from gramian.criteria.kernel import kernel_criteria
 from gramian.criteria.likelihood import bic, held_out, minka
@@ -28,6 +28,7 @@ __all__ = [
     "kernel_criteria",
     "largest_gap",
     "minka",
+    "stands_out",
     "variance_share",
     "velicer",
 ]

@@ -45,12 +45,13 @@ def block_errors(folds: Sequence[Moments], scale: Array) -> Array:
     if len(halves) < 2 or len(kept) < 4:
         return np.empty(0)
     mean = reduce(Moments.__add__, halves).mean
-    # Neighbours in the order of their variances go to different blocks: both then have large and small columns.
-    order = kept[np.argsort(-scale[kept], kind="stable")]
-    blocks = order[0::2], order[1::2]
     unit = np.outer(scale, scale)
     squares = [half.scatter + half.weight * np.outer(half.mean - mean, half.mean - mean) for half in halves]
     squares = [np.divide(M, unit, out=np.zeros_like(M), where=unit > 0) for M in squares]
+    # Neighbours in the order of their variances go to different blocks: both then have large and small columns.
+    sizes = np.diag(squares[0] + squares[1])[kept]
+    order = kept[np.argsort(-np.round(sizes / sizes.max(), 6), kind="stable")]
+    blocks = order[0::2], order[1::2]
     rows = int(min(half.weight for half in halves))
     most = min(MOST, rows - 1, *(len(block) for block in blocks))
     if most < 1:

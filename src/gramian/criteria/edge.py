@@ -18,6 +18,7 @@ from scipy.optimize import brentq
 
 from gramian.criteria.base import Suggestion, Variances, run_length
 from gramian.results import Array
+from gramian.spaces import LinearSpace, MomentSpace
 
 #: Quantiles of the law of Tracy and Widom for real data (Johnstone, Annals of Statistics 2001): chance above -> value.
 TRACY_WIDOM = {0.1: 0.4501, 0.05: 0.9793, 0.01: 2.0234}
@@ -25,6 +26,8 @@ TRACY_WIDOM = {0.1: 0.4501, 0.05: 0.9793, 0.01: 2.0234}
 LEVEL = 0.05
 #: Least weight of a column: components that hold nearly all of it leave too little to be judged by.
 LEAST = 0.05
+#: Components looked at first.
+FIRST = 64
 DEFLATED = "deflated parallel analysis"
 
 
@@ -113,6 +116,21 @@ def deflated(found: Variances, level: float = LEVEL) -> Suggestion:
         limit = _chance(t * (noise * (found.d - k) / (weights @ t)), weights, found.freedom, level)
     detail = f"edge {limit:.4g}" + (f", next {values[k]:.4g}" if k < len(values) else "")
     return Suggestion(DEFLATED, k, source, detail)
+
+
+def stands_out(space: LinearSpace | MomentSpace) -> Suggestion:
+    """Count components by :func:`deflated`, in columns of one size.
+
+    Noise of its own in every column is noise in any units, so the number does not depend on them; in columns of one
+    size none can hide the others. A few components are looked at, and more while all of them stand out.
+    """
+    columns = space.standardized()
+    asked = min(FIRST, columns.limit)
+    while True:
+        said = deflated(Variances.of(columns.basis(asked)))
+        if asked == columns.limit or said.k is None or said.k < asked:
+            return said
+        asked = min(4 * asked, columns.limit)
 
 
 def _chance(t: Array, weights: Array, freedom: float, level: float) -> float:

@@ -9,10 +9,10 @@ import numpy as np
 from gramian.adequacy import bartlett_sphericity, degrees_of_freedom, fit_indices, most_factors
 from gramian.criteria.base import Suggestion
 from gramian.results import Array
-from gramian.solvers.factor import maximum_likelihood
+from gramian.solvers.factor import BOUND, maximum_likelihood
 
 #: Fits after the best one before the search ends.
-PATIENCE = 3
+PATIENCE = 2
 
 
 def factor_fits(R: Array, n: float) -> tuple[Suggestion, Suggestion]:
@@ -46,13 +46,14 @@ def factor_fits(R: Array, n: float) -> tuple[Suggestion, Suggestion]:
 
 def _search(R: Array, n: float) -> Iterator[tuple[float, float | None]]:
     """BIC but for a constant, and p of the test of fit, of 0, 1, ... factors."""
-    d = len(R)
+    d, own = len(R), 1 / np.diag(np.linalg.inv(R))
     most = most_factors(d)
     for k in range(most + 1 if degrees_of_freedom(d, most) >= 0 else most):
         parameters = d * (k + 1) - k * (k - 1) / 2
         if k == 0:
             yield n * d + parameters * np.log(n), bartlett_sphericity(R, n)["p"]
             continue
-        found = maximum_likelihood(R, k)
+        # From Joreskog's start alone: a likelihood that is near the best is near enough to compare numbers of factors.
+        found = maximum_likelihood(R, k, start=np.clip((1 - k / (2 * d)) * own, BOUND, 1.0), tol=1e-7, max_iter=100)
         p = fit_indices(R, found.implied(), n, k)["p"]
         yield n * found.objective + parameters * np.log(n), p if isinstance(p, float) else None

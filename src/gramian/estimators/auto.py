@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
-from gramian.criteria import Suggestion, Variances, deflated, kernel_criteria
+import numpy as np
+
+from gramian.criteria import Suggestion, kernel_criteria, stands_out
+from gramian.criteria.edge import FIRST
 from gramian.estimators.warnings import RankWarning, warn
 from gramian.kernels import Kernel
 from gramian.operators import Moments
-from gramian.spaces import LinearBasis, MomentSpace
-
-#: Components looked at first; more follow while all of them stand out.
-FIRST = 64
+from gramian.spaces import LinearBasis, LinearSpace, MomentSpace
 
 
 def at_least_one(said: Suggestion, limit: int) -> int:
@@ -22,20 +21,21 @@ def at_least_one(said: Suggestion, limit: int) -> int:
     return min(max(said.k or 0, 1), limit)
 
 
-def choose_basis(basis_of: Callable[[int], LinearBasis], limit: int) -> tuple[LinearBasis, Suggestion]:
+def choose_basis(
+    space: LinearSpace | MomentSpace, solver: Any, rng: np.random.Generator
+) -> tuple[LinearBasis, Suggestion]:
     """As many components of a linear space as stand out of the noise."""
-    asked = min(FIRST, limit)
-    while True:
-        basis = basis_of(asked)
-        said = deflated(Variances.of(basis))
-        if asked == limit or said.k is None or said.k < asked:
-            return basis.truncate(at_least_one(said, basis.rank)), said
-        asked = min(4 * asked, limit)
+    basis = space.basis(min(FIRST, space.limit), solver, rng)
+    said = stands_out(space)
+    k = at_least_one(said, space.limit)
+    if k > basis.rank:
+        basis = space.basis(k, solver, rng)
+    return basis.truncate(k), said
 
 
-def choose_from_moments(moments: Moments, most: int, *, scale: bool = False) -> tuple[int, Suggestion]:
+def choose_from_moments(moments: Moments, most: int) -> tuple[int, Suggestion]:
     """How many components of columns known by their moments stand out, at most so many."""
-    said = deflated(Variances.of(MomentSpace(moments, scale=scale).basis(None)))
+    said = stands_out(MomentSpace(moments))
     return at_least_one(said, most), said
 
 

@@ -32,7 +32,7 @@ def count_factors(n_components: Any, d: int) -> int:
 def choose_factors(n_components: Any, d: int, moments: Callable[[], Moments]) -> tuple[int, Suggestion | None]:
     """Number of factors, and the criterion that chose it from the moments of the columns, if one did."""
     k = count_factors(n_components, d)
-    return choose_from_moments(moments(), k, scale=True) if is_auto(n_components) else (k, None)
+    return choose_from_moments(moments(), k) if is_auto(n_components) else (k, None)
 
 
 def constant_columns(moments: Moments, *, sparse: bool = False) -> Array:

@@ -279,7 +279,7 @@ class PCA(ComponentDiagnostics, ProjectionTransformer, BaseEstimator):
         solver, chosen = self.solver if isinstance(space, LinearSpace) else "auto", None
         rng = random_generator(self.random_state)
         if is_auto(self.n_components):
-            basis, chosen = choose_basis(lambda k: space.basis(k, solver, rng), space.limit)
+            basis, chosen = choose_basis(space, solver, rng)
         else:
             basis = space.basis(whole_number(self.n_components), solver, rng)
             basis = basis.truncate(how_many(self.n_components, basis))

@@ -35,9 +35,11 @@ def how_many_linear(X: Any, *, method: str, random_state: Any = None, scale: boo
     seed = int(random_generator(random_state).integers(2**31))
     basis = "correlation" if scale else "covariance"
     if X.shape[1] > MOST_COLUMNS:
-        found = Variances.of(LinearSpace(X, scale=scale).basis(None))
+        rows = LinearSpace(X, scale=scale)
+        found = Variances.of(rows.basis(None))
         _refuse_constant(found)
-        return decide(method, X.shape, basis, [*_spectral(found), *_left_out(X.shape[1])], (DEFLATED,))
+        table = [*_spectral(found), *_left_out(X.shape[1]), criteria.stands_out(rows)]
+        return decide(method, X.shape, basis, table, (DEFLATED,))
     folds = moments_of_folds(X)
     moments = MomentSpace(reduce(Moments.__add__, folds), scale=scale)
     found = Variances.of(moments.basis(None))
@@ -48,6 +50,7 @@ def how_many_linear(X: Any, *, method: str, random_state: Any = None, scale: boo
         criteria.horn(found, correlation=scale, seed=seed),
         criteria.held_out(folds, units),
         criteria.bi_cross_validation(folds, units),
+        criteria.stands_out(moments),
     ]
     return decide(method, X.shape, basis, table, (DEFLATED,), "" if scale else _uneven(found.columns))
 
@@ -78,7 +81,6 @@ def _spectral(found: Variances) -> list[Suggestion]:
         criteria.minka,
         criteria.bic,
         criteria.deterministic,
-        criteria.deflated,
     )
     return [*(rule(found) for rule in rules[:3]), criteria.largest_gap(found.leading()), *(r(found) for r in rules[3:])]
 
