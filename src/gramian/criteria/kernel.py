@@ -12,6 +12,7 @@ from gramian.criteria.parallel import each
 from gramian.criteria.rules import largest_gap
 from gramian.kernels import Kernel
 from gramian.results import Array
+from gramian.solvers.dense import pinned_if_small
 from gramian.spaces import KernelSpace
 
 #: Rows looked at, shuffled tables, and the quantile of theirs that a component must pass.
@@ -56,7 +57,8 @@ def kernel_criteria(kernel: Kernel, X: Any, seed: int = 0) -> tuple[Suggestion, 
 def centred_values(kernel: Kernel, A: Array) -> Array:
     """Eigenvalues of the centred Gram matrix, the largest first; the mean takes one away."""
     gram = KernelSpace(kernel, A).centred()
-    return np.linalg.eigvalsh(gram.toarray())[::-1][: min(gram.limit, len(A) - 1)]
+    with pinned_if_small(len(A) ** 3):
+        return np.linalg.eigvalsh(gram.toarray())[::-1][: min(gram.limit, len(A) - 1)]
 
 
 def _shuffled(kernel: Kernel, A: Array, rng: np.random.Generator) -> Array:

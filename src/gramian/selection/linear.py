@@ -17,6 +17,7 @@ from gramian.estimators.validation import check_choice, validate
 from gramian.operators import Moments, moments_of
 from gramian.results import Array
 from gramian.selection.answer import HowMany, decide
+from gramian.solvers.dense import pinned_if_small
 from gramian.spaces import LinearSpace, MomentSpace
 from gramian.spaces.factor import correlations
 
@@ -41,17 +42,18 @@ def how_many_linear(X: Any, *, method: str, random_state: Any = None, scale: boo
         table = [*_spectral(found), *_left_out(X.shape[1]), criteria.stands_out(rows)]
         return decide(method, X.shape, basis, table, (DEFLATED,))
     folds = moments_of_folds(X)
-    moments = MomentSpace(reduce(Moments.__add__, folds), scale=scale)
-    found = Variances.of(moments.basis(None))
-    _refuse_constant(found)
-    units = moments.scale * (np.diag(moments.scatter) > 0)
-    table = [
-        *_spectral(found),
-        criteria.horn(found, correlation=scale, seed=seed),
-        criteria.held_out(folds, units),
-        criteria.bi_cross_validation(folds, units),
-        criteria.stands_out(moments),
-    ]
+    with pinned_if_small(X.shape[1] ** 3):
+        moments = MomentSpace(reduce(Moments.__add__, folds), scale=scale)
+        found = Variances.of(moments.basis(None))
+        _refuse_constant(found)
+        units = moments.scale * (np.diag(moments.scatter) > 0)
+        table = [
+            *_spectral(found),
+            criteria.horn(found, correlation=scale, seed=seed),
+            criteria.held_out(folds, units),
+            criteria.bi_cross_validation(folds, units),
+            criteria.stands_out(moments),
+        ]
     return decide(method, X.shape, basis, table, (DEFLATED,), "" if scale else _uneven(found.columns))
 
 
@@ -108,8 +110,9 @@ def how_many_factors(X: Any, *, method: str, random_state: Any = None) -> HowMan
         raise ValueError(f"X has {X.shape[1]:,} columns; factors are counted for up to {MOST_COLUMNS:,}. Use fewer.")
     moments = moments_of(X)
     refuse_constant(moments, model._names(), sparse=not isinstance(X, np.ndarray))
-    R = correlations(moments)[1]
-    return decide(method, X.shape, "correlation", factor_table(R, moments.weight, seed), (DEFLATED,))
+    with pinned_if_small(X.shape[1] ** 3):
+        table = factor_table(correlations(moments)[1], moments.weight, seed)
+    return decide(method, X.shape, "correlation", table, (DEFLATED,))
 
 
 def factor_table(R: Array, n: float, seed: int = 0) -> list[Suggestion]:
