@@ -152,9 +152,11 @@ class ProbabilisticPCA(ProjectionTransformer, DensityMixin, BaseEstimator):
     def _asked(self, d: int, moments: Callable[[], Moments]) -> tuple[Any, Suggestion | None]:
         """Number of components to look for, and the criterion that chose it, if one did."""
         check_components(self.n_components, d, f"d = {d}", fractions=False, auto=True)
-        return (
-            choose_from_moments(moments(), max(1, d - 1)) if is_auto(self.n_components) else (self.n_components, None)
-        )
+        if not is_auto(self.n_components):
+            return self.n_components, None
+        known = moments()
+        rank = int((MomentSpace(known).basis(None).singular > 0).sum())
+        return choose_from_moments(known, max(1, rank - 1))  # something must be left for the noise
 
     def _expect(self, X: Array, weights: Array | None, k: Any) -> tuple[Climb[Isotropic], Expectation]:
         return fit_missing(
