@@ -98,7 +98,7 @@ class TestLaws:
         turned = how_many(spiked[rng.permutation(len(spiked))])
         assert said(turned, FOLDED) == said(how_many(spiked), FOLDED)
 
-    @pytest.mark.parametrize("factor", [1e-6, 1e6])
+    @pytest.mark.parametrize("factor", [1e-100, 1e-6, 1e6])
     def test_units_do_not_matter(self, spiked, factor):
         assert said(how_many(spiked * factor)) == said(how_many(spiked))
 
@@ -210,6 +210,8 @@ class TestBadInput:
             (lambda X: how_many(np.ones((20, 3))), "X has zero variance"),
             (lambda X: how_many(np.where(X > 9, np.nan, X)), "contains NaN"),
             (lambda X: how_many(X[:3]), "needs at least 4 samples"),
+            (lambda X: how_many(X * 1e160), "the squares of X overflow double precision. Divide X by a constant"),
+            (lambda X: how_many(X * 1e160, "factor-analysis"), "overflow double precision"),
             (lambda X: how_many(np.column_stack([X, np.ones(400)]), "factor-analysis"), "column 12 is constant"),
             (lambda X: how_many(X, "cca", y=X[:, :2], ridge=0.1), "is for ridge=0"),
             (lambda X: CCA("auto", ridge=0.1).fit(X, X[:, :2]), "n_components='auto' is for ridge=0"),

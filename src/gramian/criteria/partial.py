@@ -13,12 +13,12 @@ MOST = 50
 
 def average_partials(found: Variances) -> Array:
     """Mean squared partial correlation of two columns with the first 0, 1, ... components taken out."""
-    V, values = found.directions, found.leading()
-    C = (V * found.values) @ V.T
+    V, values = found.directions, found.leading() / found.total  # squares of tiny variances would vanish
+    C = (V * (found.values / found.total)) @ V.T
     averages = []
     for k in range(min(len(values), found.d - 1, MOST)):
         spread = np.diag(C)
-        if (spread <= 1e-12 * found.columns).any():
+        if (spread <= 1e-12 * found.columns / found.total).any():
             break
         inverse = 1 / spread
         averages.append((float(inverse @ np.square(C) @ inverse) - found.d) / (found.d * (found.d - 1)))

@@ -20,6 +20,7 @@ from gramian.selection.answer import HowMany, decide
 from gramian.solvers.dense import pinned_if_small
 from gramian.spaces import LinearSpace, MomentSpace
 from gramian.spaces.factor import correlations
+from gramian.spaces.linear import COMFORTABLE
 
 #: Folds of rows, by turns: an even number, so that they also make two halves.
 FOLDS = 6
@@ -69,7 +70,14 @@ def _uneven(columns: Array) -> str:
 
 def moments_of_folds(X: Any) -> list[Moments]:
     """Moments of every sixth row, from each of the first six on."""
-    return [moments_of(X[at::FOLDS]) for at in range(min(FOLDS, X.shape[0]))]
+    return [_comfortable(moments_of(X[at::FOLDS])) for at in range(min(FOLDS, X.shape[0]))]
+
+
+def _comfortable(moments: Moments) -> Moments:
+    """Refuse rows whose squares leave double precision."""
+    if not np.isfinite(moments.mean).all() or not np.trace(moments.scatter) < COMFORTABLE[1]:
+        raise ValueError("the squares of X overflow double precision. Divide X by a constant.")
+    return moments
 
 
 def _spectral(found: Variances) -> list[Suggestion]:
@@ -108,7 +116,7 @@ def how_many_factors(X: Any, *, method: str, random_state: Any = None) -> HowMan
     seed = int(random_generator(random_state).integers(2**31))
     if X.shape[1] > MOST_COLUMNS:
         raise ValueError(f"X has {X.shape[1]:,} columns; factors are counted for up to {MOST_COLUMNS:,}. Use fewer.")
-    moments = moments_of(X)
+    moments = _comfortable(moments_of(X))
     refuse_constant(moments, model._names(), sparse=not isinstance(X, np.ndarray))
     with pinned_if_small(X.shape[1] ** 3):
         table = factor_table(correlations(moments)[1], moments.weight, seed)
