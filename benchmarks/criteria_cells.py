@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import product
 
@@ -12,7 +12,13 @@ import numpy as np
 from gramian import criteria
 from gramian.criteria import Suggestion, Variances
 from gramian.criteria.edge import noise_edge
-from gramian.criteria.parallel import component_limits, factor_limits, passed_factor_limits, passed_limits
+from gramian.criteria.parallel import (
+    component_limits,
+    correlation_of,
+    factor_limits,
+    passed_factor_limits,
+    passed_limits,
+)
 from gramian.operators import Moments, moments_of
 from gramian.results import Array
 from gramian.spaces import MomentSpace
@@ -61,12 +67,13 @@ class Cell:
 
     def judges(self, rng: np.random.Generator) -> Judges:
         """What is the same for all tables of the cell."""
+        N = self.n - 1.0
+        correlated = component_limits(np.ones(self.d), N, correlation=True, tables=TABLES, seed=0)
         if self.model == "factor-analysis":
-            limits = component_limits(np.ones(self.d), self.n - 1.0, correlation=True, tables=TABLES, seed=0)
-            return Judges(limits, factor_limits(self.d, self.n - 1.0, tables=TABLES, seed=0))
+            return Judges(correlated, correlated, factor_limits(self.d, N, tables=TABLES, seed=0))
         # From the columns of one table: those of the others are the same but for chance.
         columns = np.var(self.draw(rng), axis=0, ddof=1)
-        return Judges(component_limits(columns, self.n - 1.0, correlation=False, tables=TABLES, seed=0))
+        return Judges(component_limits(columns, N, correlation=False, tables=TABLES, seed=0), correlated)
 
 
 @dataclass(frozen=True)
@@ -74,6 +81,7 @@ class Judges:
     """Random tables, drawn once for a cell, and the criteria."""
 
     limits: Array
+    correlation_limits: Array
     factor_limits: Array | None = None
 
     def of(self, X: Array) -> Iterator[Suggestion]:
@@ -92,12 +100,17 @@ class Judges:
             yield rule(found)
         yield criteria.stands_out(MomentSpace(total))
         yield passed_limits(found, self.limits, TABLES)
+        yield self.correlated(C, total.weight)
         yield criteria.held_out(folds, units)
         yield criteria.bi_cross_validation(folds, units)
 
+    def correlated(self, C: Array, n: float) -> Suggestion:
+        """Parallel analysis on the scale on which the default counts, whatever the scale of the analysis."""
+        said = passed_limits(Variances.of_matrix(correlation_of(C), n), self.correlation_limits, TABLES)
+        return replace(said, criterion="parallel analysis of correlations")
+
     def _factors(self, C: Array, n: float) -> Iterator[Suggestion]:
-        size = np.sqrt(np.diag(C))
-        R = C / np.outer(size, size)
+        R = correlation_of(C)
         found = Variances.of_matrix(R, n)
         for rule in (criteria.kaiser, criteria.broken_stick, criteria.velicer):
             yield rule(found)
