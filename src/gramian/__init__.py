@@ -6,7 +6,7 @@
              linear | kernel | low rank   identity | whiten ...
 """
 
-from gramian import kernels
+from gramian import kernels, selection
 from gramian.config import config, settings
 from gramian.estimators import (
     CCA,
@@ -76,5 +76,6 @@ __all__ = [
     "kernels",
     "load",
     "save",
+    "selection",
     "settings",
 ]

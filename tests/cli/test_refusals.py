@@ -38,8 +38,15 @@ MISUSE = {
     ),
     "C": (["fit", "flowers.csv", "--C", "2"], "--C goes with --method kernel-svm, not with pca"),
     "auto": (
-        ["fit", "flowers.csv", "-k", "auto"],
-        "-k auto goes with --method random-projection, pls or pcr, not with pca",
+        ["fit", "flowers.csv", "--method", "ica", "-k", "auto"],
+        "-k auto goes with --method pca, kernel-pca, probabilistic-pca, factor-analysis, random-projection, pls, pcr "
+        "or cca, not with ica",
+    ),
+    "select": (["select", "flowers.csv", "--method", "ica"], "--method ica has nothing to select. Use one of pca,"),
+    "select gaps": (["select", "flowers.csv", "--missing", "em"], "criteria need complete rows. Use --missing drop"),
+    "select kernel": (
+        ["select", "flowers.csv", "--method", "kernel-ridge", "--target", "a", "--kernel", "rbf"],
+        "--kernel is what is to be selected for kernel-ridge",
     ),
     "k": (
         ["fit", "flowers.csv", "--method", "kernel-svm", "--label", "kind", "-k", "2"],

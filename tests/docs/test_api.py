@@ -8,7 +8,9 @@ import pytest
 
 from .pages import ROOT
 
-MODULES = [f"gramian{name}" for name in ("", ".kernels", ".tables", ".models", ".preimage", ".plots", ".testing")]
+MODULES = [
+    f"gramian{name}" for name in ("", ".kernels", ".tables", ".models", ".preimage", ".selection", ".plots", ".testing")
+]
 
 
 def public(module):

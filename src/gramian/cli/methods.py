@@ -39,6 +39,8 @@ class Method:
         Value of ``-k`` if it is not given; None leaves it to the estimator.
     units : bool
         Whether the result depends on the units of the columns.
+    auto : bool
+        Whether ``-k auto`` is taken.
     """
 
     estimator: type
@@ -62,15 +64,15 @@ class Method:
 
 
 METHODS = {
-    "pca": Method(g.PCA),
-    "kernel-pca": Method(g.KernelPCA, default=2),
-    "probabilistic-pca": Method(g.ProbabilisticPCA, default=2),
-    "factor-analysis": Method(g.FactorAnalysis, units=False),
+    "pca": Method(g.PCA, auto=True),
+    "kernel-pca": Method(g.KernelPCA, default=2, auto=True),
+    "probabilistic-pca": Method(g.ProbabilisticPCA, default=2, auto=True),
+    "factor-analysis": Method(g.FactorAnalysis, units=False, auto=True),
     "ica": Method(g.ICA, units=False),
     "random-projection": Method(g.RandomProjection, auto=True),
     "pls": Method(g.PLSRegression, "target", auto=True),
     "pcr": Method(g.PrincipalComponentRegression, "target", auto=True),
-    "cca": Method(g.CCA, "view", units=False),
+    "cca": Method(g.CCA, "view", units=False, auto=True),
     "pls-canonical": Method(g.PLSCanonical, "view"),
     "pls-svd": Method(g.PLSSVD, "view"),
     "kernel-cca": Method(g.KernelCCA, "view", default=2),

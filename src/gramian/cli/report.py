@@ -10,6 +10,8 @@ from typing import Any
 
 from gramian.cli.code import fit_code
 from gramian.cli.fit import Fitted
+from gramian.cli.inputs import Inputs
+from gramian.cli.request import FitRequest
 from gramian.results import percent
 
 #: Reasons shown for columns that were set aside; JSON has all of them.
@@ -20,7 +22,7 @@ COUNTED = {"n_components": "component", "n_clusters": "cluster", "n_neighbors": 
 def as_text(fitted: Fitted) -> str:
     """Write about ten lines for people: the summary of the fit, and around it where things come from and went."""
     table, summary = fitted.table, fitted.estimator.summary_
-    lines = [("table", _source(fitted))]
+    lines = [("table", source(fitted.request, fitted.inputs))]
     if table.dropped:
         lines.append(("set aside", some(table.dropped)))
     chosen = _chosen(fitted)
@@ -63,10 +65,10 @@ def _finite(value: Any) -> Any:
     return None if isinstance(value, float) and value - value != 0 else value
 
 
-def _source(fitted: Fitted) -> str:
-    inputs, request = fitted.inputs, fitted.request
+def source(request: FitRequest, inputs: Inputs) -> str:
+    """Say what was read from where."""
     n, d = inputs.X.shape
-    text = f"{fitted.table.source}: {n:,} rows, {d:,} columns"
+    text = f"{inputs.table.source}: {n:,} rows, {d:,} columns"
     if not inputs.targets:
         return text
     if request.y_table is not None:
@@ -83,6 +85,9 @@ def _chosen(fitted: Fitted) -> str:
     found = fitted.estimator.summary_.facts.get(request.row.size)
     many, asked = _count(found, COUNTED[request.row.size]), request.n_components
     if asked == "auto":
+        decided = fitted.estimator.summary_.facts.get("chosen_by")
+        if decided is not None:
+            return f"{many}, by {decided}"
         return f"{many}, by cross-validation" if request.row.needs else f"{many}: enough to keep distances within eps"
     if asked is None:
         full = request.row.default is None and request.row.estimator().get_params()[request.row.size] is None

@@ -9,11 +9,13 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from gramian import mixing
+from gramian.criteria import Suggestion
+from gramian.estimators.auto import choose_for_kernel
 from gramian.estimators.base import Clock, ProjectionTransformer, random_generator, summarize, warn_of
 from gramian.estimators.landmarks import RandomFeatures
 from gramian.estimators.low_rank import add_low_rank, left_by, low_rank
 from gramian.estimators.targets import KernelInput
-from gramian.estimators.validation import all_or_nothing, check_components, how_many, whole_number
+from gramian.estimators.validation import all_or_nothing, check_components, how_many, is_auto, whole_number
 from gramian.estimators.warnings import GramianWarning, RankWarning, warn
 from gramian.kernels import Kernel
 from gramian.operators.centering import uncentred
@@ -37,9 +39,10 @@ class KernelPCA(KernelInput, ProjectionTransformer, BaseEstimator):
 
     Parameters
     ----------
-    n_components : int, float or None
+    n_components : int, float, "auto" or None
         Number :math:`K`, up to n; a fraction takes as many as reach that share of the variance (this needs the whole
-        spectrum); None takes all with a positive eigenvalue. Fewer come out, with a warning, if there are no more.
+        spectrum); "auto" as many as stand out of those of shuffled columns (see :func:`gramian.selection.how_many`);
+        None takes all with a positive eigenvalue. Fewer come out, with a warning, if there are no more.
     kernel : str, Kernel or callable
         Text such as ``"rbf(sigma=2)"``, an object of :mod:`gramian.kernels`, ``"precomputed"``, or a function of two
         blocks of rows. ``"rbf"`` is the Gaussian kernel with gamma = 1 / (d var X).
@@ -92,7 +95,7 @@ class KernelPCA(KernelInput, ProjectionTransformer, BaseEstimator):
 
     def __init__(
         self,
-        n_components: int | float | None = None,
+        n_components: int | float | str | None = None,
         *,
         kernel: Any = "rbf",
         landmarks: Any = None,
@@ -135,12 +138,12 @@ class KernelPCA(KernelInput, ProjectionTransformer, BaseEstimator):
         if self.preimage is not None:
             self._check_preimage(kernel, self.preimage)
         features = low_rank(self.landmarks, kernel, X)
-        basis = self._basis(self._space(kernel, X, features), kernel)
+        basis, chosen = self._basis(self._space(kernel, X, features), kernel, X)
         self.projection_ = basis.projection(mixing.identity(basis))
         self.eigenvalues_ = basis.eigenvalues
         self.kernel_ = kernel
         self._shares = basis.shares
-        summary = summarize(self, basis, X.shape, clock, detail=str(kernel))
+        summary = summarize(self, basis, X.shape, clock, detail=str(kernel), chosen=chosen)
         self.summary_ = add_low_rank(summary, self.landmarks, features, self.trace_error_)
         return basis, X.dtype
 
@@ -153,10 +156,13 @@ class KernelPCA(KernelInput, ProjectionTransformer, BaseEstimator):
         return LowRankSpace(features, moments, rows=X)
 
     def _basis(
-        self, space: KernelSpace | LowRankSpace, kernel: Kernel
-    ) -> KernelBasis | ConditionalBasis | LowRankBasis:
-        check_components(self.n_components, int(space.n), f"the number of rows, {space.n:.0f}")
-        asked = whole_number(self.n_components)
+        self, space: KernelSpace | LowRankSpace, kernel: Kernel, X: Any
+    ) -> tuple[KernelBasis | ConditionalBasis | LowRankBasis, Suggestion | None]:
+        """Components, and the criterion that chose how many, if one did."""
+        check_components(self.n_components, int(space.n), f"the number of rows, {space.n:.0f}", auto=True)
+        asked, chosen = whole_number(self.n_components), None
+        if is_auto(self.n_components):
+            asked, chosen = choose_for_kernel(kernel, X)
         basis = space.basis(asked, self.solver, random_generator(self.random_state))
         if basis.rank == 0:
             raise ValueError(
@@ -170,7 +176,7 @@ class KernelPCA(KernelInput, ProjectionTransformer, BaseEstimator):
                 RankWarning,
             )
         warn_of(basis)
-        return basis.truncate(how_many(self.n_components, basis))
+        return basis.truncate(how_many(self.n_components, basis)), chosen
 
     def inverse_transform(self, X: Any) -> Array:
         """Return rows whose features are near the points with the scores ``X``.

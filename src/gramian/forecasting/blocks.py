@@ -8,6 +8,7 @@ from gramian.config import thread_count
 from gramian.estimators import CCA, PLSSVD, PLSCanonical, PLSRegression, PrincipalComponentRegression
 from gramian.estimators.regression import LONGEST
 from gramian.estimators.regression_path import KEPT, TOGETHER
+from gramian.estimators.validation import whole_number
 from gramian.forecasting import machine
 from gramian.forecasting.linear import moments_room
 from gramian.forecasting.plan import Job, Plan, plan
@@ -73,7 +74,7 @@ def _(estimator: Any, job: Job) -> Plan:
 def _(estimator: Any, job: Job) -> Plan:
     d, q = job.d, job.q
     route, r, first = compressed(job)
-    k = min(d, q, r, int(estimator.n_components or min(d, q)))
+    k = min(d, q, r, whole_number(estimator.n_components) or min(d, q))
     room = first.bytes + 8.0 * r * (d + q) * 6
 
     def seconds() -> float:

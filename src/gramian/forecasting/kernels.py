@@ -21,7 +21,7 @@ from gramian.estimators.kernel_folds import ALL_FOLDS
 from gramian.estimators.kernel_pairs import USUAL_RANK, choose, obstacle
 from gramian.estimators.kernel_svm import is_narrow
 from gramian.estimators.neighbour_search import WAYS, way_of_search
-from gramian.estimators.validation import check_components, whole_number
+from gramian.estimators.validation import check_components, is_auto, whole_number
 from gramian.forecasting import machine
 from gramian.forecasting.plan import Job, Plan, plan
 from gramian.forecasting.spectra import eigenpairs, gram
@@ -34,6 +34,8 @@ from gramian.solvers.working_sets import LEAST, SMALL, START
 from gramian.spaces import KernelSpace
 from gramian.spaces.kernel import check_rank
 
+#: Components that a criterion finds in usual data.
+FEW = 10
 #: Products with each matrix that canonical pairs of usual kernels take.
 PAIRS = 10
 #: Steps of k-means on usual data, and the share of rows that move in all of them together.
@@ -59,8 +61,8 @@ def prepared(estimator: Any, job: Job) -> tuple[Kernel, float]:
 @plan.register
 def _(estimator: KernelPCA, job: Job) -> Plan:
     n, (kernel, copy) = job.n, prepared(estimator, job)
-    check_components(estimator.n_components, n, f"the number of rows, {n}")
-    rank = whole_number(estimator.n_components)
+    check_components(estimator.n_components, n, f"the number of rows, {n}", auto=True)
+    rank = min(n, FEW) if is_auto(estimator.n_components) else whole_number(estimator.n_components)
     check_rank(rank, n)
     found = eigenpairs(gram(kernel, n, job.d), rank or n, estimator.solver)
     room = copy + found.bytes + 24.0 * n * (rank or n) * (rank is None)

@@ -66,7 +66,7 @@ def decompose(job: Job, k: int, solver: Any) -> Plan:
 @plan.register
 def _(estimator: PCA, job: Job) -> Plan:
     limit = min(job.n, job.d)
-    check_components(estimator.n_components, limit, f"min(n, d) = {limit} (n={job.n}, d={job.d})")
+    check_components(estimator.n_components, limit, f"min(n, d) = {limit} (n={job.n}, d={job.d})", auto=True)
     k = whole_number(estimator.n_components) or limit
     found = decompose(job, k, estimator.solver)
     room = job.copied + found.bytes + 8.0 * job.d * k * 3
@@ -76,12 +76,12 @@ def _(estimator: PCA, job: Job) -> Plan:
 @plan.register
 def _(estimator: ProbabilisticPCA, job: Job) -> Plan:
     n, d = job.n, job.d
-    check_components(estimator.n_components, d, f"d = {d}", fractions=False)
-    found = eigenpairs(table(d, True, 8.0 * d * d, lambda: n * machine.moments(d)), estimator.n_components or d, "auto")
+    check_components(estimator.n_components, d, f"d = {d}", fractions=False, auto=True)
+    k = whole_number(estimator.n_components) or d
+    found = eigenpairs(table(d, True, 8.0 * d * d, lambda: n * machine.moments(d)), k, "auto")
     room = job.copied + max(moments_room(n, d), found.bytes + 16.0 * d * d)
     if estimator.method == "closed":
         return Plan("closed form", "one pass over the rows", found.products, room, found.seconds, found.typical)
-    k = estimator.n_components or d
     time = lambda: found.seconds() + EM_STEPS * d * k * (3 * d + 8 * k) * machine.multiply()  # noqa: E731
     return Plan("EM", "as asked", f"{EM_STEPS} steps", room, time, True)
 

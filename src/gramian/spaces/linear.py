@@ -71,18 +71,22 @@ class MomentSpace:
     Parameters
     ----------
     moments : Moments
-        Weight, mean and scatter of the rows.
     center, scale : bool
         Subtract the column means; divide by the standard deviations.
     """
 
     def __init__(self, moments: Moments, *, center: bool = True, scale: bool = False) -> None:
+        self.moments, self.center = moments, center
         self.weight, self.limit = moments.weight, min(moments.d, int(np.ceil(moments.weight)))
         self.mean = moments.mean if center else np.zeros(moments.d)
         scatter = moments.scatter if center else moments.about_origin()
-        deviations = np.sqrt(np.diag(scatter) / (moments.weight - 1))
-        self.scale = column_scale(deviations, self.mean) if scale else np.ones(moments.d)
+        sizes = np.sqrt(np.diag(scatter) / (moments.weight - 1)) if scale else np.ones(moments.d)
+        self.scale = column_scale(sizes, self.mean) if scale else sizes
         self.scatter = scatter / np.outer(self.scale, self.scale) if scale else scatter
+
+    def standardized(self) -> MomentSpace:
+        """The same columns, divided by their standard deviations."""
+        return MomentSpace(self.moments, center=self.center, scale=True)
 
     def basis(
         self, rank: int | None, solver: str | Solver = "auto", rng: np.random.Generator | None = None
@@ -158,6 +162,12 @@ class LinearSpace:
             reason = f"eigenvalues span more than {1 / ILL_CONDITIONED:.0e}, which the {route} route cannot resolve"
             basis = self._solve("svd", reason, k, rng)
         return basis
+
+    def standardized(self) -> LinearSpace | MomentSpace:
+        """The same columns, divided by their standard deviations; from moments, if one pass has left them."""
+        if self._moments is not None and COMFORTABLE[0] < np.trace(self._moments.scatter) < COMFORTABLE[1]:
+            return MomentSpace(self._moments, center=self.center, scale=True)
+        return LinearSpace(self.X, center=self.center, scale=True, weights=self.weights)
 
     def moments(self) -> Moments | None:
         """Moments of the rows if they are at hand, or cheap; None otherwise."""
