@@ -36,6 +36,7 @@ from gramian.estimators import (
     SubGaussianWarning,
 )
 from gramian.models import load, save
+from gramian.selection import doctor
 
 __version__ = "0.1.0"
 
@@ -66,6 +67,7 @@ __all__ = [
     "Standardizer",
     "SubGaussianWarning",
     "config",
+    "doctor",
     "kernels",
     "load",
     "save",

@@ -1,0 +1,97 @@
+"""What is wrong with a table, before anything is fitted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gramian.kernels import as_kernel
+from gramian.selection.doctor_columns import check_columns
+from gramian.selection.doctor_findings import Diagnosis, Finding, ordered
+from gramian.selection.doctor_input import read
+from gramian.selection.doctor_kernel import check_kernel
+from gramian.selection.doctor_portrait import SAMPLE, portraits
+from gramian.selection.doctor_relations import check_relations
+from gramian.selection.doctor_rows import check_rows
+from gramian.selection.doctor_target import check_target
+
+
+def doctor(X: Any, kernel: Any = None, y: Any = None) -> Diagnosis:
+    """Look for faults that make estimators refuse, fail or mislead.
+
+    Constant, repeated, dependent and uneven columns; missing, infinite and stand-in values; text, identifiers and codes
+    of categories; outliers, copies of rows, heavy tails, counts, limits of measurement and offsets that cost digits;
+    targets that are constant or given away; kernels that see no row or every row as alike, or that are none. Nothing is
+    changed, and little is refused: a fault is a finding.
+
+    Parameters
+    ----------
+    X : (n, d) array, sparse matrix, list of rows, data frame or mapping of columns
+        Text, NaN and infinities are welcome. The kernel matrix, if the kernel is precomputed.
+    kernel : str, Kernel or callable, optional
+        A kernel to look at on these rows.
+    y : (n,) or (n, q) array, optional
+        Numbers or labels to predict.
+
+    Returns
+    -------
+    Diagnosis
+        Findings with code, severity, message, remedy and columns, the gravest first; it prints as text, and is false if
+        there are none.
+
+    Cost
+    ----
+    Two passes over the rows, a sort of each column (of a sample of 100,000 rows, if there are more), d^3/3
+    multiplications, and a kernel matrix of at most 1,000 rows. What was sampled is said.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gramian import doctor
+    >>> X = np.random.default_rng(0).standard_normal((200, 3))
+    >>> len(doctor(X))
+    0
+    >>> X[7, 1], X[:, 2] = np.nan, 5.0
+    >>> print(doctor(X))
+    Diagnosis  200 x 3   1 error, 1 warning
+    error      1 column misses values: 'x1' (1 of 200).
+               Use missing="em" where an estimator has it, drop those rows, or fill them.
+    warning    1 column is constant: 'x2' (always 5).
+               Leave it out: it can explain nothing.
+    """
+    measure = None if kernel is None else as_kernel(kernel)
+    sheet = read(X)
+    n = len(sheet.values)
+    findings: list[Finding] = list(sheet.findings)
+    looked_at = list(sheet.looked_at)
+    columns = portraits(sheet)
+    complete = np.isfinite(sheet.values).all(axis=1)
+    if measure is not None and measure.name == "precomputed":
+        if sheet.values.shape[1] != n:
+            raise ValueError(
+                f"kernel='precomputed' needs a square kernel matrix, n x n; X has shape {(n, sheet.width)}."
+            )
+        findings += [f for f in check_columns(columns) if f.code in ("missing_values", "infinite_values")]
+    elif columns:
+        if n > SAMPLE:
+            looked_at.append(f"{SAMPLE:,} of {n:,} rows for medians, tails and repeated values")
+        rows = np.flatnonzero(complete)
+        used = [c.at for c in columns if not c.empty]
+        if len(used) < len(columns):
+            rows = np.flatnonzero(np.isfinite(sheet.values[:, used]).all(axis=1))
+        whole = sheet.values if len(rows) == n else sheet.values[rows]
+        related, untold = check_relations(columns, whole)
+        findings += check_columns(columns) + related + check_rows(sheet.values, columns, rows)
+        looked_at += untold
+    facts: dict[str, Any] = {}
+    if y is not None:
+        findings += check_target(y, columns, n)
+    if measure is not None and columns and complete.sum() > 1:
+        rows = sheet.values if complete.all() else sheet.values[complete]
+        if measure.name == "precomputed":
+            rows = rows[:, complete]
+        seen, facts, told = check_kernel(measure.resolve(rows), rows)
+        findings += seen
+        looked_at += told
+    return Diagnosis(ordered(findings), (n, sheet.width), facts, tuple(looked_at))
