@@ -115,7 +115,7 @@ def dependence(R: Array) -> Dependence:
     --------
     >>> found = dependence(np.array([[1.0, 0.0, 0.6], [0.0, 1.0, 0.8], [0.6, 0.8, 1.0]]))
     >>> found.dependent.tolist(), found.own.round(12).tolist()
-    ([1], [0.0])
+    ([2], [0.0])
     """
     with one_blas_thread():
         _, pivots, rank, _ = scipy.linalg.lapack.dpstrf(R, tol=OWN, lower=0)
