@@ -212,6 +212,29 @@ def test_gaussian_tables_of_any_shape_are_clean(seed):
     assert not doctor(rng.standard_normal((n, d)) @ rng.standard_normal((d, d)) + rng.standard_normal(d))
 
 
+SHAPES = {
+    "uniform": lambda rng, n: rng.random(n),
+    "exponential": lambda rng, n: rng.exponential(size=n),
+    "Laplace": lambda rng, n: rng.laplace(size=n),
+    "two groups": lambda rng, n: rng.standard_normal(n) + 8 * (rng.random(n) < 0.3),
+    "Poisson": lambda rng, n: rng.poisson(20, n).astype(float),
+    "binary": lambda rng, n: (rng.random(n) < 0.4).astype(float),
+    "rounded": lambda rng, n: np.round(rng.standard_normal(n), 1),
+    "years": lambda rng, n: rng.integers(1950, 2020, n).astype(float),
+    "shares": lambda rng, n: rng.beta(0.5, 0.5, n),
+    "gamma": lambda rng, n: rng.gamma(2, size=n),
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
+def test_columns_need_not_be_gaussian_to_be_clean(shape):
+    found = []
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        found += doctor(np.column_stack([shape(rng, 500) for _ in range(4)])).codes
+    assert len(found) <= 1
+
+
 def test_many_columns_share_a_finding(sound):
     found = doctor(np.hstack([sound, np.ones((N, 20))]))
     (finding,) = found

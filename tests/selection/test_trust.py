@@ -317,12 +317,12 @@ def test_bad_input_is_one_line(table, call, kind, complaint):
 @pytest.mark.slow
 def test_intervals_cover():
     """95 % intervals of separate eigenvalues, and of the entries of their directions, hold the truth near 95 %."""
-    lam, n, samples = np.array([16.0, 8, 4, 2, 1, 0.5]), 200, 300
+    lam, n, samples = np.array([16.0, 8, 4, 2, 1, 0.5]), 200, 150
     rng = np.random.default_rng(1)
     Q = np.linalg.qr(rng.standard_normal((6, 6)))[0]
     values, entries = np.zeros(4), np.zeros((6, 4))
     for _ in range(samples):
-        found = trust(PCA(4), rng.standard_normal((n, 6)) * np.sqrt(lam) @ Q.T, n_boot=100)
+        found = trust(PCA(4), rng.standard_normal((n, 6)) * np.sqrt(lam) @ Q.T, n_boot=60)
         values += (found.values.low <= lam[:4]) & (lam[:4] <= found.values.high)
         V = Q[:, :4] * np.sign((Q[:, :4] * found.vectors.estimate).sum(axis=0))
         entries += (found.vectors.low <= V) & (found.vectors.high >= V)

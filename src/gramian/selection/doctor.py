@@ -17,6 +17,7 @@ from gramian.selection.doctor_rows import check_rows
 from gramian.selection.doctor_target import check_target
 
 
+@np.errstate(all="ignore")  # of numbers that overflow there is a finding
 def doctor(X: Any, kernel: Any = None, y: Any = None) -> Diagnosis:
     """Look for faults that make estimators refuse, fail or mislead.
 
@@ -87,11 +88,14 @@ def doctor(X: Any, kernel: Any = None, y: Any = None) -> Diagnosis:
     facts: dict[str, Any] = {}
     if y is not None:
         findings += check_target(y, columns, n)
-    if measure is not None and columns and complete.sum() > 1:
+    extreme = any(column.extreme for column in columns)
+    if measure is not None and extreme:
+        looked_at.append("the kernel was not looked at: distances of these rows leave double precision")
+    elif measure is not None and columns and complete.sum() > 1:
         rows = sheet.values if complete.all() else sheet.values[complete]
         if measure.name == "precomputed":
             rows = rows[:, complete]
-        seen, facts, told = check_kernel(measure.resolve(rows), rows)
+        seen, facts, told = check_kernel(measure, rows)
         findings += seen
         looked_at += told
     return Diagnosis(ordered(findings), (n, sheet.width), facts, tuple(looked_at))

@@ -20,9 +20,9 @@ ALMOST_ALL = 0.99
 OFFSET, NARROW_OFFSET = 1e5, 1e2
 #: Different values up to which whole numbers may be codes of categories.
 CODES = 12
-#: Share of the squares that the largest hundredth of the values may make up. A Gaussian has 0.08, exponential tails
-#: 0.16; above a third, those few rows are most of what a component follows.
-TAIL = 1 / 3
+#: Share of the squares that the largest hundredth of the values may make up. A Gaussian column has 0.08, an exponential
+#: one 0.23, the exponential of a standard Gaussian 0.5: then those few rows are most of what a component follows.
+TAIL = 0.4
 #: Share of the rows at the very end of a column's range that looks like a limit of measurement.
 LUMP = 0.05
 

@@ -30,7 +30,7 @@ HALF = 0.5
 
 
 def check_kernel(kernel: Kernel, X: Array) -> tuple[list[Finding], dict[str, Any], list[str]]:
-    """Look at a kernel, its parameters resolved, on rows without gaps; findings, facts, and what was sampled."""
+    """Look at a kernel on rows without gaps; findings, facts, and what was sampled."""
     n = len(X)
     given = kernel.name == "precomputed"
     chosen = np.sort(np.random.default_rng(0).choice(n, SAMPLE, replace=False)) if n > SAMPLE else np.arange(n)
@@ -39,8 +39,9 @@ def check_kernel(kernel: Kernel, X: Array) -> tuple[list[Finding], dict[str, Any
     findings = _memory(n) if not given else _symmetric(X)
     rows = X[np.ix_(chosen, chosen)] if given else X[chosen]
     try:
-        with np.errstate(all="ignore"):
-            K = kernel.block(rows, rows)
+        kernel = kernel.resolve(X)
+        facts["kernel"] = str(kernel)
+        K = kernel.block(rows, rows)
     except ValueError as error:
         return (
             [*findings, Finding("kernel_fails", f"the kernel {kernel} fails on these rows.", str(error))],
@@ -52,7 +53,7 @@ def check_kernel(kernel: Kernel, X: Array) -> tuple[list[Finding], dict[str, Any
     K = (K + K.T) / 2
     centred = K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean()
     total, squares = float(np.trace(centred)), float(np.sum(centred**2))
-    if total > 0 and squares > 0:
+    if total > 0 and 0 < squares < np.inf:
         facts["effective_rank"] = total**2 / squares
     probes = CrossGram(kernel, rows[:PROBES], X[:CROWD]).toarray() if n > SAMPLE and not given else K
     stationary = bool(np.ptp(np.diag(K)) <= 1e-12 * abs(K[0, 0]) and K[0, 0] > 0)

@@ -14,9 +14,8 @@ from gramian.selection.doctor_input import Sheet
 SAMPLE = 100_000
 #: Ratio of a Gaussian's standard deviation to its median distance from the median.
 GAUSSIAN = 1.4826
-#: Robust deviations from the median beyond which a value is far: Gaussian columns have none in 10^20 rows, and those
-#: with exponential tails one in 30,000.
-FAR = 10.0
+#: A value is far if, of columns with exponential tails and as many rows, one in so many has one like it.
+COLUMNS_IN = 1000
 #: Shape is judged from so many rows on; fewer say little of tails and of repeated values.
 ENOUGH = 50
 #: Sizes whose squares, summed over many rows, stay within double precision.
@@ -129,10 +128,11 @@ class Portrait:
 
     @cached_property
     def far(self) -> Array:
-        """Rows whose value is more than :data:`FAR` robust deviations from the median."""
+        """Rows whose value is more than ``log(1000 n)`` robust deviations off the median: 12.6 if n = 300."""
         below, above = self.spreads
+        limit = np.log(COLUMNS_IN * self.n)
         with np.errstate(invalid="ignore", over="ignore"):
-            away = (self.values < self.median - FAR * below) | (self.values > self.median + FAR * above)
+            away = (self.values < self.median - limit * below) | (self.values > self.median + limit * above)
         return np.flatnonzero(away & np.isfinite(self.values))
 
     @cached_property

@@ -15,10 +15,11 @@ from gramian.selection.doctor_portrait import ENOUGH, Portrait
 
 #: Copies expected by chance below which a single one is no chance.
 CHANCE = 1e-3
-#: Share of copies that is reported whatever the chance.
-MANY = 0.01
-#: Odds of a Gaussian row, among all rows of a table, beyond which a row is far. Tables are not Gaussian: so small.
-ODDS = 1e-9
+#: Share of copies, and times the number expected by chance, that are reported otherwise.
+MANY, TIMES = 0.01, 10
+#: Odds of a Gaussian row, among all rows of a table, beyond which a row is far; and how many times as far as 99 % of
+#: the rows it must be, for tables are not Gaussian.
+ODDS, APART = 1e-9, 3.0
 #: Share of the rows with one value from which a column has no spread to measure distances by.
 HALF = 0.5
 #: Rows there must be for each column, so that their covariance can be trusted.
@@ -64,9 +65,9 @@ def _duplicates(values: Array, columns: list[Portrait]) -> list[Finding]:
     if not pairs:
         return []
     # If columns were independent, two rows would agree in all of them with this probability.
-    agree = np.prod([float(np.sum((c.runs[1] / len(c.order)) ** 2)) for c in live])
+    agree = float(np.prod([np.sum((c.runs[1] / len(c.order)) ** 2) for c in live]))
     expected = n * (n - 1) / 2 * agree
-    if expected > CHANCE and len(pairs) <= MANY * n:
+    if expected > CHANCE and len(pairs) <= max(MANY * n, TIMES * expected):
         return []
     copies = sorted((int(max(pair)), int(min(pair))) for pair in pairs)
     said = listed([f"row {copy} repeats row {first}" for copy, first in copies])
@@ -132,7 +133,7 @@ def _unusual(values: Array, places: list[int], rows: Array) -> Array:
         whitening = vectors[:, kept] / np.sqrt(sizes[kept]) / scale[:, None]
         scores = LinearProjection(moments.mean, whitening, whitening.T).scores(A)
         squares = np.einsum("ij,ij->i", scores, scores)
-        before, inside = inside, squares <= limit
+        before, inside = inside, squares <= max(limit, APART**2 * np.quantile(squares, 0.99))
         if inside.sum() <= len(rows) - few(len(rows)):
             return np.empty(0, dtype=int)  # a group of rows, not outliers
         if (inside == before).all():

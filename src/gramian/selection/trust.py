@@ -100,6 +100,7 @@ def trust(
     if isinstance(fitted, KernelPCA):
         found = _of_kernel(fitted, rows, names, level)
     else:
+        y = y if hasattr(fitted, "predict") else None  # what the others are given they do not look at
         targets = None if y is None else check_targets(y, rows.shape[0], missing=True)
         Y = None if targets is None else targets.values[:, 0] if targets.single else targets.values
         found = _of_draws(fitted, rows, Y, names, n_boot, level, rng)
