@@ -284,9 +284,27 @@ def test_warnings_of_draws_are_counted(rng):
     assert replicas.warned > 0
 
 
+def test_draws_that_cannot_be_fitted_are_left_out_and_told(rng):
+    X = np.column_stack([rng.standard_normal((12, 2)), np.eye(12)[:, :2]])
+    found = trust(ProbabilisticPCA(2), X[:, :3], n_boot=40)
+    assert 0 < found.refused < 20
+    assert f"{found.refused} of 40 draws could not be fitted" in str(found)
+    with pytest.raises(ValueError, match="cannot be fitted to most draws"):
+        trust(CCA(1), X[:, 2:3], X[:, 3:], n_boot=40)
+
+
+def test_components_without_variance_have_limits_of_zero(rng):
+    X = rng.standard_normal((50, 2)) @ rng.standard_normal((2, 4))
+    found = trust(PCA(), X, n_boot=20)
+    assert (found.values.high[:2] > 0).all()
+    assert (found.values.high[2:] == 0).all()
+    json.dumps(found.to_dict(), allow_nan=False)
+
+
 BAD = {
     "method": (lambda X: trust(ICA(2), X), TypeError, "trust does not know ICA"),
     "draws": (lambda X: trust(PCA(2), X, n_boot=3), ValueError, "n_boot=3"),
+    "few rows": (lambda X: trust(PCA(2), X[:5]), ValueError, "at least 10 are needed"),
     "level": (lambda X: trust(PCA(2), X, level=95), ValueError, "level=95"),
     "other rows": (lambda X: trust(PCA(2).fit(X), X[:50]), ValueError, "was fitted to 200 rows, X has 50"),
     "nan": (lambda X: trust(PCA(2), np.where(X > 3, np.nan, X)), ValueError, "NaN"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -17,12 +18,14 @@ from gramian.estimators.targets import check_targets
 from gramian.estimators.validation import validate
 from gramian.results import Array
 from gramian.selection.trust_columns import importance_of
-from gramian.selection.trust_draws import Replicas
+from gramian.selection.trust_draws import Replicas, quiet_fit
 from gramian.selection.trust_intervals import Band, band, band_from_error
 from gramian.selection.trust_readings import Reading, align, largest_angle, padded, read
 from gramian.selection.trust_result import Trust
 from gramian.selection.trust_ties import Ties, gaps_in_errors, influence_of_rows
 
+#: Rows below which draws differ too much from each other to tell anything.
+LEAST = 10
 #: Rows, as a share of all, and times that the number of components is chosen again. Rows are taken once: copies of a
 #: row on both sides of a fold would make every number look good.
 SUBSAMPLE, TIMES = 0.8, 20
@@ -118,10 +121,12 @@ def _fitted(estimator: Any, X: Any, y: Any) -> Any:
     """The estimator if it is fitted to these rows, or a clone that is."""
     if not isinstance(estimator, KernelPCA) and read.dispatch(type(estimator)) is read.dispatch(object):
         read(estimator)  # which refuses it
+    n = X.shape[0] if hasattr(X, "shape") else len(X)
+    if n < LEAST:
+        raise ValueError(f"X has {n} rows; at least {LEAST} are needed to say what other rows would give.")
     summary = getattr(estimator, "summary_", None)
     if summary is None:
         return clone(estimator).fit(X) if y is None else clone(estimator).fit(X, y)
-    n = X.shape[0] if hasattr(X, "shape") else len(X)
     if round(summary.facts["n"]) != n:
         raise ValueError(
             f"{type(estimator).__name__} was fitted to {round(summary.facts['n']):,} rows, X has {n:,}. Give the rows "
@@ -165,6 +170,7 @@ def _of_draws(
         draws=n_boot,
         route="moments" if replicas.by_moments else "weighted rows",
         warned=replicas.warned,
+        refused=replicas.refused,
     )
 
 
@@ -181,7 +187,8 @@ def _ties(fitted: Any, X: Any, reading: Reading, draws: Array) -> Ties | None:
     if isinstance(fitted, (PCA, ProbabilisticPCA)) and (sp.issparse(X) or not np.isnan(X).any()):
         wider = fitted
         if k < min(X.shape) - 1:  # one more, to see whether the last is told from the first left out
-            wider = clone(fitted).set_params(n_components=k + 1).fit(X)
+            with suppress(ValueError):  # there may be no more
+                wider, _ = quiet_fit(clone(fitted).set_params(n_components=k + 1), X)
         return Ties(gaps_in_errors(read(wider).values, influence_of_rows(wider, X))[0], k)
     spread = np.diff(draws, axis=1).std(axis=0, ddof=1)
     gaps = -np.diff(reading.values)

@@ -22,6 +22,8 @@ from gramian.results import Array
 TOGETHER = 2**25
 #: Columns up to which products of columns are formed, to be weighted by all draws at once.
 NARROW = 64
+#: Share of the squares about the mean of all rows that sums of them lose.
+ROUNDING = 1e-12
 #: Rows there must be for each column, so that moments are less work than the rows are.
 ROWS_EACH = 4
 
@@ -48,7 +50,7 @@ class Replicas:
     def __init__(self, estimator: Any, X: Any, y: Any, n_boot: int, rng: np.random.Generator) -> None:
         self.estimator, self.n_boot, self.rng = estimator, n_boot, rng
         self.X, self.y = X, None if y is None else np.asarray(y, dtype=np.float64)
-        self.warned = 0
+        self.warned = self.refused = 0
         views = [X] if self.y is None else [X, self.y.reshape(len(self.y), -1)]
         dense = not sp.issparse(X) and all(np.isfinite(view).all() for view in views)
         width = sum(view.shape[1] for view in views)
@@ -59,15 +61,18 @@ class Replicas:
         # Pinned once for all fits: each of them is small.
         with track("bootstrap", self.n_boot) as tracker, one_blas_thread():
             for arguments, weights in self._by_moments() if self.by_moments else self._by_rows():
-                yield self._fit(arguments, weights)
+                try:
+                    fitted, warned = quiet_fit(self.estimator, *arguments, sample_weight=weights)
+                except ValueError as refusal:  # a draw may lack rows that a method needs
+                    self.refused += 1
+                    if self.refused > self.n_boot / 2:
+                        raise ValueError(
+                            f"{type(self.estimator).__name__} cannot be fitted to most draws of these rows: {refusal}"
+                        ) from refusal
+                else:
+                    self.warned += warned
+                    yield fitted
                 tracker.advance(self.n_boot)
-
-    def _fit(self, arguments: tuple[Any, ...], weights: Array) -> Any:
-        with warnings.catch_warnings(record=True) as heard:
-            warnings.simplefilter("always", GramianWarning)
-            fitted = clone(self.estimator).fit(*arguments, sample_weight=weights)
-        self.warned += any(issubclass(warning.category, GramianWarning) for warning in heard)
-        return fitted
 
     def _by_rows(self) -> Iterator[tuple[tuple[Any, ...], Array]]:
         n = self.X.shape[0]
@@ -85,6 +90,14 @@ class Replicas:
                 yield (rows,), weights
             else:
                 yield (rows[:, :d], rows[:, d] if self.y.ndim == 1 else rows[:, d:]), weights
+
+
+def quiet_fit(estimator: Any, *arguments: Any, **more: Any) -> tuple[Any, bool]:
+    """Fit a clone without a word, and say whether it would have warned."""
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always", GramianWarning)
+        fitted = clone(estimator).fit(*arguments, **more)
+    return fitted, any(issubclass(warning.category, GramianWarning) for warning in heard)
 
 
 def drawn_moments(views: Sequence[Array], n_boot: int, rng: np.random.Generator) -> Iterator[Moments]:
@@ -130,10 +143,13 @@ def drawn_moments(views: Sequence[Array], n_boot: int, rng: np.random.Generator)
         parts = run(work, share(len(blocks), threads_for(len(blocks))), lambda done: part_done(done / len(blocks)))
         sums, squares = (np.sum([part[which] for part in parts], axis=0) for which in (0, 1))
         for shift, half in zip(sums / n, squares, strict=True):
-            scatter = np.zeros((p, p))
-            scatter[pairs] = half
-            scatter = scatter + np.triu(scatter, 1).T
-            yield Moments(float(n), mean, scatter - n * np.outer(shift, shift), shift)
+            about_mean = np.zeros((p, p))
+            about_mean[pairs] = half
+            about_mean += np.triu(about_mean, 1).T
+            scatter = about_mean - n * np.outer(shift, shift)
+            constant = np.diag(scatter) <= ROUNDING * np.diag(about_mean)  # in this draw: what is left is rounding
+            scatter[constant] = scatter[:, constant] = 0.0
+            yield Moments(float(n), mean, scatter, shift)
 
 
 def _add_products(squares: Array, rows: Array, weights: Array, pairs: tuple[Array, Array]) -> None:

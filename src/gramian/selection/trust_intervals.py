@@ -12,9 +12,12 @@ import scipy.stats
 
 from gramian.results import Array
 
+#: Share of the estimate below which a draw counts as that share.
+LEAST = 1e-6
+Scale = Callable[[Array], Array]
 #: Kind of number -> scale on which it varies evenly, and the way back.
-SCALES: dict[str, tuple[Callable[[Array], Array], Callable[[Array], Array]]] = {
-    "positive": (lambda x: np.log(np.maximum(x, 1e-300)), np.exp),
+SCALES: dict[str, tuple[Scale, Scale]] = {
+    "positive": (np.log, np.exp),
     "share": (lambda x: scipy.special.logit(np.clip(x, 1e-12, 1 - 1e-12)), scipy.special.expit),
     "correlation": (lambda x: np.arctanh(np.clip(x, -1 + 1e-12, 1 - 1e-12)), np.tanh),
     "signed": (lambda x: x, lambda x: x),
@@ -61,6 +64,18 @@ def band(estimate: Array, draws: Array, kind: str, level: float) -> Band:
         Probability that the limits are to hold the truth with.
     """
     forth, back = SCALES[kind]
+    if kind == "positive":  # a draw may lack what only a few rows have; a component without variance has no logarithm
+        nothing = estimate <= 0
+        estimate, draws = np.where(nothing, 0.0, estimate), np.where(nothing, 0.0, draws)
+        floor = np.where(nothing, 1.0, LEAST * estimate)
+        found = _band(np.maximum(estimate, floor), np.maximum(draws, floor), forth, back, kind, level)
+        return Band(
+            estimate, draws.std(axis=0, ddof=1), *(np.where(nothing, 0.0, end) for end in (found.low, found.high))
+        )
+    return _band(estimate, draws, forth, back, kind, level)
+
+
+def _band(estimate: Array, draws: Array, forth: Scale, back: Scale, kind: str, level: float) -> Band:
     at, moved = forth(estimate), forth(draws)
     half = scipy.stats.norm.isf((1 - level) / 2) * moved.std(axis=0, ddof=1)
     middle = at if kind == "signed" else 2 * at - moved.mean(axis=0)

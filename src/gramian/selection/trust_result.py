@@ -35,8 +35,8 @@ class Trust:
         two. Components of one group are turned together.
     angles : (2,) array or None
         Largest angle in degrees between the span of the components and that of a draw: median, and 95 % of draws.
-    draws, route, warned
-        Bootstrap draws, how they were made, and in how many of them the fit warned.
+    draws, route, warned, refused
+        Bootstrap draws, how they were made, and in how many of them the fit warned or was not possible.
     chosen : dict of int to float, or None
         Share of the parts of the rows from which each number of components was chosen.
     importance : ColumnImportance or None
@@ -56,6 +56,7 @@ class Trust:
     angles: Array | None = None
     draws: int = 0
     warned: int = 0
+    refused: int = 0
     chosen: dict[int, float] | None = None
     importance: ColumnImportance | None = None
 
@@ -95,6 +96,8 @@ class Trust:
             )
         if self.warned:
             lines.append(("note", f"the fit warned in {self.warned:,} of {self.draws:,} draws."))
+        if self.refused:
+            lines.append(("note", f"{self.refused:,} of {self.draws:,} draws could not be fitted and were left out."))
         return str(FitSummary(tuple(title), tuple(lines)))
 
     def _how(self) -> str:
@@ -169,6 +172,7 @@ class Trust:
             "draws": self.draws,
             "route": self.route,
             "warned": self.warned,
+            "refused": self.refused,
             "chosen": None if self.chosen is None else {str(k): part for k, part in self.chosen.items()},
             "importance": None if self.importance is None else self.importance.to_dict(),
         }
