@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from gramian.kernels import as_kernel
+from gramian.kernels import Kernel, as_kernel
 from gramian.selection.doctor_columns import check_columns
 from gramian.selection.doctor_findings import Diagnosis, Finding, ordered
-from gramian.selection.doctor_input import read
+from gramian.selection.doctor_input import Sheet, read
 from gramian.selection.doctor_kernel import check_kernel
-from gramian.selection.doctor_portrait import SAMPLE, portraits
+from gramian.selection.doctor_portrait import SAMPLE, Portrait, portraits
 from gramian.selection.doctor_relations import check_relations
 from gramian.selection.doctor_rows import check_rows
 from gramian.selection.doctor_target import check_target
@@ -63,39 +63,51 @@ def doctor(X: Any, kernel: Any = None, y: Any = None) -> Diagnosis:
     """
     measure = None if kernel is None else as_kernel(kernel)
     sheet = read(X)
-    n = len(sheet.values)
-    findings: list[Finding] = list(sheet.findings)
-    looked_at = list(sheet.looked_at)
-    columns = portraits(sheet)
-    complete = np.isfinite(sheet.values).all(axis=1)
+    n, columns = len(sheet.values), portraits(sheet)
+    seen = Seen(list(sheet.findings), list(sheet.looked_at), {})
     if measure is not None and measure.name == "precomputed":
         if sheet.values.shape[1] != n:
-            raise ValueError(
-                f"kernel='precomputed' needs a square kernel matrix, n x n; X has shape {(n, sheet.width)}."
-            )
-        findings += [f for f in check_columns(columns) if f.code in ("missing_values", "infinite_values")]
+            raise ValueError(f"kernel='precomputed' needs a square matrix, n x n; X has shape {(n, sheet.width)}.")
+        seen.findings.extend([f for f in check_columns(columns) if f.code in ("missing_values", "infinite_values")])
     elif columns:
-        if n > SAMPLE:
-            looked_at.append(f"{SAMPLE:,} of {n:,} rows for medians, tails and repeated values")
-        rows = np.flatnonzero(complete)
-        used = [c.at for c in columns if not c.empty]
-        if len(used) < len(columns):
-            rows = np.flatnonzero(np.isfinite(sheet.values[:, used]).all(axis=1))
-        whole = sheet.values if len(rows) == n else sheet.values[rows]
-        related, untold = check_relations(columns, whole)
-        findings += check_columns(columns) + related + check_rows(sheet.values, columns, rows)
-        looked_at += untold
-    facts: dict[str, Any] = {}
+        _table(sheet, columns, seen)
     if y is not None:
-        findings += check_target(y, columns, n)
-    extreme = any(column.extreme for column in columns)
-    if measure is not None and extreme:
-        looked_at.append("the kernel was not looked at: distances of these rows leave double precision")
-    elif measure is not None and columns and complete.sum() > 1:
-        rows = sheet.values if complete.all() else sheet.values[complete]
-        if measure.name == "precomputed":
-            rows = rows[:, complete]
-        seen, facts, told = check_kernel(measure, rows)
-        findings += seen
-        looked_at += told
-    return Diagnosis(ordered(findings), (n, sheet.width), facts, tuple(looked_at))
+        seen.findings.extend(check_target(y, columns, n))
+    if measure is not None and columns:
+        _kernel(measure, sheet, columns, seen)
+    return Diagnosis(ordered(seen.findings), (n, sheet.width), seen.facts, tuple(seen.looked_at))
+
+
+class Seen(NamedTuple):
+    """What has been seen so far."""
+
+    findings: list[Finding]
+    looked_at: list[str]
+    facts: dict[str, Any]
+
+
+def _table(sheet: Sheet, columns: list[Portrait], seen: Seen) -> None:
+    n = len(sheet.values)
+    if n > SAMPLE:
+        seen.looked_at.append(f"{SAMPLE:,} of {n:,} rows for medians, tails and repeated values")
+    used = [column.at for column in columns if not column.empty]
+    values = sheet.values if len(used) == len(columns) else sheet.values[:, used]
+    rows = np.flatnonzero(np.isfinite(values).all(axis=1))
+    related, untold = check_relations(columns, sheet.values if len(rows) == n else sheet.values[rows])
+    seen.findings.extend([*check_columns(columns), *related, *check_rows(sheet.values, columns, rows)])
+    seen.looked_at.extend(untold)
+
+
+def _kernel(kernel: Kernel, sheet: Sheet, columns: list[Portrait], seen: Seen) -> None:
+    if any(column.extreme for column in columns):
+        seen.looked_at.append("the kernel was not looked at: distances of these rows leave double precision")
+        return
+    complete = np.isfinite(sheet.values).all(axis=1)
+    if complete.sum() < 2:
+        seen.looked_at.append("the kernel was not looked at: fewer than two rows have no gap")
+        return
+    rows = sheet.values if complete.all() else sheet.values[complete]
+    findings, facts, told = check_kernel(kernel, rows[:, complete] if kernel.name == "precomputed" else rows)
+    seen.findings.extend(findings)
+    seen.facts.update(facts)
+    seen.looked_at.extend(told)
