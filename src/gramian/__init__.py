@@ -39,6 +39,7 @@ from gramian.estimators import (
 )
 from gramian.forecasting import Forecast, forecast
 from gramian.models import load, save
+from gramian.selection import doctor
 
 __version__ = "0.1.0"
 
@@ -72,6 +73,7 @@ __all__ = [
     "Standardizer",
     "SubGaussianWarning",
     "config",
+    "doctor",
     "forecast",
     "kernels",
     "load",
