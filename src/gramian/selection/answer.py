@@ -27,6 +27,14 @@ class HowMany:
         Its name.
     note : str
         What to mind, if anything.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from gramian.selection import how_many
+    >>> found = how_many(load_iris().data)
+    >>> found.recommended, found.decided_by
+    (1, 'deflated parallel analysis')
     """
 
     method: str

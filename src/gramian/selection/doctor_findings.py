@@ -68,6 +68,16 @@ class Finding:
         Columns it is about, the first the worst.
     rows : tuple of int
         Rows it is about, counted from 0; the first hundred of them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gramian import doctor
+    >>> X = np.random.default_rng(0).standard_normal((50, 3))
+    >>> X[:, 1] = 7.0
+    >>> finding = doctor(X).findings[0]
+    >>> finding.code, finding.columns
+    ('constant_column', ('x1',))
     """
 
     code: str
@@ -95,6 +105,13 @@ class Diagnosis:
         Numbers that are worth knowing of a table without faults too, such as the effective rank of the kernel.
     looked_at : tuple of str
         Where a sample stood for all rows, a sentence each.
+
+    Examples
+    --------
+    >>> from gramian import doctor
+    >>> from sklearn.datasets import load_iris
+    >>> bool(doctor(load_iris().data))
+    False
     """
 
     findings: tuple[Finding, ...]

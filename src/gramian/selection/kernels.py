@@ -60,6 +60,14 @@ class KernelChoice:
     table : tuple of Candidate
     folds : int
         Outer folds.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gramian.selection import select_kernel
+    >>> X = np.linspace(-3, 3, 60)[:, None]
+    >>> select_kernel(X, np.sin(2 * X[:, 0]), ["linear", "rbf(sigma=0.7)"]).kernel
+    'rbf(sigma=0.7)'
     """
 
     kernel: str

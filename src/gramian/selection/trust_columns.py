@@ -37,6 +37,16 @@ class ColumnImportance:
         "slopes" or "shuffled".
     rows : int
         Rows that were looked at.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from gramian import KernelPCA
+    >>> from gramian.selection import column_importance
+    >>> X = load_iris().data
+    >>> found = column_importance(KernelPCA(2, kernel="rbf(sigma=3)").fit(X), X)
+    >>> found.shares.shape, found.shares.sum(axis=0).round(6).tolist()
+    ((4, 2), [1.0, 1.0])
     """
 
     shares: Array

@@ -50,6 +50,13 @@ class Bandwidth:
         With y: for every width tried its best ``ridge``, the mean squared leave-one-out ``error`` and ``r2``.
     ridge : float or None
         The ridge that goes with the width, if rows left out decide.
+
+    Examples
+    --------
+    >>> from gramian.selection import bandwidth
+    >>> found = bandwidth([[0.0], [1.0], [2.0], [4.0]])
+    >>> found.decided_by, found.sigma > 0, found.ridge
+    ('median distance', True, None)
     """
 
     sigma: float
