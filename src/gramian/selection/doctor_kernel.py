@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 
 from gramian.config import format_bytes, memory_budget
+from gramian.estimators import KernelPCA
+from gramian.forecasting import forecast
 from gramian.kernels import Kernel
 from gramian.kernels.base import format_value
 from gramian.kernels.widths import median_width
@@ -27,6 +29,8 @@ ALIKE = 0.01
 OFF_SCALE = 10
 #: Share of the variance in feature space that one row may hold.
 HALF = 0.5
+#: Kernel PCA whose cost is forecast where the matrix would not fit.
+COMPONENTS, LANDMARKS = 2, 1000
 
 
 def check_kernel(kernel: Kernel, X: Array) -> tuple[list[Finding], dict[str, Any], list[str]]:
@@ -36,7 +40,7 @@ def check_kernel(kernel: Kernel, X: Array) -> tuple[list[Finding], dict[str, Any
     chosen = np.sort(np.random.default_rng(0).choice(n, SAMPLE, replace=False)) if n > SAMPLE else np.arange(n)
     told = [f"the kernel on {SAMPLE:,} of {n:,} rows"] if n > SAMPLE else []
     facts: dict[str, Any] = {"kernel": str(kernel), "kernel_rows": len(chosen)}
-    findings = _memory(n) if not given else _symmetric(X)
+    findings = _memory(kernel, *X.shape) if not given else _symmetric(X)
     rows = X[np.ix_(chosen, chosen)] if given else X[chosen]
     try:
         kernel = kernel.resolve(X)
@@ -70,12 +74,19 @@ def _symmetric(K: Array) -> list[Finding]:
     return [Finding("gram_asymmetric", message, "If that is rounding, use (K + K.T) / 2; else look how it was made.")]
 
 
-def _memory(n: int) -> list[Finding]:
+def _memory(kernel: Kernel, n: int, d: int) -> list[Finding]:
+    """A matrix that does not fit, and what the ways around it cost."""
     size, budget = 8.0 * n * n, memory_budget()
     if size <= budget:
         return []
     message = f"the kernel matrix of {n:,} rows would take {format_bytes(size)}, the budget is {format_bytes(budget)}."
-    remedy = "Estimators then work without it, at the price of time; ask for few components, or take fewer rows."
+    ways = {"exactly": KernelPCA(COMPONENTS, kernel=kernel)}
+    ways[f"with landmarks={LANDMARKS}"] = KernelPCA(COMPONENTS, kernel=kernel, landmarks=LANDMARKS)
+    costs = {way: forecast(estimator, n, d) for way, estimator in ways.items()}
+    said = [f"about {cost.seconds:.2g} s {way}" for way, cost in costs.items() if cost.fits]
+    remedy = "Ask for few components, or take fewer rows."
+    if said:
+        remedy = f"Estimators work without it: kernel PCA of {COMPONENTS} components takes {' or '.join(said)}."
     return [Finding("gram_memory", message, remedy)]
 
 
