@@ -79,7 +79,7 @@ class Landmarks(Approximation):
         Trace error that may be left; only for "pivoted".
     refine : bool
         Move each pivoted landmark to the mean of the rows nearest to it, where the kernel falls with the Euclidean
-        distance, rows are dense, and ``tol`` is not given: the trace error is smaller by about a quarter.
+        distance, rows are dense, and ``tol`` is not given: the trace error is smaller by about a fifth.
     random_state : int
         Seed.
 

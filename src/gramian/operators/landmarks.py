@@ -147,7 +147,8 @@ def spread(kernel: Kernel, X: Any, count: int, rng: np.random.Generator, weights
 def centred_on_cells(kernel: Kernel, X: Any, Z: Any, weights: Array | None = None) -> Any:
     """Move each landmark to the mean of the rows that are nearest to it, if similarities fall with the distance.
 
-    One step of Lloyd's iteration: the trace error falls by a fifth to a third, for the price of plain distances.
+    One step of Lloyd's iteration: on balanced clusters the trace error falls by 16 to 29 %, for the price of plain
+    distances.
     """
     if sp.issparse(X) or isinstance(kernel, Linear) or not is_plain(kernel):
         return Z
