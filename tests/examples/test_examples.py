@@ -10,8 +10,11 @@ import pytest
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 GALLERY = sorted(EXAMPLES.glob("plot_*.py"))
-#: Pages of the gallery that take over 5 s on two cores.
-SLOW: set[str] = {"plot_paired_texts"}
+#: Pages of the gallery that take over two seconds.
+SLOW = {
+    *("plot_paired_texts", "plot_random_projection", "plot_denoise_digits", "plot_probabilistic_pca"),
+    *("plot_pca_four_ways", "plot_collinear_regressors", "plot_digits_subspaces", "plot_features_or_kernel"),
+}
 
 
 @pytest.fixture
