@@ -1,8 +1,9 @@
-"""A table in a text file: the command line against Arrow's reader and a fit of rows that are there already."""
+"""A table in a text file: the command line against Arrow's reader and a fit of what it gives."""
 
 from __future__ import annotations
 
 import tempfile
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,18 +17,18 @@ from gramian import PCA
 from gramian.cli.app import run as command_line
 
 
-def _table(n: int, d: int) -> tuple[tempfile.TemporaryDirectory[str], Path, np.ndarray]:
-    """A folder that goes with its owner, the file in it, and its numbers."""
+def _table(n: int, d: int) -> tuple[tempfile.TemporaryDirectory[str], Path]:
+    """A folder that goes with its owner, and the file in it."""
     X = np.random.default_rng(0).standard_normal((n, d)) * np.linspace(1, 3, d)
     folder = tempfile.TemporaryDirectory()
     path = Path(folder.name, "table.csv")
     arrow_csv.write_csv(pa.table({f"x{at}": column for at, column in enumerate(X.T)}), path)
-    return folder, path, X
+    return folder, path
 
 
 def ours(n: int, d: int) -> Callable:
     """``gramian fit``: what the file looks like is found out, names and gaps are checked."""
-    folder, path, _ = _table(n, d)
+    folder, path = _table(n, d)
 
     def run() -> dict[str, Any]:
         if command_line(["fit", str(path), "-k", "3", "--quiet"]) != 0:
@@ -38,14 +39,18 @@ def ours(n: int, d: int) -> Callable:
 
 
 def theirs(n: int, d: int) -> Callable:
-    """Arrow's reader, and a fit of the same numbers in one array; what lies between the two is left out."""
-    folder, path, X = _table(n, d)
+    """Arrow's reader, its columns put side by side, and the fit; nothing is checked or found out."""
+    folder, path = _table(n, d)
 
     def run() -> dict[str, Any]:
-        if arrow_csv.read_csv(path).num_rows != n:
-            raise RuntimeError(f"Arrow lost rows of {folder.name}.")
-        PCA(3).fit(X)
-        return {}
+        start = time.perf_counter()
+        table = arrow_csv.read_csv(path)
+        read = time.perf_counter() - start
+        X = np.column_stack([column.to_numpy() for column in table.columns])
+        stacked = time.perf_counter() - start - read
+        if PCA(3).fit(X).n_features_in_ != d:
+            raise RuntimeError(f"Arrow lost columns of {folder.name}.")
+        return {"work": f"{read:.2f} s to read, {stacked:.2f} s to stack"}
 
     return run
 
