@@ -140,7 +140,7 @@ def contests() -> list[Contest]:
                     (Contestant("gramian", ours, {"n": 1_000_000, **shape}),),
                     repeats=1,
                     warm=False,
-                    note="8 GB of mapped rows are never kept",
+                    note=f"{np.dtype(dtype).itemsize} GB of mapped rows are never kept",
                 ),
                 Contest(
                     f"{name} through 1,000 landmarks, 200,000 x 20, {dtype}",
