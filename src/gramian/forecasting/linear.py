@@ -14,7 +14,7 @@ from gramian.forecasting import machine
 from gramian.forecasting.plan import Job, Plan, plan
 from gramian.forecasting.spectra import Matrix, eigenpairs, table
 from gramian.operators import Outline
-from gramian.operators.tiles import row_blocks, threads_for
+from gramian.operators.tiles import rows_of_a_block, threads_for
 from gramian.solvers.independence import EACH, SAMPLE
 from gramian.spaces.linear import choose
 
@@ -24,8 +24,8 @@ FACTOR_STEPS, EM_STEPS, SAMPLE_STEPS, ICA_STEPS = 30, 200, 15, 8
 
 def moments_room(n: int, d: int) -> float:
     """Bytes of a pass of the moments engine: for each thread a block of rows and two d x d sums, and their merging."""
-    blocks = row_blocks(n, d)
-    return 8.0 * (threads_for(len(blocks)) * (blocks[0].stop * d + 2 * d * d) + 2 * d * d)
+    block = min(n, rows_of_a_block(d))
+    return 8.0 * (threads_for(-(-n // block)) * (block * d + 2 * d * d) + 2 * d * d)
 
 
 def decompose(job: Job, k: int, solver: Any) -> Plan:
@@ -42,7 +42,7 @@ def decompose(job: Job, k: int, solver: Any) -> Plan:
         room = max(moments_room(n, d), found.bytes + 8.0 * d * d)
         return Plan("covariance", reason, found.products, room, found.seconds, found.typical)
     if route == "dual":
-        block = row_blocks(d, n)[0].stop
+        block = min(d, rows_of_a_block(n))
 
         def made() -> float:
             # Sums over blocks of columns visit the matrix each time; means, range and squares visit the rows.
@@ -138,6 +138,6 @@ def _(estimator: RandomProjection, job: Job) -> Plan:
 
 @plan.register
 def _(estimator: Standardizer, job: Job) -> Plan:
-    block = row_blocks(job.n, job.d)[0].stop
+    block = min(job.n, rows_of_a_block(job.d))
     time = lambda: 8 * job.rows * machine.touch()  # noqa: E731
     return Plan("means and deviations", "block by block", "4 passes", job.copied + 24.0 * block * job.d, time)
