@@ -4,15 +4,18 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 PEERS := $(VENV)/.peers
+DOCS := $(VENV)/.docs
 
-.PHONY: help demo test test-slow lint format bench bench-mnist clean
+.PHONY: help demo test test-slow lint format docs bench bench-scale bench-mnist clean
 
 help:
 	@echo "make demo       install, then kernel PCA of the digits: scores and pictures in demo/"
 	@echo "make test       install, then the whole test suite (minutes)"
 	@echo "make test-slow  the tests that take longer"
 	@echo "make lint       style, types, import layers"
+	@echo "make docs       these pages as HTML, in docs/_build/html (offline; warnings are errors)"
 	@echo "make bench      gramian and its peers on the same data: a table of ratios"
+	@echo "make bench-scale  a million rows through landmarks, and how good they are"
 	@echo "make bench-mnist ARGS=folder   all 60,000 digits by kernel SVM"
 
 $(READY): pyproject.toml constraints.txt
@@ -24,10 +27,10 @@ demo: $(READY)
 	@$(BIN)/gramian demo --output demo
 
 test: $(READY)
-	$(BIN)/python -m pytest -m "not slow" $(ARGS)
+	$(BIN)/python -m pytest -n auto --dist worksteal -m "not slow" $(ARGS)
 
 test-slow: $(READY)
-	$(BIN)/python -m pytest -m slow $(ARGS)
+	$(BIN)/python -m pytest -n auto --dist worksteal -m slow $(ARGS)
 
 lint: $(READY)
 	$(BIN)/ruff check .
@@ -39,15 +42,27 @@ format: $(READY)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+$(DOCS): $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[docs]'
+	@touch $@
+
+docs: $(DOCS)
+	$(BIN)/sphinx-build -W --keep-going -n -q -b html docs docs/_build/html
+	$(BIN)/python docs/_ext/check_built.py docs/_build/html
+
 $(PEERS): $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[peers]'
 	@touch $@
 
 bench: $(PEERS)
 	$(BIN)/python -m benchmarks $(ARGS)
+	$(if $(ARGS),,$(BIN)/python -m benchmarks.flagship)
+
+bench-scale: $(READY)
+	$(BIN)/python -m benchmarks --scale $(ARGS)
 
 bench-mnist: $(READY)
 	$(BIN)/python -m benchmarks.mnist $(ARGS)
 
 clean:
-	rm -rf $(VENV) demo .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) demo .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis docs/_build docs/lessons docs/gallery docs/api/generated docs/sg_execution_times.rst

@@ -31,6 +31,8 @@ from benchmarks import (
     moments,
     neighbours,
     pca,
+    scale,
+    tables,
     two_blocks,
 )
 from benchmarks.contest import hold
@@ -47,6 +49,7 @@ MODULES = (
     kernel_kmeans,
     neighbours,
     kernel_cca,
+    tables,
 )
 RESULTS = Path(__file__).parent / "results.json"
 
@@ -55,9 +58,10 @@ def main() -> None:
     """Run what was asked for."""
     parser = argparse.ArgumentParser(prog="benchmarks", description=__doc__)
     parser.add_argument("--only", nargs="*", default=[], help="words that the name of a contest must contain")
+    parser.add_argument("--scale", action="store_true", help="hold the contests of low rank, and no others")
     parser.add_argument("--output", type=Path, default=RESULTS, help="where the JSON goes")
     options = parser.parse_args()
-    contests = [c for module in MODULES for c in module.contests()]
+    contests = [c for module in ((scale,) if options.scale else MODULES) for c in module.contests()]
     chosen = [c for c in contests if all(word in c.name for word in options.only)]
     console = Console(width=120)
     about = machine()

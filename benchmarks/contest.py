@@ -83,23 +83,30 @@ def _play(pipe: Connection, contestant: Contestant, warm: bool) -> None:
         run = contestant.prepare(**contestant.arguments)
         if warm:
             run()
-        base = _memory("VmRSS")
+        base = memory("VmRSS")
         pipe.send(("ready",))
         while pipe.recv() == "go":
-            _reset_peak()
-            start = time.perf_counter()
-            figures = run()
-            spent = time.perf_counter() - start
-            pipe.send((spent, max(0.0, (_memory("VmHWM") - base) / 1e6), figures))
+            pipe.send(measure(run, base))
     except Exception:
         pipe.send(traceback.format_exc())
 
 
-def _memory(key: str) -> int:
+def measure(run: Callable[[], Any], base: int) -> tuple[float, float, Any]:
+    """Run once; return seconds, the peak of memory above ``base`` in MB, and what came out."""
+    reset_peak()
+    start = time.perf_counter()
+    result = run()
+    spent = time.perf_counter() - start
+    return spent, max(0.0, (memory("VmHWM") - base) / 1e6), result
+
+
+def memory(key: str) -> int:
+    """Bytes of this process: ``VmRSS`` now, ``VmHWM`` at their peak."""
     with open("/proc/self/status", encoding="ascii") as lines:
         return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(key))
 
 
-def _reset_peak() -> None:
+def reset_peak() -> None:
+    """Let the peak begin anew."""
     with open("/proc/self/clear_refs", "w", encoding="ascii") as control:
         control.write("5")

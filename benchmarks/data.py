@@ -10,8 +10,13 @@ from sklearn.datasets import make_blobs
 
 def blobs(n: int, d: int, dtype: Any = np.float64) -> Any:
     """Twelve clusters, columns standardised."""
-    X, _ = make_blobs(n, n_features=d, centers=12, cluster_std=2.0, random_state=0)
-    return ((X - X.mean(axis=0)) / X.std(axis=0)).astype(dtype)
+    return labelled_blobs(n, d, dtype)[0]
+
+
+def labelled_blobs(n: int, d: int, dtype: Any = np.float64) -> tuple[Any, Any]:
+    """The same, and the cluster of each row."""
+    X, labels = make_blobs(n, n_features=d, centers=12, cluster_std=2.0, random_state=0)
+    return ((X - X.mean(axis=0)) / X.std(axis=0)).astype(dtype), labels
 
 
 def residuals(X: Any, gamma: float, vectors: Any, values: Any) -> float:

@@ -3,10 +3,10 @@
 ::
 
     rows --> space --> singular basis --> mix --> projection --> scores
-             linear | kernel              identity | whiten ...
+             linear | kernel | low rank   identity | whiten ...
 """
 
-from gramian import kernels
+from gramian import kernels, selection
 from gramian.config import config, settings
 from gramian.estimators import (
     CCA,
@@ -26,16 +26,20 @@ from gramian.estimators import (
     KernelPrototypeClassifier,
     KernelRidge,
     KernelSVC,
+    Landmarks,
     PLSCanonical,
     PLSRegression,
     PrincipalComponentRegression,
     ProbabilisticPCA,
+    RandomFeatures,
     RandomProjection,
     RankWarning,
     Standardizer,
     SubGaussianWarning,
 )
+from gramian.forecasting import Forecast, forecast
 from gramian.models import load, save
+from gramian.selection import doctor
 from gramian.streams import rows
 
 __version__ = "0.1.0"
@@ -47,6 +51,7 @@ __all__ = [
     "PLSSVD",
     "ConvergenceWarning",
     "FactorAnalysis",
+    "Forecast",
     "GramianWarning",
     "HeywoodWarning",
     "IndefiniteKernelWarning",
@@ -58,18 +63,23 @@ __all__ = [
     "KernelPrototypeClassifier",
     "KernelRidge",
     "KernelSVC",
+    "Landmarks",
     "PLSCanonical",
     "PLSRegression",
     "PrincipalComponentRegression",
     "ProbabilisticPCA",
+    "RandomFeatures",
     "RandomProjection",
     "RankWarning",
     "Standardizer",
     "SubGaussianWarning",
     "config",
+    "doctor",
+    "forecast",
     "kernels",
     "load",
     "rows",
     "save",
+    "selection",
     "settings",
 ]

@@ -72,7 +72,8 @@ class config:
     threads : int, optional
         Worker threads. Until it is set: the processors this process may use.
     progress : callable, optional
-        Called with a :class:`Progress` now and then during long work, from the calling thread.
+        Called now and then during long work, from the calling thread, with a ``Progress``: task, done, expected,
+        seconds.
 
     Examples
     --------
@@ -115,7 +116,15 @@ class config:
 
 
 def settings() -> Settings:
-    """Return the settings in force."""
+    """Return the settings in force.
+
+    Examples
+    --------
+    >>> import gramian
+    >>> with gramian.config(threads=1):
+    ...     gramian.settings().threads
+    1
+    """
     return _settings
 
 

@@ -34,6 +34,16 @@ def atomic(path: PathLike) -> Iterator[BinaryIO]:
     The bytes go to a temporary file in the same folder and reach the disk before it is renamed. If anything fails or
     is interrupted, the old file stays as it was and nothing is left behind. A link stays a link; devices and pipes are
     written directly.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with atomic(Path(folder) / "scores.bin") as file:
+    ...         _ = file.write(b"whole")
+    ...     (Path(folder) / "scores.bin").read_bytes()
+    b'whole'
     """
     check_writable(path)
     target = Path(os.path.realpath(path))

@@ -76,17 +76,20 @@ class KernelProjection:
     ----------
     kernel : Kernel
     anchors : rows
-        Training rows.
+        Training rows, or landmarks.
     coefficients : (n, k) array
         B.
     offset : (k,) array
         b.
+    mean : (n,) array, optional
+        Coefficients of the mean of the training rows in those of the anchors; the same for all if they are those rows.
     """
 
     kernel: Kernel
     anchors: Any
     coefficients: Array
     offset: Array
+    mean: Array | None = None
 
     @property
     def size(self) -> int:

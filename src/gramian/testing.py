@@ -35,6 +35,11 @@ def check_kernel(kernel: Kernel, X: Any = None, Y: Any = None, *, text: bool = T
         Rows to try it on; some random ones, with a repeated row, if not given.
     text : bool
         Whether the kernel has a text form that parses back.
+
+    Examples
+    --------
+    >>> from gramian.kernels import RBF
+    >>> check_kernel(RBF(sigma=2.0))
     """
     X = sample_rows(60) if X is None else X
     Y = sample_rows(23, seed=1) if Y is None else Y
@@ -62,7 +67,13 @@ def check_kernel(kernel: Kernel, X: Any = None, Y: Any = None, *, text: bool = T
 
 
 def check_operator(operator: Operator) -> None:
-    """Check an operator: its products are those of its matrix, linear, symmetric, repeatable, in both precisions."""
+    """Check an operator: its products are those of its matrix, linear, symmetric, repeatable, in both precisions.
+
+    Examples
+    --------
+    >>> from gramian.kernels import RBF
+    >>> check_operator(Gram(RBF(sigma=2.0), sample_rows(20)))
+    """
     A, rng = operator.toarray(), np.random.default_rng(0)
     V = rng.standard_normal((operator.n, 5))
     size = max(float(np.abs(A).sum(axis=1).max()), np.finfo(float).tiny)
@@ -84,7 +95,13 @@ def check_operator(operator: Operator) -> None:
 
 
 def check_solver(solver: Solver) -> None:
-    """Check a solver on matrices with known spectra: values, order, orthonormality, residuals, rank, negative ones."""
+    """Check a solver on matrices with known spectra: values, order, orthonormality, residuals, rank, negative ones.
+
+    Examples
+    --------
+    >>> from gramian.solvers import Randomized
+    >>> check_solver(Randomized())
+    """
     for name, values in KNOWN_SPECTRA.items():
         operator = with_spectrum(values)
         positive = np.sort(values[values > 1e-12])[::-1]
@@ -102,7 +119,14 @@ def check_solver(solver: Solver) -> None:
 
 
 def check_space(space: Any, X: Any, rank: int = 3) -> None:
-    """Check a space: scores are orthogonal and centred, new points agree with old ones, fewer is a part of more."""
+    """Check a space: scores are orthogonal and centred, new points agree with old ones, fewer is a part of more.
+
+    Examples
+    --------
+    >>> from gramian.spaces import LinearSpace
+    >>> X = sample_rows(20)
+    >>> check_space(LinearSpace(X), X)
+    """
     basis = space.basis(rank)
     scores = basis.scores()
     size = float(basis.eigenvalues.max())
@@ -126,14 +150,28 @@ KNOWN_SPECTRA: dict[str, Array] = {
 
 
 def with_spectrum(values: Array, seed: int = 0) -> Dense:
-    """Return a symmetric operator with these eigenvalues and random eigenvectors."""
+    """Return a symmetric operator with these eigenvalues and random eigenvectors.
+
+    Examples
+    --------
+    >>> A = with_spectrum(np.array([3.0, 1.0]))
+    >>> np.linalg.eigvalsh(A.toarray()).round(6)
+    array([1., 3.])
+    """
     Q, _ = np.linalg.qr(np.random.default_rng(seed).standard_normal((len(values), len(values))))
     A = (Q * values) @ Q.T
     return Dense((A + A.T) / 2, positive=bool(values.min() >= 0))
 
 
 def sample_rows(n: int, d: int = 4, seed: int = 0) -> Array:
-    """Return random rows off the origin, the last two equal, one of them zero."""
+    """Return random rows off the origin, the last two equal, one of them zero.
+
+    Examples
+    --------
+    >>> X = sample_rows(5)
+    >>> X.shape, bool((X[-1] == X[-2]).all())
+    ((5, 4), True)
+    """
     X = np.random.default_rng(seed).standard_normal((n, d)) + 0.5
     X[-1], X[0] = X[-2], 0.0
     return X

@@ -22,6 +22,10 @@ CASES = {
         ["--method", "kernel-pca", "--kernel", "rbf(sigma=3) + 0.1*linear", "-k", "4"],
         KernelPCA(4, kernel="rbf(sigma=3) + 0.1*linear"),
     ),
+    "kernel landmarks": (
+        ["--method", "kernel-pca", "--kernel", "rbf(sigma=3)", "--landmarks", "12"],
+        KernelPCA(2, kernel="rbf(sigma=3)", landmarks=12),
+    ),
     "kernel scale": (
         ["--method", "kernel-pca", "--scale", "--kernel", "laplacian(gamma=0.2)"],
         make_pipeline(Standardizer(), KernelPCA(2, kernel="laplacian(gamma=0.2)")),
@@ -72,7 +76,7 @@ chosen     2 components, as asked
 route      dense (as asked)
 work       SECONDS
 certified  residuals <= TINY, smallest relative gap 0.16 (components 1, 2)
-scores     s.csv: 60 rows, columns kind, kernelpca0, kernelpca1
+written    scores to s.csv: 60 rows, columns kind, kernelpca0, kernelpca1
 Python     from gramian import KernelPCA; from gramian.tables import read_table
            scores = KernelPCA(n_components=2, kernel='rbf(sigma=3)', solver='dense')\
 .fit_transform(read_table('flowers.csv').values)
@@ -82,7 +86,7 @@ Python     from gramian import KernelPCA; from gramian.tables import read_table
 def test_without_output_nothing_is_written_and_it_says_how(gramian, here):
     code, out, _ = gramian("fit", "flowers.csv")
     assert code == 0
-    assert "scores     not written; -o scores.csv writes them\n" in out
+    assert "written    nothing; -o scores.csv keeps the scores, --model FILE the model\n" in out
     assert [path.name for path in here.iterdir()] == ["flowers.csv"]
 
 
@@ -168,8 +172,8 @@ def test_missing_values_are_dropped_or_expected_or_refused(gramian, here):
     code, _, err = gramian("fit", "t.csv")
     assert (code, err) == (
         1,
-        "error: t.csv: line 6, column 'b': the value is missing (2 such values in all). Fill them, drop those rows "
-        "(--missing drop), or choose other columns.\n",
+        "error: t.csv: line 6, column 'b': the value is missing (2 such values in all). Expect them "
+        "(--missing em), drop those rows (--missing drop), or choose other columns.\n",
     )
     _, out, _ = gramian("fit", "t.csv", "--missing", "drop", "-o", "s.csv")
     assert "t.csv: 28 rows, 3 columns" in out

@@ -35,6 +35,8 @@ COMMANDS = {
     ],
     "meats_compare": ["compare meats.csv --columns x_* --target fat --methods pls,pcr,kernel-ridge -k 10"],
     "meats_inspect": ["fit meats.csv --method pls --columns x_* --target fat -k 4 --model m.st -q", "inspect m.st"],
+    "meats_doctor": ["doctor meats.csv --columns x_* --target fat"],
+    "wine_doctor": ["doctor wine.csv --kernel rbf(sigma=1)"],
     "iris_svm": ["fit iris.csv --method kernel-svm --label species --scale -o s.csv --model m.st"],
     "iris_kmeans": ["fit iris.csv --method kernel-kmeans -k 3 --kernel rbf(sigma=2) -o s.csv"],
     "wine_factors": ["fit wine.csv --method factor-analysis -k 3 --rotation varimax"],

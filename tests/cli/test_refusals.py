@@ -38,8 +38,15 @@ MISUSE = {
     ),
     "C": (["fit", "flowers.csv", "--C", "2"], "--C goes with --method kernel-svm, not with pca"),
     "auto": (
-        ["fit", "flowers.csv", "-k", "auto"],
-        "-k auto goes with --method random-projection, pls or pcr, not with pca",
+        ["fit", "flowers.csv", "--method", "ica", "-k", "auto"],
+        "-k auto goes with --method pca, kernel-pca, probabilistic-pca, factor-analysis, random-projection, pls, pcr "
+        "or cca, not with ica",
+    ),
+    "select": (["select", "flowers.csv", "--method", "ica"], "--method ica has nothing to select. Use one of pca,"),
+    "select gaps": (["select", "flowers.csv", "--missing", "em"], "criteria need complete rows. Use --missing drop"),
+    "select kernel": (
+        ["select", "flowers.csv", "--method", "kernel-ridge", "--target", "a", "--kernel", "rbf"],
+        "--kernel is what is to be selected for kernel-ridge",
     ),
     "k": (
         ["fit", "flowers.csv", "--method", "kernel-svm", "--label", "kind", "-k", "2"],
@@ -196,3 +203,13 @@ def test_help_lists_commands_and_options(gramian):
 def test_the_number_of_rows_may_be_small(gramian):
     np.save("one.npy", np.ones((1, 2)))
     check(gramian("fit", "one.npy"), 1, "at least 2 samples")
+
+
+def test_landmarks_go_with_kernel_methods(gramian):
+    code, out, err = gramian("fit", "flowers.csv", "--landmarks", "5")
+    assert (code, out) == (2, "")
+    assert err.startswith("error: --landmarks goes with --method kernel-pca, kernel-cca, kernel-ridge")
+    code, out, err = gramian("fit", "flowers.csv", "--method", "kernel-pca", "--landmarks", "0")
+    assert code != 0
+    assert "landmarks=0 must be 1 or more" in err
+    assert len(err.splitlines()) == 1

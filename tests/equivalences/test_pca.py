@@ -1,5 +1,7 @@
 """Routes and relatives that must agree."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -29,6 +31,18 @@ def test_the_routes_agree_when_columns_outnumber_rows(table, route):
     other = PCA(3, solver=route).fit(wide)
     assert_allclose(other.explained_variance_, reference.explained_variance_, rtol=1e-10)
     assert_allclose(other.components_, reference.components_, atol=1e-7)
+
+
+@pytest.mark.parametrize("route", ["auto", "svd", "dual"])
+def test_a_few_wide_rows_need_no_square_of_their_columns(rng, route):
+    X = rng.standard_normal((3, 3000))
+    tracemalloc.start()
+    try:
+        PCA(2, solver=route).fit(X)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 100 * X.nbytes  # the square is 1000 times the table
 
 
 def test_agrees_with_scikit_learn(digits):

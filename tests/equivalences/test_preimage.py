@@ -1,8 +1,5 @@
 """Pre-images: the three methods against each other, against PCA, and against brute force."""
 
-import importlib.util
-from pathlib import Path
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -14,7 +11,6 @@ from gramian.kernels import Polynomial, parse
 from gramian.preimage import available, preimage
 from gramian.preimage.forms import form
 
-ROOT = Path(__file__).parents[2]
 RADIAL = [
     "rbf(sigma=2)",
     "rational_quadratic(length_scale=2, alpha=0.7)",
@@ -244,15 +240,6 @@ def test_kernel_pca_takes_noise_off_digits_better_than_pca(noisy_digits, k, nois
     curved = error(KernelPCA(k, kernel="rbf(sigma=40)").fit(train))
     assert curved < 0.9 * error(PCA(k).fit(train))
     assert curved < 0.5 * np.mean((noisy - clean) ** 2)
-
-
-def test_the_example_draws_its_strip(tmp_path):
-    spec = importlib.util.spec_from_file_location("denoise_digits", ROOT / "examples" / "denoise_digits.py")
-    example = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(example)
-    errors = example.main(tmp_path / "strip.png", counts=(16,), n_train=300, n_test=60)
-    assert errors["kernel PCA", 16] < errors["PCA", 16]
-    assert (tmp_path / "strip.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_the_fixed_point_reports_progress(table):

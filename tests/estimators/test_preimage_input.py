@@ -10,7 +10,7 @@ from gramian.preimage import preimage
 WITHOUT = ["sigmoid(scale=0.01)", "thin_plate_spline", "thin_plate_spline(centring=proper)", lambda A, B: A @ B.T]
 
 
-@pytest.mark.parametrize("kernel", WITHOUT, ids=str)
+@pytest.mark.parametrize("kernel", WITHOUT, ids=["sigmoid", "spline", "proper spline", "function"])
 @pytest.mark.filterwarnings("ignore::gramian.GramianWarning")
 def test_kernels_without_pre_images_are_refused_at_fit(table, kernel):
     for method in ("auto", "fixed_point", "distance", "learned"):

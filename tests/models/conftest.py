@@ -74,6 +74,8 @@ CONFIGURATIONS = {
         ({"n_components": 2, "kernel": "precomputed"}, GRAM, None),
         ({"n_components": 2, "kernel": "sigmoid"}, FLOATS, None),
         ({"n_components": 2, "kernel": "rbf(gamma=median)"}, SPARSE, None),
+        ({"n_components": 2, "landmarks": 20}, X, None),
+        ({"n_components": 2, "landmarks": estimators.RandomFeatures(30)}, FLOATS, None),
     ],
     "KernelRidge": [
         ({}, X, Y),
@@ -81,24 +83,32 @@ CONFIGURATIONS = {
         ({"kernel": "thin_plate_spline"}, NAMED, Y[:, 0]),
         ({"kernel": "precomputed"}, GRAM, Y),
         ({"kernel": "rbf"}, SPARSE, Y[:, 0]),
+        ({"landmarks": estimators.Landmarks(points=X[:20])}, X, Y),
     ],
     "KernelSVC": [
         ({}, X, WORDS),
         ({"kernel": "polynomial", "class_weight": {0: 1.0, 1: 2.5}}, NAMED, (CODES > 0).astype(int)),
         ({"kernel": "precomputed"}, GRAM, OBJECTS),
+        ({"landmarks": estimators.Landmarks(tol=0.05)}, X, WORDS),
     ],
-    "KernelKMeans": [({"n_clusters": 3}, X, None), ({"n_clusters": 2, "kernel": "linear"}, SPARSE, None)],
+    "KernelKMeans": [
+        ({"n_clusters": 3}, X, None),
+        ({"n_clusters": 2, "kernel": "linear"}, SPARSE, None),
+        ({"n_clusters": 3, "landmarks": 20}, X, None),
+    ],
     "KernelKNNClassifier": [
         ({}, X, OBJECTS),
         ({"kernel": "polynomial", "weights": "distance"}, NAMED, WORDS),
         ({}, POINTS, POINTS[:, 0] > 0),
         ({"kernel": "precomputed"}, GRAM, CODES.astype(float)),
+        ({"landmarks": 20}, X, OBJECTS),
     ],
     "KernelKNNRegressor": [({}, X, Y), ({"n_neighbors": 2}, POINTS, POINTS[:, 0])],
-    "KernelPrototypeClassifier": [({}, X, WORDS), ({"kernel": "linear"}, NAMED, CODES)],
+    "KernelPrototypeClassifier": [({}, X, WORDS), ({"kernel": "linear"}, NAMED, CODES), ({"landmarks": 20}, X, WORDS)],
     "KernelCCA": [
         ({"n_components": 2, "ridge": 0.1}, X, Y),
         ({"n_components": 2, "ridge": 0.1, "scale": True}, FLOATS, Y),
+        ({"n_components": 2, "ridge": 0.1, "landmarks": (20, 30)}, X, Y),
     ],
 }
 

@@ -5,6 +5,7 @@
     arguments --> commands (typer) --> job --> run --> fit       read, fit, write, report
                                                        apply     load, read, transform | inverse | predict, write
                                                        figures   load, read, compare with what is there
+                                                       select    read, ask the criteria
                                                        compare   fit, several times
                                                        demo      fit digits, with pictures; tables to try
 

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 import gramian
-from gramian.cli.commands import apply, compare, demo, fit, inspect
+from gramian.cli.commands import apply, compare, demo, doctor, fit, inspect, select
 from gramian.cli.errors import finish, say
 
 #: Typer's base of refused arguments; which module it lives in depends on the version, what stands below it does not.
@@ -27,7 +27,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
     try:
         job = typer.main.get_command(app).main(args=arguments, prog_name="gramian", standalone_mode=False)
     except Refused as error:
-        say(f"error: {error.format_message().rstrip('.')}. See gramian --help.")  # type: ignore[attr-defined]
+        message = error.format_message().rstrip(".")  # type: ignore[attr-defined]
+        say(f"error: {message}{'' if message.endswith('?') else '.'} See gramian --help.")
         return error.exit_code  # type: ignore[attr-defined]
     return finish(job) if callable(job) else job or 0
 
@@ -55,6 +56,8 @@ app.command(help=apply.TRANSFORM_HELP)(apply.transform)
 app.command(help=apply.INVERSE_HELP)(apply.inverse)
 app.command(help=apply.PREDICT_HELP)(apply.predict)
 app.command(help=apply.SCORE_HELP)(apply.score)
+app.command(help=select.HELP)(select.select)
 app.command(help=compare.HELP)(compare.compare)
+app.command(help=doctor.HELP)(doctor.doctor)
 app.command(help=inspect.HELP)(inspect.inspect)
 app.command(help=demo.HELP)(demo.demo)

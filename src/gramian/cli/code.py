@@ -20,22 +20,34 @@ def fit_code(request: FitRequest, inputs: Inputs) -> list[str]:
     return ["; ".join(_imports(request, "\n".join(lines))), *lines]
 
 
+def select_code(request: FitRequest, inputs: Inputs, call: str) -> list[str]:
+    """Return lines of Python: what to import and set, how to read, and the question."""
+    rows, lines = _reading(request, inputs)
+    if not lines:
+        lines = [f"X = {rows}"]
+    names = [*(["Standardizer"] if request.standardizes else []), *(["config"] if request.settings else [])]
+    found = [f"from gramian import {', '.join(names)}"] if names else []
+    found.append(f"from gramian.selection import {call.partition('(')[0]}")
+    return ["; ".join([*found, *_reader(request, "\n".join(lines))]), *lines, f"print({call})"]
+
+
 def _imports(request: FitRequest, body: str) -> list[str]:
-    names = [request.row.estimator.__name__, *(["config"] if request.settings else [])]
-    if request.standardizes:
-        names.append("Standardizer")
-    reader = "read_views" if "read_views" in body else "read_table"
-    if "rows(" in body:
-        found = [f"from gramian import {', '.join([*names, 'rows'])}"]
-    else:
-        found = [f"from gramian import {', '.join(names)}", f"from gramian.tables import {reader}"]
+    names = [request.row.estimator.__name__]
+    names += [*(["Standardizer"] if request.standardizes else []), *(["config"] if request.settings else [])]
     if request.model_file is not None:
-        found.append("from gramian.models import save")
-    if request.standardizes:
-        found.append("from sklearn.pipeline import make_pipeline")
-    if request.settings:
-        found.append(f"config({_listed(**request.settings)})")
-    return found
+        names.append("save")
+    reader, *settings = _reader(request, body)
+    pipeline = ["from sklearn.pipeline import make_pipeline"] if request.standardizes else []
+    if "rows(" in body:
+        return [f"from gramian import {', '.join([*names, 'rows'])}", *pipeline, *settings]
+    return [f"from gramian import {', '.join(names)}", reader, *pipeline, *settings]
+
+
+def _reader(request: FitRequest, body: str) -> list[str]:
+    """Import what reads tables, and set what is set."""
+    reader = "read_views" if "read_views" in body else "read_table"
+    settings = [f"config({_listed(**request.settings)})"] if request.settings else []
+    return [f"from gramian.tables import {reader}", *settings]
 
 
 def _reading(request: FitRequest, inputs: Inputs) -> tuple[str, list[str]]:

@@ -53,9 +53,7 @@ class Comparison:
 
 def methods_for(request: FitRequest) -> list[str]:
     """Methods to compare if none are named: those that need what is given."""
-    needs = "label" if request.label else "target" if request.targets else ""
-    if request.y_table is not None:
-        needs = "view"
+    needs = "label" if request.label else "view" if request.y_table else "target" if request.targets else ""
     return [name for name, method in METHODS.items() if method.needs == needs and method.size != "n_clusters"]
 
 

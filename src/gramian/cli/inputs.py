@@ -64,7 +64,16 @@ def reading(request: FitRequest) -> dict[str, Any]:
 
 
 def gather(request: FitRequest) -> Inputs:
-    """Read what a fit needs."""
+    """Read what a fit needs; of methods that can expect missing values, say so where some are."""
+    try:
+        return _gather(request)
+    except TableError as error:
+        if not request.row.has("missing"):
+            raise
+        raise TableError(str(error).replace("Fill them, drop", "Expect them (missing='keep'), drop")) from error
+
+
+def _gather(request: FitRequest) -> Inputs:
     given = reading(request)
     if request.targets is None and request.y_table is None:
         return _labelled(request, read_table(request.table, request.columns, **given))

@@ -15,6 +15,7 @@ ARGUMENTS = {
     "whiten": "whiten",
     "kernel": "kernel",
     "kernel-y": "kernel_y",
+    "landmarks": "landmarks",
     "preimage": "preimage",
     "rotation": "rotation",
     "ridge": "ridge",
@@ -40,6 +41,8 @@ class Method:
         Whether the result depends on the units of the columns.
     streams : bool
         Whether rows may stream by.
+    auto : bool
+        Whether ``-k auto`` is taken.
     """
 
     estimator: type
@@ -64,15 +67,15 @@ class Method:
 
 
 METHODS = {
-    "pca": Method(g.PCA, streams=True),
-    "kernel-pca": Method(g.KernelPCA, default=2),
-    "probabilistic-pca": Method(g.ProbabilisticPCA, default=2, streams=True),
-    "factor-analysis": Method(g.FactorAnalysis, units=False, streams=True),
+    "pca": Method(g.PCA, auto=True, streams=True),
+    "kernel-pca": Method(g.KernelPCA, default=2, auto=True),
+    "probabilistic-pca": Method(g.ProbabilisticPCA, default=2, auto=True, streams=True),
+    "factor-analysis": Method(g.FactorAnalysis, units=False, auto=True, streams=True),
     "ica": Method(g.ICA, units=False),
     "random-projection": Method(g.RandomProjection, auto=True, streams=True),
     "pls": Method(g.PLSRegression, "target", auto=True, streams=True),
     "pcr": Method(g.PrincipalComponentRegression, "target", auto=True, streams=True),
-    "cca": Method(g.CCA, "view", units=False, streams=True),
+    "cca": Method(g.CCA, "view", units=False, auto=True, streams=True),
     "pls-canonical": Method(g.PLSCanonical, "view", streams=True),
     "pls-svd": Method(g.PLSSVD, "view", streams=True),
     "kernel-cca": Method(g.KernelCCA, "view", default=2),

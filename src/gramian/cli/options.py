@@ -41,8 +41,8 @@ Components = Annotated[
         "-k",
         "--components",
         metavar="K",
-        help="Components, clusters or neighbours: a number, a share of variance (pca, kernel-pca), or auto (pls, pcr, "
-        "random-projection).",
+        help="Components, clusters or neighbours: a number, a share of variance (pca, kernel-pca), or auto (what "
+        "gramian select decides; random-projection: enough to keep distances).",
     ),
 ]
 Output = Annotated[

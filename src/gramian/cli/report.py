@@ -10,6 +10,8 @@ from typing import Any
 
 from gramian.cli.code import fit_code
 from gramian.cli.fit import Fitted
+from gramian.cli.inputs import Inputs
+from gramian.cli.request import FitRequest
 from gramian.results import percent
 
 #: Reasons shown for columns that were set aside; JSON has all of them.
@@ -20,13 +22,13 @@ COUNTED = {"n_components": "component", "n_clusters": "cluster", "n_neighbors": 
 def as_text(fitted: Fitted) -> str:
     """Write about ten lines for people: the summary of the fit, and around it where things come from and went."""
     table, summary = fitted.table, fitted.estimator.summary_
-    lines = [("table", _source(fitted))]
+    lines = [("table", source(fitted.request, fitted.inputs))]
     if table.dropped:
         lines.append(("set aside", some(table.dropped)))
     chosen = _chosen(fitted)
     if chosen and not any(label == "chosen" for label, _ in summary.lines):
         lines.append(("chosen", chosen))
-    lines += [*summary.lines, *_files(fitted)]
+    lines += [*summary.lines, ("written", _files(fitted))]
     code = fit_code(fitted.request, fitted.inputs)
     lines += [("" if at else "Python", line) for at, line in enumerate(code)]
     return str(replace(summary, lines=tuple(lines)))
@@ -64,9 +66,10 @@ def _finite(value: Any) -> Any:
     return None if isinstance(value, float) and value - value != 0 else value
 
 
-def _source(fitted: Fitted) -> str:
-    inputs, request = fitted.inputs, fitted.request
-    text = f"{fitted.table.source}: {fitted.n_rows:,} rows, {len(fitted.table.columns):,} columns"
+def source(request: FitRequest, inputs: Inputs, rows: int | None = None) -> str:
+    """Say what was read from where."""
+    n = len(inputs.X) if rows is None else rows
+    text = f"{inputs.table.source}: {n:,} rows, {len(inputs.table.columns):,} columns"
     if inputs.streamed:
         text += ", streamed"
     if not inputs.targets:
@@ -85,6 +88,9 @@ def _chosen(fitted: Fitted) -> str:
     found = fitted.estimator.summary_.facts.get(request.row.size)
     many, asked = _count(found, COUNTED[request.row.size]), request.n_components
     if asked == "auto":
+        decided = fitted.estimator.summary_.facts.get("chosen_by")
+        if decided is not None:
+            return f"{many}, by {decided}"
         return f"{many}, by cross-validation" if request.row.needs else f"{many}: enough to keep distances within eps"
     if asked is None:
         full = request.row.default is None and request.row.estimator().get_params()[request.row.size] is None
@@ -96,16 +102,13 @@ def _chosen(fitted: Fitted) -> str:
     return f"{many}, as asked" if found == asked else f"{many}; -k {asked} asked for more than there are"
 
 
-def _files(fitted: Fitted) -> list[tuple[str, str]]:
-    request, what = fitted.request, fitted.what
-    if request.output is None:
-        lines = [(what, f"not written; -o {what}.csv writes them")]
-    else:
-        lines = [(what, written(request.output, fitted.n_rows, fitted.written))]
+def _files(fitted: Fitted) -> str:
+    request, what, files = fitted.request, fitted.what, []
+    if request.output is not None:
+        files.append(f"{what} to {written(request.output, fitted.n_rows, fitted.written)}")
     if request.model_file is not None:
-        size = os.path.getsize(request.model_file)
-        lines.append(("model", f"{request.model_file}: {size:,} bytes; gramian inspect shows what is in it"))
-    return lines
+        files.append(f"model to {request.model_file}: {os.path.getsize(request.model_file):,} bytes")
+    return "; ".join(files) or f"nothing; -o {what}.csv keeps the {what}, --model FILE the model"
 
 
 def written(path: str, rows: int, names: Sequence[str]) -> str:

@@ -10,6 +10,7 @@ from gramian.estimators.kernel_pca import KernelPCA
 from gramian.estimators.kernel_prototypes import KernelPrototypeClassifier
 from gramian.estimators.kernel_ridge import KernelRidge
 from gramian.estimators.kernel_svm import KernelSVC
+from gramian.estimators.landmarks import Landmarks, RandomFeatures
 from gramian.estimators.pca import PCA
 from gramian.estimators.pls_regression import PLSRegression
 from gramian.estimators.pls_two_views import PLSSVD, PLSCanonical
@@ -44,10 +45,12 @@ __all__ = [
     "KernelPrototypeClassifier",
     "KernelRidge",
     "KernelSVC",
+    "Landmarks",
     "PLSCanonical",
     "PLSRegression",
     "PrincipalComponentRegression",
     "ProbabilisticPCA",
+    "RandomFeatures",
     "RandomProjection",
     "RankWarning",
     "Standardizer",

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from gramian.criteria import Suggestion
 from gramian.estimators.streams import by_blocks
 from gramian.estimators.validation import check_weights, validate
 from gramian.estimators.warnings import ConvergenceWarning, IndefiniteKernelWarning, warn
@@ -112,9 +113,10 @@ def summarize(
     clock: Clock,
     *,
     detail: str = "",
+    chosen: Suggestion | None = None,
     notes: tuple[str, ...] = (),
 ) -> FitSummary:
-    """Write what a spectral fit did, from its basis."""
+    """Write what a spectral fit did, from its basis, and which criterion chose the number of components, if one did."""
     share = None if basis.shares is None else float(basis.shares.sum())
     trace = basis.trace
     work = ", ".join(part for part in (trace.products, f"{clock.seconds:.2g} s") if part)
@@ -122,7 +124,12 @@ def summarize(
     certified = f"residuals <= {basis.residuals.max(initial=0):.1e}"
     if basis.rank > 1:
         certified += f", smallest relative gap {gap:.2g} (components {at + 1}, {at + 2})"
-    lines = [("route", f"{trace.solver} ({trace.reason})"), ("work", work), ("certified", certified)]
+    lines = [
+        *chosen_lines(chosen),
+        ("route", f"{trace.solver} ({trace.reason})"),
+        ("work", work),
+        ("certified", certified),
+    ]
     if trace.stopped and not trace.converged:
         lines.append(("stopped", trace.stopped))
     if basis.n_negative:
@@ -130,6 +137,7 @@ def summarize(
     lines += [("note", note) for note in notes]
     facts = {
         "kernel": detail or None,
+        **chosen_facts(chosen),
         "solver": trace.solver,
         "reason": trace.reason,
         "products": trace.products,
@@ -143,6 +151,16 @@ def summarize(
         "notes": list(notes),
     }
     return describe(estimator, shape, basis.rank, lines, detail=detail, share=share, facts=facts)
+
+
+def chosen_lines(said: Suggestion | None) -> list[tuple[str, str]]:
+    """The line of a summary that says which criterion chose the number of components."""
+    return [] if said is None else [("chosen", f"{said.k} by {said.criterion} ({said.reference})")]
+
+
+def chosen_facts(said: Suggestion | None) -> dict[str, Any]:
+    """The same for machines."""
+    return {} if said is None else {"chosen_by": said.criterion, "suggested": said.k}
 
 
 def warn_of(basis: SingularBasis) -> None:

@@ -8,11 +8,14 @@ import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 
 from gramian import mixing
-from gramian.estimators.base import Clock, describe
+from gramian.criteria import Suggestion
+from gramian.estimators.auto import at_least_one
+from gramian.estimators.base import Clock, chosen_facts, chosen_lines, describe
 from gramian.estimators.cca_tests import CanonicalTests
+from gramian.estimators.pairs_auto import choose_pairs
 from gramian.estimators.two_blocks import Blocks, Scaled, complete_rows
 from gramian.estimators.two_views import TwoViews
-from gramian.estimators.validation import check_choice, check_components
+from gramian.estimators.validation import check_choice, check_components, is_auto
 from gramian.estimators.warnings import RankWarning, warn
 from gramian.results import Array, percent
 from gramian.solvers.dense import left_svd
@@ -31,8 +34,9 @@ class CCA(TwoViews, CanonicalTests, RegressorMixin, BaseEstimator):
 
     Parameters
     ----------
-    n_components : int or None
-        Pairs. None takes as many as the smaller rank; fewer come out, with a warning, if there are no more.
+    n_components : int, "auto" or None
+        Pairs. "auto" takes those that are more than chance (a permutation test; Wilks' where rows are very many); None
+        takes as many as the smaller rank; fewer come out, with a warning, if there are no more.
     ridge : float or pair of floats
         Added to the variances of both views (or of X and of Y). (A shrinkage c elsewhere is our ridge = c/(1-c).)
     scale : bool
@@ -78,7 +82,7 @@ class CCA(TwoViews, CanonicalTests, RegressorMixin, BaseEstimator):
     """
 
     def __init__(
-        self, n_components: int | None = None, *, ridge: Any = 0.0, scale: bool = False, missing: str | None = None
+        self, n_components: Any = None, *, ridge: Any = 0.0, scale: bool = False, missing: str | None = None
     ) -> None:
         self.n_components = n_components
         self.ridge = ridge
@@ -88,7 +92,7 @@ class CCA(TwoViews, CanonicalTests, RegressorMixin, BaseEstimator):
     def _find(self, blocks: Blocks, clock: Clock) -> Self:
         check_choice("scale", self.scale, (True, False))
         ridge = check_ridge(self.ridge)
-        check_components(self.n_components, 10**9, "there can be", fractions=False)
+        check_components(self.n_components, 10**9, "there can be", fractions=False, auto=True)
         # Without a ridge units do not matter, except to rounding: there columns of one length are best.
         by_length = tuple(bool(self.scale or not r) for r in ridge)
         scaled = blocks.scaled(by_length[0], by_length[1])
@@ -98,18 +102,25 @@ class CCA(TwoViews, CanonicalTests, RegressorMixin, BaseEstimator):
         # A ridge is in original units; extreme data are worked on in others.
         ridges = ridge[0] / scaled.x_unit / scaled.x_unit, ridge[1] / scaled.y_unit / scaled.y_unit
         mix = mixing.correlate(x.values, y.values, x.vectors.T @ y.vectors, scaled.weight, ridges)
-        k = min(len(mix.values), int(self.n_components or len(mix.values)))
+        ranks, said = (len(x.values), len(y.values)), None
+        if is_auto(self.n_components):
+            said = choose_pairs(blocks, mix.values, ranks, ridge)
+            k = at_least_one(said, len(mix.values))
+        else:
+            k = min(len(mix.values), int(self.n_components or len(mix.values)))
         Wx, Wy = x.directions @ mix.x[:, :k], y.directions @ mix.y[:, :k]
         signs = orient(Wx / scaled.x_scale[:, None])
         self.correlations_, self.all_correlations_ = mix.values[:k], mix.values
-        self.rank_ = len(x.values), len(y.values)
-        return self._keep(blocks, scaled, Wx * signs, Wy * signs, clock)
+        self.rank_ = ranks
+        return self._keep(blocks, scaled, Wx * signs, Wy * signs, said, clock)
 
     def _both(self, X: Any, Y: Any) -> tuple[Any, Any]:
         X = complete_rows(self, X)
         return X, self._second(Y, X.shape[0])
 
-    def _keep(self, blocks: Blocks, scaled: Scaled, Wx: Array, Wy: Array, clock: Clock) -> Self:
+    def _keep(
+        self, blocks: Blocks, scaled: Scaled, Wx: Array, Wy: Array, said: Suggestion | None, clock: Clock
+    ) -> Self:
         self._keep_projections(scaled, Wx / scaled.x_unit, Wy / scaled.y_unit)
         self.x_weights_, self.y_weights_ = self.x_projection_.weights, self.y_projection_.weights
         Tx, Ty = scaled.A @ Wx, scaled.B @ Wy
@@ -123,10 +134,10 @@ class CCA(TwoViews, CanonicalTests, RegressorMixin, BaseEstimator):
         self.score_correlations_ = np.clip(self.score_correlations_, -1.0, 1.0)
         self.n_samples_, self._single, self.filler_ = scaled.weight, blocks.single, blocks.filler
         self.moments_ = getattr(self, "moments_", None) if blocks.X is None else blocks.moments()
-        self.summary_ = self._describe(blocks, clock)
+        self.summary_ = self._describe(blocks, said, clock)
         return self
 
-    def _describe(self, blocks: Blocks, clock: Clock) -> Any:
+    def _describe(self, blocks: Blocks, said: Suggestion | None, clock: Clock) -> Any:
         notes, k, (a, b) = [], len(self.correlations_), self.rank_
         spare = a + b - (int(np.ceil(self.n_samples_)) - 1)
         if spare > 0 and not np.any(self.ridge):
@@ -134,12 +145,13 @@ class CCA(TwoViews, CanonicalTests, RegressorMixin, BaseEstimator):
                 f"the ranks {a} and {b} leave no room in {blocks.shape[0]} rows: correlations are 1 by construction."
             )
             warn(f"{notes[-1]} Use ridge > 0, or fewer columns.", RankWarning)
-        if self.n_components is not None and self.n_components > k:
+        if said is None and self.n_components is not None and self.n_components > k:
             notes.append(f"the smaller rank is {k}: {k} of {self.n_components} pairs were kept.")
             warn(f"{notes[-1]} Use n_components={k} or fewer.", RankWarning)
         shown = ", ".join(f"{value:.4f}" for value in self.correlations_[:5])
         redundancy = f"{percent(float(self.y_redundancy_.sum()))} of Y from X"
         lines = [
+            *chosen_lines(said),
             ("correlations", shown + (", ..." if k > 5 else "")),
             ("redundancy", f"{redundancy}, {percent(float(self.x_redundancy_.sum()))} of X from Y"),
             ("route", f"{blocks.views.route}, ranks {a} and {b}"),
@@ -149,6 +161,7 @@ class CCA(TwoViews, CanonicalTests, RegressorMixin, BaseEstimator):
             lines.append(("missing", f"{blocks.gaps:,} entries expected under a Gaussian model of both views"))
         lines += [("note", note) for note in notes]
         facts = {
+            **chosen_facts(said),
             "correlations": self.correlations_,
             "score_correlations": self.score_correlations_,
             "ranks": self.rank_,

@@ -75,24 +75,11 @@ class CanonicalTests(ABC):
         """
         check_is_fitted(self)
         self._refuse_ridge("Wilks' test")
-        p, q = self.rank_
-        n = self.n_samples_
-        if n - 1 <= p + q:
-            raise ValueError(f"Wilks' test needs more rows than {p + q + 1}, the ranks and one; there are {n:.0f}.")
-        rho = self.all_correlations_
-        k = np.arange(len(rho))
-        a, b = p - k, q - k
-        wilks = np.cumprod((1 - rho**2)[::-1])[::-1]
-        inner = a**2 + b**2 - 5
-        t = np.where(inner > 0, np.sqrt(np.maximum(a**2 * b**2 - 4, 0) / np.where(inner > 0, inner, 1)), 1.0)
-        df1 = (a * b).astype(float)
-        df2 = (n - 1 - k - (a + b + 1) / 2) * t - df1 / 2 + 1
-        root = wilks ** (1 / t)
-        with np.errstate(divide="ignore"):
-            F = (1 - root) / root * df2 / df1
-        return CanonicalTest(rho, wilks, scipy.stats.f.sf(F, df1, df2), "Wilks' test (Rao's F)", F, df1, df2)
+        return wilks_test(self.all_correlations_, self.rank_, self.n_samples_)
 
-    def permutation_test(self, X: Any, Y: Any, *, n_permutations: int = 999, random_state: Any = None) -> CanonicalTest:
+    def permutation_test(
+        self, X: Any, Y: Any, *, n_permutations: int = 999, n_tested: int | None = None, random_state: Any = None
+    ) -> CanonicalTest:
         r"""Test the correlations by pairing the rows of X with shuffled rows of Y; no distribution is assumed.
 
         Each hypothesis is tested on what the pairs before it leave of both views, and a p-value is never below an
@@ -103,12 +90,15 @@ class CanonicalTests(ABC):
         X, Y : (n, d), (n, q) arrays
             Rows of both views, as for ``fit``.
         n_permutations : int
+        n_tested : int, optional
+            Hypotheses to test, from the first on; all of them if not given.
         random_state : int, Generator, RandomState or None
             Seed. None is a fixed seed.
 
         Cost
         ----
-        ``n r_x r_y`` multiplications for each permutation, shared by all cores.
+        ``n r_x r_y`` multiplications for each permutation, shared by all cores, and a small decomposition for each
+        hypothesis.
 
         References
         ----------
@@ -116,27 +106,11 @@ class CanonicalTests(ABC):
         """
         check_is_fitted(self)
         self._refuse_ridge("the permutation test")
-        if not isinstance(n_permutations, (int, np.integer)) or n_permutations < 1:
-            raise ValueError(f"n_permutations={n_permutations!r} must be a whole number of 1 or more.")
-        Ux, Uy = (_whitened(view) for view in self._both(X, Y))
-        A, rho, Bt = np.linalg.svd(Ux.T @ Uy, full_matrices=True)
-        Sx, Sy = Ux @ A, Uy @ Bt.T
-        m = min(len(rho), len(self.all_correlations_))
-        observed = np.cumsum(_logarithms(rho)[::-1])[::-1][:m]
-        seeds = random_generator(random_state).spawn(n_permutations)
-
-        def work(chosen: Sequence[int], meter: Meter) -> Array:
-            exceeded = np.zeros(m)
-            for i in chosen:
-                C = Sx.T @ Sy[seeds[i].permutation(len(Sy))]
-                values = [_logarithms(np.linalg.svd(C[k:, k:], compute_uv=False)).sum() for k in range(m)]
-                exceeded += np.array(values) <= observed + 1e-12 * np.abs(observed)
-                meter.tick()
-            return exceeded
-
-        counts = sum(run(work, share(n_permutations, threads_for(n_permutations))))
-        p = np.maximum.accumulate((1 + counts) / (n_permutations + 1))
-        return CanonicalTest(rho[:m], np.exp(observed), p, f"permutation test ({n_permutations:,} permutations)")
+        for name, value in (("n_permutations", n_permutations), ("n_tested", n_tested or 1)):
+            if not isinstance(value, (int, np.integer)) or value < 1:
+                raise ValueError(f"{name}={value!r} must be a whole number of 1 or more.")
+        most = len(self.all_correlations_) if n_tested is None else min(n_tested, len(self.all_correlations_))
+        return permutation_test(*self._both(X, Y), most, n_permutations, random_generator(random_state))
 
     def _refuse_ridge(self, what: str) -> None:
         if np.any(self.ridge):
@@ -145,6 +119,47 @@ class CanonicalTests(ABC):
     @abstractmethod
     def _both(self, X: Any, Y: Any) -> tuple[Any, Any]:
         """Check the rows of both views."""
+
+
+def wilks_test(rho: Array, ranks: tuple[int, int], n: float) -> CanonicalTest:
+    """Wilks' test of all canonical correlations of views of given ranks."""
+    p, q = ranks
+    if n - 1 <= p + q:
+        raise ValueError(f"Wilks' test needs more rows than {p + q + 1}, the ranks and one; there are {n:.0f}.")
+    k = np.arange(len(rho))
+    a, b = p - k, q - k
+    wilks = np.cumprod((1 - rho**2)[::-1])[::-1]
+    inner = a**2 + b**2 - 5
+    t = np.where(inner > 0, np.sqrt(np.maximum(a**2 * b**2 - 4, 0) / np.where(inner > 0, inner, 1)), 1.0)
+    df1 = (a * b).astype(float)
+    df2 = (n - 1 - k - (a + b + 1) / 2) * t - df1 / 2 + 1
+    root = wilks ** (1 / t)
+    with np.errstate(divide="ignore"):
+        F = (1 - root) / root * df2 / df1
+    return CanonicalTest(rho, wilks, scipy.stats.f.sf(F, df1, df2), "Wilks' test (Rao's F)", F, df1, df2)
+
+
+def permutation_test(X: Any, Y: Any, m: int, n_permutations: int, rng: np.random.Generator) -> CanonicalTest:
+    """Permutation test of the first m canonical correlations of checked rows."""
+    Ux, Uy = _whitened(X), _whitened(Y)
+    A, rho, Bt = np.linalg.svd(Ux.T @ Uy, full_matrices=True)
+    Sx, Sy = Ux @ A, Uy @ Bt.T
+    m = min(len(rho), m)
+    observed = np.cumsum(_logarithms(rho)[::-1])[::-1][:m]
+    seeds = rng.spawn(n_permutations)
+
+    def work(chosen: Sequence[int], meter: Meter) -> Array:
+        exceeded = np.zeros(m)
+        for i in chosen:
+            C = Sx.T @ Sy[seeds[i].permutation(len(Sy))]
+            values = [_logarithms(np.linalg.svd(C[k:, k:], compute_uv=False)).sum() for k in range(m)]
+            exceeded += np.array(values) <= observed + 1e-12 * np.abs(observed)
+            meter.tick()
+        return exceeded
+
+    counts = sum(run(work, share(n_permutations, threads_for(n_permutations))))
+    p = np.maximum.accumulate((1 + counts) / (n_permutations + 1))
+    return CanonicalTest(rho[:m], np.exp(observed), p, f"permutation test ({n_permutations:,} permutations)")
 
 
 def _logarithms(rho: Array) -> Array:

@@ -10,23 +10,18 @@ from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.adequacy import bartlett_sphericity, fit_indices, kmo
+from gramian.criteria import Suggestion
+from gramian.estimators import factor_checks as checks
 from gramian.estimators.base import Clock, ProjectionTransformer, accumulate
-from gramian.estimators.factor_checks import (
-    check_correlation,
-    constant_columns,
-    count_factors,
-    refuse_constant,
-    warn_of,
-)
 from gramian.estimators.factor_text import loadings_table, summarize_factors
+from gramian.estimators.probabilistic_pca import ProbabilisticPCA
 from gramian.estimators.streams import Stream, by_blocks
 from gramian.estimators.validation import all_or_nothing, check_choice, check_weights, validate
-from gramian.estimators.warnings import ConvergenceWarning, warn
 from gramian.operators import Moments, Rows, moments_of
 from gramian.projection import LinearProjection
 from gramian.results import Array
 from gramian.solvers.fixed_point import Climb
-from gramian.solvers.rotation import ROTATIONS, Rotation
+from gramian.solvers.rotation import ROTATIONS
 from gramian.spaces.factor import FactorModel, correlations, fit_factors, fit_factors_missing
 from gramian.spaces.missing import check_observed, expect, patterns
 
@@ -43,9 +38,10 @@ class FactorAnalysis(ProjectionTransformer, DensityMixin, BaseEstimator):
 
     Parameters
     ----------
-    n_components : int
+    n_components : int or "auto"
         Number of factors. Degrees of freedom :math:`((d-k)^2 - d - k)/2` must not be negative; one factor of fewer than
-        three columns is fitted all the same, with a warning: many models fit alike.
+        three columns is fitted all the same, with a warning: many models fit alike. "auto" takes as many as stand out
+        of the noise of the correlation matrix (see :func:`gramian.selection.how_many`).
     rotation : None, "varimax", "quartimax", "promax" or "oblimin"
         Towards simple structure. The last two let factors correlate.
     missing : None or "em"
@@ -101,7 +97,7 @@ class FactorAnalysis(ProjectionTransformer, DensityMixin, BaseEstimator):
 
     def __init__(
         self,
-        n_components: int = 1,
+        n_components: int | str = 1,
         *,
         rotation: str | None = None,
         missing: str | None = None,
@@ -134,23 +130,29 @@ class FactorAnalysis(ProjectionTransformer, DensityMixin, BaseEstimator):
         if isinstance(X, Rows):
             self._check_words()
             stream = Stream(self, X, sample_weight=sample_weight)
-            refuse_constant(stream.moments, self._names())
+            checks.refuse_constant(stream.moments, self._names())
             return self._fit_moments(stream.moments, stream.dtype, clock)
         X = self._validate(X, reset=True, min_samples=2)
         weights = check_weights(sample_weight, X.shape[0])
-        k = count_factors(self.n_components, X.shape[1])
+        checks.count_factors(self.n_components, X.shape[1])
         gaps = int(np.isnan(X).sum()) if self.missing else 0
         self.moments_ = None
         if not gaps:
             moments = self.moments_ = moments_of(X, weights)  # so that partial_fit may go on from here
-            refuse_constant(moments, self._names(), sparse=sp.issparse(X))
+            checks.refuse_constant(moments, self._names(), sparse=sp.issparse(X))
             return self._fit_moments(moments, X.dtype, clock)
         X64 = X.astype(np.float64)
         check_observed(X64)
-        refuse_constant(moments_of(np.where(np.isnan(X64), np.nanmean(X64, axis=0), X64), weights), self._names())
+        checks.refuse_constant(
+            moments_of(np.where(np.isnan(X64), np.nanmean(X64, axis=0), X64), weights), self._names()
+        )
+        filler = ProbabilisticPCA(None, missing="em")
+        k, said = checks.choose_factors(
+            self.n_components, X.shape[1], lambda: filler.fit_expectation(X64, weights).moments
+        )
         found, beside = fit_factors_missing(X64, weights, k, tol=self.tol, max_iter=self.max_iter)
         n = float(X.shape[0] if weights is None else weights.sum())
-        self._keep(found, None if beside is None else beside.R, n, X.dtype, clock, gaps)
+        self._keep(found, None if beside is None else beside.R, n, X.dtype, clock, gaps, said)
         if beside is not None:
             self.fit_indices_["likelihood_ratio"] = max(0.0, 2 * (beside.log_likelihood - self.log_likelihood_))
         return self
@@ -161,9 +163,9 @@ class FactorAnalysis(ProjectionTransformer, DensityMixin, BaseEstimator):
         clock = Clock()
         self._check_words()
         X, moments = accumulate(self, X, sample_weight)
-        count_factors(self.n_components, X.shape[1])
+        checks.count_factors(self.n_components, X.shape[1])
         early = moments.weight <= X.shape[1] + 1
-        if early or len(constant_columns(moments, sparse=sp.issparse(X))):
+        if early or len(checks.constant_columns(moments, sparse=sp.issparse(X))):
             return self
         return self._fit_moments(moments, X.dtype, clock)
 
@@ -174,12 +176,12 @@ class FactorAnalysis(ProjectionTransformer, DensityMixin, BaseEstimator):
         Means are taken as zero and standard deviations from the diagonal: one for correlations.
         """
         clock = Clock()
-        C = check_correlation(validate(self, R, sparse=False))
+        C = checks.check_correlation(validate(self, R, sparse=False))
         self.moments_ = None
         self._check_words()
         if not n > 1:
             raise ValueError(f"n={n!r} must be the number of rows behind the matrix, more than 1.")
-        count_factors(self.n_components, len(C))
+        checks.count_factors(self.n_components, len(C))
         return self._fit_moments(Moments(float(n), np.zeros(len(C)), C * float(n)), np.float64, clock)
 
     @by_blocks
@@ -261,24 +263,23 @@ class FactorAnalysis(ProjectionTransformer, DensityMixin, BaseEstimator):
         return filled.astype(X.dtype, copy=False)
 
     def _fit_moments(self, moments: Moments, dtype: Any, clock: Clock) -> Self:
-        found = fit_factors(moments, count_factors(self.n_components, moments.d))
-        return self._keep(found, correlations(moments)[1], moments.weight, dtype, clock)
-
-    def _turn(self, loadings: Array) -> Rotation:
-        if self.rotation is None:
-            k = loadings.shape[1]
-            return Rotation(loadings, np.eye(k), np.eye(k), 0.0, True)
-        turned = ROTATIONS[self.rotation](loadings)
-        if not turned.converged:
-            warn(f"the {self.rotation} rotation did not settle; its loadings are near the best.", ConvergenceWarning)
-        return turned
+        k, said = checks.choose_factors(self.n_components, moments.d, lambda: moments)
+        found = fit_factors(moments, k)
+        return self._keep(found, correlations(moments)[1], moments.weight, dtype, clock, said=said)
 
     def _keep(
-        self, found: Climb[FactorModel], R: Array | None, n: float, dtype: Any, clock: Clock, gaps: int = 0
+        self,
+        found: Climb[FactorModel],
+        R: Array | None,
+        n: float,
+        dtype: Any,
+        clock: Clock,
+        gaps: int = 0,
+        said: Suggestion | None = None,
     ) -> Self:
         """Set the fitted attributes."""
         model, factors = found.state, found.state.factors
-        turned = self._turn(factors.loadings)
+        turned = checks.turn(factors.loadings, self.rotation)
         self._model, self._rotation = model, turned
         weights = model.regression_weights() @ np.linalg.inv(turned.matrix).T / model.scale[:, None]
         self.projection_ = LinearProjection(model.mean, weights, (turned.loadings * model.scale[:, None]).T)
@@ -293,8 +294,10 @@ class FactorAnalysis(ProjectionTransformer, DensityMixin, BaseEstimator):
         self.fit_indices_ = fit_indices(R, factors.implied(), n, len(turned.matrix))
         self.kmo_ = None if R is None else kmo(R)
         self.sphericity_ = None if R is None else bartlett_sphericity(R, n)
-        notes = warn_of(found, n, self._names())
+        notes = checks.warn_of(found, n, self._names())
         self.n_iter_ = max(1, len(found.path) if gaps else factors.iterations)
         settled = found.converged and factors.converged and turned.converged
-        self.summary_ = summarize_factors(self, factors, n, clock, gaps=gaps, notes=notes, converged=settled)
+        self.summary_ = summarize_factors(
+            self, factors, n, clock, gaps=gaps, chosen=said, notes=notes, converged=settled
+        )
         return self

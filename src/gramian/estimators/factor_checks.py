@@ -1,29 +1,38 @@
-"""What a factor analysis refuses, and what it warns of."""
+"""What a factor analysis refuses, what it warns of, and what it leaves to criteria."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from gramian.adequacy import degrees_of_freedom, most_factors
-from gramian.estimators.validation import check_components
+from gramian.criteria import Suggestion
+from gramian.estimators.auto import choose_from_moments
+from gramian.estimators.validation import check_components, is_auto
 from gramian.estimators.warnings import ConvergenceWarning, GramianWarning, HeywoodWarning, RankWarning, warn
 from gramian.operators import Moments
 from gramian.results import Array
 from gramian.solvers.fixed_point import Climb
+from gramian.solvers.rotation import ROTATIONS, Rotation
 from gramian.spaces.factor import FactorModel
 
 
 def count_factors(n_components: Any, d: int) -> int:
-    """Number of factors, if d columns can tell that many apart."""
+    """Number of factors, if d columns can tell that many apart; the most that they can, if criteria are to decide."""
     if n_components is None:
         raise TypeError("n_components=None must be the number of factors, a whole number of 1 or more.")
     most = most_factors(d)
     why = f"{most}, the most factors that {d} columns leave degrees of freedom for"
-    check_components(n_components, most, why, fractions=False)
-    return int(n_components)
+    check_components(n_components, most, why, fractions=False, auto=True)
+    return most if is_auto(n_components) else int(n_components)
+
+
+def choose_factors(n_components: Any, d: int, moments: Callable[[], Moments]) -> tuple[int, Suggestion | None]:
+    """Number of factors, and the criterion that chose it from the moments of the columns, if one did."""
+    k = count_factors(n_components, d)
+    return choose_from_moments(moments(), k) if is_auto(n_components) else (k, None)
 
 
 def constant_columns(moments: Moments, *, sparse: bool = False) -> Array:
@@ -81,3 +90,14 @@ def warn_of(found: Climb[FactorModel], n: float, names: Sequence[str]) -> list[s
     for text, category in notes:
         warn(text, category)
     return [text for text, _ in notes]
+
+
+def turn(loadings: Array, rotation: str | None) -> Rotation:
+    """Turn loadings towards simple structure, if asked; say so where that did not settle."""
+    if rotation is None:
+        k = loadings.shape[1]
+        return Rotation(loadings, np.eye(k), np.eye(k), 0.0, True)
+    turned = ROTATIONS[rotation](loadings)
+    if not turned.converged:
+        warn(f"the {rotation} rotation did not settle; its loadings are near the best.", ConvergenceWarning)
+    return turned

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from gramian.estimators.base import Clock, describe
+from gramian.criteria import Suggestion
+from gramian.estimators.base import Clock, chosen_facts, chosen_lines, describe
 from gramian.results import Array, FitSummary, percent
 from gramian.solvers.factor import FactorSolution
 
@@ -57,6 +58,7 @@ def summarize_factors(
     clock: Clock,
     *,
     gaps: int,
+    chosen: Suggestion | None,
     notes: Sequence[str],
     converged: bool,
 ) -> FitSummary:
@@ -65,6 +67,7 @@ def summarize_factors(
     rotation, steps, total = estimator.rotation, estimator.n_iter_, estimator.log_likelihood_
     route = f"EM over missing entries, {steps} steps" if gaps else f"Newton, {steps} steps"
     lines = [
+        *chosen_lines(chosen),
         ("route", f"maximum likelihood ({route})" + (f", {rotation}" if rotation else "")),
         *_fit_lines(estimator.fit_indices_),
         ("likelihood", f"{total:.6g}"),
@@ -73,6 +76,7 @@ def summarize_factors(
         *(("note", note) for note in notes),
     ]
     facts = {
+        **chosen_facts(chosen),
         "rotation": rotation,
         "log_likelihood": total,
         "steps": steps,

@@ -242,11 +242,16 @@ def _components(X: Array, k: int | None) -> tuple[LinearBasis, int]:
 
 def _spectrum(space: LinearSpace, k: int | None) -> LinearBasis:
     """One pass over long tables; a direct route if their variances span too much for it."""
-    if space.n > 10 * space.d and space.d <= SMALL:
+    if is_long(space.n, space.d):
         basis = space.basis(k, "covariance")
         if basis.eigenvalues[-1] > ILL_CONDITIONED * basis.eigenvalues[0]:
             return basis
     return space.basis(k)
+
+
+def is_long(n: int, d: int) -> bool:
+    """Whether a table is so long that one pass over it is tried first."""
+    return n > 10 * d and d <= SMALL
 
 
 def _rank(basis: LinearBasis, dtype: Any) -> int:

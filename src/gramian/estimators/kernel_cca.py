@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -9,11 +10,13 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.estimators.base import Clock, random_generator
-from gramian.estimators.cca import check_ridge, correlations
+from gramian.estimators.cca import check_ridge
 from gramian.estimators.kernel_cca_text import summarize_pairs
 from gramian.estimators.kernel_folds import held_out_correlations, partition
 from gramian.estimators.kernel_pairs import SOLVERS, KernelPairs, find_pairs
 from gramian.estimators.kernel_views import check_underflow, deviations, divided, read_second
+from gramian.estimators.low_rank import add_low_rank, left_by, low_rank
+from gramian.estimators.low_rank_pairs import LowRankViews
 from gramian.estimators.targets import KernelInput
 from gramian.estimators.validation import all_or_nothing, check_choice, check_components, validate
 from gramian.kernels import Kernel, as_kernel
@@ -52,6 +55,9 @@ class KernelCCA(KernelInput, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         two blocks of rows.
     kernel_y : str, Kernel, callable or None
         Of Y. None is the same as ``kernel``, with a width such as "scale" found from Y.
+    landmarks : int, Landmarks, RandomFeatures, pair of these, or None
+        Rows that stand for all (or one choice for each view): pairs of the features of low rank that they give, in one
+        pass over the rows. See :class:`gramian.Landmarks`. None is exact.
     rank : int or None
         Search only the span of that many leading components of each space. None searches all.
     solver : {"auto", "dense", "krylov"}
@@ -74,6 +80,8 @@ class KernelCCA(KernelInput, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         would show. None if ``folds`` is, or with fewer rows than it takes.
     kernel_, kernel_y_ : Kernel
         The kernels with their parameters resolved.
+    trace_error_ : pair of floats or None
+        What landmarks leave of the traces of both kernel matrices, as shares of them.
     x_projection_, y_projection_
         Maps of rows to scores, centred with the training means.
     summary_ : FitSummary
@@ -82,7 +90,8 @@ class KernelCCA(KernelInput, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     Cost
     ----
     By products: some 10 to 20 times n^2 kernel values of each view, and no matrix. Dense: about 50 n^3 multiplications,
-    eight matrices of n x n. Folds cost about as much again as three fits; beyond 5,000 rows as one.
+    eight matrices of n x n. Folds cost about as much again as three fits; beyond 5,000 rows as one. With m
+    landmarks: n m kernel values of each view, up to 8 n m^2 multiplications, and no second look at rows for the folds.
 
     References
     ----------
@@ -99,6 +108,7 @@ class KernelCCA(KernelInput, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     True
     """
 
+    trace_error_: Any = None
     x_scale_: Array | None
     y_scale_: Array | None
     # Distances to the mean do not see where the origin is, rounding of a linear kernel does.
@@ -113,6 +123,7 @@ class KernelCCA(KernelInput, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         scale: bool = False,
         kernel: Any = "rbf",
         kernel_y: Any = None,
+        landmarks: Any = None,
         rank: int | None = None,
         solver: str = "auto",
         folds: int | None = 5,
@@ -123,6 +134,7 @@ class KernelCCA(KernelInput, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         self.scale = scale
         self.kernel = kernel
         self.kernel_y = kernel_y
+        self.landmarks = landmarks
         self.rank = rank
         self.solver = solver
         self.folds = folds
@@ -147,26 +159,53 @@ class KernelCCA(KernelInput, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
 
     def fit_transform(self, X: Any, y: Any) -> Array:
         """Find the pairs and return the training scores of X, without a second pass over the kernel."""
-        return self._fit(X, y)
+        scores = self._fit(X, y)
+        return self.transform(X) if scores is None else scores
 
     @all_or_nothing
-    def _fit(self, X: Any, y: Any) -> Array:
+    def _fit(self, X: Any, y: Any) -> Array | None:
         clock = Clock()
         ridge = self._check()
         A, B, kernels = self._views(X, y)
         rng = random_generator(self.random_state)
         parts, held = partition(A.shape[0], self.folds, rng)
         how: dict[str, Any] = {"ridge": ridge, "rank": self.rank, "solver": self.solver, "rng": rng}
-        x, y = KernelSpace(kernels[0], A), KernelSpace(kernels[1], B)
-        pairs = find_pairs(x, y, self.n_components, **how)
+        maps = tuple(low_rank(*pair) for pair in zip(self._approximations(), kernels, (A, B), strict=True))
+        pairs, hold_out = self._find(A, B, kernels, maps, parts, how)
         k = self._count(pairs, kernels)
         self.x_projection_, self.y_projection_ = pairs.x, pairs.y
         self.kernel_, self.kernel_y_ = kernels
         self.correlations_ = pairs.values
-        self.score_correlations_ = np.clip(np.diag(correlations(pairs.x_scores, pairs.y_scores)), -1.0, 1.0)
-        self.held_out_correlations_ = held_out_correlations(A, B, kernels, k, parts, **how) if parts else None
+        self.score_correlations_ = pairs.plain
+        self.held_out_correlations_ = hold_out(k) if parts else None
         self.summary_ = summarize_pairs(self, A.shape, pairs, ridge, held, clock)
-        return pairs.x_scores.astype(self._dtype, copy=False)
+        for at, view in enumerate("YX" if self.trace_error_ else ""):
+            side = 1 - at
+            how_low = self._approximations()[side], maps[side], self.trace_error_[side]
+            self.summary_ = add_low_rank(self.summary_, *how_low, view)
+        return None if pairs.x_scores is None else pairs.x_scores.astype(self._dtype, copy=False)
+
+    def _find(
+        self, A: Any, B: Any, kernels: tuple[Kernel, Kernel], maps: Any, parts: list[Array], how: dict[str, Any]
+    ) -> tuple[KernelPairs, Callable[[int], Array | None]]:
+        """Pairs, and a function that finds as many on rows that were held out."""
+        if maps == (None, None):
+            self.trace_error_ = None
+            pairs = find_pairs(KernelSpace(kernels[0], A), KernelSpace(kernels[1], B), self.n_components, **how)
+            return pairs, lambda k: held_out_correlations(A, B, kernels, k, parts, **how)
+        views = LowRankViews(maps, (A, B), parts)
+        self.trace_error_ = tuple(
+            left_by(landmarks, map, views.all.trace_error(at))
+            for at, (landmarks, map) in enumerate(zip(self._approximations(), maps, strict=True))
+        )
+        return views.pairs(views.all, self.n_components, **how)[0], lambda k: views.held_out(k, **how)
+
+    def _approximations(self) -> tuple[Any, Any]:
+        """How each view is cut to low rank."""
+        pair = self.landmarks if isinstance(self.landmarks, (tuple, list)) else (self.landmarks, self.landmarks)
+        if len(pair) != 2 or (pair[0] is None) != (pair[1] is None):
+            raise ValueError(f"landmarks={self.landmarks!r} must be one for both views, a pair, or None.")
+        return pair[0], pair[1]
 
     def transform(self, X: Any, Y: Any = None) -> Any:
         """Return the scores of rows of X, m x k; with Y, a pair: those of X and those of Y.

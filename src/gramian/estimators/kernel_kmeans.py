@@ -17,19 +17,18 @@ from gramian.estimators.distances import (
     lengths,
     warn_of_underflow,
 )
+from gramian.estimators.kernel_kmeans_text import summarise, warn_of
+from gramian.estimators.low_rank import add_low_rank, left_of, low_rank
 from gramian.estimators.targets import KernelInput
 from gramian.estimators.validation import all_or_nothing, check_choice, check_weights, validate
-from gramian.estimators.warnings import ConvergenceWarning, IndefiniteKernelWarning, RankWarning, warn
 from gramian.kernels.base import is_number
+from gramian.operators.mapped import mapped_means, mapped_similarities
 from gramian.operators.means import best_origin, feature_means, moved
 from gramian.operators.similarities import Similarities, natural_order, similarities
-from gramian.results import Array, FitSummary
+from gramian.results import Array
 from gramian.solvers.clustering import Clusters, lloyd, shares
 from gramian.solvers.minibatch import batches
 from gramian.solvers.seeding import relaxed, scatter, seed
-
-#: Why mini-batches may find fewer clusters than there are places, and what to do about it.
-SAMPLED = "the sample that gives the start takes", " Use a larger batch_size if the rows take more."
 
 
 class KernelKMeans(KernelInput, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
@@ -58,6 +57,9 @@ class KernelKMeans(KernelInput, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         from the leading components of the kernel matrix (of a sample). Labels as ``init`` are one start.
     init : {"k-means++", "random"} or (n,) array
         Seeds drawn apart from each other in feature space, a random assignment of the rows, or labels from 0 on.
+    landmarks : int, Landmarks, RandomFeatures or None
+        Rows that stand for all: k-means of the features of low rank that they give. See
+        :class:`gramian.Landmarks`. None is exact.
     max_iter : int
         Steps at the most; with ``batch_size`` the number of batches.
     tol : float
@@ -80,6 +82,8 @@ class KernelKMeans(KernelInput, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         Steps of the best start.
     kernel_ : Kernel
         The kernel with its parameters resolved.
+    trace_error_ : float or None
+        What landmarks leave of the trace of the kernel matrix, as a share of it.
     summary_ : FitSummary
         What was done; prints as a short table.
 
@@ -87,7 +91,8 @@ class KernelKMeans(KernelInput, ClassNamePrefixFeaturesOutMixin, TransformerMixi
     ----
     One product of the Gram matrix with ``n_clusters n_init`` columns, then products with the columns of the rows that
     move; the matrix is not formed if it is large. Batches of b rows: ``t b^2`` kernel values for step t, and a last
-    pass of n times the rows drawn. The linear kernel needs no pairs: ``n d n_clusters`` a step.
+    pass of n times the rows drawn. The linear kernel needs no pairs: ``n d n_clusters`` a step; nor do m landmarks,
+    with m in the place of d, whose mapped rows are kept if they fit a quarter of the memory budget.
 
     References
     ----------
@@ -110,6 +115,7 @@ class KernelKMeans(KernelInput, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         kernel: Any = "rbf",
         n_init: int = 10,
         init: Any = "k-means++",
+        landmarks: Any = None,
         max_iter: int = 300,
         tol: float = 0.0,
         batch_size: int | None = None,
@@ -119,6 +125,7 @@ class KernelKMeans(KernelInput, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         self.kernel = kernel
         self.n_init = n_init
         self.init = init
+        self.landmarks = landmarks
         self.max_iter = max_iter
         self.tol = tol
         self.batch_size = batch_size
@@ -146,16 +153,24 @@ class KernelKMeans(KernelInput, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         self._check(X.shape[0], int((weights > 0).sum()))
         origin = best_origin(kernel, X, given)
         rows = moved(X, origin)
-        inner = similarities(kernel, rows)
+        features = low_rank(self.landmarks, kernel, rows, given)
+        inner = similarities(kernel, rows) if features is None else mapped_similarities(features, rows)
         check_similarities(kernel, inner.diagonal(), total=unit)
         warn_of_underflow(kernel, X)
         with one_blas_thread():  # products run on threads of their own, which those of BLAS would disturb
             found = self._cluster(inner, natural_order(kernel, rows), weights)
-        self.means_ = feature_means(kernel, rows, found.coefficients, found.squares, origin)
         self.kernel_, self.labels_, self.n_iter_ = kernel, found.labels.astype(np.int32), found.steps
-        self.inertia_path_, self.inertia_ = unit * np.array(found.path), unit * found.path[-1]
-        self.summary_ = self._summary(X.shape, clock, found, inner.route)
-        self._warn_of(found)
+        if features is None:
+            self.means_ = feature_means(kernel, rows, found.coefficients, found.squares, origin)
+            lost, self.trace_error_ = 0.0, None
+        else:
+            self.means_ = mapped_means(features, rows, found.coefficients, found.squares, origin)
+            lost, self.trace_error_ = left_of(self.landmarks, features, rows, inner.diagonal(), given)
+        self.inertia_path_ = unit * np.array(found.path) + lost
+        self.inertia_ = float(self.inertia_path_[-1])
+        summary = summarise(self, X.shape, clock, found, inner.route)
+        self.summary_ = add_low_rank(summary, self.landmarks, features, self.trace_error_)
+        warn_of(self, found)
         return self
 
     def _cluster(self, inner: Similarities, order: Array, weights: Array) -> Clusters:
@@ -239,54 +254,3 @@ class KernelKMeans(KernelInput, ClassNamePrefixFeaturesOutMixin, TransformerMixi
                 raise ValueError(
                     "batch_size starts from a sample of its own. Use init='k-means++', or batch_size=None."
                 )
-
-    def _summary(self, shape: tuple[int, int], clock: Clock, found: Clusters, route: str) -> FitSummary:
-        k, (n, d) = len(found.squares), shape
-        way, word = ("Lloyd", "certified") if self.batch_size is None else ("mini-batches", "ended")
-        title = type(self).__name__, str(self.kernel_), f"{n:,} x {d:,}", f"{k} cluster{'s' * (k > 1)}"
-        lines = [
-            ("route", f"{way} ({route})"),
-            ("work", f"{found.steps} steps; {found.work}, {clock.seconds:.2g} s"),
-            ("inertia", f"{self.inertia_:.10g}"),
-            (word, found.end) if found.end else ("stopped", f"max_iter={self.max_iter} reached"),
-        ]
-        if found.n_negative:
-            lines.append(("note", _negative(found.n_negative)))
-        facts = {
-            "estimator": title[0],
-            "kernel": title[1],
-            "n": n,
-            "d": d,
-            "n_clusters": k,
-            "solver": way,
-            "steps": found.steps,
-            "work": found.work,
-            "inertia": self.inertia_,
-            "sizes": np.bincount(self.labels_, minlength=k),
-            "converged": bool(found.end),
-            "n_negative": found.n_negative,
-            "seconds": clock.seconds,
-        }
-        return FitSummary(title, tuple(lines), facts)
-
-    def _warn_of(self, found: Clusters) -> None:
-        k = len(found.squares)
-        if k < self.n_clusters:
-            who, remedy = ("the rows take", "") if self.batch_size is None else SAMPLED
-            warn(
-                f"n_clusters={self.n_clusters}, but {who} only {k} different places in feature space: "
-                f"{k} clusters were kept.{remedy}",
-                RankWarning,
-            )
-        if not found.end:
-            what, remedy = ("Lloyd's iteration", "it, or tol") if self.batch_size is None else ("the batches", "it")
-            warn(f"{what} stopped at max_iter={self.max_iter}; raise {remedy}.", ConvergenceWarning)
-        if found.n_negative:
-            warn(_negative(found.n_negative), IndefiniteKernelWarning)
-
-
-def _negative(count: int) -> str:
-    return (
-        f"the kernel is indefinite: {count:,} squared distances to means are negative; they rank as they are and read "
-        "as distance 0, and the objective need not fall."
-    )

@@ -2,156 +2,16 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
-import scipy.sparse as sp
-from scipy.spatial import KDTree
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.utils.validation import check_is_fitted
+from sklearn.base import ClassifierMixin, RegressorMixin
 
-from gramian.config import thread_count
 from gramian.estimators.base import Clock
-from gramian.estimators.distances import check_count, check_similarities, lengths, neighbour_weights, warn_of_underflow
-from gramian.estimators.targets import KernelInput, Targets, check_labels, check_targets
-from gramian.estimators.validation import all_or_nothing, validate
-from gramian.estimators.warnings import IndefiniteKernelWarning, warn
-from gramian.operators.means import own_similarities
-from gramian.operators.nearest import EXTRA, ROUNDING, nearest_in_features
-from gramian.operators.plain import PlainSearch, in_features, is_plain
-from gramian.results import Array, FitSummary
-
-#: A tree serves rows of few columns; with more it visits nearly all of them anyway.
-TREE_COLUMNS, TREE_ROWS = 5, 1000
-#: A squared distance that a tree reports may be off by this much of itself.
-TREE_ROUNDING = 1e-12
-
-
-class KernelNeighbours(KernelInput, BaseEstimator):
-    """What the classifier and the regressor share: training rows, the search, and weights of neighbours."""
-
-    n_neighbors: int
-    weights: Any
-
-    def _keep(self, X: Any, clock: Clock) -> int:
-        """Check and keep the training rows; return how many there are."""
-        check_count("n_neighbors", self.n_neighbors)
-        named = isinstance(self.weights, str) and self.weights in ("uniform", "distance")
-        if not callable(self.weights) and not named:
-            raise ValueError(f"weights={self.weights!r} is not known. Use 'uniform', 'distance' or a function.")
-        kernel, X = self._read(X)
-        n = X.shape[0]
-        if self.n_neighbors > n:
-            raise ValueError(
-                f"n_neighbors={self.n_neighbors} is more than the number of rows, n_samples={n}. "
-                f"Use n_neighbors={n} or fewer."
-            )
-        self.kernel_, self._anchors, self._plain = kernel, kernel.anchors(X), is_plain(kernel)
-        self._diagonal = np.array(kernel.diagonal(X), dtype=np.float64)
-        check_similarities(kernel, self._diagonal)
-        warn_of_underflow(kernel, X)
-        self.__dict__.pop("_tree", None)  # that of an earlier fit
-        self.summary_ = self._describe(X.shape, clock)
-        return n
-
-    @cached_property
-    def _tree(self) -> KDTree | None:
-        """A tree of the training rows, if one is worth it; it can be made again, so it is no part of a saved model."""
-        few = self._plain and not sp.issparse(self._anchors) and self._anchors.shape[1] <= TREE_COLUMNS
-        return KDTree(self._anchors) if few and self._anchors.shape[0] >= TREE_ROWS else None
-
-    def kneighbors(self, X: Any = None, n_neighbors: int | None = None) -> tuple[Array, Array]:
-        """Return the nearest training rows.
-
-        Parameters
-        ----------
-        X : (m, d) array, data frame or sparse matrix, optional
-            New rows. Without them the training rows are asked about, each of which is not its own neighbour.
-        n_neighbors : int, optional
-            How many, if not as many as the estimator was made for.
-
-        Returns
-        -------
-        distances : (m, k) array
-            Distances in feature space, ascending.
-        indices : (m, k) array
-            Numbers of the training rows; of equally near ones the lowest.
-        """
-        check_is_fitted(self)
-        squares, columns = self._nearest(X, self.n_neighbors if n_neighbors is None else n_neighbors, measured=True)
-        return lengths(squares), columns
-
-    def _nearest(self, X: Any, k: int, *, measured: bool) -> tuple[Array, Array]:
-        """Squared distances (ranks that lack ``k(x, x)`` if they need not be measured) and indices."""
-        check_count("n_neighbors", k)
-        own = X is None
-        if own and self.kernel_.name == "precomputed":
-            raise ValueError(
-                "X=None asks about the training rows, of which a precomputed kernel keeps none. Give their Gram "
-                "matrix; each row is then its own nearest neighbour."
-            )
-        rows = self._anchors if own else validate(self, X, reset=False)
-        if k > (most := len(self._diagonal) - own):
-            raise ValueError(f"n_neighbors={k} is more than the {most} training rows to choose from. Use fewer.")
-        if self._plain:
-            squares, columns = self._plainly(rows, k, own)
-            return in_features(self.kernel_, squares), columns
-        ranks, columns = nearest_in_features(self.kernel_, rows, self._anchors, self._diagonal, k, own=own)
-        if not measured:
-            return ranks, columns
-        training = self._diagonal if self.kernel_.name == "precomputed" else None
-        own_squares = own_similarities(self.kernel_, rows, training)[:, None]
-        squares = own_squares + ranks
-        squares[np.abs(squares) <= ROUNDING * (np.abs(own_squares) + np.abs(self._diagonal)[columns])] = 0.0
-        self._warn_of(squares)
-        return squares, columns
-
-    def _plainly(self, rows: Any, k: int, own: bool) -> tuple[Array, Array]:
-        search = PlainSearch(rows, self._anchors, own=own)
-        if self._tree is None or sp.issparse(rows):
-            return search.find(k)
-        wide = min(k + EXTRA, len(self._diagonal) - own)
-        apart, columns = self._tree.query(rows, np.arange(1, wide + own + 1), workers=thread_count())
-        if own:  # a row's own number, or the last one where twins hid it, leaves the list
-            mine = columns == np.arange(len(columns))[:, None]
-            mine[~mine.any(axis=1), -1] = True
-            columns = columns[~mine].reshape(len(columns), wide)
-        return search.settle(columns, (1 - TREE_ROUNDING) * apart[:, -1] ** 2, k)
-
-    def _weigh(self, X: Any) -> tuple[Array, Array]:
-        """Indices of the neighbours of rows, and their weights."""
-        check_is_fitted(self)
-        uniform = isinstance(self.weights, str) and self.weights == "uniform"
-        measured = not uniform or self.kernel_.name != "precomputed"
-        squares, columns = self._nearest(X, self.n_neighbors, measured=measured)
-        if uniform:
-            return columns, np.ones(columns.shape)
-        weights = neighbour_weights(lengths(squares), self.weights)
-        if not (weights.sum(axis=1) > 0).all():
-            raise ValueError("weights gave all neighbours of a row the weight 0. Return at least one positive weight.")
-        return columns, weights
-
-    def _warn_of(self, squares: Array) -> None:
-        if not self.kernel_.positive_definite and (negative := int((squares < 0).sum())):
-            warn(
-                f"the kernel is indefinite: {negative:,} squared distances to neighbours are negative; they rank as "
-                "they are and read as distance 0.",
-                IndefiniteKernelWarning,
-            )
-
-    def _describe(self, shape: tuple[int, int], clock: Clock) -> FitSummary:
-        if self._tree is not None:
-            route, solver = "a tree (few columns, and the kernel falls with the distance)", "tree"
-        elif self._plain:
-            route, solver = "plain distances (the kernel falls with them), in tiles", "plain"
-        else:
-            route, solver = "tiles of kernel values", "tiles"
-        name, (n, d), k = type(self).__name__, shape, self.n_neighbors
-        facts = {"estimator": name, "kernel": str(self.kernel_), "n": n, "d": d, "n_neighbors": k, "solver": solver}
-        title = name, str(self.kernel_), f"{n:,} x {d:,}", f"{k} neighbour{'s' * (k > 1)}"
-        lines = (("route", route), ("work", f"{clock.seconds:.2g} s to keep the rows"))
-        return FitSummary(title, lines, {**facts, "seconds": clock.seconds})
+from gramian.estimators.neighbour_search import KernelNeighbours
+from gramian.estimators.targets import Targets, check_labels, check_targets
+from gramian.estimators.validation import all_or_nothing
+from gramian.results import Array
 
 
 class KernelKNNClassifier(ClassifierMixin, KernelNeighbours):
@@ -175,6 +35,9 @@ class KernelKNNClassifier(ClassifierMixin, KernelNeighbours):
     weights : {"uniform", "distance"} or callable
         Votes count alike; by the inverse of the distance (rows at distance 0 then decide alone); or by a function of
         the distances (m, k).
+    landmarks : int, Landmarks, RandomFeatures or None
+        Rows that stand for all: distances to training rows projected on their span. See :class:`gramian.Landmarks`.
+        Mapped rows are kept, n m numbers. None is exact.
 
     Attributes
     ----------
@@ -202,10 +65,13 @@ class KernelKNNClassifier(ClassifierMixin, KernelNeighbours):
     0.99
     """
 
-    def __init__(self, n_neighbors: int = 5, *, kernel: Any = "rbf", weights: Any = "uniform") -> None:
+    def __init__(
+        self, n_neighbors: int = 5, *, kernel: Any = "rbf", weights: Any = "uniform", landmarks: Any = None
+    ) -> None:
         self.n_neighbors = n_neighbors
         self.kernel = kernel
         self.weights = weights
+        self.landmarks = landmarks
 
     @all_or_nothing
     def fit(self, X: Any, y: Any) -> Self:
@@ -250,6 +116,8 @@ class KernelKNNRegressor(RegressorMixin, KernelNeighbours):
     weights : {"uniform", "distance"} or callable
         Weights :math:`w_i`: all 1; the inverse of the distance (rows at distance 0 then decide alone); or a function
         of the distances (m, k).
+    landmarks : int, Landmarks, RandomFeatures or None
+        As for :class:`KernelKNNClassifier`.
 
     Attributes
     ----------
@@ -272,10 +140,13 @@ class KernelKNNRegressor(RegressorMixin, KernelNeighbours):
     array([0.5])
     """
 
-    def __init__(self, n_neighbors: int = 5, *, kernel: Any = "rbf", weights: Any = "uniform") -> None:
+    def __init__(
+        self, n_neighbors: int = 5, *, kernel: Any = "rbf", weights: Any = "uniform", landmarks: Any = None
+    ) -> None:
         self.n_neighbors = n_neighbors
         self.kernel = kernel
         self.weights = weights
+        self.landmarks = landmarks
 
     @all_or_nothing
     def fit(self, X: Any, y: Any) -> Self:

@@ -9,6 +9,7 @@ import numpy as np
 
 from gramian import mixing
 from gramian.config import format_bytes, memory_budget
+from gramian.estimators.cca import correlations
 from gramian.operators.centering import Projected
 from gramian.projection import KernelProjection
 from gramian.results import Array, Mix, SolverTrace
@@ -37,8 +38,10 @@ class KernelPairs:
         Canonical correlations.
     x, y : projections
         Of new rows.
-    x_scores, y_scores : (n, k) arrays
-        Of the training rows.
+    plain : (k,) array
+        Correlations of the scores of the training rows.
+    x_scores : (n, k) array or None
+        Of the training rows, where they are at hand.
     residuals : array
         Certificate: of the pairs, or of the components of both spaces.
     trace : SolverTrace
@@ -51,8 +54,8 @@ class KernelPairs:
     values: Array
     x: Any
     y: Any
-    x_scores: Array
-    y_scores: Array
+    plain: Array
+    x_scores: Array | None
     residuals: Array
     trace: SolverTrace
     bases: tuple[SingularBasis, ...] = ()
@@ -70,7 +73,7 @@ def find_pairs(
     rng: np.random.Generator,
 ) -> KernelPairs:
     """Return the k leading pairs (all if None) by the route that suits size, ridges and kernels."""
-    route, reason = choose(x, y, k, ridge, rank, solver)
+    route, reason = choose(x.n, k, obstacle(x, y, ridge), rank, solver)
     if route == "products":
         pairs = _by_products(x, y, int(k or 1), ridge, reason, rng)
         if solver == "auto" and not pairs.trace.converged and x.n <= PATIENCE and _fits(x.n):
@@ -82,11 +85,11 @@ def find_pairs(
     return _from_bases(x, y, k, ridge, rank, "dense", reason, rng)
 
 
-def choose(
-    x: KernelSpace, y: KernelSpace, k: int | None, ridge: tuple[float, float], rank: int | None, solver: str
-) -> tuple[str, str]:
-    """Return a route ("dense", "products", "rank") and the reason for it."""
-    n = x.n
+def choose(n: int, k: int | None, obstacle: str, rank: int | None, solver: str) -> tuple[str, str]:
+    """Return a route ("dense", "products", "rank") for n rows, and the reason for it.
+
+    ``obstacle`` says why products do not lead to the pairs, if they do not: see :func:`obstacle`.
+    """
     if solver == "dense":
         if not _fits(n):
             raise ValueError(
@@ -96,7 +99,6 @@ def choose(
         return "dense", "as asked"
     if rank is not None:
         return "rank", f"{rank:,} components of each space, as asked"
-    obstacle = _obstacle(x, y, ridge)
     if solver == "krylov":
         if k is None:
             raise ValueError(
@@ -122,7 +124,7 @@ def choose(
     return "products", f"matrix-free: the {n:,} x {n:,} matrices would take {format_bytes(8 * n**2)} each"
 
 
-def _obstacle(x: KernelSpace, y: KernelSpace, ridge: tuple[float, float]) -> str:
+def obstacle(x: KernelSpace, y: KernelSpace, ridge: tuple[float, float]) -> str:
     """Why products with the whole matrices do not lead to the pairs; nothing if they do."""
     if min(ridge) <= 0:
         return "without a ridge only bases of both spaces tell what varies"
@@ -164,8 +166,8 @@ def _from_bases(
         mix.values[:k],
         to_x,
         to_y,
+        _plain(Tx, Ty),
         Tx * signs,
-        Ty * signs,
         residuals,
         trace,
         (a, b),
@@ -187,8 +189,8 @@ def _by_products(
         found.values,
         _projection(x, A, found.x * signs),
         _projection(y, B, found.y * signs),
+        _plain(found.x_images, found.y_images),
         found.x_images * signs,
-        found.y_images * signs,
         found.residuals,
         trace,
     )
@@ -201,6 +203,11 @@ def _projection(space: KernelSpace, gram: Any, coefficients: Array) -> KernelPro
         shift = gram.centring.polynomials.shift
         return ConditionalProjection(space.kernel, anchors, folded, offset, shift)
     return KernelProjection(space.kernel, anchors, folded, offset)
+
+
+def _plain(T: Array, S: Array) -> Array:
+    """Correlations of centred scores, pair by pair."""
+    return np.clip(np.diag(correlations(T, S)), -1.0, 1.0)
 
 
 def _fits(n: int) -> bool:

@@ -9,16 +9,24 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from gramian import mixing
+from gramian.criteria import Suggestion
+from gramian.estimators.auto import choose_for_kernel
 from gramian.estimators.base import Clock, ProjectionTransformer, random_generator, summarize, warn_of
+from gramian.estimators.landmarks import RandomFeatures
+from gramian.estimators.low_rank import add_low_rank, left_by, low_rank
 from gramian.estimators.targets import KernelInput
-from gramian.estimators.validation import all_or_nothing, check_components, how_many, whole_number
+from gramian.estimators.validation import all_or_nothing, check_components, how_many, is_auto, whole_number
 from gramian.estimators.warnings import GramianWarning, RankWarning, warn
+from gramian.kernels import Kernel
 from gramian.operators.centering import uncentred
+from gramian.operators.features import FeatureMap
+from gramian.operators.mapped_moments import mapped_moments
 from gramian.preimage import PreImage, check_method, preimage
 from gramian.preimage.search import numbers
 from gramian.results import Array
 from gramian.spaces import KernelBasis, KernelSpace
 from gramian.spaces.conditional import ConditionalBasis
+from gramian.spaces.low_rank import LowRankBasis, LowRankSpace
 
 
 class KernelPCA(KernelInput, ProjectionTransformer, BaseEstimator):
@@ -31,12 +39,16 @@ class KernelPCA(KernelInput, ProjectionTransformer, BaseEstimator):
 
     Parameters
     ----------
-    n_components : int, float or None
+    n_components : int, float, "auto" or None
         Number :math:`K`, up to n; a fraction takes as many as reach that share of the variance (this needs the whole
-        spectrum); None takes all with a positive eigenvalue. Fewer come out, with a warning, if there are no more.
+        spectrum); "auto" as many as stand out of those of shuffled columns (see :func:`gramian.selection.how_many`);
+        None takes all with a positive eigenvalue. Fewer come out, with a warning, if there are no more.
     kernel : str, Kernel or callable
         Text such as ``"rbf(sigma=2)"``, an object of :mod:`gramian.kernels`, ``"precomputed"``, or a function of two
         blocks of rows. ``"rbf"`` is the Gaussian kernel with gamma = 1 / (d var X).
+    landmarks : int, Landmarks, RandomFeatures or None
+        Rows that stand for all: components of the features of low rank that they give, in one pass over the rows and
+        without the n x n matrix. See :class:`gramian.Landmarks`. None is exact.
     solver : str or solver object
         "auto", "dense", "krylov" (matrix-free), "power" (one by one with peeling), "randomized", or an object such as
         ``gramian.solvers.Krylov(tol=1e-4)``.
@@ -57,12 +69,15 @@ class KernelPCA(KernelInput, ProjectionTransformer, BaseEstimator):
         whole spectrum was computed; absent otherwise.
     kernel_ : Kernel
         The kernel with its parameters resolved.
+    trace_error_ : float or None
+        What landmarks leave of the trace of the kernel matrix, as a share of it.
     summary_ : FitSummary
         What was done, and the certificate; prints as a short table.
 
     Cost
     ----
     Dense: n^2 kernel values and up to 9 n^3 multiplications. By products: n^2 kernel values per product and no matrix.
+    With m landmarks: n m kernel values, up to 2 n m^2 multiplications, and a few m x m matrices.
 
     References
     ----------
@@ -80,15 +95,17 @@ class KernelPCA(KernelInput, ProjectionTransformer, BaseEstimator):
 
     def __init__(
         self,
-        n_components: int | float | None = None,
+        n_components: int | float | str | None = None,
         *,
         kernel: Any = "rbf",
+        landmarks: Any = None,
         solver: Any = "auto",
         preimage: str | None = None,
         random_state: Any = None,
     ) -> None:
         self.n_components = n_components
         self.kernel = kernel
+        self.landmarks = landmarks
         self.solver = solver
         self.preimage = preimage
         self.random_state = random_state
@@ -110,40 +127,56 @@ class KernelPCA(KernelInput, ProjectionTransformer, BaseEstimator):
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> Array:
-        """Find the components and return the training scores, without a second pass over the kernel."""
-        return self._fit(X)
+        """Find the components and return the training scores, without a second pass over an exact kernel."""
+        basis, dtype = self._fit(X)
+        return basis.scores().astype(dtype, copy=False)
 
     @all_or_nothing
-    def _fit(self, X: Any) -> Array:
+    def _fit(self, X: Any) -> tuple[KernelBasis | ConditionalBasis | LowRankBasis, np.dtype]:
         clock = Clock()
         kernel, X = self._read(X, min_samples=2)
         if self.preimage is not None:
-            check_method(kernel, self.preimage)
-        basis = self._basis(KernelSpace(kernel, X))
+            self._check_preimage(kernel, self.preimage)
+        features = low_rank(self.landmarks, kernel, X)
+        basis, chosen = self._basis(self._space(kernel, X, features), kernel, X)
         self.projection_ = basis.projection(mixing.identity(basis))
         self.eigenvalues_ = basis.eigenvalues
-        self.kernel_ = basis.kernel
+        self.kernel_ = kernel
         self._shares = basis.shares
-        self.summary_ = summarize(self, basis, X.shape, clock, detail=str(self.kernel_))
-        return basis.scores().astype(X.dtype, copy=False)
+        summary = summarize(self, basis, X.shape, clock, detail=str(kernel), chosen=chosen)
+        self.summary_ = add_low_rank(summary, self.landmarks, features, self.trace_error_)
+        return basis, X.dtype
 
-    def _basis(self, space: KernelSpace) -> KernelBasis | ConditionalBasis:
-        check_components(self.n_components, space.n, f"the number of rows, {space.n}")
-        asked = whole_number(self.n_components)
+    def _space(self, kernel: Kernel, X: Any, features: FeatureMap | None) -> KernelSpace | LowRankSpace:
+        if features is None:
+            self.trace_error_ = None
+            return KernelSpace(kernel, X)
+        moments = mapped_moments([features], [X])
+        self.trace_error_ = left_by(self.landmarks, features, moments.trace_error())
+        return LowRankSpace(features, moments, rows=X)
+
+    def _basis(
+        self, space: KernelSpace | LowRankSpace, kernel: Kernel, X: Any
+    ) -> tuple[KernelBasis | ConditionalBasis | LowRankBasis, Suggestion | None]:
+        """Components, and the criterion that chose how many, if one did."""
+        check_components(self.n_components, int(space.n), f"the number of rows, {space.n:.0f}", auto=True)
+        asked, chosen = whole_number(self.n_components), None
+        if is_auto(self.n_components):
+            asked, chosen = choose_for_kernel(kernel, X)
         basis = space.basis(asked, self.solver, random_generator(self.random_state))
         if basis.rank == 0:
             raise ValueError(
-                f"zero variance: the centred matrix of the kernel {basis.kernel} has rank 0, all rows look alike. "
+                f"zero variance: the centred matrix of the kernel {kernel} has rank 0, all rows look alike. "
                 "Check X for identical rows, and the width of the kernel."
             )
         if asked is not None and basis.rank < asked:
             warn(
-                f"n_components={asked}, but the centred matrix of the kernel {basis.kernel} has {basis.rank} positive "
+                f"n_components={asked}, but the centred matrix of the kernel {kernel} has {basis.rank} positive "
                 f"eigenvalues: {basis.rank} components were kept.",
                 RankWarning,
             )
         warn_of(basis)
-        return basis.truncate(how_many(self.n_components, basis))
+        return basis.truncate(how_many(self.n_components, basis)), chosen
 
     def inverse_transform(self, X: Any) -> Array:
         """Return rows whose features are near the points with the scores ``X``.
@@ -192,12 +225,21 @@ class KernelPCA(KernelInput, ProjectionTransformer, BaseEstimator):
         if scores.ndim != 2 or scores.shape[1] != k:
             raise ValueError(f"X has shape {scores.shape}; scores of {k} components, m x {k}, are expected.")
         method = self.preimage or "auto"
-        check_method(self.kernel_, method)
-        weights, coordinates = uncentred(self.projection_.coefficients, scores)
+        self._check_preimage(self.kernel_, method)
+        mean = getattr(self.projection_, "mean", None)
+        weights, coordinates = uncentred(self.projection_.coefficients, scores, mean)
         far = self._resembles_nothing(scores, narrow=_is_narrow(X))
         return preimage(
             self.kernel_, self.projection_.anchors, weights, coordinates=coordinates, method=method, far=far
         )
+
+    def _check_preimage(self, kernel: Kernel, method: str) -> None:
+        if isinstance(self.landmarks, RandomFeatures):
+            raise ValueError(
+                f"preimage={method!r}: random features have no pre-images, for no rows stand behind them. Use "
+                "Landmarks."
+            )
+        check_method(kernel, method)
 
     def _resembles_nothing(self, scores: Array, *, narrow: bool) -> Array:
         """Whether scores are those of a row with no similarity to any training row: what is left is the offset."""

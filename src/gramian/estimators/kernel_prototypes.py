@@ -10,9 +10,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from gramian.estimators.base import Clock
 from gramian.estimators.distances import check_similarities, lengths, warn_of_underflow
+from gramian.estimators.low_rank import add_low_rank, left_of, low_rank
 from gramian.estimators.targets import KernelInput, check_labels
 from gramian.estimators.validation import all_or_nothing, validate
 from gramian.estimators.warnings import IndefiniteKernelWarning, warn
+from gramian.operators.mapped import mapped_means, mapped_similarities
 from gramian.operators.means import best_origin, feature_means, moved
 from gramian.operators.similarities import similarities
 from gramian.results import Array, FitSummary
@@ -33,18 +35,23 @@ class KernelPrototypeClassifier(ClassifierMixin, KernelInput, BaseEstimator):
     kernel : str, Kernel or callable
         Text such as ``"rbf(sigma=2)"``, an object of :mod:`gramian.kernels`, ``"precomputed"``, or a function of two
         blocks of rows. ``"rbf"`` is the Gaussian kernel with gamma = 1 / (d var X).
+    landmarks : int, Landmarks, RandomFeatures or None
+        Rows that stand for all: means of the features of low rank that they give. See
+        :class:`gramian.Landmarks`. None is exact.
 
     Attributes
     ----------
     classes_ : (classes,) array
     kernel_ : Kernel
         The kernel with its parameters resolved.
+    trace_error_ : float or None
+        What landmarks leave of the trace of the kernel matrix, as a share of it.
     summary_ : FitSummary
 
     Cost
     ----
     One product of the Gram matrix with the class indicator, and n kernel values for each new row. The linear kernel
-    keeps the class means alone.
+    keeps the class means alone. With m landmarks: n m kernel values, and m for each new row.
 
     References
     ----------
@@ -59,8 +66,9 @@ class KernelPrototypeClassifier(ClassifierMixin, KernelInput, BaseEstimator):
     1.0
     """
 
-    def __init__(self, kernel: Any = "rbf") -> None:
+    def __init__(self, kernel: Any = "rbf", *, landmarks: Any = None) -> None:
         self.kernel = kernel
+        self.landmarks = landmarks
 
     @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -88,12 +96,19 @@ class KernelPrototypeClassifier(ClassifierMixin, KernelInput, BaseEstimator):
         A, self.classes_ = A[:, present] / A[:, present].sum(axis=0), classes[present]
         origin = best_origin(kernel, X, given)
         rows = moved(X, origin)
-        inner = similarities(kernel, rows)
+        features = low_rank(self.landmarks, kernel, rows, given)
+        inner = similarities(kernel, rows) if features is None else mapped_similarities(features, rows)
         check_similarities(kernel, inner.diagonal())
         warn_of_underflow(kernel, X)
         squares = np.einsum("ij,ij->j", A, inner @ A)
-        self.kernel_, self.means_ = kernel, feature_means(kernel, rows, A, squares, origin)
-        self.summary_ = self._describe(X.shape, clock, inner.route)
+        self.kernel_, self.trace_error_ = kernel, None
+        if features is None:
+            self.means_ = feature_means(kernel, rows, A, squares, origin)
+        else:
+            self.means_ = mapped_means(features, rows, A, squares, origin)
+            self.trace_error_ = left_of(self.landmarks, features, rows, inner.diagonal(), given)[1]
+        summary = self._describe(X.shape, clock, inner.route)
+        self.summary_ = add_low_rank(summary, self.landmarks, features, self.trace_error_)
         return self
 
     def distances(self, X: Any) -> Array:

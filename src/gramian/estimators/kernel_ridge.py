@@ -9,11 +9,13 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.estimators.base import Clock
+from gramian.estimators.low_rank import add_low_rank, left_by, low_rank
 from gramian.estimators.ridge_path import RidgePath, summarise_path
 from gramian.estimators.ridge_text import summarise_ridge, warn_of_ridge
 from gramian.estimators.targets import KernelInput, Targets, check_targets
 from gramian.estimators.validation import all_or_nothing, validate
 from gramian.results import Array
+from gramian.spaces.low_rank import UNKNOWN
 from gramian.spaces.ridge import RidgeSpace
 
 
@@ -38,6 +40,9 @@ class KernelRidge(KernelInput, MultiOutputMixin, RegressorMixin, BaseEstimator):
         blocks of rows. ``"rbf"`` is the Gaussian kernel with gamma = 1 / (d var X).
     fit_intercept : bool
         Whether a constant is fitted that the ridge does not see: ridge in the centred feature space.
+    landmarks : int, Landmarks, RandomFeatures or None
+        Rows that stand for all: ridge on the features of low rank that they give, in one pass over the rows. See
+        :class:`gramian.Landmarks`. None is exact.
     solver : str or solver object
         "auto"; "cholesky" (forms the matrix, n up to 10,000); "cg" (conjugate gradients, matrix-free); "minres" (the
         same for indefinite kernels); "primal" (d weights, linear kernel only); or an object such as
@@ -46,14 +51,16 @@ class KernelRidge(KernelInput, MultiOutputMixin, RegressorMixin, BaseEstimator):
     Attributes
     ----------
     dual_coef_ : (n,) or (n, q) array
-        a, zero for rows of weight zero.
+        a, zero for rows of weight zero. With landmarks one coefficient for each of them (each random feature).
     intercept_ : float or (q,) array
         b; for a thin plate spline its constant part.
     polynomial_coef_ : (d + 1,) or (d + 1, q) array
         b of a thin plate spline; absent otherwise.
     leave_one_out_ : (n,) or (n, q) array
         :math:`y_i - f_{-i}(x_i)`, with the fit to all rows but i (and all its weight), in closed form; absent where
-        the inverse was not computed.
+        the inverse was not computed, as with landmarks.
+    trace_error_ : float or None
+        What landmarks leave of the trace of the kernel matrix, as a share of it.
     kernel_ : Kernel
         The kernel with its parameters resolved.
     summary_ : FitSummary
@@ -62,7 +69,8 @@ class KernelRidge(KernelInput, MultiOutputMixin, RegressorMixin, BaseEstimator):
     Cost
     ----
     Up to 3,000 rows n^3/3 multiplications, twice. Beyond, a product of n^2 kernel values an iteration and no matrix;
-    the linear kernel with d < n one pass of n d^2.
+    the linear kernel with d < n one pass of n d^2. With m landmarks one pass of n m kernel values and up to 2 n m^2
+    multiplications.
 
     References
     ----------
@@ -79,11 +87,18 @@ class KernelRidge(KernelInput, MultiOutputMixin, RegressorMixin, BaseEstimator):
     """
 
     def __init__(
-        self, ridge: float = 1.0, *, kernel: Any = "rbf", fit_intercept: bool = False, solver: Any = "auto"
+        self,
+        ridge: float = 1.0,
+        *,
+        kernel: Any = "rbf",
+        fit_intercept: bool = False,
+        landmarks: Any = None,
+        solver: Any = "auto",
     ) -> None:
         self.ridge = ridge
         self.kernel = kernel
         self.fit_intercept = fit_intercept
+        self.landmarks = landmarks
         self.solver = solver
 
     @all_or_nothing
@@ -116,7 +131,8 @@ class KernelRidge(KernelInput, MultiOutputMixin, RegressorMixin, BaseEstimator):
         self._left_out = None if fit.left_out is None else targets.shaped(fit.left_out)
         self._unknown = fit.unknown
         self._single = targets.single
-        self.summary_ = summarise_ridge(self, fit, len(targets.values), clock.seconds)
+        summary = summarise_ridge(self, fit, len(targets.values), clock.seconds)
+        self.summary_ = add_low_rank(summary, self.landmarks, space.features, self.trace_error_)
         warn_of_ridge(fit, ridge)
         return self
 
@@ -166,6 +182,8 @@ class KernelRidge(KernelInput, MultiOutputMixin, RegressorMixin, BaseEstimator):
                  0.1      0.009848    0.9807  best
                    1       0.01182    0.9768
         """
+        if self.landmarks is not None:
+            raise ValueError(f"landmarks={self.landmarks!r}: {UNKNOWN}.")
         checked = None if ridges is None else _check_ridges(ridges)
         probe = KernelRidge(kernel=self.kernel, fit_intercept=self.fit_intercept)
         space, targets, weights = probe._space(X, y, sample_weight)
@@ -177,9 +195,12 @@ class KernelRidge(KernelInput, MultiOutputMixin, RegressorMixin, BaseEstimator):
             raise TypeError(f"fit_intercept={self.fit_intercept!r} must be True or False.")
         self.kernel_, X, weights = self._read_weighted(X, sample_weight)
         targets = check_targets(y, X.shape[0])
-        space = RidgeSpace(
-            self.kernel_, X, targets.values, weights, intercept=bool(self.fit_intercept), solver=self.solver
-        )
+        features = low_rank(self.landmarks, self.kernel_, X, weights)
+        how: dict[str, Any] = {"intercept": bool(self.fit_intercept), "solver": self.solver, "features": features}
+        space = RidgeSpace(self.kernel_, X, targets.values, weights, **how)
+        self.trace_error_ = None
+        if features is not None and space.moments is not None:
+            self.trace_error_ = left_by(self.landmarks, features, space.moments.trace_error())
         return space, targets, weights
 
     @property

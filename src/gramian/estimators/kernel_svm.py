@@ -11,10 +11,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from gramian.config import memory_budget
 from gramian.estimators.base import Clock
+from gramian.estimators.low_rank import add_low_rank, low_rank, mapped_rows
 from gramian.estimators.svm_text import most_negative, warn_of, write
 from gramian.estimators.targets import KernelInput, check_labels
 from gramian.estimators.validation import all_or_nothing, validate
-from gramian.kernels import Kernel
+from gramian.kernels import Kernel, Linear
 from gramian.operators.blocks import KernelBlocks
 from gramian.projection import KernelProjection
 from gramian.results import Array
@@ -44,6 +45,9 @@ class KernelSVC(KernelInput, ClassifierMixin, BaseEstimator):
         Add 1 to the kernel: an offset that is penalised like every other weight.
     class_weight : dict, "balanced" or None
         Factor of ``C`` for each class; "balanced" makes classes count the same whatever their sizes.
+    landmarks : int, Landmarks, RandomFeatures or None
+        Rows that stand for all: a linear classifier of the features of low rank that they give. See
+        :class:`gramian.Landmarks`. None is exact.
     tol : float
         Largest violation of the optimality conditions, checked in double precision.
 
@@ -67,13 +71,16 @@ class KernelSVC(KernelInput, ClassifierMixin, BaseEstimator):
         Steps of two coordinates each (iterations of the interior point method for the linear kernel).
     kernel_ : Kernel
         The kernel with its parameters resolved.
+    trace_error_ : float or None
+        What landmarks leave of the trace of the kernel matrix, as a share of it.
     summary_ : FitSummary
         What was done, and the certificate; prints as a short table.
 
     Cost
     ----
     Between n s and n^2 kernel values a few times over; memory for the block of the rows worked on, within the budget of
-    :class:`gramian.config`. The linear kernel with d < n columns takes n d^2 an iteration and no kernel values.
+    :class:`gramian.config`. The linear kernel with d < n columns takes n d^2 an iteration and no kernel values. With m
+    landmarks rows are mapped once and kept, n m numbers, and are then rows of a linear kernel.
 
     References
     ----------
@@ -95,12 +102,14 @@ class KernelSVC(KernelInput, ClassifierMixin, BaseEstimator):
         kernel: Any = "rbf",
         bias: bool = False,
         class_weight: Any = None,
+        landmarks: Any = None,
         tol: float = 1e-3,
     ) -> None:
         self.C = C
         self.kernel = kernel
         self.bias = bias
         self.class_weight = class_weight
+        self.landmarks = landmarks
         self.tol = tol
 
     @all_or_nothing
@@ -126,13 +135,22 @@ class KernelSVC(KernelInput, ClassifierMixin, BaseEstimator):
         used = np.arange(X.shape[0]) if weights is None else np.flatnonzero(weights)
         self.classes_, codes = _present(*check_labels(y, X.shape[0], least=2), used)
         rows, signs = _restrict(self.kernel_, X, used), _signs(codes, len(self.classes_))
-        bounds = self._bounds(codes, np.ones(len(used)) if weights is None else weights[used])
-        dual = self._solve(rows, signs, np.repeat(bounds[:, None], signs.shape[1], axis=1))
+        weights = None if weights is None else weights[used]
+        bounds = self._bounds(codes, np.ones(len(used)) if weights is None else weights)
+        features, kernel = low_rank(self.landmarks, self.kernel_, rows, weights), self.kernel_
+        self.trace_error_ = None
+        if features is not None:  # from here on, rows of a linear kernel
+            kernel, (rows, self.trace_error_) = Linear(), mapped_rows(self.landmarks, features, rows, weights, copies=3)
+        dual = self._solve(kernel, rows, signs, np.repeat(bounds[:, None], signs.shape[1], axis=1))
         self._keep(X, used, dual)
+        if features is not None:
+            weights = features.lift(rows.T @ dual.coefficients)
+            self.projection_ = KernelProjection(features.kernel, features.anchors, weights, self.intercept_)
         self._certify(dual, signs, bounds)
-        self._negative = most_negative(KernelBlocks(self.kernel_, rows, float(self.bias)), dual)
+        self._negative = most_negative(KernelBlocks(kernel, rows, float(self.bias)), dual)
         warn_of(self, dual)
-        self.summary_ = write(self, X.shape, dual, clock)
+        summary = write(self, X.shape, dual, clock)
+        self.summary_ = add_low_rank(summary, self.landmarks, features, self.trace_error_)
         return self
 
     def decision_function(self, X: Any) -> Array:
@@ -179,11 +197,10 @@ class KernelSVC(KernelInput, ClassifierMixin, BaseEstimator):
                 raise ValueError(f"class_weight[{label!r}]={factor!r} must be a positive number.")
         return np.array([float(given.get(label, 1.0)) for label in known])
 
-    def _solve(self, X: Any, signs: Array, bounds: Array) -> DualSolution:
-        n, d = X.shape
-        if self.kernel_.name == "linear" and d + self.bias < min(n, NARROW):
+    def _solve(self, kernel: Kernel, X: Any, signs: Array, bounds: Array) -> DualSolution:
+        if is_narrow(kernel, X.shape, bool(self.bias)):
             return narrow_dual(_features(X, bool(self.bias)), signs, bounds, tol=self.tol)
-        return box_dual(KernelBlocks(self.kernel_, X, float(self.bias)), signs, bounds, tol=self.tol)
+        return box_dual(KernelBlocks(kernel, X, float(self.bias)), signs, bounds, tol=self.tol)
 
     def _keep(self, X: Any, used: Array, dual: DualSolution) -> None:
         found = np.flatnonzero(dual.coefficients.any(axis=1))
@@ -204,6 +221,12 @@ class KernelSVC(KernelInput, ClassifierMixin, BaseEstimator):
         self.duality_gap_ = float(gap[0]) if single else gap
         self.kkt_residual_ = float(dual.violation.max())
         self.n_iter_ = dual.steps
+
+
+def is_narrow(kernel: Kernel, shape: tuple[int, int], bias: bool) -> bool:
+    """Whether the weights are so few that the dual is solved by way of them."""
+    n, d = shape
+    return kernel.name == "linear" and d + bias < min(n, NARROW)
 
 
 def _signs(codes: Array, count: int) -> Array:

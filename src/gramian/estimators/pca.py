@@ -9,6 +9,8 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from gramian import mixing
+from gramian.criteria import Suggestion
+from gramian.estimators.auto import choose_basis
 from gramian.estimators.base import (
     Clock,
     ProjectionTransformer,
@@ -27,6 +29,7 @@ from gramian.estimators.validation import (
     check_finite,
     check_weights,
     how_many,
+    is_auto,
     validate,
     whole_number,
 )
@@ -46,8 +49,9 @@ class PCA(ComponentDiagnostics, ProjectionTransformer, BaseEstimator):
 
     Parameters
     ----------
-    n_components : int, float or None
-        Number :math:`K`; a fraction takes as many as reach that share of the variance; None takes min(n, d).
+    n_components : int, float, "auto" or None
+        Number :math:`K`; a fraction takes as many as reach that share of the variance; "auto" as many as stand out of
+        the noise (see :func:`gramian.selection.how_many`), and 1 with a warning if none does; None takes min(n, d).
     scale : bool
         Divide columns by their standard deviations first: PCA of the correlation matrix. Constant columns stay.
     whiten : bool
@@ -100,7 +104,7 @@ class PCA(ComponentDiagnostics, ProjectionTransformer, BaseEstimator):
 
     def __init__(
         self,
-        n_components: int | float | None = None,
+        n_components: int | float | str | None = None,
         *,
         scale: bool = False,
         whiten: bool = False,
@@ -146,7 +150,7 @@ class PCA(ComponentDiagnostics, ProjectionTransformer, BaseEstimator):
             X, center=self.center, scale=self.scale, weights=weights, check=lambda: check_finite(X, self)
         )
         rows = X.shape[0] if weights is None else int(np.ceil(weights.sum()))
-        self._keep(self._basis(space, (rows, X.shape[1])), X.dtype, X.shape, clock)
+        self._keep(*self._basis(space, (rows, X.shape[1])), X.dtype, X.shape, clock)
         self.moments_ = space.moments()  # so that partial_fit may go on from here
         return self
 
@@ -172,11 +176,11 @@ class PCA(ComponentDiagnostics, ProjectionTransformer, BaseEstimator):
         X, moments = accumulate(self, X, sample_weight)
         rows, d = int(np.ceil(moments.weight)), X.shape[1]
         asked = whole_number(self.n_components)
-        check_components(self.n_components, d, f"d = {d}")
+        check_components(self.n_components, d, f"d = {d}", auto=True)
         if moments.weight <= 1 or rows <= (asked or 1):
             return self
         space = MomentSpace(moments, center=self.center, scale=self.scale)
-        return self._keep(self._basis(space, (rows, d)), X.dtype, (rows, d), clock)
+        return self._keep(*self._basis(space, (rows, d)), X.dtype, (rows, d), clock)
 
     @by_blocks
     def transform(self, X: Any) -> Array:
@@ -205,21 +209,27 @@ class PCA(ComponentDiagnostics, ProjectionTransformer, BaseEstimator):
         )
         self.__dict__.pop("filler_", None)
         space = PassingSpace(stream.moments, stream.triangle, **how)
-        return self._keep(self._basis(space, stream.shape), stream.dtype, stream.shape, clock)
+        return self._keep(*self._basis(space, stream.shape), stream.dtype, stream.shape, clock)
 
     def _fit_missing(self, X: Any, weights: Any, gaps: int, clock: Clock) -> Self:
         """Components of the moments expected under probabilistic PCA with as many components."""
         d = X.shape[1]
-        check_components(self.n_components, min(X.shape), f"min(n, d) = {min(X.shape)} (n={X.shape[0]}, d={d})")
+        self._check_components(X.shape)
         asked = whole_number(self.n_components)
         self.filler_ = ProbabilisticPCA(None if asked is None or asked >= d else asked, missing="em")
         expected = self.filler_.fit_expectation(X, weights)
         space = MomentSpace(expected.moments, center=self.center, scale=self.scale)
         note = f"{gaps:,} missing entries ({percent(gaps / X.size)}) were expected under probabilistic PCA."
-        return self._keep(self._basis(space, X.shape), X.dtype, X.shape, clock, (note,))
+        return self._keep(*self._basis(space, X.shape), X.dtype, X.shape, clock, (note,))
 
     def _keep(
-        self, basis: LinearBasis, dtype: Any, shape: tuple[int, int], clock: Clock, notes: tuple[str, ...] = ()
+        self,
+        basis: LinearBasis,
+        chosen: Suggestion | None,
+        dtype: Any,
+        shape: tuple[int, int],
+        clock: Clock,
+        notes: tuple[str, ...] = (),
     ) -> Self:
         """Set the fitted attributes."""
         self.projection_ = basis.projection(mixing.whiten(basis) if self.whiten else mixing.identity(basis))
@@ -236,7 +246,8 @@ class PCA(ComponentDiagnostics, ProjectionTransformer, BaseEstimator):
         self.residual_moments_ = left_out, left_squared
         self.noise_variance_ = left_out / max(basis.limit - basis.rank, 1)
         self.n_samples_ = basis.n if basis.n % 1 else int(basis.n)
-        self.summary_ = summarize(self, basis, shape, clock, notes=(*notes, *self._notes(basis)))
+        notes = (*notes, *self._notes(basis))
+        self.summary_ = summarize(self, basis, shape, clock, chosen=chosen, notes=notes)
         return self
 
     def inverse_transform(self, X: Any) -> Array:
@@ -275,14 +286,24 @@ class PCA(ComponentDiagnostics, ProjectionTransformer, BaseEstimator):
         A = X / self.scale_ - mean if centred else X / self.scale_
         return float(np.mean(np.sum((A - A @ W @ W.T) ** 2, axis=1)))
 
-    def _basis(self, space: LinearSpace | MomentSpace | PassingSpace, shape: tuple[int, int]) -> LinearBasis:
-        n, d = shape
-        check_components(self.n_components, min(n, d), f"min(n, d) = {min(n, d)} (n={n}, d={d})")
-        solver = "auto" if isinstance(space, MomentSpace) else self.solver
-        basis = space.basis(whole_number(self.n_components), solver, random_generator(self.random_state))
-        basis = basis.truncate(how_many(self.n_components, basis))
+    def _check_components(self, shape: tuple[int, int]) -> None:
+        least, (n, d) = min(shape), shape
+        check_components(self.n_components, least, f"min(n, d) = {least} (n={n}, d={d})", auto=True)
+
+    def _basis(
+        self, space: LinearSpace | MomentSpace | PassingSpace, shape: tuple[int, int]
+    ) -> tuple[LinearBasis, Suggestion | None]:
+        """Components, and the criterion that chose how many, if one did."""
+        self._check_components(shape)
+        solver, chosen = "auto" if isinstance(space, MomentSpace) else self.solver, None
+        rng = random_generator(self.random_state)
+        if is_auto(self.n_components):
+            basis, chosen = choose_basis(space, solver, rng)
+        else:
+            basis = space.basis(whole_number(self.n_components), solver, rng)
+            basis = basis.truncate(how_many(self.n_components, basis))
         warn_of(basis)
-        return basis
+        return basis, chosen
 
     def _notes(self, basis: LinearBasis) -> tuple[str, ...]:
         rank = int((basis.singular > 0).sum())

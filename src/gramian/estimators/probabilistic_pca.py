@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils.validation import check_is_fitted
 
-from gramian.estimators.base import Clock, ProjectionTransformer, accumulate, describe, random_generator
+from gramian.criteria import Suggestion
+from gramian.estimators.auto import choose_from_moments
+from gramian.estimators.base import Clock, ProjectionTransformer, accumulate, random_generator
+from gramian.estimators.gaussian_text import summarize_model
 from gramian.estimators.streams import Stream, by_blocks
 from gramian.estimators.validation import (
     all_or_nothing,
     check_choice,
     check_components,
     check_weights,
+    is_auto,
     validate,
     whole_number,
 )
 from gramian.estimators.warnings import ConvergenceWarning, warn
 from gramian.operators import Moments, Rows, moments_of
 from gramian.projection import LinearProjection
-from gramian.results import Array, percent
+from gramian.results import Array
 from gramian.solvers.fixed_point import Climb, climb
 from gramian.spaces import MomentSpace, gaussian
 from gramian.spaces.gaussian import Isotropic
@@ -40,8 +45,9 @@ class ProbabilisticPCA(ProjectionTransformer, DensityMixin, BaseEstimator):
 
     Parameters
     ----------
-    n_components : int or None
-        Number :math:`K` of causes. None takes as many as leave a positive noise variance.
+    n_components : int, "auto" or None
+        Number :math:`K` of causes. "auto" takes as many as stand out of the noise (see
+        :func:`gramian.selection.how_many`), None as many as leave a positive noise variance.
     method : {"closed", "em"}
         The formula above, or expectation-maximisation, which climbs to the same likelihood.
     missing : None or "em"
@@ -87,7 +93,7 @@ class ProbabilisticPCA(ProjectionTransformer, DensityMixin, BaseEstimator):
 
     def __init__(
         self,
-        n_components: int | None = None,
+        n_components: int | str | None = None,
         *,
         method: str = "closed",
         missing: str | None = None,
@@ -122,17 +128,19 @@ class ProbabilisticPCA(ProjectionTransformer, DensityMixin, BaseEstimator):
         if isinstance(X, Rows):
             self._check_words()
             stream = Stream(self, X, sample_weight=sample_weight)
-            return self._keep(self._maximise(stream.moments), stream.dtype, stream.shape, clock)
+            k, said = self._asked(stream.shape[1], lambda: stream.moments)
+            return self._keep(self._maximise(stream.moments, k), stream.dtype, stream.shape, clock, said=said)
         X = self._validate(X, reset=True, min_samples=2)
         weights = check_weights(sample_weight, X.shape[0])
         gaps = int(np.isnan(X).sum()) if self.missing else 0
         self.moments_ = None if gaps else moments_of(X, weights)  # so that partial_fit may go on from here
-        found = self._expect(X, weights)[0] if self.moments_ is None else self._maximise(self.moments_)
-        return self._keep(found, X.dtype, X.shape, clock, gaps)
+        k, said = self._asked(X.shape[1], lambda: self.moments_ or self._complete_moments(X, weights))
+        found = self._expect(X, weights, k)[0] if self.moments_ is None else self._maximise(self.moments_, k)
+        return self._keep(found, X.dtype, X.shape, clock, gaps, said)
 
     def fit_expectation(self, X: Array, weights: Array | None = None) -> Expectation:
         """Fit to checked rows with missing entries, and return what is expected of them under the model."""
-        found, expected = self._expect(X, weights)
+        found, expected = self._expect(X, weights, self.n_components)
         self._keep(found, X.dtype, X.shape, Clock(), int(np.isnan(X).sum()))
         return expected
 
@@ -142,11 +150,25 @@ class ProbabilisticPCA(ProjectionTransformer, DensityMixin, BaseEstimator):
         filled = expect(X.astype(np.float64), patterns(X), model.mean, model.covariance()).filled
         return filled.astype(X.dtype, copy=False)
 
-    def _expect(self, X: Array, weights: Array | None) -> tuple[Climb[Isotropic], Expectation]:
+    def _complete_moments(self, X: Array, weights: Array | None) -> Moments:
+        """Moments expected under a model with all components there can be."""
+        probe = ProbabilisticPCA(None, missing="em", tol=self.tol, max_iter=self.max_iter)
+        return probe.fit_expectation(X, weights).moments
+
+    def _asked(self, d: int, moments: Callable[[], Moments]) -> tuple[Any, Suggestion | None]:
+        """Number of components to look for, and the criterion that chose it, if one did."""
+        check_components(self.n_components, d, f"d = {d}", fractions=False, auto=True)
+        if not is_auto(self.n_components):
+            return self.n_components, None
+        known = moments()
+        rank = int((MomentSpace(known).basis(None).singular > 0).sum())
+        return choose_from_moments(known, max(1, rank - 1))  # something must be left for the noise
+
+    def _expect(self, X: Array, weights: Array | None, k: Any) -> tuple[Climb[Isotropic], Expectation]:
         return fit_missing(
             X.astype(np.float64),
             weights,
-            lambda moments: self._maximise(moments).state,
+            lambda moments: self._maximise(moments, k).state,
             lambda model: (model.mean, model.covariance()),
             tol=self.tol,
             max_iter=self.max_iter,
@@ -158,10 +180,11 @@ class ProbabilisticPCA(ProjectionTransformer, DensityMixin, BaseEstimator):
         clock = Clock()
         X, moments = accumulate(self, X, sample_weight)
         rows = int(np.ceil(moments.weight))
-        check_components(self.n_components, X.shape[1], f"d = {X.shape[1]}", fractions=False)
-        if rows <= max(2, (self.n_components or 0) + 1):
+        check_components(self.n_components, X.shape[1], f"d = {X.shape[1]}", fractions=False, auto=True)
+        if rows <= max(2, (whole_number(self.n_components) or 0) + 1):
             return self
-        return self._keep(self._maximise(moments), X.dtype, (rows, X.shape[1]), clock)
+        k, said = self._asked(X.shape[1], lambda: moments)
+        return self._keep(self._maximise(moments, k), X.dtype, (rows, X.shape[1]), clock, said=said)
 
     def score_samples(self, X: Any) -> Array:
         """Log-density of each row; of its observed entries, if ``missing="em"``."""
@@ -217,14 +240,14 @@ class ProbabilisticPCA(ProjectionTransformer, DensityMixin, BaseEstimator):
         X = self._validate(X, reset=False)
         return self.fill(X) if self.missing and np.isnan(X).any() else X
 
-    def _maximise(self, moments: Moments) -> Climb[Isotropic]:
+    def _maximise(self, moments: Moments, asked: Any) -> Climb[Isotropic]:
         """Return the model of greatest likelihood for given moments."""
         S, d = moments.covariance(), moments.d
-        check_components(self.n_components, d, f"d = {d}", fractions=False)
-        basis = MomentSpace(moments).basis(whole_number(self.n_components))
+        check_components(asked, d, f"d = {d}", fractions=False)
+        basis = MomentSpace(moments).basis(whole_number(asked))
         values = basis.eigenvalues / moments.weight
-        rank = int((values > 0).sum()) if self.n_components is None else basis.rank
-        k = max(1, min(rank - 1, d - 1)) if self.n_components is None else self.n_components
+        rank = int((values > 0).sum()) if asked is None else basis.rank
+        k = max(1, min(rank - 1, d - 1)) if asked is None else asked
         closed = gaussian.from_spectrum(moments.mean, basis.directions[:, :k], values[:k], float(np.trace(S)))
         if not (closed.variances > 0).all() or (k < d and closed.noise <= 1e-14 * values[0]):
             raise ValueError(
@@ -249,7 +272,15 @@ class ProbabilisticPCA(ProjectionTransformer, DensityMixin, BaseEstimator):
         model = gaussian.from_loadings(moments.mean, *found.state)
         return Climb(model, found.path, found.converged, found.stopped)
 
-    def _keep(self, found: Climb[Isotropic], dtype: Any, shape: tuple[int, int], clock: Clock, gaps: int = 0) -> Self:
+    def _keep(
+        self,
+        found: Climb[Isotropic],
+        dtype: Any,
+        shape: tuple[int, int],
+        clock: Clock,
+        gaps: int = 0,
+        said: Suggestion | None = None,
+    ) -> Self:
         """Set the fitted attributes."""
         model = self._model = found.state
         if not found.converged:
@@ -261,28 +292,5 @@ class ProbabilisticPCA(ProjectionTransformer, DensityMixin, BaseEstimator):
         self.log_likelihood_path_ = np.array(found.path)
         self.log_likelihood_ = found.path[-1]
         self.n_iter_ = len(found.path)
-        k, d = len(model.variances), shape[1]
-        share = float(model.variances.sum() / (model.variances.sum() + model.noise * (d - k)))
-        steps = "closed form" if len(found.path) == 1 else f"EM, {len(found.path)} steps"
-        lines = [
-            ("route", steps),
-            ("likelihood", f"{self.log_likelihood_:.6g}, noise variance {model.noise:.3g}"),
-            ("work", f"{clock.seconds:.2g} s"),
-        ]
-        if gaps:
-            lines.append(("missing", f"{gaps:,} entries expected under the model ({percent(gaps / (shape[0] * d))})"))
-        self.summary_ = describe(
-            self,
-            shape,
-            k,
-            lines,
-            share=share,
-            facts={
-                "log_likelihood": self.log_likelihood_,
-                "noise_variance": model.noise,
-                "steps": len(found.path),
-                "converged": found.converged,
-                "n_missing": gaps,
-            },
-        )
+        self.summary_ = summarize_model(self, found, shape, clock, gaps=gaps, chosen=said)
         return self

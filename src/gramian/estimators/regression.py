@@ -23,6 +23,9 @@ from gramian.results import Array, percent
 from gramian.solvers.deflation import Factors
 from gramian.solvers.dense import pinned_if_small
 
+#: Components up to which ``"auto"`` looks.
+LONGEST = 30
+
 
 def _not_automatic(estimator: Any) -> bool:
     """Whether ``partial_fit`` makes sense: choosing a number of components needs all rows at once."""
@@ -129,7 +132,7 @@ class ComponentRegressor(
                 "cross-validation needs complete rows: an expectation of missing entries would see the rows left out. "
                 "Fill or drop them first, or give n_components as a number."
             )
-        k = self._asked(blocks, longest=30)
+        k = self._asked(blocks, longest=LONGEST)
         return cross_validated(blocks, self._solve, self._scaling(), k, cv)
 
     def _asked(self, blocks: Blocks, longest: int | None = None) -> int:

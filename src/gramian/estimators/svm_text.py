@@ -52,7 +52,8 @@ def write(model: Any, shape: tuple[int, int], dual: DualSolution, clock: Clock) 
         route = f"working sets of up to {dual.largest:,} rows (the kernel matrix would take {whole})"
         work = f"{dual.steps:,} coordinate steps in {rounds}, {clock.seconds:.3g} s"
     else:
-        route = f"interior point method (the linear kernel has {d:,} columns, fewer than rows)"
+        narrow = f"the linear kernel has {d:,} columns" if model.landmarks is None else "features of low rank"
+        route = f"interior point method ({narrow}, fewer than rows)"
         work = f"{dual.steps} iterations, {clock.seconds:.3g} s"
     gap = float(np.max(model.duality_gap_))
     certified = f"KKT residual <= {model.kkt_residual_:.1e}, relative duality gap <= {gap:.1e}"

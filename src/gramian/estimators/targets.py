@@ -93,6 +93,9 @@ class KernelInput:
     """What estimators with a ``kernel`` argument share: reading rows at fit, and saying that they may be a Gram."""
 
     kernel: Any
+    landmarks: Any
+    #: What landmarks leave of the trace of the kernel matrix, as a share of it; None without them.
+    trace_error_: float | None = None
 
     def _read(self, X: Any, *, min_samples: int = 1) -> tuple[Kernel, Any]:
         """Return the kernel with its parameters resolved on checked training rows, and the rows."""

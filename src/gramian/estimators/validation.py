@@ -152,11 +152,17 @@ def check_choice(name: str, value: Any, choices: tuple[Any, ...]) -> None:
         raise ValueError(f"{name}={value!r} is not known. Use one of: {', '.join(map(repr, choices))}.")
 
 
-def check_components(n_components: Any, limit: int, what: str, *, fractions: bool = True) -> None:
+def is_auto(n_components: Any) -> bool:
+    """Whether the number of components is left to the criteria."""
+    return isinstance(n_components, str) and n_components == "auto"
+
+
+def check_components(n_components: Any, limit: int, what: str, *, fractions: bool = True, auto: bool = False) -> None:
     """Refuse a number of components that is no number, out of range, or more than ``limit``."""
-    if n_components is None:
+    if n_components is None or (auto and is_auto(n_components)):
         return
-    allowed = "a whole number of 1 or more" + (", a fraction between 0 and 1" if fractions else "") + ", or None"
+    words = ["a whole number of 1 or more", *(["a fraction between 0 and 1"] if fractions else [])]
+    allowed = ", ".join([*words, *(["'auto'"] if auto else []), "or None"])
     if isinstance(n_components, (bool, np.bool_)) or not isinstance(n_components, (int, float, np.number)):
         raise TypeError(f"n_components={n_components!r} must be {allowed}.")
     if isinstance(n_components, (int, np.integer)):
@@ -169,13 +175,13 @@ def check_components(n_components: Any, limit: int, what: str, *, fractions: boo
 
 
 def whole_number(n_components: Any) -> int | None:
-    """Components to ask a space for: all of them if a share of the variance decides."""
-    return None if n_components is None or n_components < 1 else int(n_components)
+    """Components to ask a space for: all of them if a share of the variance, or a criterion, decides."""
+    return None if n_components is None or is_auto(n_components) or n_components < 1 else int(n_components)
 
 
 def how_many(n_components: Any, basis: SingularBasis) -> int:
     """Components to keep: fewest that reach a share of the variance, if ``n_components`` is one."""
-    if n_components is None or n_components >= 1:
+    if n_components is None or is_auto(n_components) or n_components >= 1:
         return basis.rank
     if basis.shares is None:
         raise ValueError(

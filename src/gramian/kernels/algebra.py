@@ -50,7 +50,14 @@ class Pair(Kernel):
 
 @dataclass(repr=False)
 class Sum(Pair):
-    """``k1(x, y) + k2(x, y)``: the features of both."""
+    """``k1(x, y) + k2(x, y)``: the features of both.
+
+    Examples
+    --------
+    >>> from gramian.kernels import Linear, Polynomial
+    >>> (Linear() + Polynomial(degree=2))([[1.0, 2.0]])
+    array([[41.]])
+    """
 
     left: Kernel
     right: Kernel
@@ -70,7 +77,14 @@ class Sum(Pair):
 
 @dataclass(repr=False)
 class Product(Pair):
-    """``k1(x, y) k2(x, y)``: all products of the features of both."""
+    """``k1(x, y) k2(x, y)``: all products of the features of both.
+
+    Examples
+    --------
+    >>> from gramian.kernels import Linear, Polynomial
+    >>> (Linear() * Polynomial(degree=2))([[1.0, 2.0]])
+    array([[180.]])
+    """
 
     left: Kernel
     right: Kernel
@@ -90,7 +104,14 @@ class Product(Pair):
 
 @dataclass(repr=False)
 class Scaled(Kernel):
-    """``weight k(x, y)`` with a positive weight."""
+    """``weight k(x, y)`` with a positive weight.
+
+    Examples
+    --------
+    >>> from gramian.kernels import Linear
+    >>> (2 * Linear())([[1.0, 2.0]])
+    array([[10.]])
+    """
 
     weight: float
     kernel: Kernel
@@ -126,7 +147,14 @@ class Scaled(Kernel):
 
 @dataclass(repr=False)
 class Power(Kernel):
-    """``k(x, y)^exponent`` with a whole exponent."""
+    """``k(x, y)^exponent`` with a whole exponent.
+
+    Examples
+    --------
+    >>> from gramian.kernels import Linear
+    >>> (Linear() ** 2)([[1.0, 2.0]])
+    array([[25.]])
+    """
 
     kernel: Kernel
     exponent: int
@@ -163,7 +191,14 @@ class Power(Kernel):
 
 @dataclass(repr=False)
 class Columns(Kernel):
-    """A kernel of some of the columns: ``rbf(sigma=2)[0, 3]`` or ``rbf(sigma=2)[0:3]``."""
+    """A kernel of some of the columns: ``rbf(sigma=2)[0, 3]`` or ``rbf(sigma=2)[0:3]``.
+
+    Examples
+    --------
+    >>> from gramian.kernels import Linear
+    >>> Linear()[0:1]([[1.0, 2.0]])
+    array([[1.]])
+    """
 
     kernel: Kernel
     columns: tuple[int, ...] | slice

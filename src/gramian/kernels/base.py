@@ -23,6 +23,15 @@ class Kernel(ABC):
     Subclasses are dataclasses whose fields are the parameters. They say how to prepare two sets of rows
     (:meth:`pairs`); whole blocks, diagonals, algebra and text follow from that. A kernel whose values come
     from a distance or a dot product is shorter still: see :class:`MappedKernel`.
+
+    Examples
+    --------
+    >>> from gramian.kernels import RBF, Kernel
+    >>> kernel = RBF(sigma=2.0)
+    >>> isinstance(kernel, Kernel), str(kernel), kernel.get_params()
+    (True, 'rbf(sigma=2)', {'sigma': 2.0, 'gamma': None})
+    >>> kernel.block(np.array([[0.0]]), np.array([[0.0], [2.0]])).round(4)
+    array([[1.    , 0.6065]])
     """
 
     #: The name in the text form. A class that has one is known to ``parse`` from its definition on.
@@ -156,8 +165,15 @@ class Kernel(ABC):
 class MappedKernel(Kernel):
     """A kernel ``f(a m(x, y))`` of one distance or dot product ``m``.
 
-    A subclass gives ``measure`` (from :mod:`gramian.kernels.pairwise`), the ``factor`` ``a``, and the scalar
+    A subclass gives ``measure`` (from ``gramian.kernels.pairwise``), the ``factor`` ``a``, and the scalar
     map ``of``, which works in place on a tile. That is all a new kernel needs.
+
+    Examples
+    --------
+    >>> from gramian.kernels import RBF, MappedKernel
+    >>> kernel = RBF(sigma=1.0)
+    >>> isinstance(kernel, MappedKernel), kernel.factor, kernel.of(np.array([[-0.5]])).round(4)
+    (True, -0.5, array([[0.6065]]))
     """
 
     measure: ClassVar[Any]

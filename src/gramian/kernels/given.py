@@ -30,7 +30,17 @@ class Stored(Pairs):
 
 @dataclass(repr=False)
 class Precomputed(Kernel):
-    """The rows of ``X`` are rows of kernel values: n x n at fit, new points x n afterwards."""
+    """The rows of ``X`` are rows of kernel values: n x n at fit, new points x n afterwards.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gramian import KernelPCA
+    >>> X = np.array([[0.0], [1.0], [5.0]])
+    >>> model = KernelPCA(1, kernel="precomputed").fit(X @ X.T)
+    >>> model.transform(np.array([[2.0]]) @ X.T).round(4)  # 2 is the mean
+    array([[0.]])
+    """
 
     name = "precomputed"
 

@@ -53,7 +53,13 @@ def parse(text: str) -> Kernel:
 
 
 def as_kernel(kernel: Any) -> Kernel:
-    """Take a kernel as an object, as text, or as a function of two blocks of rows."""
+    """Take a kernel as an object, as text, or as a function of two blocks of rows.
+
+    Examples
+    --------
+    >>> as_kernel("rbf(sigma=2)"), as_kernel(as_kernel("linear"))
+    (RBF(sigma=2), Linear())
+    """
     if isinstance(kernel, Kernel):
         return kernel
     if isinstance(kernel, str):

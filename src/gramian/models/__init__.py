@@ -20,7 +20,8 @@ __all__ = ["ModelCard", "ModelError", "inspect", "load", "save", "to_onnx"]
 def to_onnx(estimator: Any, path: PathLike, *, dtype: str = "float32") -> None:
     """Write a fitted linear estimator as an ONNX graph; needs the extra ``gramian[onnx]``.
 
-    See :func:`gramian.models.onnx.to_onnx` for what the graph takes and gives.
+    The graph takes ``X`` (rows, d). It gives ``scores`` as ``transform`` does, and ``prediction`` as ``predict`` does
+    if the estimator predicts.
 
     Parameters
     ----------
@@ -30,6 +31,18 @@ def to_onnx(estimator: Any, path: PathLike, *, dtype: str = "float32") -> None:
         File to write.
     dtype : {"float32", "float64"}
         Numbers the graph takes and computes with.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from sklearn.datasets import load_iris
+    >>> from gramian import PCA
+    >>> from gramian.models import to_onnx
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "pca.onnx")
+    ...     to_onnx(PCA(2).fit(load_iris().data), path)
+    ...     os.path.getsize(path) > 100
+    True
     """
     try:
         from gramian.models.onnx import to_onnx as write  # optional, and slow to import

@@ -24,9 +24,10 @@ SHAPES: dict[str, dict[str, str]] = {
     "adequacy.SamplingAdequacy": {"columns": "d"},
     "estimators.RandomMap": {"weights": "dk"},
     "estimators.Targets": {"values": "nq"},
+    "operators.FeatureMap": {"anchors": "nw", "root": "nn"},
     "operators.FeatureMeans": {"anchors": "nw", "coefficients": "nk", "squares": "k", "origin": "w"},
     "operators.Moments": {"pilot": "d", "scatter": "dd", "offset": "d"},
-    "projection.KernelProjection": {"anchors": "nw", "coefficients": "nk", "offset": "k"},
+    "projection.KernelProjection": {"anchors": "nw", "coefficients": "nk", "offset": "k", "mean": "n"},
     "projection.LinearProjection": {"mean": "d", "weights": "dk", "back": "ke"},
     "solvers.FactorSolution": {"loadings": "dk", "uniquenesses": "d", "at_bound": "d"},
     "solvers.Rotation": {"loadings": "dk", "correlation": "kk", "matrix": "kk"},
@@ -227,7 +228,8 @@ def _thin(estimator: Any) -> Any:
     rows = getattr(estimator, "_anchors", None)  # of nearest neighbours, of which there must be enough
     if rows is not None and rows.shape[1] and rows.shape[0] > (most := max(MOST_ANCHORS, estimator.n_neighbors)):
         vars(thin).update(_anchors=rows[:most], _diagonal=estimator._diagonal[:most])
-        vars(thin).pop("_tree", None)
+        for made in ("_tree", "_mapped"):
+            vars(thin).pop(made, None)
     return thin
 
 

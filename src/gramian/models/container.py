@@ -44,7 +44,22 @@ LONGEST_NUMBER, LONGEST_DIMENSION = 30, 2**48
 
 
 class ModelError(ValueError):
-    """A file that does not hold a model of this library, or a model that cannot be put in a file; one line says why."""
+    """A file that does not hold a model of this library, or a model that cannot be put in a file; one line says why.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from gramian.models import ModelError, load
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "torn.safetensors")
+    ...     with open(path, "wb") as file:
+    ...         _ = file.write(b"not a model")
+    ...     try:
+    ...         load(path)
+    ...     except ModelError as error:
+    ...         print("refused")
+    refused
+    """
 
 
 def write(path: Any, metadata: Mapping[str, str], arrays: Mapping[str, Array]) -> None:

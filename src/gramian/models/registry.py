@@ -11,8 +11,9 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from gramian import adequacy, estimators, kernels, projection, results, solvers
-from gramian.estimators import random_projection, regression_path, targets, two_blocks
-from gramian.operators import means, moments
+from gramian.estimators import landmarks, random_projection, regression_path, targets, two_blocks
+from gramian.kernels import waves
+from gramian.operators import features, means, moments
 from gramian.solvers import conjugate, direct, factor, residuals, rotation
 from gramian.spaces import conditional, gaussian, ridge_values
 from gramian.spaces import factor as factor_space
@@ -25,7 +26,10 @@ VALUES: tuple[type, ...] = (
     direct.Cholesky,
     factor.FactorSolution,
     factor_space.FactorModel,
+    features.FeatureMap,
     gaussian.Isotropic,
+    landmarks.Landmarks,
+    landmarks.RandomFeatures,
     means.FeatureMeans,
     moments.Moments,
     projection.KernelProjection,
@@ -45,6 +49,7 @@ VALUES: tuple[type, ...] = (
     solvers.Randomized,
     targets.Targets,
     two_blocks.Filler,
+    waves.Waves,
 )
 
 

@@ -42,6 +42,13 @@ class ModelCard:
         Shapes of the arrays.
     bytes : int
         Size of the file.
+
+    Examples
+    --------
+    See :func:`inspect`.
+
+    >>> ModelCard("PCA", {}, None, "", {"mean_": (4,)}, 1000).arrays
+    {'mean_': (4,)}
     """
 
     estimator: str
@@ -125,7 +132,17 @@ def load(path: PathLike) -> Any:
 
     Examples
     --------
-    See :func:`save`.
+    >>> import os, tempfile
+    >>> from sklearn.datasets import load_iris
+    >>> from gramian import PCA
+    >>> X = load_iris().data
+    >>> pca = PCA(2).fit(X)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "iris.safetensors")
+    ...     save(pca, path)
+    ...     again = load(path)
+    >>> bool((again.transform(X) == pca.transform(X)).all())
+    True
     """
     metadata, arrays = _read(path)
     try:
@@ -152,6 +169,18 @@ def inspect(path: PathLike) -> ModelCard:
     Returns
     -------
     ModelCard
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from sklearn.datasets import load_iris
+    >>> from gramian import PCA
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "iris.safetensors")
+    ...     save(PCA(2).fit(load_iris().data), path)
+    ...     card = inspect(path)
+    >>> card.estimator, card.arrays["mean_"]
+    ('PCA', (4,))
     """
     metadata, arrays = _read(path)
     names = container.parse(metadata["columns"]).get("columns") if "columns" in metadata else None

@@ -9,7 +9,7 @@
     Rows       a stream of blocks of rows, never in memory all at once
 """
 
-from gramian.operators.base import Dense, Operator
+from gramian.operators.base import Dense, Operator, Outline
 from gramian.operators.centering import Centred, KernelCentring
 from gramian.operators.compressed import Compressed, complements, compress
 from gramian.operators.gram import CrossGram, Gram
@@ -28,6 +28,7 @@ __all__ = [
     "Moments",
     "Normal",
     "Operator",
+    "Outline",
     "Rows",
     "complements",
     "compress",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -40,6 +41,15 @@ class Operator(ABC):
     def sketch(self, rank: int, rng: np.random.Generator) -> Array:
         """Return a tall F whose span is near the leading eigenvectors; random unless the operator knows better."""
         return rng.standard_normal((self.n, min(rank, self.n)))
+
+
+@dataclass(frozen=True)
+class Outline:
+    """What a choice of solver asks of an operator: enough to choose before there is one."""
+
+    n: int
+    positive: bool = True
+    narrow_pays: bool = False
 
 
 class Dense(Operator):

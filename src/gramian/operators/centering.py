@@ -104,7 +104,7 @@ def centre_columns(V: Array) -> Array:
     return V - V.mean(axis=0)
 
 
-def uncentred(coefficients: Array, scores: Array) -> tuple[Array, Array]:
+def uncentred(coefficients: Array, scores: Array, mean: Array | None = None) -> tuple[Array, Array]:
     r"""Points of the feature space that have given scores, as sums over the training rows.
 
     Definition
@@ -117,6 +117,8 @@ def uncentred(coefficients: Array, scores: Array) -> tuple[Array, Array]:
         B, with the centring folded in: see :meth:`KernelCentring.fold`.
     scores : (m, k) array
         t.
+    mean : (n,) array, optional
+        Coefficients of the mean, if it is not that of the rows themselves, 1/n each.
 
     Returns
     -------
@@ -126,7 +128,8 @@ def uncentred(coefficients: Array, scores: Array) -> tuple[Array, Array]:
         The scores, and 1 along the mean.
     """
     n = len(coefficients)
-    return np.column_stack([coefficients, np.full(n, 1 / n)]), np.column_stack([scores, np.ones(len(scores))])
+    mean = np.full(n, 1 / n) if mean is None else mean
+    return np.column_stack([coefficients, mean]), np.column_stack([scores, np.ones(len(scores))])
 
 
 @dataclass(frozen=True)

@@ -91,13 +91,18 @@ def compress(X: Any, Y: Any, weights: Array | None = None) -> Compressed:
     One pass and ``n (d + q)^2 / 2`` multiplications; four times that and a second pass for ill-conditioned columns.
     Where n is at most d + q, the centred rows themselves.
     """
-    if X.shape[0] > X.shape[1] + Y.shape[1]:
+    if not are_few(X.shape[0], X.shape[1] + Y.shape[1]):
         moments = moments_of(X, weights, beside=Y)
         blurred = (sp.issparse(X) or sp.issparse(Y)) and _far_from_origin(moments)
         factored = None if blurred else from_moments(moments, X.shape[1], careful=True)
         if factored is not None:
             return factored
     return from_rows(X, Y, weights)
+
+
+def are_few(n: int, columns: int) -> bool:
+    """Whether n rows are so few that they need no compression."""
+    return n <= columns
 
 
 def _far_from_origin(moments: Moments) -> bool:
@@ -162,7 +167,7 @@ def from_rows(X: Any, Y: Any = None, weights: Array | None = None) -> Compressed
     n, weight = views[0].n, views[0].weight
     units = np.concatenate([unit for _, unit in pairs])
     means = np.concatenate([view.mean for view in views])
-    few = n <= columns
+    few = are_few(n, columns)
     rows = np.zeros((0, columns))
     for block in [slice(0, n)] if few else row_blocks(n, columns):
         rows = np.vstack([rows, np.hstack([view.block(block) for view in views])])

@@ -162,12 +162,16 @@ class Gram(Operator):
 
     def kept(self) -> Operator:
         """Return the matrix itself where making tiles anew for every product would cost more than reading it."""
-        size, room = 8 * self.n**2, memory_budget() // 4
-        worth = size <= min(KEEP, room) or (self.kernel.costly and size <= room)
-        return Dense(self.toarray(), positive=self.positive) if worth else self
+        return Dense(self.toarray(), positive=self.positive) if worth_keeping(self.kernel, self.n) else self
 
     def astype(self, dtype: Any) -> Gram:
         return self if self.dtype == dtype else Gram(self.kernel, self.X, dtype)
+
+
+def worth_keeping(kernel: Kernel, n: int) -> bool:
+    """Whether a Gram matrix of n rows is made once and kept."""
+    size, room = 8 * n**2, memory_budget() // 4
+    return size <= min(KEEP, room) or (kernel.costly and size <= room)
 
 
 #: Rows of a tile multiplied at a time: few enough that BLAS takes its route for small matrices, which does not copy the

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,7 +12,7 @@ from gramian.config import one_blas_thread
 from gramian.kernels import Kernel, Linear
 from gramian.kernels.pairwise import Rows, squared_norms
 from gramian.operators.base import Dense
-from gramian.operators.gram import CrossGram, Gram
+from gramian.operators.gram import CrossGram, Gram, worth_keeping
 from gramian.operators.tiles import row_blocks
 from gramian.results import Array
 
@@ -25,7 +25,7 @@ class Similarities(ABC):
 
     n: int
     positive: bool
-    route: str
+    route: ClassVar[str]
 
     @abstractmethod
     def __matmul__(self, V: Array) -> Array:
@@ -55,9 +55,11 @@ class Similarities(ABC):
 class Kept(Similarities):
     """A matrix that exists."""
 
+    route = "the Gram matrix was kept"
+
     def __init__(self, matrix: Dense) -> None:
         self.matrix, self.A = matrix, matrix.A
-        self.n, self.positive, self.route = matrix.n, matrix.positive, "the Gram matrix was kept"
+        self.n, self.positive = matrix.n, matrix.positive
 
     def __matmul__(self, V: Array) -> Array:
         return self.matrix @ V
@@ -83,9 +85,11 @@ class Kept(Similarities):
 class Streamed(Similarities):
     """Tiles of a kernel, made, used and thrown away."""
 
+    route = "tiles of the Gram matrix were made as needed"
+
     def __init__(self, gram: Gram) -> None:
         self.gram, self.kernel, self.X = gram, gram.kernel, gram.X
-        self.n, self.positive, self.route = gram.n, gram.positive, "tiles of the Gram matrix were made as needed"
+        self.n, self.positive = gram.n, gram.positive
 
     def __matmul__(self, V: Array) -> Array:
         return self.gram @ V
@@ -109,9 +113,11 @@ class Streamed(Similarities):
 class Thin(Similarities):
     """``X X'`` by two thin products: the linear kernel needs no matrix of pairs."""
 
+    route = "two thin products in place of the Gram matrix"
+
     def __init__(self, X: Rows) -> None:
         self.X = X.astype(np.float64, copy=False)
-        self.n, self.positive, self.route = X.shape[0], True, "two thin products in place of the Gram matrix"
+        self.n, self.positive = X.shape[0], True
 
     def __matmul__(self, V: Array) -> Array:
         with one_blas_thread():
@@ -141,11 +147,20 @@ def similarities(kernel: Kernel, X: Any) -> Similarities:
     if kernel.name == "precomputed":
         A = X.toarray() if sp.issparse(X) else X
         return Kept(Dense(A.astype(np.float64, copy=False), positive=kernel.positive_definite))
-    if isinstance(kernel, Linear):
+    kind = way_of_holding(kernel, X.shape[0])
+    if kind is Thin:
         return Thin(X)
     gram = Gram(kernel, X)
-    held = gram.kept()
-    return Kept(held) if isinstance(held, Dense) else Streamed(gram)
+    return Kept(Dense(gram.toarray(), positive=gram.positive)) if kind is Kept else Streamed(gram)
+
+
+def way_of_holding(kernel: Kernel, n: int) -> type[Similarities]:
+    """Return how the similarities of n rows are held."""
+    if kernel.name == "precomputed":
+        return Kept
+    if isinstance(kernel, Linear):
+        return Thin
+    return Kept if worth_keeping(kernel, n) else Streamed
 
 
 def natural_order(kernel: Kernel, X: Any) -> Array:

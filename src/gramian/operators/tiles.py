@@ -34,7 +34,12 @@ def row_blocks(n: int, d: int) -> list[slice]:
     >>> len(row_blocks(10_000, 100)), len(row_blocks(2_000, 20_000))
     (6, 20)
     """
-    return spans(n, min(2048, max(64, min(2**21 // max(d, 1), max(512, 3 * 2**16 // max(d, 1))))))
+    return spans(n, rows_of_a_block(d))
+
+
+def rows_of_a_block(d: int) -> int:
+    """Rows of d columns in a block of :func:`row_blocks`."""
+    return min(2048, max(64, min(2**21 // max(d, 1), max(512, 3 * 2**16 // max(d, 1)))))
 
 
 def share(count: int, threads: int) -> list[list[int]]:

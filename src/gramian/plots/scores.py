@@ -44,6 +44,12 @@ def plot_scores(
     Returns
     -------
     Axes
+
+    Examples
+    --------
+    >>> axes = plot_scores([[0.0, 1.0], [2.0, 0.0], [4.0, 1.0]], ["a", "b", "b"], [0.6, 0.3])
+    >>> axes.get_xlabel()
+    'component 1 (60 % of variance)'
     """
     scores = np.asarray(scores, dtype=np.float64)
     if scores.ndim != 2 or scores.shape[1] < 2:

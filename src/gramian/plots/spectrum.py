@@ -31,6 +31,12 @@ def plot_spectrum(shares: Any, ax: Axes | None = None, *, name: str = "", title:
     Returns
     -------
     Axes
+
+    Examples
+    --------
+    >>> axes = plot_spectrum([0.6, 0.3, 0.1], name="PCA")
+    >>> len(axes.lines) > 0
+    True
     """
     shares = np.asarray(shares, dtype=np.float64)
     if shares.ndim != 1 or len(shares) == 0:

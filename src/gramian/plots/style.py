@@ -32,7 +32,14 @@ def colour(at: int) -> str:
 
 
 def new_figure(panels: int = 1) -> tuple[Figure, list[Axes]]:
-    """Return a figure with panels side by side, and their axes."""
+    """Return a figure with panels side by side, and their axes.
+
+    Examples
+    --------
+    >>> figure, axes = new_figure(2)
+    >>> len(axes), len(figure.axes)
+    (2, 2)
+    """
     layout = ConstrainedLayoutEngine(w_pad=0.12, h_pad=0.08)
     figure = Figure(figsize=(5.4 * panels, 5.0), dpi=150, layout=layout)
     return figure, list(figure.subplots(1, panels, squeeze=False)[0])

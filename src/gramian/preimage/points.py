@@ -35,6 +35,13 @@ class PreImage:
         What found each row: "fixed_point", "distance", "learned", or "nearest" (the nearest training row).
     fell_back : (m,) bool array
         Points that no method could place; their nearest training row stands in.
+
+    Examples
+    --------
+    >>> from gramian.preimage import preimage
+    >>> found = preimage("rbf(sigma=2)", [[0.0], [1.0], [9.0]], [[0.5], [0.5], [0.0]])
+    >>> found.points.round(4), found.fallbacks
+    (array([[0.5]]), 0)
     """
 
     points: Array

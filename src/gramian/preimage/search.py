@@ -98,7 +98,14 @@ def preimage(
 
 
 def available(kernel: Kernel) -> tuple[str, ...]:
-    """Methods that a kernel with resolved parameters allows; none if it is not known to be positive definite."""
+    """Methods that a kernel with resolved parameters allows; none if it is not known to be positive definite.
+
+    Examples
+    --------
+    >>> from gramian.kernels import Cosine, RBF
+    >>> available(RBF(sigma=1.0)), available(Cosine())
+    (('fixed_point', 'distance', 'learned'), ('learned',))
+    """
     if not kernel.positive_definite:
         return ()
     f = form(kernel)
@@ -108,7 +115,17 @@ def available(kernel: Kernel) -> tuple[str, ...]:
 
 
 def check_method(kernel: Kernel, method: Any) -> None:
-    """Refuse a method that is not known, or that the kernel does not allow."""
+    """Refuse a method that is not known, or that the kernel does not allow.
+
+    Examples
+    --------
+    >>> from gramian.kernels import RBF
+    >>> check_method(RBF(sigma=1.0), "distance")
+    >>> check_method(RBF(sigma=1.0), "guess")
+    Traceback (most recent call last):
+        ...
+    ValueError: preimage='guess' is not known. Use one of: 'auto', 'fixed_point', 'distance', 'learned'.
+    """
     if method not in METHODS:
         raise ValueError(f"preimage={method!r} is not known. Use one of: {', '.join(map(repr, METHODS))}.")
     allowed = available(kernel)

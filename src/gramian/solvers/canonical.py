@@ -99,7 +99,7 @@ class Canonical:
     ) -> CanonicalPairs:
         """Return the k leading pairs, or as many as the smaller rank. Shifts must be positive."""
         size = min(A.n, k + self.extra)
-        blocks, rank = _affordable(A.n, size)
+        blocks, rank = affordable(A.n, size)
         # Products run on threads of their own, which those of BLAS would disturb.
         with one_blas_thread(), track("canonical pairs", expected=10) as tracker:
             x, y = (Side(K, shift, rank, rng) for K, shift in zip((A, B), shifts, strict=True))
@@ -167,7 +167,7 @@ def _ritz(x: Side, y: Side, count: int) -> tuple[Array, Block, Block]:
     return values[:count], x.known @ A[:, :count], y.known @ Bt[:count].T
 
 
-def _affordable(n: int, size: int) -> tuple[int, int]:
+def affordable(n: int, size: int) -> tuple[int, int]:
     """Blocks of directions and columns of factors that fit the memory budget."""
     budget = memory_budget()
     blocks = min(BLOCKS, budget // 2 // (8 * 8 * n * size))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from gramian.config import format_bytes, memory_budget
-from gramian.operators import Operator
+from gramian.operators import Operator, Outline
 from gramian.results import Array, SolverTrace, Spectrum
 from gramian.solvers.base import Raw, Solver
 from gramian.solvers.dense import Dense
@@ -56,7 +56,7 @@ def eigen(
     return arrange(operator, raw, k, SolverTrace(chosen.name, reason, raw.products, raw.converged, raw.stopped))
 
 
-def choose(operator: Operator, k: int, solver: str | Solver) -> tuple[Solver, str]:
+def choose(operator: Operator | Outline, k: int, solver: str | Solver) -> tuple[Solver, str]:
     """Return a solver and the reason for it."""
     n, size = operator.n, 8 * operator.n**2
     if not isinstance(solver, str):
@@ -124,7 +124,7 @@ def orient(deciding: Array) -> Array:
     return np.where(deciding[first, np.arange(deciding.shape[1])] < 0, -1.0, 1.0)
 
 
-def _krylov(operator: Operator) -> Krylov:
+def _krylov(operator: Operator | Outline) -> Krylov:
     # Where products are cheap in double precision, a tighter answer costs next to nothing.
     return Krylov() if operator.narrow_pays else Krylov(tol=1e-10, mixed=False)
 

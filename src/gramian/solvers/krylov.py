@@ -53,7 +53,7 @@ class Krylov:
 
     def solve(self, operator: Operator, k: int, rng: np.random.Generator) -> Raw:
         size = min(operator.n, k + self.extra)
-        blocks = self._affordable(operator.n, size)
+        blocks = self.affordable(operator.n, size)
         # Products run on threads of their own, which those of BLAS would disturb; the tall ones here are quick.
         with one_blas_thread():
             return self._solve(operator, k, size, blocks, rng)
@@ -84,7 +84,7 @@ class Krylov:
             others=others,
         )
 
-    def _affordable(self, n: int, size: int) -> int:
+    def affordable(self, n: int, size: int) -> int:
         """Blocks of vectors that fit the memory budget, with their images."""
         blocks = min(self.blocks, memory_budget() // (3 * 8 * n * size))
         if blocks < 3:

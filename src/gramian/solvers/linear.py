@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gramian.config import format_bytes, memory_budget
-from gramian.operators import Operator
+from gramian.operators import Operator, Outline
 from gramian.results import Array, SolverTrace
 from gramian.solvers.cholesky import NotPositive
 from gramian.solvers.conjugate import ConjugateGradients
@@ -64,7 +64,7 @@ def solve(
         return certify(operator, B, shift, found, chosen.name, reason, null, limit)
 
 
-def choose(operator: Operator, shift: float, solver: str | LinearSolver) -> tuple[LinearSolver, str]:
+def choose(operator: Operator | Outline, shift: float, solver: str | LinearSolver) -> tuple[LinearSolver, str]:
     """Return a solver and the reason for it."""
     n = operator.n
     if not isinstance(solver, str):
@@ -85,7 +85,7 @@ def choose(operator: Operator, shift: float, solver: str | LinearSolver) -> tupl
     return SOLVERS[solver](), "as asked"
 
 
-def _auto(operator: Operator, shift: float) -> tuple[LinearSolver, str]:
+def _auto(operator: Operator | Outline, shift: float) -> tuple[LinearSolver, str]:
     n = operator.n
     if n <= SMALL and fits(n):
         return Cholesky(), f"a {n:,} x {n:,} matrix is small"

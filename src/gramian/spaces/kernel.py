@@ -58,11 +58,7 @@ class KernelSpace:
         self, rank: int | None, solver: str | Solver = "auto", rng: np.random.Generator | None = None
     ) -> KernelBasis | ConditionalBasis:
         """Return the leading ``rank`` components with a positive eigenvalue (all of them if None)."""
-        if rank is None and self.n > DENSE_LIMIT:
-            raise ValueError(
-                f"n_components=None asks for all components of {self.n:,} rows, a dense problem of "
-                f"{format_bytes(8 * self.n**2)}. Say how many you need, for instance n_components=10."
-            )
+        check_rank(rank, self.n)
         gram = self.centred()
         spectrum = eigen(gram, min(gram.limit, rank or self.n), solver, rng)
         total = gram.trace() if gram.positive else spectrum.absolute_sum
@@ -97,6 +93,15 @@ class KernelSpace:
                 f"out of {self.n} rows and leaves nothing. Use more rows than columns + 1, or centring='plain'."
             )
         return freed
+
+
+def check_rank(rank: int | None, n: int) -> None:
+    """Refuse to look for all components of many rows."""
+    if rank is None and n > DENSE_LIMIT:
+        raise ValueError(
+            f"n_components=None asks for all components of {n:,} rows, a dense problem of {format_bytes(8 * n**2)}. "
+            "Say how many you need, for instance n_components=10."
+        )
 
 
 def wants_proper_centring(kernel: Kernel) -> bool:

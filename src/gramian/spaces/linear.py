@@ -71,18 +71,22 @@ class MomentSpace:
     Parameters
     ----------
     moments : Moments
-        Weight, mean and scatter of the rows.
     center, scale : bool
         Subtract the column means; divide by the standard deviations.
     """
 
     def __init__(self, moments: Moments, *, center: bool = True, scale: bool = False) -> None:
+        self.moments, self.center = moments, center
         self.weight, self.limit = moments.weight, min(moments.d, int(np.ceil(moments.weight)))
         self.mean = moments.mean if center else np.zeros(moments.d)
         scatter = moments.scatter if center else moments.about_origin()
-        deviations = np.sqrt(np.diag(scatter) / (moments.weight - 1))
-        self.scale = column_scale(deviations, self.mean) if scale else np.ones(moments.d)
+        sizes = np.sqrt(np.diag(scatter) / (moments.weight - 1)) if scale else np.ones(moments.d)
+        self.scale = column_scale(sizes, self.mean) if scale else sizes
         self.scatter = scatter / np.outer(self.scale, self.scale) if scale else scatter
+
+    def standardized(self) -> MomentSpace:
+        """The same columns, divided by their standard deviations."""
+        return MomentSpace(self.moments, center=self.center, scale=True)
 
     def basis(
         self, rank: int | None, solver: str | Solver = "auto", rng: np.random.Generator | None = None
@@ -159,30 +163,22 @@ class LinearSpace:
             basis = self._solve("svd", reason, k, rng)
         return basis
 
+    def standardized(self) -> LinearSpace | MomentSpace:
+        """The same columns, divided by their standard deviations; from moments, if one pass has left them."""
+        if self._moments is not None and COMFORTABLE[0] < np.trace(self._moments.scatter) < COMFORTABLE[1]:
+            return MomentSpace(self._moments, center=self.center, scale=True)
+        return LinearSpace(self.X, center=self.center, scale=True, weights=self.weights)
+
     def moments(self) -> Moments | None:
         """Moments of the rows if they are at hand, or cheap; None otherwise."""
-        if self._moments is None and self.n * self.d * min(self.n, self.d) <= CHEAP:
+        # They are d x d: of a wide table with few rows they would cost far more than the fit.
+        if self._moments is None and max(self.n, self.d) * self.d**2 <= CHEAP:
             self._moments = moments_of(self.X, self.weights)
         return self._moments
 
     def choose(self, solver: str | Solver) -> tuple[str | Solver, str]:
         """Return the route and the reason for it."""
-        n, d, sparse = self.n, self.d, not isinstance(self.X, np.ndarray)
-        if solver != "auto":
-            if solver == "svd" and sparse:
-                raise ValueError("solver='svd' would make sparse X dense. Use 'covariance', 'dual' or 'auto'.")
-            if isinstance(solver, str) and solver not in (*ROUTES, *SOLVERS):
-                known = ", ".join(["auto", *ROUTES, *SOLVERS])
-                raise ValueError(f"solver={solver!r} is not known. Use one of: {known}.")
-            return solver, "as asked"
-        if not sparse and n * d * min(n, d) <= CHEAP:
-            return "svd", f"{n:,} x {d:,} is small"
-        if d <= n and d <= DENSE_LIMIT and 24 * d**2 <= memory_budget():
-            return "covariance", f"{d:,} columns, fewer than {n:,} rows"
-        if n <= DENSE_LIMIT and 24 * n**2 <= memory_budget():
-            return "dual", f"{n:,} rows, fewer than {d:,} columns"
-        side = min(n, d)
-        return "krylov", f"a {side:,} x {side:,} matrix would take {format_bytes(8 * side**2)}"
+        return choose(self.n, self.d, solver, sparse=not isinstance(self.X, np.ndarray))
 
     def _one_pass(self, k: int, reason: str, rng: np.random.Generator | None) -> LinearBasis | None:
         """Components from one pass over the rows; None if their squares leave the comfortable range."""
@@ -234,6 +230,25 @@ class LinearSpace:
 
     def _fits(self) -> bool:
         return isinstance(self.X, np.ndarray) and 24 * self.n * self.d <= memory_budget()
+
+
+def choose(n: int, d: int, solver: str | Solver, *, sparse: bool = False) -> tuple[str | Solver, str]:
+    """Return the route for n rows of d columns, and the reason for it."""
+    if solver != "auto":
+        if solver == "svd" and sparse:
+            raise ValueError("solver='svd' would make sparse X dense. Use 'covariance', 'dual' or 'auto'.")
+        if isinstance(solver, str) and solver not in (*ROUTES, *SOLVERS):
+            known = ", ".join(["auto", *ROUTES, *SOLVERS])
+            raise ValueError(f"solver={solver!r} is not known. Use one of: {known}.")
+        return solver, "as asked"
+    if not sparse and n * d * min(n, d) <= CHEAP:
+        return "svd", f"{n:,} x {d:,} is small"
+    if d <= n and d <= DENSE_LIMIT and 24 * d**2 <= memory_budget():
+        return "covariance", f"{d:,} columns, fewer than {n:,} rows"
+    if n <= DENSE_LIMIT and 24 * n**2 <= memory_budget():
+        return "dual", f"{n:,} rows, fewer than {d:,} columns"
+    side = min(n, d)
+    return "krylov", f"a {side:,} x {side:,} matrix would take {format_bytes(8 * side**2)}"
 
 
 def finished(

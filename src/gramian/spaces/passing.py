@@ -42,6 +42,11 @@ class PassingSpace:
     ) -> None:
         self.moments, self.triangle = moments, triangle
         self.center, self.scale = center, scale
+        self.limit = min(moments.d, int(np.ceil(moments.weight)))
+
+    def standardized(self) -> MomentSpace:
+        """The same columns, each of unit variance, by their moments."""
+        return MomentSpace(self.moments, center=self.center, scale=self.scale).standardized()
 
     def basis(
         self, rank: int | None, solver: str | Solver = "auto", rng: np.random.Generator | None = None

@@ -8,10 +8,13 @@ import numpy as np
 
 from gramian.config import memory_budget
 from gramian.kernels import Kernel
+from gramian.operators.features import FeatureMap
+from gramian.operators.mapped_moments import MappedMoments, mapped_moments
 from gramian.results import Array
 from gramian.solvers.eigen import DENSE_LIMIT
 from gramian.solvers.linear import SOLVERS
 from gramian.solvers.systems import LinearSolver
+from gramian.spaces.low_rank import LowRankRidge
 from gramian.spaces.ridge_dual import DualRidge
 from gramian.spaces.ridge_primal import PrimalRidge
 from gramian.spaces.ridge_values import RidgeCurve, RidgeFit
@@ -33,6 +36,8 @@ class RidgeSpace:
         Whether a constant is unpenalised.
     solver : str or solver object
         "auto", "primal", or what :func:`gramian.solvers.linear.solve` takes.
+    features : FeatureMap, optional
+        Features of low rank that stand for those of the kernel.
     """
 
     def __init__(
@@ -44,18 +49,33 @@ class RidgeSpace:
         *,
         intercept: bool,
         solver: str | LinearSolver = "auto",
+        features: FeatureMap | None = None,
     ) -> None:
-        self.solver = solver
+        self.solver, self.features = solver, features
         self.units = _units(Y)
         Y = Y / self.units
-        primal, self.reason = _choose(kernel, X.shape, solver)
-        self.primal = PrimalRidge(X, Y, weights, intercept=intercept) if primal else None
-        self.dual = None if primal else DualRidge(kernel, X, Y, weights, intercept=intercept)
+        self.primal: PrimalRidge | None = None
+        self.dual: DualRidge | None = None
+        self.low_rank: LowRankRidge | None = None
+        self.moments: MappedMoments | None = None
+        if features is not None:
+            if not isinstance(solver, str) or solver not in ("auto", "primal"):
+                raise ValueError(f"solver={solver!r} is for the exact problem. With landmarks use solver='auto'.")
+            self.moments = mapped_moments([features], [X], weights, beside=Y)
+            self.low_rank = LowRankRidge(features, self.moments, intercept=intercept)
+            return
+        primal, self.reason = choose(kernel, X.shape, solver)
+        if primal:
+            self.primal = PrimalRidge(X, Y, weights, intercept=intercept)
+        else:
+            self.dual = DualRidge(kernel, X, Y, weights, intercept=intercept)
 
     def fit(self, ridge: float, rng: np.random.Generator | None = None) -> RidgeFit:
         """Fit one ridge."""
         with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused below
-            if self.primal is not None:
+            if self.low_rank is not None:
+                fit = self.low_rank.fit(ridge).times(self.units)
+            elif self.primal is not None:
                 fit = self.primal.fit(ridge, self.reason).times(self.units)
             else:
                 assert self.dual is not None
@@ -85,7 +105,7 @@ def _units(Y: Array) -> Array:
     return np.exp2(np.floor(np.log2(np.where(largest > 0, largest, 1.0))))
 
 
-def _choose(kernel: Kernel, shape: tuple[int, int], solver: str | LinearSolver) -> tuple[bool, str]:
+def choose(kernel: Kernel, shape: tuple[int, int], solver: str | LinearSolver) -> tuple[bool, str]:
     """Whether the weights are the smaller unknown, and the reason."""
     n, d = shape
     linear = kernel.name == "linear"

@@ -15,7 +15,16 @@ UNEVEN = 1000
 
 
 def uneven_columns(table: Table, factor: float = UNEVEN) -> str:
-    """Say by how much the standard deviations of columns differ, if by more than ``factor``; else nothing."""
+    """Say by how much the standard deviations of columns differ, if by more than ``factor``; else nothing.
+
+    Examples
+    --------
+    >>> from gramian.tables import as_table
+    >>> bool(uneven_columns(as_table({"metres": [1.0, 2.0], "microns": [1e6, 2e6]})))
+    True
+    >>> uneven_columns(as_table({"length": [1.0, 2.0], "width": [3.0, 5.0]}))
+    ''
+    """
     values = table.values
     if np.isnan(values).any():  # gaps that were kept: what fills them matters little for orders of magnitude
         present = np.isfinite(values)

@@ -7,7 +7,7 @@ import numpy as np
 from gramian.results import Array
 from gramian.tables.table import Column, Sheet, TableError
 
-MISSING_RULES = ("refuse", "drop", "keep")
+MISSING_RULES = ("refuse", "drop", "keep", "as found")
 #: How a remark says that gaps are still there.
 KEPT = "and were kept as such"
 
@@ -17,7 +17,7 @@ def treat_gaps(
 ) -> tuple[Array | None, list[str]]:
     """Refuse, drop or keep rows with gaps: which rows to keep (all, if nothing), and what to say."""
     bad = ~np.isfinite(values)
-    if not bad.any():
+    if rule == "as found" or not bad.any():
         return None, []
     gaps = np.isnan(values)
     fault = bad if rule == "refuse" else bad & ~gaps

@@ -84,8 +84,9 @@ def read_table(
         Columns that are labels even if they hold numbers.
     ids : str, optional
         Column that names the rows, each differently; it becomes ``row_ids``.
-    missing : {"refuse", "drop", "keep"}
-        Refuse missing values, drop rows that have any among the features, or keep them as NaN.
+    missing : {"refuse", "drop", "keep", "as found"}
+        Refuse missing values, drop rows that have any among the features, or keep them as NaN. Infinite ones are
+        refused, but for "as found", which leaves all to the caller.
     categories : "label", "encode", sequence of str, or mapping of str to sequence of str
         Text columns to turn into indicator columns, ``name=value`` each: none, all, those named; a mapping also
         fixes their values and the order of these, as for rows that a fitted model is to see.

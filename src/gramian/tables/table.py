@@ -13,7 +13,17 @@ LONGEST = 1000
 
 
 class TableError(ValueError):
-    """A file that cannot be read as a table; one line says why and what to do."""
+    """A file that cannot be read as a table; one line says why and what to do.
+
+    Examples
+    --------
+    >>> from gramian.tables import TableError, as_table
+    >>> try:
+    ...     as_table({"kind": ["iris", "rose"]})
+    ... except TableError as error:
+    ...     print(str(error)[:51])
+    the data frame: there is no numeric column among 1.
+    """
 
     def __init__(self, message: str) -> None:
         # Names of files and columns may hold line ends, and may be longer than anyone would read.
@@ -45,6 +55,13 @@ class Table:
         Categories that were encoded, each with its values in the order of its indicator columns.
     rows : tuple of int, optional
         If rows were dropped: which rows of the file these are, counted from 0.
+
+    Examples
+    --------
+    >>> from gramian.tables import as_table
+    >>> table = as_table({"kind": ["iris", "rose"], "length": [5.1, 4.0]})
+    >>> table.columns, table.values.tolist(), table.dropped
+    (('length',), [[5.1], [4.0]], ("column 'kind' is text, kept as a label",))
     """
 
     values: Array
@@ -59,7 +76,7 @@ class Table:
 
     @property
     def annotations(self) -> dict[str, list[str]]:
-        """Row ids, if there are any, and then the labels: what scores are written beside."""
+        """Row ids, if there are any, and then the labels; scores are written beside them."""
         if self.row_ids is None:
             return self.labels
         return {self.ids: list(self.row_ids), **self.labels}

@@ -97,6 +97,16 @@ def read_views(
     -------
     x, y : Table
         With the same rows in the same order: by row ids if ``ids`` names them.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = (Path(folder) / "meat.csv").write_text("x_1,x_2,fat\\n1,2,30\\n3,4,10\\n")
+    ...     x, y = read_views(Path(folder) / "meat.csv", y_columns=["fat"])
+    >>> x.columns, y.values.tolist()
+    (('x_1', 'x_2'), [[30.0], [10.0]])
     """
     if other is None:
         if y_labels:
@@ -117,6 +127,14 @@ def match_rows(x: Table, y: Table) -> tuple[Table, Table]:
 
     Rows that have ids are matched by them, and those of the second table are put in the order of the first. Rows
     without ids are taken as they stand, if there are as many.
+
+    Examples
+    --------
+    >>> from gramian.tables import as_table
+    >>> x = as_table({"mouse": ["a", "b"], "gene": [1.0, 2.0]}, ids="mouse")
+    >>> y = as_table({"mouse": ["b", "a"], "lipid": [20.0, 10.0]}, ids="mouse")
+    >>> match_rows(x, y)[1].values.tolist()
+    [[10.0], [20.0]]
     """
     pair = f"{x.source} and {y.source}"
     if x.row_ids is None or y.row_ids is None:

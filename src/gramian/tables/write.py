@@ -45,7 +45,17 @@ Writer = Callable[[BinaryIO, Sheaf], None]
 
 
 def check_writable(path: PathLike) -> None:
-    """Raise what writing to ``path`` would raise, before the work that leads there; ``"-"`` always passes."""
+    """Raise what writing to ``path`` would raise, before the work that leads there; ``"-"`` always passes.
+
+    Examples
+    --------
+    >>> check_writable("-")
+    >>> try:
+    ...     check_writable("no/such/folder/scores.csv")
+    ... except OSError as error:
+    ...     print(type(error).__name__)
+    FileNotFoundError
+    """
     files.check_writable(path)
     _writer(path)
 
@@ -60,7 +70,7 @@ def write_scores(
 
     The ending says in which format: .parquet, .arrow, .feather, .npy (numbers only), .tsv; anything else is CSV; text
     that ends in .gz is packed. Numbers read back equal, in text with as many digits as that needs. See
-    :func:`gramian.files.atomic` for what happens on failure.
+    :func:`atomic` for what happens on failure.
 
     Parameters
     ----------
@@ -71,6 +81,18 @@ def write_scores(
         Names of the k components.
     labels : mapping of str to sequence of str, optional
         Text columns of n cells.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_scores(Path(folder) / "scores.csv", [[1.5], [2.5]], ["pca0"], {"kind": ["iris", "rose"]})
+    ...     print((Path(folder) / "scores.csv").read_text())
+    kind,pca0
+    iris,1.5
+    rose,2.5
+    <BLANKLINE>
     """
     scores, labels, write = np.asarray(scores), labels or {}, _writer(path)
     if scores.ndim != 2 or scores.shape[1] != len(names):

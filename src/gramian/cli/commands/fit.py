@@ -9,6 +9,7 @@ import typer
 
 from gramian.cli import options as o
 from gramian.cli.fit import fit as fit_table
+from gramian.cli.foresee import foresee
 from gramian.cli.report import as_json, as_text
 from gramian.cli.request import FitRequest
 
@@ -30,6 +31,7 @@ Methods:
 Example:
   gramian demo --output demo
   gramian fit demo/wine.csv -k 3 --scale -o scores.csv --model wine.safetensors
+  gramian fit demo/digits.csv --method kernel-pca --dry-run
   gramian fit demo/digits.csv --method kernel-pca --kernel "rbf(sigma=25)" -k 2 -o digits.csv
   gramian fit demo/diabetes.csv --method pls --target progression -k auto --model pls.safetensors
   gramian fit demo/linnerud.csv --method cca --y-columns Weight,Waist,Pulse -o pairs.csv
@@ -58,6 +60,10 @@ def fit(
     stream: o.Stream = False,
     kernel: o.Kernel = None,
     kernel_y: Annotated[str | None, typer.Option(metavar="TEXT", help="Kernel of the second view.")] = None,
+    landmarks: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Landmarks that stand for all rows of a kernel method; exact without."),
+    ] = None,
     preimage: Annotated[
         str | None, typer.Option(metavar="NAME", help="How gramian inverse finds rows of kernel-pca, such as auto.")
     ] = None,
@@ -73,6 +79,9 @@ def fit(
     seed: Annotated[int | None, typer.Option(metavar="N", help="Seed of iterative solvers.")] = None,
     memory: o.Memory = None,
     threads: o.Threads = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what the fit would cost; fit and write nothing.")
+    ] = False,
     quiet: o.Quiet = False,
     json: o.Json = False,
 ) -> o.Job:
@@ -80,6 +89,7 @@ def fit(
     special = {
         "kernel": kernel,
         "kernel-y": kernel_y,
+        "landmarks": landmarks,
         "preimage": preimage,
         "whiten": whiten,
         "rotation": rotation,
@@ -111,6 +121,9 @@ def fit(
 
     def job() -> None:
         o.check_streams(json=json, output=output)
+        if dry_run:
+            foresee(request, json=json, quiet=quiet)
+            return
         fitted = fit_table(request, quiet=quiet or json)
         if json:
             print(as_json(fitted))

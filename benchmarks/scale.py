@@ -1,0 +1,161 @@
+"""Kernel methods of low rank: a million rows through a thousand landmarks.
+
+Blobs are those of the other contests. Unbalanced clusters are one with 99 % of the rows and tiny ones around it: fifty
+as wide as the large one, or nine that are ten times as wide, which no few landmarks can fill.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from benchmarks.contest import Contest, Contestant
+from benchmarks.data import blobs
+
+LANDMARKS = 1_000
+
+
+def _targets(X: Any) -> Any:
+    """Smooth functions of two columns, with noise."""
+    noise = 0.1 * np.random.default_rng(0).standard_normal(len(X))
+    return (np.sin(X[:, 0]) + np.cos(X[:, 1]) * X[:, 2] + noise).astype(X.dtype)
+
+
+def unbalanced(n: int, d: int, tiny: int, wide: float) -> Any:
+    """One cluster of 99 % of the rows, and tiny ones, so many times as wide, that share the rest."""
+    rng = np.random.default_rng(0)
+    owner = np.where(rng.random(n) < 0.99, 0, rng.integers(1, tiny + 1, n))
+    spread = np.where(owner == 0, 0.1, 0.1 * wide)[:, None]
+    return 8.0 * rng.standard_normal((tiny + 1, d))[owner] + spread * rng.standard_normal((n, d))
+
+
+#: Name -> number and width of the tiny clusters.
+UNBALANCED = {"unbalanced clusters": (50, 1.0), "unbalanced clusters, the tiny ones wide": (9, 10.0)}
+
+
+def ours(n: int, d: int, dtype: str, method: str) -> Callable[[], dict[str, Any]]:
+    """KernelPCA or KernelRidge of gramian with landmarks."""
+    from gramian import KernelPCA, KernelRidge
+    from gramian.kernels import RBF
+
+    X = blobs(n, d, np.dtype(dtype))
+    y, kernel = _targets(X), RBF(gamma=1 / d)
+
+    def run() -> dict[str, Any]:
+        if method == "ridge":
+            model = KernelRidge(1.0, kernel=kernel, fit_intercept=True, landmarks=LANDMARKS).fit(X, y)
+            error = 1 - model.score(X[:2000], y[:2000])
+        else:
+            model = KernelPCA(10, kernel=kernel, landmarks=LANDMARKS).fit(X)
+            error = 1 - float(model.explained_variance_ratio_.sum())
+        return {"work": model.summary_.facts["features"], "error": float(error), "trace_error": model.trace_error_}
+
+    return run
+
+
+def theirs(n: int, d: int, dtype: str, method: str) -> Callable[[], dict[str, Any]]:
+    """scikit-learn's Nystroem, then PCA or Ridge."""
+    from sklearn.decomposition import PCA
+    from sklearn.kernel_approximation import Nystroem
+    from sklearn.linear_model import Ridge
+    from sklearn.pipeline import make_pipeline
+
+    X = blobs(n, d, np.dtype(dtype))
+    y = _targets(X)
+
+    def run() -> dict[str, Any]:
+        features = Nystroem(gamma=1 / d, n_components=LANDMARKS, random_state=0)
+        if method == "ridge":
+            model = make_pipeline(features, Ridge(1.0)).fit(X, y)
+            return {"error": float(1 - model.score(X[:2000], y[:2000]))}
+        model = make_pipeline(features, PCA(10)).fit(X)
+        return {"error": float(1 - model[-1].explained_variance_ratio_.sum())}
+
+    return run
+
+
+def landmarks(n: int, d: int, method: str, data: str, count: int) -> Callable[[], dict[str, Any]]:
+    """Choice of landmarks alone; its error is the trace error on all rows, the mean of three seeds."""
+    from gramian import Landmarks
+    from gramian.kernels import RBF
+    from gramian.operators.mapped_moments import mapped_moments
+
+    X = blobs(n, d) if data == "blobs" else unbalanced(n, d, *UNBALANCED[data])
+    kernel = RBF(gamma=1 / d)
+    errors: list[float] = []
+
+    def run() -> dict[str, Any]:
+        maps = [Landmarks(count, method=method, random_state=seed).features(kernel, X, None) for seed in range(3)]
+        if not errors:
+            errors.extend(mapped_moments([map], [X]).trace_error() for map in maps)
+        return {"error": float(np.mean(errors))}
+
+    return run
+
+
+def pivoted(n: int, d: int, rank: int, blocks: bool) -> Callable[[], dict[str, Any]]:
+    """Randomly pivoted Cholesky in blocks with rejection, or one pivot at a time; the error is that of the trace."""
+    from gramian.kernels import RBF
+    from gramian.operators.landmarks import landmark_map, pivots
+    from gramian.operators.mapped_moments import mapped_moments
+
+    X, kernel = blobs(n, d), RBF(gamma=1 / d)
+    errors: list[float] = []
+
+    def run() -> dict[str, Any]:
+        rng = np.random.default_rng(0)
+        chosen = pivots(kernel, X, rank, rng) if blocks else _one_by_one(kernel, X, rank, rng)
+        if not errors:
+            errors.append(mapped_moments([landmark_map(kernel, X[chosen], X.dtype)], [X]).trace_error())
+        return {"error": errors[0]}
+
+    return run
+
+
+def _one_by_one(kernel: Any, X: Any, rank: int, rng: np.random.Generator) -> Any:
+    """The plain algorithm: a column, a product with what is there, an update of the diagonal."""
+    n, norms = len(X), np.einsum("ij,ij->i", X, X)
+    left, F, chosen = np.ones(n), np.empty((rank, n)), np.empty(rank, dtype=np.intp)
+    for k in range(rank):
+        s = chosen[k] = rng.choice(n, p=left / left.sum())
+        column = np.exp(kernel.factor * np.maximum(norms + norms[s] - 2 * (X @ X[s]), 0.0))
+        column -= F[:k, s] @ F[:k]
+        F[k] = column / np.sqrt(column[s])
+        left = np.maximum(left - F[k] ** 2, 0.0)
+    return chosen
+
+
+def contests() -> list[Contest]:
+    """All of them."""
+    found = []
+    for method, name in (("pca", "kernel PCA"), ("ridge", "kernel ridge")):
+        for dtype in ("float32", "float64"):
+            shape = {"d": 20, "dtype": dtype, "method": method}
+            peer = Contestant("scikit-learn Nystroem", theirs, {"n": 200_000, **shape})
+            found += [
+                Contest(
+                    f"{name} through 1,000 landmarks, 1,000,000 x 20, {dtype}",
+                    (Contestant("gramian", ours, {"n": 1_000_000, **shape}),),
+                    repeats=1,
+                    warm=False,
+                    note=f"{np.dtype(dtype).itemsize} GB of mapped rows are never kept",
+                ),
+                Contest(
+                    f"{name} through 1,000 landmarks, 200,000 x 20, {dtype}",
+                    (Contestant("gramian", ours, {"n": 200_000, **shape}), peer),
+                ),
+            ]
+    for data, count in (("blobs", 1_000), *((name, 200) for name in UNBALANCED)):
+        both = (
+            Contestant(name, landmarks, {"n": 50_000, "d": 20, "method": method, "data": data, "count": count})
+            for name, method in (("gramian pivoted", "pivoted"), ("uniform", "uniform"), ("kmeans++", "kmeans++"))
+        )
+        found.append(Contest(f"{count:,} landmarks of {data}, 50,000 x 20", tuple(both), repeats=1))
+    both = (
+        Contestant(name, pivoted, {"n": 100_000, "d": 20, "rank": LANDMARKS, "blocks": blocks})
+        for name, blocks in (("gramian", True), ("one pivot at a time", False))
+    )
+    found.append(Contest("randomly pivoted Cholesky, rank 1,000, n = 100,000", tuple(both), repeats=1, warm=False))
+    return found

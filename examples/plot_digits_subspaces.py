@@ -1,0 +1,77 @@
+"""
+Handwritten digits from a few components
+========================================
+
+An 8 x 8 picture of a digit is a point in 64 dimensions. PCA gives the subspace of k dimensions that is nearest to all
+pictures on average; a picture is rebuilt from its k scores as the mean picture plus so much of each component. Two or
+three scores can be drawn as a point, and more of them draw the digit itself. The error is known without rebuilding a
+single picture: it is the variance of the components left out.
+"""
+
+# %%
+# All 1,797 digits; one of each kind is rebuilt from 2, 3, 5, 10, 20 and 40 components.
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.patheffects import withStroke
+from sklearn.datasets import load_digits
+
+from gramian import PCA
+from gramian.plots import plot_scores
+from gramian.plots.style import MUTED, colour
+
+X, digit = load_digits(return_X_y=True)
+counts = [2, 3, 5, 10, 20, 40]
+models = {k: PCA(k).fit(X) for k in counts}
+rebuilt = {k: model.inverse_transform(model.transform(X)) for k, model in models.items()}
+
+chosen = [np.flatnonzero(digit == d)[3] for d in range(10)]
+rows = {f"{k} components": rebuilt[k] for k in counts} | {"original": X}
+figure, axes = plt.subplots(len(rows), 10, figsize=(7, 4.6), layout="constrained")
+for row, (name, pictures) in zip(axes, rows.items(), strict=True):
+    for ax, at in zip(row, chosen, strict=True):
+        ax.imshow(pictures[at].reshape(8, 8), cmap="gray_r", vmin=0, vmax=16)
+        ax.set(xticks=[], yticks=[])
+        ax.spines[:].set_color("#cccccc")
+    row[0].set_ylabel(name, rotation=0, ha="right", va="center")
+
+# %%
+# The nearest plane: each digit is a point.
+
+shares = models[3].explained_variance_ratio_
+figure, ax = plt.subplots(figsize=(7, 5), layout="constrained")
+plot_scores(models[2].transform(X), digit.astype(str), shares, ax, title="digits in two dimensions")
+
+# %%
+# The nearest space of three dimensions; a number stands at the mean of its digits.
+
+scores = models[3].transform(X)
+means = np.array([scores[digit == d].mean(axis=0) for d in range(10)])
+figure, ax = plt.subplots(figsize=(7, 6), layout="constrained", subplot_kw={"projection": "3d"})
+ax.scatter(*scores.T, s=14, c=[colour(d) for d in digit], alpha=0.7, linewidths=0, depthshade=False)
+halo = [withStroke(linewidth=3, foreground="white")]
+for d, mean in enumerate(means):
+    ax.text(*mean, str(d), fontsize=14, fontweight="bold", ha="center", va="center", path_effects=halo, zorder=10)
+ax.view_init(elev=12, azim=-70)
+ax.set_box_aspect((1, 1, 0.9), zoom=1.1)
+ax.set(xlabel="component 1", ylabel="component 2", zlabel="component 3", xlim=(-30, 30), ylim=(-30, 30), zlim=(-28, 28))
+ax.tick_params(labelsize=8, colors=MUTED)
+
+# %%
+# From two components a 0, a 3, a 4 or a 6 can be guessed, from ten most digits can be read, from forty hardly anything
+# is missed. The plane holds 29 % of the variance and mixes the digits in the middle; the third component more than
+# doubles the distance from the mean of the 2s to that of the 7s. The errors of the rebuilt pictures, measured, are the
+# variances left out, computed.
+
+for k, model in models.items():
+    measured = np.mean(np.sum((rebuilt[k] - X) ** 2, axis=1))
+    print(f"{k:>2} components hold {model.explained_variance_ratio_.sum():.1%}, squared error {measured:.1f}")
+    assert np.isclose(measured, model.reconstruction_error(), rtol=1e-10)
+held = [model.explained_variance_ratio_.sum() for model in models.values()]
+assert np.all(np.diff(held) > 0)
+assert 0.28 < held[0] < 0.29
+assert held[3] > 0.7
+assert held[-1] > 0.98
+between = means[2] - means[7]
+assert np.linalg.norm(between) > 2 * np.linalg.norm(between[:2])
+plt.show()

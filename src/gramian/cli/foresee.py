@@ -1,0 +1,53 @@
+"""The work behind ``gramian fit --dry-run``: read, forecast, write nothing."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from gramian.cli.bar import Bar
+from gramian.cli.inputs import Inputs, gather
+from gramian.cli.request import FitRequest
+from gramian.config import config, format_bytes
+from gramian.forecasting import Forecast, forecast
+
+#: Arguments of Python in the advice of a forecast, and the options that stand for them here.
+OPTIONS = (
+    (r"gramian\.config\(memory='([^']*)'\)", r"--memory \1"),
+    (r"\b(n_components|n_clusters)=(\d+)", r"-k \2"),
+    (r"solver='auto'", "no --solver"),
+)
+
+
+def foresee(request: FitRequest, *, json: bool, quiet: bool) -> None:
+    """Print what a fit would cost; fail with the advice if it would not fit."""
+    request.check()
+    with Bar(quiet=quiet or json) as bar, config(**request.settings):
+        with bar.step("reading"):
+            inputs = gather(request)
+        found = forecast(request.model(), *inputs.X.shape, q=_width(request, inputs), dtype=inputs.X.dtype)
+    if json:
+        print(found.to_json())
+    elif not quiet:
+        print(_in_options(str(found)))
+    if not found.fits:
+        raise ValueError(_in_options(_remedy(found)))
+
+
+def _width(request: FitRequest, inputs: Inputs) -> int:
+    """Targets, columns of the second view, or classes."""
+    if inputs.y is None:
+        return 1
+    return len(np.unique(inputs.y)) if request.row.needs == "label" else len(inputs.targets)
+
+
+def _remedy(found: Forecast) -> str:
+    text = f"the fit needs {format_bytes(found.bytes)} beside the data, over the budget of {format_bytes(found.budget)}"
+    return f"{text}. Would fit: {'; '.join(found.advice)}" if found.advice else text
+
+
+def _in_options(text: str) -> str:
+    for argument, option in OPTIONS:
+        text = re.sub(argument, option, text)
+    return text

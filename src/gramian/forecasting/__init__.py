@@ -1,0 +1,11 @@
+"""What a fit will cost, said before it is begun.
+
+::
+
+    estimator, n, d --> plan (the route it would take) --> bytes, and seconds at the rates of this machine --> Forecast
+"""
+
+from gramian.forecasting import blocks, kernels, linear, ridge  # noqa: F401  (plans register themselves)
+from gramian.forecasting.forecast import Forecast, forecast
+
+__all__ = ["Forecast", "forecast"]

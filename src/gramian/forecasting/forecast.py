@@ -1,0 +1,191 @@
+"""The forecast: what a fit would do, and whether that fits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from gramian.config import config, format_bytes, memory_budget
+from gramian.estimators import Standardizer
+from gramian.forecasting.advice import advise, enough
+from gramian.forecasting.low_rank import landmarks_of, low_rank
+from gramian.forecasting.plan import Job, Plan, plan
+from gramian.results import FitSummary
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """What a fit would cost; prints as a short table.
+
+    Attributes
+    ----------
+    estimator : str
+    kernel : str or None
+    n, d, q : int
+        Size of the data.
+    route, reason : str
+        How it would be fitted, and why so, as the summary of the fit will say.
+    products : str
+        The work.
+    typical : bool
+        Whether the data decide how many steps it takes: numbers are then those of usual data.
+    bytes : int
+        Peak of the memory above the data.
+    budget : int
+        What :func:`gramian.config` allows.
+    seconds : float
+    fits : bool
+        Whether the memory is within the budget.
+    advice : tuple of str
+        What would fit, if this does not.
+
+    Examples
+    --------
+    >>> from gramian import PCA, forecast
+    >>> found = forecast(PCA(3), 1_000, 5)
+    >>> found.route, found.fits, found.advice
+    ('svd', True, ())
+    """
+
+    estimator: str
+    kernel: str | None
+    n: int
+    d: int
+    q: int
+    route: str
+    reason: str
+    products: str
+    typical: bool
+    bytes: int
+    budget: int
+    seconds: float
+    fits: bool
+    advice: tuple[str, ...] = ()
+
+    @property
+    def summary(self) -> FitSummary:
+        """The forecast in the form of a summary: text and facts."""
+        targets = f"q = {self.q}" if self.q > 1 else ""
+        title = (self.estimator, self.kernel or "", f"{self.n:,} x {self.d:,}", targets, "forecast")
+        usual = " (typical: the data decide)" if self.typical else ""
+        over = "; the budget is" if self.fits else ", over the budget of"
+        lines = [
+            ("route", f"{self.route} ({self.reason})" if self.reason else self.route),
+            ("work", f"{self.products}{usual}" if self.products else f"one factorisation{usual}"),
+            ("memory", f"{format_bytes(self.bytes)} above the data{over} {format_bytes(self.budget)}"),
+            ("time", f"about {self.seconds:.2g} s"),
+        ]
+        lines += [("advice", text) for text in self.advice]
+        facts = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return FitSummary(tuple(part for part in title if part), tuple(lines), facts)
+
+    def __str__(self) -> str:
+        return str(self.summary)
+
+    def to_json(self) -> str:
+        """All attributes as JSON text."""
+        return self.summary.to_json()
+
+
+def forecast(estimator: Any, n: int, d: int, *, q: int = 1, dtype: Any = "float64") -> Forecast:
+    """Say what ``estimator.fit`` would cost for data of a given size, without any.
+
+    The route is the one the fit would take: the same lines of code choose it. Memory follows from the sizes. Time comes
+    from the library's own building blocks, timed on this machine, at this moment, on little data, which takes about a
+    second for the first forecast. Where the data decide how many steps are needed, the number is that of usual data;
+    hard ones, with leading values close together or a small ridge, may take several times as long, and half as much
+    memory again. Compilation at the first support vector machine of an installation is not counted.
+
+    Parameters
+    ----------
+    estimator : estimator of gramian
+        Fitted or not; it is not changed. A pipeline of a :class:`gramian.Standardizer` and an estimator will do.
+    n, d : int
+        Rows and columns of X, dense.
+    q : int
+        Targets, columns of the second view, or classes.
+    dtype : dtype
+        Type of X.
+
+    Returns
+    -------
+    Forecast
+
+    Cost
+    ----
+    About a second at first, next to nothing for the same kernel and number of columns again.
+
+    Examples
+    --------
+    >>> import gramian
+    >>> with gramian.config(memory="1GB"):
+    ...     found = gramian.forecast(gramian.KernelPCA(10), 20_000, 20)
+    >>> found.route, found.fits, found.bytes < 100e6
+    ('krylov', True, True)
+    >>> with gramian.config(memory="1GB"):
+    ...     found = gramian.forecast(gramian.ICA(), 10**6, 50)
+    >>> found.fits, found.advice[0]
+    (False, 'n_components=25 or fewer')
+    """
+    for name, value in (("n", n), ("d", d), ("q", q)):
+        if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
+            raise ValueError(f"{name}={value!r} must be a whole number of 1 or more.")
+    job = Job(int(n), int(d), int(q), np.dtype(dtype).name)
+    budget = memory_budget()
+    with config(memory=budget):  # free memory may change while we look: one budget for all that is asked
+        found, fits, advice = _judged(estimator, job, budget)
+        return Forecast(
+            estimator=type(_last(estimator)).__name__,
+            kernel=str(kernel) if (kernel := getattr(_last(estimator), "kernel", None)) is not None else None,
+            n=job.n,
+            d=job.d,
+            q=job.q,
+            route=found.route,
+            reason=found.reason,
+            products=found.products,
+            typical=found.typical,
+            bytes=int(found.bytes),
+            budget=budget,
+            seconds=found.seconds(),
+            fits=fits,
+            advice=advice,
+        )
+
+
+def planned(estimator: Any, job: Job) -> Plan:
+    """The plan of an estimator, or of a pipeline of one whose rows are scaled first."""
+    last, scaled = _last(estimator), _last(estimator) is not estimator
+    landmarks = landmarks_of(last)
+    found = plan(last, job) if landmarks is None else low_rank(last, job, landmarks)
+    return replace(found, bytes=found.bytes + 2 * job.rows) if scaled else found
+
+
+def _last(estimator: Any) -> Any:
+    """The estimator at the end of a pipeline that does nothing before but scale."""
+    steps = [step for _, step in getattr(estimator, "steps", [("", estimator)])]
+    if not all(isinstance(step, Standardizer) for step in steps[:-1]):
+        names = ", ".join(type(step).__name__ for step in steps)
+        raise TypeError(f"estimator is a pipeline of {names}. Only a Standardizer may come before the last step.")
+    return steps[-1]
+
+
+def _judged(estimator: Any, job: Job, budget: int) -> tuple[Plan, bool, tuple[str, ...]]:
+    """The plan, whether it fits, and what would; refusals that more memory would not lift are raised."""
+    refusal: ValueError | None = None
+    try:
+        found = planned(estimator, job)
+        if found.bytes <= budget:
+            return found, True, ()
+    except ValueError as error:
+        refusal = error
+    more = enough(estimator, job, planned, budget)
+    if refusal is not None and more is None:
+        raise refusal
+    advice = advise(estimator, job, planned, budget)
+    if more is not None:
+        memory, roomier = more
+        found = roomier if refusal is not None else found
+        advice = (*advice, f"gramian.config(memory={format_bytes(memory).replace(' ', '')!r})")
+    return found, False, advice

@@ -1,0 +1,247 @@
+"""How fast this machine is: the library's own building blocks, timed once on little data.
+
+Every rate is measured when first asked for, in a few hundredths of a second, and kept for the process. Rates are those
+of the moment: a machine that is busy now is forecast as busy.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any, ParamSpec
+
+import numpy as np
+import scipy.linalg
+
+from gramian.config import one_blas_thread, thread_count
+from gramian.kernels import Kernel
+from gramian.kernels.pairwise import Pairs
+from gramian.operators import Dense, Gram, moments_of
+from gramian.operators.similarities import Thin
+from gramian.results import Array
+from gramian.solvers.cholesky import CholeskyFactor
+from gramian.solvers.clustering import Run
+from gramian.solvers.independence import HyperbolicSecant
+
+#: Seconds for which a building block is repeated, and runs at the most; the median counts.
+LONG, MOST = 0.08, 7
+#: What seconds are read from.
+clock = time.perf_counter
+#: Columns up to which rates are measured as they are; beyond, they are extended along the last stretch.
+WIDE = 4096
+#: Rows of the sample: a few tiles for each thread.
+SAMPLE = 2048
+
+
+Arguments = ParamSpec("Arguments")
+_rates: dict[tuple[Any, ...], float] = {}
+
+
+def once(rate: Callable[Arguments, float]) -> Callable[Arguments, float]:
+    """Measure a rate when first asked for, and again only if the number of threads has changed."""
+
+    @wraps(rate)
+    def known(*args: Arguments.args, **kwargs: Arguments.kwargs) -> float:
+        key = rate.__name__, args, tuple(kwargs.items()), thread_count()
+        if key not in _rates:
+            _rates[key] = rate(*args, **kwargs)
+        return _rates[key]
+
+    return known
+
+
+@dataclass(frozen=True)
+class Tiles:
+    """What tiles of a kernel cost.
+
+    Attributes
+    ----------
+    value : float
+        Seconds for a kernel value, on all threads together.
+    use : float
+        Seconds to multiply it with one number.
+    """
+
+    value: float
+    use: float
+
+    def product(self, n: int, vectors: float) -> float:
+        """Seconds of a symmetric product: each value serves twice."""
+        return n * n * (self.value / 2 + vectors * self.use)
+
+    def cross(self, n: float, m: float, vectors: float = 0.0) -> float:
+        """Seconds of a product between n and m rows."""
+        return n * m * (self.value + vectors * self.use)
+
+
+_tiles: dict[tuple[Any, ...], Tiles] = {}
+
+
+def tiles(kernel: Kernel, d: int, dtype: str = "float64") -> Tiles:
+    """Rates of a kernel on rows of d columns."""
+    key = str(kernel), getattr(kernel, "function", None), d, dtype, thread_count()
+    if key not in _tiles:
+        _tiles[key] = _measured_tiles(kernel, d, dtype)
+    return _tiles[key]
+
+
+def _measured_tiles(kernel: Kernel, d: int, dtype: str) -> Tiles:
+    if d > WIDE and kernel.name != "precomputed":
+        near, far = (_measured_tiles(kernel, width, dtype) for width in (WIDE // 2, WIDE))
+        return Tiles(far.value + (d - WIDE) * max(far.value - near.value, 0.0) / (WIDE // 2), far.use)
+    X = sample(kernel, d, SAMPLE if d <= 1024 else SAMPLE // 2)
+    gram = Gram(kernel, X, dtype)
+    few, many = np.ones((gram.n, 4), dtype=dtype), np.ones((gram.n, 24), dtype=dtype)
+    short, long = seconds(lambda: gram @ few), seconds(lambda: gram @ many)
+    use = max(long - short, 0.0) / 20
+    return Tiles(2 * max(short - 4 * use, 0.2 * short) / gram.n**2, use / gram.n**2)
+
+
+def sample(kernel: Kernel, d: int, rows: int) -> Array:
+    """Rows to try a kernel on; a Gram matrix if it takes one."""
+    if kernel.name == "precomputed":
+        X = np.random.default_rng(0).standard_normal((rows, 8))
+        return X @ X.T
+    return np.random.default_rng(0).standard_normal((rows, d))
+
+
+def held(kernel: Kernel, d: int, dtype: str = "float64") -> float:
+    """Bytes for each row that a kernel keeps of prepared rows; counted, not timed."""
+    X = sample(kernel, d, 8)
+    return _bytes(kernel.pairs(X, X, np.dtype(dtype)), {id(X)}) / len(X)
+
+
+def _bytes(part: Any, seen: set[int]) -> int:
+    """Bytes of all arrays that belong to prepared pairs, each counted once."""
+    if id(part) in seen:
+        return 0
+    seen.add(id(part))
+    if isinstance(part, np.ndarray):
+        return part.nbytes if part.base is None or id(part.base) not in seen else 0
+    if isinstance(part, (list, tuple)):
+        return sum(_bytes(inner, seen) for inner in part)
+    return sum(_bytes(inner, seen) for inner in vars(part).values()) if isinstance(part, Pairs) else 0
+
+
+@once
+def spectrum() -> float:
+    """Seconds per n^3 of all eigenpairs of a matrix.
+
+    On one thread: more of them help large matrices by as much as memory, which is slower than caches, holds those up.
+    """
+    n = 512
+    A = _symmetric(n)
+
+    def run() -> None:
+        with one_blas_thread():
+            scipy.linalg.eigh(A.copy(), driver="evd", overwrite_a=True, check_finite=False)
+
+    return seconds(run) / n**3
+
+
+@once
+def factor() -> float:
+    """Seconds per n^3 of a Cholesky factor by tiles."""
+    n = 1536
+    A = _symmetric(n) + 4 * n * np.eye(n)
+
+    def run() -> None:
+        with one_blas_thread():
+            CholeskyFactor(A.copy())
+
+    return seconds(run) / n**3
+
+
+@once
+def svd() -> float:
+    """Seconds per n d min(n, d) of a singular value decomposition, on one thread."""
+    A = _symmetric(512)[:, :256]
+
+    def run() -> None:
+        with one_blas_thread():
+            scipy.linalg.svd(A, full_matrices=False, check_finite=False)
+
+    return seconds(run) / (A.size * 256)
+
+
+@once
+def multiply(threads: int = 1) -> float:
+    """Seconds for a multiplication and addition inside large matrix products, on one BLAS thread or (0) on all."""
+    A = _symmetric(768)
+
+    def alone() -> None:
+        with one_blas_thread():
+            A @ A
+
+    return seconds(alone if threads else lambda: A @ A) / 768**3
+
+
+@once
+def read() -> float:
+    """Seconds per byte to multiply a kept matrix that is larger than the caches."""
+    kept = Dense(np.ones((2500, 2500)), positive=True)
+    V = np.ones((2500, 12))
+    return seconds(lambda: kept @ V) / kept.A.nbytes
+
+
+@once
+def touch() -> float:
+    """Seconds per byte of memory used for the first time."""
+    return seconds(lambda: np.ones(4 * 10**6)) / 32e6
+
+
+@once
+def moments(d: int) -> float:
+    """Seconds for a row of d columns in one pass of the moments engine."""
+    if d > SAMPLE:
+        return moments(SAMPLE) * (d / SAMPLE) ** 2
+    X = np.random.default_rng(0).standard_normal((max(SAMPLE, min(2 * 10**6 // d, 10**5)), d))
+    return seconds(lambda: moments_of(X)) / len(X)
+
+
+@once
+def secant() -> float:
+    """Seconds for an entry in a step of independent components: score, its derivative and two likelihoods."""
+    Y, density = np.random.default_rng(0).standard_normal((8, 30_000)), HyperbolicSecant()
+
+    def run() -> None:
+        density.score_and_der(Y)
+        for row in Y:
+            density.log_lik(row)
+            density.log_lik(row)
+
+    return seconds(run) / Y.size
+
+
+@once
+def step() -> float:
+    """Seconds for a row and a cluster in a step of k-means, products aside."""
+    n, k = 4096, 8
+    rows = Thin(np.random.default_rng(0).standard_normal((n, k)))
+    start, diagonal = np.arange(n) % k, rows.diagonal()
+
+    def run() -> None:
+        state = Run(rows, np.ones(n), k, 0.0, start.copy())
+        state.F = rows.X
+        state.step(diagonal)
+
+    return seconds(run) / (n * k)
+
+
+def _symmetric(n: int) -> Array:
+    A = np.random.default_rng(0).standard_normal((n, n))
+    return A + A.T
+
+
+def seconds(run: Callable[[], Any]) -> float:
+    """Median seconds of a few runs after a first one that does not count."""
+    run()
+    spent: list[float] = []
+    while not spent or (sum(spent) < LONG and len(spent) < MOST):
+        start = clock()
+        run()
+        spent.append(clock() - start)
+    return statistics.median(spent)

@@ -1,0 +1,138 @@
+"""Costs of leading eigenpairs, of kernel matrices and of tables: what several plans share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from gramian.config import thread_count
+from gramian.forecasting import machine
+from gramian.kernels import Kernel
+from gramian.operators import Outline
+from gramian.operators.gram import Gram, worth_keeping
+from gramian.solvers.base import Solver
+from gramian.solvers.eigen import choose
+from gramian.solvers.krylov import Krylov
+from gramian.spaces.kernel import wants_proper_centring
+
+#: Products of an iteration on usual data: in single precision, then in double; in double precision alone.
+SEARCH, CONFIRM, ALONE = 5, 1, 16
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """A symmetric matrix that is not there yet.
+
+    Attributes
+    ----------
+    outline : Outline
+    kept : bool
+        Whether it is formed at once.
+    held, narrow : float
+        Bytes held for it in double precision, and what single precision adds.
+    made, whole : callable
+        Seconds to prepare it, and to write it out as a fresh array.
+    product, columns : callable
+        Seconds of a product with so many vectors in a precision, and of so many columns.
+    """
+
+    outline: Outline
+    kept: bool
+    held: float
+    narrow: float
+    made: Callable[[], float]
+    whole: Callable[[], float]
+    product: Callable[[float, str], float]
+    columns: Callable[[float], float]
+
+
+def gram(kernel: Kernel, n: int, d: int) -> Matrix:
+    """The Gram matrix of a kernel as estimators hold it: kept if it is small, else tiles."""
+    positive = kernel.positive_definite or wants_proper_centring(kernel)
+
+    def written() -> float:
+        return machine.tiles(kernel, d).cross(n, n / 2) + 8 * n * n * machine.touch()
+
+    if worth_keeping(kernel, n):
+        return table(n, positive, n * machine.held(kernel, d), written)
+    return Matrix(
+        Outline(n, positive, narrow_pays=Gram.narrow_pays),
+        False,
+        n * machine.held(kernel, d),
+        n * machine.held(kernel, d, "float32"),
+        lambda: 0.0,
+        written,
+        lambda vectors, dtype: machine.tiles(kernel, d, dtype).product(n, vectors),
+        lambda count: machine.tiles(kernel, d).cross(n, count),
+    )
+
+
+def table(n: int, positive: bool, beside: float, made: Callable[[], float]) -> Matrix:
+    """A matrix that is formed, with what is held beside it."""
+    return Matrix(
+        Outline(n, positive),
+        True,
+        8.0 * n * n + beside,
+        0.0,
+        made,
+        lambda: 16 * n * n * machine.touch(),
+        lambda vectors, dtype: 8 * n * n * machine.read() * max(1.0, vectors / 12),
+        lambda count: 8 * n * count * machine.touch(),
+    )
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Leading eigenpairs: who finds them and why, the work, bytes and seconds."""
+
+    solver: str
+    reason: str
+    products: str
+    bytes: float
+    seconds: Callable[[], float]
+    typical: bool
+
+
+def eigenpairs(matrix: Matrix, k: int, solver: str | Solver) -> Pairs:
+    """Leading k eigenpairs of a matrix, by the solver that :func:`gramian.solvers.eigen.choose` takes."""
+    n = matrix.outline.n
+    k = min(k, n)
+    chosen, reason = choose(matrix.outline, k, solver)
+    if chosen.name == "dense":
+        # The matrix, LAPACK's two to work in, then eigenvectors, their images and copies of both.
+        room = matrix.held + max(24.0 * n * n, 8.0 * n * n + 32.0 * n * k)
+        time = lambda: matrix.made() + matrix.whole() + n**3 * machine.spectrum() + 24 * n * n * machine.touch()  # noqa: E731
+        return Pairs("dense", reason, "", room, time, False)
+    if isinstance(chosen, Krylov):
+        return _krylov(matrix, k, chosen, reason)
+    vectors = 1 if chosen.name == "power" else k + getattr(chosen, "oversampling", 10)
+    count = 60 * k if chosen.name == "power" else 40
+    room = matrix.held + 8.0 * n * (6 * vectors + 4 * k)
+    work = f"{count} products of {vectors} vector{'s' * (vectors > 1)}"
+    time = lambda: matrix.made() + count * matrix.product(vectors, "float64")  # noqa: E731
+    return Pairs(chosen.name, reason, work, room, time, True)
+
+
+def _krylov(matrix: Matrix, k: int, chosen: Krylov, reason: str) -> Pairs:
+    n, threads = matrix.outline.n, thread_count()
+    size = min(n, k + chosen.extra)
+    blocks = chosen.affordable(n, size)
+    mixed = chosen.mixed and matrix.outline.narrow_pays
+    narrow, wide = (SEARCH, CONFIRM) if mixed else (0, ALONE)
+    searched, width = narrow or wide, 4.0 if mixed else 8.0
+    stored = min(searched + 1, blocks)  # one more than usual: memory is better forecast too high than too low
+    # Basis and images, the old ones beside the new; the start; sums of each thread, and copies of a block.
+    search = width * n * size * (2 * (2 * stored - 1) + threads + 3) + 8.0 * n * size
+    sketch = 8.0 * n * (4 * size + 3 * min(32, size))
+    room = matrix.held + max(search + matrix.narrow, sketch)
+
+    def seconds() -> float:
+        one = machine.multiply()
+        products = narrow * matrix.product(size, "float32") + wide * matrix.product(size, "float64")
+        # Orthonormalising and Ritz vectors: tall products with all that is stored, about eight in a round.
+        tall = n * size * size * 4 * stored * stored * one * (0.5 if mixed else 1.0)
+        start = matrix.columns(4 * size) + n * (4 * size) ** 2 * one
+        return matrix.made() + start + products + tall + search * machine.touch()
+
+    counts = f"{narrow} products in float32, {wide} in float64" if narrow else f"{wide} products"
+    return Pairs("krylov", reason, f"{counts}, {size} vectors each", room, seconds, True)

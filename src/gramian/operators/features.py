@@ -1,0 +1,158 @@
+"""Explicit features of a kernel of low rank: rows are mapped block by block, used and thrown away."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gramian.kernels import Kernel
+from gramian.operators.gram import CrossGram
+from gramian.operators.tiles import Meter, run, share, spans, threads_for
+from gramian.progress import part_done, track
+from gramian.results import Array
+
+#: Kernel values made at a time: half a megabyte to one, which stays in the cache for the scalar map.
+VALUES = 2**17
+#: Parts in which a triangular factor is multiplied: with four, three eighths of the work fall away.
+PARTS = 4
+
+
+@dataclass(frozen=True)
+class FeatureMap:
+    r"""Features :math:`f(x) = R'k(Z, x)` with :math:`f(x)'f(y) \approx k(x, y)`.
+
+    Definition
+    ----------
+    .. math:: W = K(Z, Z) = LL', \qquad R = L^{-\prime}, \qquad f(x)'f(y) = k(x, Z)\, W^{-1} k(Z, y)
+
+    That is the projection of the features of the kernel on those of the landmarks Z: exact for rows in their span.
+
+    Attributes
+    ----------
+    kernel : Kernel
+        With resolved parameters; waves for random Fourier features.
+    anchors : rows
+        Landmarks Z, m x d; frequencies for random Fourier features.
+    root : (m, m) array or None
+        R, upper triangular; None is the identity.
+
+    Cost
+    ----
+    A row takes m kernel values and ``m^2 / 2`` multiplications.
+    """
+
+    kernel: Kernel
+    anchors: Any
+    root: Array | None = None
+
+    @property
+    def size(self) -> int:
+        """Number of features."""
+        return int(self.anchors.shape[0])
+
+    @property
+    def from_points(self) -> bool:
+        """Whether anchors are points of the space of the rows."""
+        return self.root is not None
+
+    def lift(self, B: Array) -> Array:
+        """Coefficients of kernel values for coefficients B of features: ``F B = K(X, Z) lift(B)``."""
+        return B if self.root is None else self.root @ B
+
+    def times(self, X: Any, B: Array) -> Array:
+        """Return ``F B`` of rows, n x k; F is not formed."""
+        return CrossGram(self.kernel, X, self.anchors) @ self.lift(B)
+
+    def sums(self, X: Any, V: Array) -> Array:
+        """Return ``F'V`` of rows, r x k; F is not formed."""
+
+        def step(rows: slice, desk: Desk, total: Array) -> None:
+            total += desk.values(X[rows]).T @ V[rows]
+
+        first, *rest = self._pass(X, np.float64, step, lambda: np.zeros((self.size, V.shape[1])))
+        total = sum(rest, first)
+        return total if self.root is None else self.root.T @ total
+
+    def squares(self, X: Any) -> Array:
+        """Return ``f(x)'f(x)`` of rows."""
+        if self.root is None:
+            return np.asarray(self.kernel.diagonal(X), dtype=np.float64)
+        out = np.empty(X.shape[0])
+
+        def step(rows: slice, desk: Desk, _: None) -> None:
+            F = desk.mapped(X[rows])
+            np.einsum("ij,ij->i", F, F, out=out[rows])
+
+        self._pass(X, np.float64, step, lambda: None)
+        return out
+
+    def features(self, X: Any, dtype: Any = np.float64) -> Array:
+        """Return F, n x r, for those who need mapped rows again and again."""
+        out = np.empty((X.shape[0], self.size), dtype=dtype)
+
+        def step(rows: slice, desk: Desk, _: None) -> None:
+            out[rows] = desk.mapped(X[rows])
+
+        self._pass(X, dtype, step, lambda: None)
+        return out
+
+    def _pass(self, X: Any, dtype: Any, step: Callable[[slice, Desk, Any], None], start: Callable[[], Any]) -> list:
+        """Visit all rows; each thread has a desk and something to add to."""
+        blocks = mapped_blocks(X.shape[0], self.size)
+
+        def work(panels: list[int], meter: Meter) -> Any:
+            desk, own = Desk(self, blocks[0].stop, dtype), start()
+            for rows in (blocks[i] for i in panels):
+                step(rows, desk, own)
+                meter.tick()
+            return own
+
+        with track("mapping rows", expected=1.0):
+            hands = share(len(blocks), threads_for(len(blocks)))
+            return run(work, hands, lambda done: part_done(done / len(blocks)))  # type: ignore[arg-type]
+
+
+class Desk:
+    """Room for one block of rows on its way through a map; each thread has its own.
+
+    Parameters
+    ----------
+    map : FeatureMap
+    rows : int
+        Rows of the largest block.
+    dtype : dtype
+        Precision of kernel values and features.
+    """
+
+    def __init__(self, map: FeatureMap, rows: int, dtype: Any) -> None:
+        self.map, self.dtype = map, np.dtype(dtype)
+        self.room = np.empty((rows, map.size), dtype=dtype)
+        self.root = None if map.root is None else map.root.astype(dtype, copy=False)
+        self.out = self.room if self.root is None else np.empty_like(self.room)
+
+    def values(self, X: Any) -> Array:
+        """Kernel values ``K(X, Z)`` of a block of rows; overwritten by the next."""
+        n, m = X.shape[0], self.map.size
+        # Rows are prepared block by block: a table that nearly fills the memory is never copied.
+        pairs, everything = self.map.kernel.pairs(X, self.map.anchors, self.dtype), slice(0, m)
+        for rows in spans(n, max(16, VALUES // m)):
+            pairs.tile(rows, everything, self.room[rows])
+        return self.room[:n]
+
+    def mapped(self, X: Any) -> Array:
+        """Features of a block of rows; overwritten by the next."""
+        C = self.values(X)
+        if self.root is None:
+            return C
+        F, m = self.out[: len(C)], self.map.size
+        for part in spans(m, -(-m // PARTS)):
+            np.matmul(C[:, : part.stop], self.root[: part.stop, part], out=F[:, part])
+        return F
+
+
+def mapped_blocks(n: int, size: int) -> list[slice]:
+    """Cut n rows into blocks worth a matrix product with that many features."""
+    return spans(n, min(2048, max(128, 2**21 // max(size, 1))))

@@ -1,0 +1,276 @@
+"""Rows that stand for all: drawn by randomly pivoted Cholesky, by k-means++, or uniformly."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse as sp
+
+from gramian.config import one_blas_thread
+from gramian.kernels import Kernel, Linear
+from gramian.operators.features import FeatureMap
+from gramian.operators.gram import Gram
+from gramian.operators.plain import is_plain
+from gramian.operators.tiles import Meter, run, share, spans, threads_for
+from gramian.progress import track
+from gramian.results import Array
+
+#: Rows proposed at a time: many enough for a quick matrix product, few enough that most are accepted.
+BLOCK = 128
+#: Rows visited by a thread at a time.
+STRIP = 2048
+#: Rows looked at to find out whether a kernel that may be indefinite is.
+SAMPLE = 500
+#: Proposals rejected in a row before what is left counts as rounding.
+PATIENCE = 20
+
+
+def uniform(n: int, count: int, rng: np.random.Generator, weights: Array | None = None) -> Array:
+    """Draw rows without replacement, in proportion to their weights."""
+    if weights is None:
+        return rng.choice(n, count, replace=False)
+    return rng.choice(n, min(count, int((weights > 0).sum())), replace=False, p=weights / weights.sum())
+
+
+def pivots(
+    kernel: Kernel,
+    X: Any,
+    count: int,
+    rng: np.random.Generator,
+    weights: Array | None = None,
+    *,
+    tol: float = 0.0,
+) -> Array:
+    r"""Draw at most ``count`` rows by randomly pivoted Cholesky.
+
+    Definition
+    ----------
+    Each row is drawn with probability proportional to what those before leave of it,
+    :math:`u_i = k(x_i, x_i) - k(x_i, Z) K(Z, Z)^{-1} k(Z, x_i)`. Rows are proposed in blocks from the u before the
+    block, and a proposal is accepted with probability (u now) / (u then): the accepted ones have the distribution of
+    rows drawn one by one.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Positive, with resolved parameters.
+    X : rows
+        Dense or CSR, n x d.
+    count : int
+        Most rows to draw. Fewer come if the others are in their span, to rounding.
+    rng : Generator
+    weights : (n,) array, optional
+        Frequencies of the rows.
+    tol : float
+        Share of the trace at which to stop: as many rows come as leave no more than that.
+
+    Cost
+    ----
+    ``n count`` kernel values and as many numbers in memory, ``n count^2`` multiplications in matrix products.
+
+    References
+    ----------
+    Epperly, Tropp, Webber, Embrace rejection: kernel matrix approximation by accelerated randomly pivoted Cholesky,
+    SIAM Journal on Matrix Analysis and Applications 2025.
+    """
+    n, dtype = X.shape[0], np.float32 if X.dtype == np.float32 else np.float64
+    w = np.ones(n) if weights is None else weights
+    left = np.array(kernel.diagonal(X), dtype=np.float64)
+    total = float(w @ left)
+    floor = max(tol, n * float(np.finfo(dtype).eps)) * total
+    rounding = 8 * float(np.finfo(dtype).eps) * float(left.max(initial=0.0))
+    F, chosen, idle = np.empty((count, n), dtype=dtype), np.empty(0, dtype=np.intp), 0
+    with track("landmarks", expected=-(-count // BLOCK)) as tracker, one_blas_thread():
+        while len(chosen) < count and w @ left > floor and idle < PATIENCE:
+            drawn = _draw(w * left, BLOCK, rng)
+            core = kernel.block(X[drawn], X[drawn]) - _products(F[: len(chosen)], drawn)
+            accepted, L = _reject(core, left[drawn], rng.random(len(drawn)), rounding, count - len(chosen))
+            idle = 0 if len(accepted) else idle + 1
+            if not len(accepted):
+                continue
+            new = slice(len(chosen), len(chosen) + len(accepted))
+            _extend(kernel, X, drawn[accepted], L, F, new.start, left)
+            chosen = np.concatenate([chosen, drawn[accepted]])
+            left[chosen] = 0.0
+            tracker.advance(-(-count // BLOCK))
+            if tol and w @ left <= floor:
+                # What each row of the block took, from the last: fewer may be enough.
+                taken = np.square(F[new]).astype(np.float64) @ w
+                before = float(w @ left) + np.append(np.cumsum(taken[::-1])[::-1], 0.0)
+                return chosen[: new.start + int(np.argmax(before <= floor))]
+    return chosen if len(chosen) else np.zeros(1, dtype=np.intp)  # where nothing is left of any row, any will do
+
+
+def spread(kernel: Kernel, X: Any, count: int, rng: np.random.Generator, weights: Array | None = None) -> Array:
+    r"""Draw rows as k-means++ draws seeds: in proportion to the squared distance in feature space to those before.
+
+    Proposals are made in blocks and rejected as in :func:`pivots`.
+
+    References
+    ----------
+    Arthur, Vassilvitskii, k-means++: the advantages of careful seeding, SODA 2007.
+    """
+    n = X.shape[0]
+    w = np.ones(n) if weights is None else weights
+    own = np.array(kernel.diagonal(X), dtype=np.float64)
+    rounding = 64 * np.finfo(np.float64).eps * np.abs(own)
+    chosen = _draw(w, 1, rng)
+    apart = np.full(n, np.inf)
+    _approach(kernel, X, chosen, own, apart)
+    idle = 0
+    with track("landmarks", expected=-(-count // BLOCK)) as tracker, one_blas_thread():
+        while len(chosen) < count and idle < PATIENCE:
+            chances = w * np.where(apart > rounding, apart, 0.0)
+            if not chances.any():
+                break
+            drawn = _draw(chances, BLOCK, rng)
+            D = own[drawn][:, None] + own[drawn] - 2 * kernel.block(X[drawn], X[drawn])
+            now, luck = apart[drawn].copy(), rng.random(len(drawn))
+            accepted: list[int] = []
+            for i in range(len(drawn)):
+                room = len(chosen) + len(accepted) < count
+                if room and now[i] > rounding[drawn[i]] and luck[i] * apart[drawn[i]] < now[i]:
+                    accepted.append(i)
+                    np.minimum(now, D[i], out=now)
+                    now[i] = 0.0
+            idle = 0 if accepted else idle + 1
+            if accepted:
+                _approach(kernel, X, drawn[accepted], own, apart)
+                chosen = np.concatenate([chosen, drawn[accepted]])
+                tracker.advance(-(-count // BLOCK))
+    return chosen
+
+
+def centred_on_cells(kernel: Kernel, X: Any, Z: Any, weights: Array | None = None) -> Any:
+    """Move each landmark to the mean of the rows that are nearest to it, if similarities fall with the distance.
+
+    One step of Lloyd's iteration: on balanced clusters the trace error falls by 16 to 29 %, for the price of plain
+    distances.
+    """
+    if sp.issparse(X) or isinstance(kernel, Linear) or not is_plain(kernel):
+        return Z
+    mean = Z.mean(axis=0, dtype=np.float64).astype(Z.dtype)
+    C, blocks, cells = Z - mean, spans(X.shape[0], STRIP), np.empty(X.shape[0], dtype=np.intp)
+    halves = np.einsum("ij,ij->i", C, C) / 2
+
+    def work(panels: Sequence[int], meter: Meter) -> None:
+        for rows in (blocks[i] for i in panels):
+            np.argmax((X[rows] - mean) @ C.T - halves, axis=1, out=cells[rows])
+            meter.tick()
+
+    run(work, share(len(blocks), threads_for(len(blocks))))
+    w = np.ones(X.shape[0]) if weights is None else weights
+    member = sp.csr_array((w, (cells, np.arange(len(cells)))), shape=(len(Z), len(cells)))
+    masses = np.bincount(cells, w, len(Z))[:, None]
+    means = member @ (X - mean).astype(np.float64) / np.where(masses > 0, masses, 1.0) + mean
+    return np.where(masses > 0, means, Z).astype(Z.dtype)
+
+
+def landmark_map(kernel: Kernel, Z: Any, dtype: Any) -> FeatureMap:
+    """Return the features that landmarks give, without those landmarks that are in the span of others to rounding.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        With resolved parameters.
+    Z : rows
+        Landmarks, m x d.
+    dtype : dtype
+        Precision in which rows will be mapped; it decides what is rounding.
+    """
+    W = Gram(kernel, Z).toarray()
+    size = float(W.diagonal().max(initial=0.0))
+    if not np.isfinite(W).all():
+        raise ValueError(f"the kernel {kernel} overflows at the landmarks. Divide X by a constant, or standardise it.")
+    check_positive(kernel, Z)
+    if size <= 0:
+        return FeatureMap(kernel, Z[:1], np.ones((1, 1)))  # nothing there: features that are all 0
+    tol = float(np.finfo(dtype).eps) ** (2 / 3) * size
+    factor, order, rank, _ = scipy.linalg.lapack.dpstrf(W, tol=tol, lower=1)
+    L = np.tril(factor[:rank, :rank])
+    R = scipy.linalg.solve_triangular(L, np.eye(rank), lower=True, check_finite=False).T
+    return FeatureMap(kernel, Z[order[:rank] - 1], np.ascontiguousarray(R))
+
+
+def check_positive(kernel: Kernel, X: Any) -> None:
+    """Refuse a kernel that has a negative eigenvalue among some of the rows."""
+    if kernel.positive_definite:
+        return
+    some = X[:: -(-X.shape[0] // SAMPLE)]
+    values = scipy.linalg.eigvalsh(Gram(kernel, some).toarray())
+    if values[0] < -1e-8 * np.abs(values).max():
+        raise ValueError(
+            f"landmarks need a positive definite kernel; among {some.shape[0]} rows {kernel} has an eigenvalue of "
+            f"{values[0]:.3g}. Use landmarks=None, which takes indefinite kernels."
+        )
+
+
+def _draw(chances: Array, count: int, rng: np.random.Generator) -> Array:
+    """Draw with replacement, by counting through the chances."""
+    sums = np.cumsum(chances)
+    return np.minimum(np.searchsorted(sums, rng.random(count) * sums[-1], side="right"), len(sums) - 1)
+
+
+def _products(F: Array, drawn: Array) -> Array:
+    A = F[:, drawn].astype(np.float64)
+    return A.T @ A
+
+
+def _reject(core: Array, before: Array, luck: Array, rounding: float, most: int) -> tuple[Array, Array]:
+    """Go through proposals one by one: accept in proportion to what is left of each, and take its part from the rest.
+
+    Returns the places of the accepted ones and the Cholesky factor of the core restricted to them.
+    """
+    accepted: list[int] = []
+    columns: list[Array] = []
+    for i in range(len(core)):
+        now = core[i, i]
+        if len(accepted) < most and now > rounding and luck[i] * before[i] < now:
+            column = core[:, i] / np.sqrt(now)
+            core -= np.outer(column, column)
+            accepted.append(i)
+            columns.append(column)
+    places = np.array(accepted, dtype=np.intp)
+    return places, np.tril(np.stack([c[places] for c in columns], axis=1)) if columns else np.empty((0, 0))
+
+
+def _extend(kernel: Kernel, X: Any, chosen: Array, L: Array, F: Array, at: int, left: Array) -> None:
+    """Add the rows ``L^-1 (K(Z, X) - F_Z'F)`` to F, and take what they explain from the diagonal."""
+    Z, new, dtype = X[chosen], slice(at, at + len(chosen)), F.dtype
+    inverse = scipy.linalg.solve_triangular(L, np.eye(len(L)), lower=True, check_finite=False).astype(dtype)
+    own = np.ascontiguousarray(F[:at, chosen].T)
+    strips = spans(X.shape[0], STRIP)
+
+    def work(panels: Sequence[int], meter: Meter) -> None:
+        room = np.empty(len(chosen) * STRIP, dtype=dtype)
+        for rows in (strips[i] for i in panels):
+            pairs = kernel.pairs(Z, X[rows], dtype)
+            tile = pairs.tile(slice(0, pairs.shape[0]), slice(0, pairs.shape[1]), _shaped(room, pairs.shape))
+            tile -= own @ F[:at, rows]
+            G = np.matmul(inverse, tile, out=F[new, rows])
+            left[rows] = np.maximum(left[rows] - np.einsum("ij,ij->j", G, G), 0.0)
+            meter.tick()
+
+    run(work, share(len(strips), threads_for(len(strips))))
+
+
+def _approach(kernel: Kernel, X: Any, chosen: Array, own: Array, apart: Array) -> None:
+    """Lower the squared distances of all rows to the nearest chosen one."""
+    Z, strips = X[chosen], spans(X.shape[0], STRIP)
+
+    def work(panels: Sequence[int], meter: Meter) -> None:
+        for rows in (strips[i] for i in panels):
+            tile = kernel.block(Z, X[rows])
+            found = own[rows] + (own[chosen][:, None] - 2 * tile).min(axis=0)
+            apart[rows] = np.minimum(apart[rows], np.maximum(found, 0.0))
+            meter.tick()
+
+    run(work, share(len(strips), threads_for(len(strips))))
+    apart[chosen] = 0.0
+
+
+def _shaped(room: Array, shape: tuple[int, int]) -> Array:
+    return room[: shape[0] * shape[1]].reshape(shape)

@@ -1,0 +1,170 @@
+"""Moments of mapped rows: what component analysis and regression in a space of low rank need, in one pass."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any
+
+import numpy as np
+
+from gramian.config import format_bytes, memory_budget
+from gramian.operators.features import Desk, FeatureMap, mapped_blocks
+from gramian.operators.moments import Moments
+from gramian.operators.plans import Plan, plan_for
+from gramian.operators.tiles import Meter, run, share, threads_for
+from gramian.progress import part_done, track
+from gramian.results import Array
+
+
+@dataclass(frozen=True)
+class MappedMoments:
+    """Moments of the features of rows, view after view, and of targets beside them; they add.
+
+    Attributes
+    ----------
+    moments : Moments
+        Of ``r_1 + r_2 + ... + q`` columns.
+    traces : (views,) array
+        :math:`\\sum_i w_i k(x_i, x_i)` of each view, before the rank was cut.
+    sizes : tuple of int
+        Features of each view.
+    """
+
+    moments: Moments
+    traces: Array
+    sizes: tuple[int, ...]
+
+    def __add__(self, other: MappedMoments) -> MappedMoments:
+        return MappedMoments(self.moments + other.moments, self.traces + other.traces, self.sizes)
+
+    def part(self, view: int) -> slice:
+        """Columns of a view."""
+        start = sum(self.sizes[:view])
+        return slice(start, start + self.sizes[view])
+
+    def lost(self, view: int = 0) -> float:
+        """What the low rank leaves of the trace of the kernel matrix: :math:`tr(K - FF')`."""
+        part = self.part(view)
+        kept = np.trace(self.moments.scatter[part, part]) + self.moments.weight * np.sum(self.moments.mean[part] ** 2)
+        return float(max(self.traces[view] - kept, 0.0))
+
+    def trace_error(self, view: int = 0) -> float:
+        """The same, as a share of the trace."""
+        return self.lost(view) / float(self.traces[view]) if self.traces[view] > 0 else 0.0
+
+
+def mapped_moments(
+    maps: Sequence[FeatureMap], views: Sequence[Any], weights: Array | None = None, *, beside: Array | None = None
+) -> MappedMoments:
+    """Return the moments of mapped rows, in one pass and without keeping any.
+
+    Parameters
+    ----------
+    maps : sequence of FeatureMap
+        One for each view.
+    views : sequence of rows
+        Dense or CSR, n x d each. Single-precision rows are mapped and multiplied in single precision, block by block;
+        sums over blocks are in double precision.
+    weights : (n,) array, optional
+        Frequencies.
+    beside : (n, q) array, optional
+        Targets.
+
+    Cost
+    ----
+    A row takes r kernel values, about ``r^2 / 2`` multiplications to map it and as many for the scatter. Where the
+    landmarks are well conditioned the sums are mapped in place of the rows: see :class:`gramian.operators.plans.Plan`.
+    """
+    n, q = views[0].shape[0], 0 if beside is None else beside.shape[1]
+    dtype = np.dtype(np.float32 if all(X.dtype == np.float32 for X in views) else np.float64)
+    _check_room(sum(map.size for map in maps) + q)
+    plans = [plan_for(map, n, dtype) for map in maps]
+    pilot = np.zeros(sum(plan.width for plan in plans) + q)
+    blocks = mapped_blocks(n, len(pilot))
+    first = _Sums(plans, blocks[0].stop, dtype, pilot)
+    first.add([X[blocks[0]] for X in views], *_both(weights, beside, blocks[0]))
+    if first.weight:
+        pilot = first.sums / first.weight
+
+    def work(panels: Sequence[int], meter: Meter) -> _Sums:
+        total = _Sums(plans, blocks[0].stop, dtype, pilot)
+        with np.errstate(over="ignore", invalid="ignore"):  # an infinite sum is for the caller to see and refuse
+            for rows in (blocks[i] for i in panels):
+                total.add([X[rows] for X in views], *_both(weights, beside, rows))
+                meter.tick()
+        return total
+
+    with track("moments of mapped rows", expected=1.0):
+        hands = share(len(blocks), threads_for(len(blocks)))
+        found = run(work, hands, lambda done: part_done(done / len(blocks)))
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = _map(reduce(Moments.__add__, [part.moments() for part in found]), plans, q)
+    return MappedMoments(total, np.sum([part.traces for part in found], axis=0), tuple(map.size for map in maps))
+
+
+class _Sums:
+    """Sums over blocks about a pilot; each thread has its own."""
+
+    def __init__(self, plans: list[Plan], rows: int, dtype: np.dtype, pilot: Array) -> None:
+        self.plans, self.pilot, p = plans, pilot, len(pilot)
+        self.desks = [Desk(plan.map, rows, dtype) for plan in plans]
+        self.A, self.ones = np.empty((rows, p), dtype=dtype), np.ones(rows, dtype=dtype)
+        self.weight, self.sums, self.squares = 0.0, np.zeros(p), np.zeros((p, p))
+        self.traces = np.zeros(len(plans))
+
+    def add(self, views: list[Any], weights: Array | None, beside: Array | None) -> None:
+        n = views[0].shape[0]
+        A, at = self.A[:n], 0
+        for view, (plan, desk, X) in enumerate(zip(self.plans, self.desks, views, strict=True)):
+            own = plan.map.kernel.diagonal(X)
+            self.traces[view] += own.sum() if weights is None else weights @ own
+            part = slice(at, at + plan.width)
+            plan.write(desk, X, A[:, part])
+            A[:, part] -= self.pilot[part].astype(A.dtype)
+            at = part.stop
+        if beside is not None:
+            A[:, at:] = beside - self.pilot[at:]
+        w = self.ones[:n] if weights is None else weights.astype(A.dtype)
+        self.weight += n if weights is None else float(weights.sum())
+        self.sums += w @ A
+        if weights is not None:
+            A *= np.sqrt(w)[:, None]
+        self.squares += A.T @ A  # NumPy sees the transpose and computes half
+
+    def moments(self) -> Moments:
+        offset = self.sums / self.weight if self.weight else self.sums
+        return Moments(self.weight, self.pilot, self.squares - self.weight * np.outer(offset, offset), offset)
+
+
+def _map(moments: Moments, plans: list[Plan], q: int) -> Moments:
+    """Moments of features from those of what was summed."""
+    scatter, pilot, offset = moments.scatter, moments.pilot, np.broadcast_to(moments.offset, moments.pilot.shape)
+    at, rows = 0, []
+    for plan in plans:
+        part = slice(at, at + plan.width)
+        rows.append((part, plan.after))
+        at = part.stop
+    rows.append((slice(at, at + q), None))
+    scatter = np.concatenate([_apply(T, scatter[part]) for part, T in rows])
+    scatter = np.concatenate([_apply(T, scatter[:, part].T) for part, T in rows]).T
+    pilot, offset = (np.concatenate([_apply(T, v[part]) for part, T in rows]) for v in (pilot, offset))
+    return Moments(moments.weight, pilot, (scatter + scatter.T) / 2, offset)
+
+
+def _apply(T: Array | None, A: Array) -> Array:
+    return A if T is None else T.T @ A
+
+
+def _both(weights: Array | None, beside: Array | None, rows: slice) -> tuple[Array | None, Array | None]:
+    return None if weights is None else weights[rows], None if beside is None else beside[rows]
+
+
+def _check_room(width: int) -> None:
+    needed = 8 * width**2 * (2 * threads_for(width) + 2)
+    if needed > memory_budget():
+        raise ValueError(
+            f"landmarks: sums over {width:,} features take {format_bytes(needed)}, over the memory budget of "
+            f"{format_bytes(memory_budget())}. Use fewer landmarks, or gramian.config(memory=...)."
+        )

@@ -1,0 +1,107 @@
+"""How rows become features on their way into sums: each row is mapped, or the sums are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+
+from gramian.config import one_blas_thread
+from gramian.operators.features import Desk, FeatureMap
+from gramian.results import Array
+
+#: Condition number up to which sums may be mapped in place of rows, in units of 1 / eps. Sums in single precision are
+#: over blocks of rows whose rounding is random: what is left of it after many blocks is far below the bound.
+BEARABLE = {np.dtype(np.float64): 4e-10, np.dtype(np.float32): 1e-3}
+#: One in so many directions is taken out of the kernel values, if they are too badly conditioned as they are.
+TAKEN_OUT = 16
+#: Rows for each feature below which there is nothing to save.
+FEW = 4
+
+
+@dataclass(frozen=True)
+class Plan:
+    r"""What is summed over the rows, and what makes features of the sums.
+
+    Definition
+    ----------
+    Features :math:`f = R'c` of kernel values c. Scatters map as well, :math:`R'(\sum cc')R`, at no price per row; but
+    that multiplies rounding by the condition number of W, where mapping rows does so by its square root. With the
+    leading directions U of W taken out, :math:`f = R'(c - Ua) + R'Ua`, :math:`a = U'c`, what is left of the kernel
+    values is well conditioned, and sums are over c - Ua beside a.
+
+    Attributes
+    ----------
+    map : FeatureMap
+    after : array or None
+        What is summed times this are features; None if rows were mapped.
+    leading : (m, k) array or None
+        U, in the precision of the rows.
+    """
+
+    map: FeatureMap
+    after: Array | None = None
+    leading: Array | None = None
+
+    @property
+    def width(self) -> int:
+        """Number of columns that are summed."""
+        return self.map.size + (0 if self.leading is None else self.leading.shape[1])
+
+    def write(self, desk: Desk, X: Any, out: Array) -> None:
+        """Write what is summed of a block of rows."""
+        if self.after is None:
+            out[...] = desk.mapped(X)
+            return
+        C, m = desk.values(X), self.map.size
+        if self.leading is None:
+            out[...] = C
+            return
+        a = np.matmul(C, self.leading)
+        np.subtract(C, a @ self.leading.T, out=out[:, :m])
+        out[:, m:] = a
+
+
+def plan_for(map: FeatureMap, n: int, dtype: np.dtype) -> Plan:
+    """Return the cheapest plan that keeps the digits of n rows."""
+    R = map.root
+    if R is None or n < FEW * map.size:
+        return Plan(map)
+    bound = BEARABLE[dtype] / float(np.finfo(np.float32 if dtype == np.float32 else np.float64).eps)
+    with one_blas_thread():
+        smallest = 1 / _largest(lambda v: R @ (R.T @ v), map.size)
+        if _largest(lambda v: _gram(R, v), map.size) <= bound * smallest:
+            return Plan(map, R)
+        U = _leading(R, max(1, map.size // TAKEN_OUT))
+        if _largest(lambda v: _beside(U, _gram(R, _beside(U, v))), map.size) <= bound * smallest:
+            return Plan(map, np.concatenate([R, U.T @ R]), U.astype(dtype))
+    return Plan(map)
+
+
+def _gram(R: Array, V: Array) -> Array:
+    """``W V`` with ``W^-1 = R R'``."""
+    half = scipy.linalg.solve_triangular(R, V, check_finite=False)
+    return scipy.linalg.solve_triangular(R, half, trans="T", check_finite=False)
+
+
+def _beside(U: Array, v: Array) -> Array:
+    return v - U @ (U.T @ v)
+
+
+def _leading(R: Array, k: int) -> Array:
+    """Directions near the leading eigenvectors of W, orthonormal."""
+    U = np.linalg.qr(np.random.default_rng(0).standard_normal((len(R), k)))[0]
+    for _ in range(4):
+        U = np.linalg.qr(_gram(R, U))[0]
+    return U
+
+
+def _largest(times: Callable[[Array], Array], size: int) -> float:
+    """Largest eigenvalue of a positive matrix, from below."""
+    v = np.cos(np.arange(size))  # the same every time, and no direction is left out
+    for _ in range(20):
+        v = times(v / np.linalg.norm(v))
+    return float(np.linalg.norm(v))

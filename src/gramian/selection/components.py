@@ -1,0 +1,76 @@
+"""How many components a table has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from gramian.estimators.validation import check_choice
+from gramian.selection.answer import HowMany
+from gramian.selection.linear import how_many_factors, how_many_linear
+from gramian.selection.paired import how_many_pairs, how_many_regressors
+from gramian.selection.similar import how_many_kernel
+
+METHODS: dict[str, Callable[..., HowMany]] = {
+    "pca": how_many_linear,
+    "probabilistic-pca": how_many_linear,
+    "factor-analysis": how_many_factors,
+    "kernel-pca": how_many_kernel,
+    "pls": how_many_regressors,
+    "pcr": how_many_regressors,
+    "cca": how_many_pairs,
+}
+TARGETED = ("pls", "pcr", "cca")
+
+
+def how_many(X: Any, method: str = "pca", *, y: Any = None, random_state: Any = None, **options: Any) -> HowMany:
+    """Ask every criterion how many components there are, and let one decide.
+
+    Which one decides is fixed for a method, and was found on simulated tables of known answer
+    (``benchmarks/criteria.py``); that criteria differ is part of the answer.
+
+    Parameters
+    ----------
+    X : (n, d) array, data frame or sparse matrix
+        Rows; the Gram matrix (n, n) of a precomputed kernel.
+    method : {"pca", "probabilistic-pca", "factor-analysis", "kernel-pca", "pls", "pcr", "cca"}
+    y : (n,) or (n, q) array
+        Targets of "pls" and "pcr", the second view of "cca".
+    random_state : int, Generator, RandomState or None
+        Seed of what is drawn at random. None is a fixed seed.
+    **options
+        As the estimator has them: ``scale`` ("pca": criteria of the correlation matrix; "pls", "pcr"), ``kernel``
+        ("kernel-pca"), ``cv`` ("pls", "pcr").
+
+    Returns
+    -------
+    HowMany
+        ``recommended`` (0 if nothing stands out), ``decided_by``, ``table``; prints as a table.
+
+    Cost
+    ----
+    One pass over the rows for moments of six folds, then d x d; random tables are drawn as d x d matrices, not as rows.
+    Kernel PCA looks at 500 rows. Beyond 1,000 columns the criteria that need d x d matrices are left out.
+
+    References
+    ----------
+    Jolliffe, Principal Component Analysis, 2nd ed., Springer 2002, chapter 6.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gramian.selection import how_many
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((300, 2)) @ rng.standard_normal((2, 8)) * 2 + rng.standard_normal((300, 8))
+    >>> found = how_many(X)
+    >>> found.recommended, found.decided_by
+    (2, 'deflated parallel analysis')
+    """
+    check_choice("method", method, tuple(METHODS))
+    if method in TARGETED and y is None:
+        what = "the second view" if method == "cca" else "the targets"
+        raise ValueError(f"method={method!r} needs y, {what}. Give y=...")
+    if method not in TARGETED and y is not None:
+        raise ValueError(f"method={method!r} takes no y. Leave it out, or use one of: {', '.join(TARGETED)}.")
+    beside = {"y": y} if method in TARGETED else {}
+    return METHODS[method](X, method=method, random_state=random_state, **beside, **options)

@@ -1,0 +1,166 @@
+"""Checks of a kernel on rows: whether it tells them apart, and whether it is a kernel."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gramian.config import format_bytes, memory_budget
+from gramian.estimators import KernelPCA
+from gramian.forecasting.forecast import forecast
+from gramian.kernels import Kernel
+from gramian.kernels.base import format_value
+from gramian.kernels.widths import median_width
+from gramian.operators import CrossGram
+from gramian.results import Array
+from gramian.selection.doctor_findings import Finding, plural, row_numbers
+from gramian.solvers.dense import pinned_if_small
+from gramian.solvers.eigen import null_tolerance
+
+#: Rows whose Gram matrix is looked at, and rows whose neighbours among all are.
+SAMPLE, PROBES, CROWD = 1000, 100, 200_000
+#: Sum of the similarities to all other rows, against the row's own. Below it every eigenvalue is within a tenth of the
+#: diagonal (Gershgorin): there are no components, and every row is its own neighbour only.
+APART = 0.1
+#: Mean difference of similarities from 1 below which all rows look alike, and the kernel is linear but for 1 %.
+ALIKE = 0.01
+#: Widths this many times above or below the median distance are of another scale than the data.
+OFF_SCALE = 10
+#: Share of the variance in feature space that one row may hold.
+HALF = 0.5
+#: Kernel PCA whose cost is forecast where the matrix would not fit.
+COMPONENTS, LANDMARKS = 2, 1000
+
+
+def check_kernel(kernel: Kernel, X: Array) -> tuple[list[Finding], dict[str, Any], list[str]]:
+    """Look at a kernel on rows without gaps; findings, facts, and what was sampled."""
+    n = len(X)
+    given = kernel.name == "precomputed"
+    chosen = np.sort(np.random.default_rng(0).choice(n, SAMPLE, replace=False)) if n > SAMPLE else np.arange(n)
+    told = [f"the kernel on {SAMPLE:,} of {n:,} rows"] if n > SAMPLE else []
+    facts: dict[str, Any] = {"kernel": str(kernel), "kernel_rows": len(chosen)}
+    findings = _memory(kernel, *X.shape) if not given else _symmetric(X)
+    rows = X[np.ix_(chosen, chosen)] if given else X[chosen]
+    try:
+        kernel = kernel.resolve(X)
+        facts["kernel"] = str(kernel)
+        K = kernel.block(rows, rows)
+    except ValueError as error:
+        return (
+            [*findings, Finding("kernel_fails", f"the kernel {kernel} fails on these rows.", str(error))],
+            facts,
+            told,
+        )
+    if not np.isfinite(K).all():
+        return [*findings, _overflow(kernel, K)], facts, told
+    K = (K + K.T) / 2
+    centred = K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean()
+    total, squares = float(np.trace(centred)), float(np.sum(centred**2))
+    if total > 0 and 0 < squares < np.inf:
+        facts["effective_rank"] = total**2 / squares
+    probes = CrossGram(kernel, rows[:PROBES], X[:CROWD]).toarray() if n > SAMPLE and not given else K
+    stationary = bool(np.ptp(np.diag(K)) <= 1e-12 * abs(K[0, 0]) and K[0, 0] > 0)
+    findings += _shape(kernel, rows, K, probes, stationary=stationary, given=given)
+    findings += _negative(kernel, K) + _dominated(kernel, centred, chosen)
+    return findings, facts, told
+
+
+def _symmetric(K: Array) -> list[Finding]:
+    difference = float(np.abs(K - K.T).max())
+    if difference <= 1e-8 * float(np.abs(K).max()):
+        return []
+    message = f"the kernel matrix differs from its transpose by up to {difference:.3g}."
+    return [Finding("gram_asymmetric", message, "If that is rounding, use (K + K.T) / 2; else look how it was made.")]
+
+
+def _memory(kernel: Kernel, n: int, d: int) -> list[Finding]:
+    """A matrix that does not fit, and what the ways around it cost."""
+    size, budget = 8.0 * n * n, memory_budget()
+    if size <= budget:
+        return []
+    message = f"the kernel matrix of {n:,} rows would take {format_bytes(size)}, the budget is {format_bytes(budget)}."
+    ways = {"exactly": KernelPCA(COMPONENTS, kernel=kernel)}
+    ways[f"with landmarks={LANDMARKS}"] = KernelPCA(COMPONENTS, kernel=kernel, landmarks=LANDMARKS)
+    costs = {way: forecast(estimator, n, d) for way, estimator in ways.items()}
+    said = [f"about {cost.seconds:.2g} s {way}" for way, cost in costs.items() if cost.fits]
+    remedy = "Ask for few components, or take fewer rows."
+    if said:
+        remedy = f"Estimators work without it: kernel PCA of {COMPONENTS} components takes {' or '.join(said)}."
+    return [Finding("gram_memory", message, remedy)]
+
+
+def _overflow(kernel: Kernel, K: Array) -> Finding:
+    rows = np.flatnonzero(~np.isfinite(K).all(axis=1))
+    message = (
+        f"the kernel {kernel} leaves double precision: {plural(len(rows), 'row')} of {len(K):,} have no similarity."
+    )
+    return Finding("kernel_fails", message, "Standardise the columns, or use a lower degree or a smaller scale.")
+
+
+def _shape(kernel: Kernel, rows: Array, K: Array, probes: Array, *, stationary: bool, given: bool) -> list[Finding]:
+    """Near the identity, near a constant, or of another scale than the data."""
+    own = np.abs(np.diag(K)[: len(probes)])
+    others = np.abs(probes).sum(axis=1) - own
+    width = None if given else _width(kernel)
+    typical = median_width(rows) if width is not None else 0.0
+    advice = "Check the units of the columns and the parameters of the kernel."
+    if width is not None:
+        advice = f"The width is {width:.3g}, the median distance of rows {typical:.3g}: try {_at(kernel, typical)}."
+    if len(K) > 1 and np.median(others / np.where(own > 0, own, 1.0)) < APART:
+        message = f"the kernel {kernel} is near the identity: most rows resemble no other row."
+        return [Finding("kernel_near_identity", message, advice)]
+    if stationary and len(K) > 1 and 1 - _mean_apart(K) / K[0, 0] < ALIKE:
+        message = f"the kernel {kernel} is near a constant: all pairs of rows look alike to within 1 %."
+        return [Finding("kernel_near_constant", message, advice)]
+    if width is not None and not 1 / OFF_SCALE <= width / typical <= OFF_SCALE:
+        message = f"the width of the kernel {kernel} is of another scale than the distances of rows."
+        return [Finding("kernel_width", message, advice)]
+    return []
+
+
+def _mean_apart(K: Array) -> float:
+    """Mean similarity of two different rows."""
+    n = len(K)
+    return float((K.sum() - np.trace(K)) / (n * (n - 1)))
+
+
+def _width(kernel: Kernel) -> float | None:
+    """The length of a kernel that has one, in the units of a Euclidean distance."""
+    for name in ("width", "length_scale"):
+        value = getattr(kernel, name, None)
+        if value is not None:
+            return float(value)
+    return None
+
+
+def _at(kernel: Kernel, width: float) -> str:
+    parameter = "length_scale" if hasattr(kernel, "length_scale") else "sigma"
+    return f"{kernel.name}({parameter}={format_value(float(f'{width:.3g}'))})"
+
+
+def _negative(kernel: Kernel, K: Array) -> list[Finding]:
+    if kernel.positive_definite:
+        return []
+    with pinned_if_small(float(len(K)) ** 3):
+        values = np.linalg.eigvalsh(K)
+    size = float(np.abs(values).max())
+    count = int((values < -10 * null_tolerance(len(K), size)).sum())
+    if not count:
+        return []
+    message = (
+        f"the kernel {kernel} is not positive definite on these rows: {plural(count, 'negative eigenvalue')} of "
+        f"{len(K):,}, the least {values[0]:.3g} beside a largest of {values[-1]:.3g}."
+    )
+    remedy = "Kernel PCA keeps the positive part and says so; ridge, SVM and CCA need another kernel or parameters."
+    return [Finding("kernel_indefinite", message, remedy)]
+
+
+def _dominated(kernel: Kernel, centred: Array, chosen: Array) -> list[Finding]:
+    parts = np.diag(centred)
+    at = int(np.argmax(parts))
+    if len(parts) < 20 or parts[at] <= HALF * parts.sum():
+        return []
+    message = f"row {chosen[at]} alone holds {100 * parts[at] / parts.sum():.0f} % of the variance under {kernel}."
+    remedy = "Take it out if it is a mistake, standardise the columns, or use a kernel that is bounded, such as rbf."
+    return [Finding("kernel_few_rows", message, remedy, rows=row_numbers([chosen[at]]))]

@@ -1,0 +1,234 @@
+"""How far the components of a fit can be trusted, given so many rows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import clone
+
+from gramian.estimators import PCA, KernelPCA, ProbabilisticPCA
+from gramian.estimators.base import random_generator
+from gramian.estimators.targets import check_targets
+from gramian.estimators.validation import validate
+from gramian.results import Array
+from gramian.selection.trust_columns import importance_of
+from gramian.selection.trust_draws import Replicas, quiet_fit
+from gramian.selection.trust_intervals import Band, band, band_from_error
+from gramian.selection.trust_readings import Reading, align, largest_angle, padded, read
+from gramian.selection.trust_result import Trust
+from gramian.selection.trust_ties import Ties, gaps_in_errors, influence_of_rows
+
+#: Rows below which draws differ too much from each other to tell anything.
+LEAST = 10
+#: Rows, as a share of all, and times that the number of components is chosen again. Rows are taken once: copies of a
+#: row on both sides of a fold would make every number look good.
+SUBSAMPLE, TIMES = 0.8, 20
+
+
+def trust(
+    estimator: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    n_boot: int = 200,
+    level: float = 0.95,
+    count: Callable[..., int] | None = None,
+    random_state: Any = 0,
+) -> Trust:
+    """Say what of a fit would come out again from other rows of the same source.
+
+    Intervals for eigenvalues, correlations and loadings; components that only their subspace is known of, because their
+    eigenvalues are equal as far as so many rows can tell; how far the span of all components moves; whether the same
+    number of components would be chosen; for kernels, which columns a component depends on.
+
+    Parameters
+    ----------
+    estimator : PCA, ProbabilisticPCA, FactorAnalysis, PLSRegression, PrincipalComponentRegression, CCA or KernelPCA
+        With its parameters; fitted here if it is not, and left as it is.
+    X : (n, d) array, data frame or sparse matrix
+        The rows of the fit.
+    y : array, optional
+        Targets, or the second view.
+    n_boot : int
+        Bootstrap draws, of which none are needed for a kernel.
+    level : float
+        Probability of the intervals.
+    count : callable, optional
+        ``count(X)`` or ``count(X, y)`` says how many components to take; asked again of parts of the rows. If not
+        given, a share of the variance or "auto" in the estimator is.
+    random_state : int, Generator, RandomState or None
+        Seed of the draws.
+
+    Returns
+    -------
+    Trust
+
+    Cost
+    ----
+    ``n_boot`` passes over the rows in tiles, ``n (d + q)^2`` multiplications each, and as many small fits. For
+    kernels, the training scores once more.
+
+    References
+    ----------
+    Efron, Tibshirani, An Introduction to the Bootstrap, Chapman and Hall 1993, chapter 7.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gramian import PCA
+    >>> from gramian.selection import trust
+    >>> X = np.random.default_rng(1).standard_normal((400, 5)) * [4.0, 2.0, 2.0, 1.0, 0.5]
+    >>> print(trust(PCA(3), X))
+    Trust       PCA   400 x 5   95 % intervals by 200 bootstrap draws of moments
+    variance 1  16.43, 14.46 to 18.84
+    2           3.914, 3.395 to 4.314
+    3           3.567, 3.212 to 4.272
+    subspaces   components 2 and 3 cannot be told apart (a gap of 1 standard errors): read them as a subspace
+    span        moves by 2.9 degrees in half of the draws, 6.1 in 95 %
+    direction   1 of 5 entries of the components told apart differ from zero; table(k) lists them
+    """
+    _check(n_boot, level)
+    fitted = _fitted(estimator, X, y)
+    names = tuple(map(str, getattr(fitted, "feature_names_in_", ()))) or tuple(
+        f"x{j}" for j in range(fitted.n_features_in_)
+    )
+    rng = random_generator(random_state)
+    rows = _rows(fitted, X)
+    if isinstance(fitted, KernelPCA):
+        found = _of_kernel(fitted, rows, names, level)
+    else:
+        y = y if hasattr(fitted, "predict") else None  # what the others are given they do not look at
+        targets = None if y is None else check_targets(y, rows.shape[0], missing=True)
+        Y = None if targets is None else targets.values[:, 0] if targets.single else targets.values
+        found = _of_draws(fitted, rows, Y, names, n_boot, level, rng)
+    return replace(found, chosen=_choices(estimator, X, y, count, rng))
+
+
+def _check(n_boot: Any, level: Any) -> None:
+    if isinstance(n_boot, bool) or not isinstance(n_boot, (int, np.integer)) or n_boot < 20:
+        raise ValueError(f"n_boot={n_boot!r} must be a whole number of 20 or more: fewer draws give no intervals.")
+    if not 0 < level < 1:
+        raise ValueError(f"level={level!r} must be between 0 and 1, such as 0.95.")
+
+
+def _fitted(estimator: Any, X: Any, y: Any) -> Any:
+    """The estimator if it is fitted to these rows, or a clone that is."""
+    if not isinstance(estimator, KernelPCA) and read.dispatch(type(estimator)) is read.dispatch(object):
+        read(estimator)  # which refuses it
+    n = X.shape[0] if hasattr(X, "shape") else len(X)
+    if n < LEAST:
+        raise ValueError(f"X has {n} rows; at least {LEAST} are needed to say what other rows would give.")
+    summary = getattr(estimator, "summary_", None)
+    if summary is None:
+        return clone(estimator).fit(X) if y is None else clone(estimator).fit(X, y)
+    if round(summary.facts["n"]) != n:
+        raise ValueError(
+            f"{type(estimator).__name__} was fitted to {round(summary.facts['n']):,} rows, X has {n:,}. Give the rows "
+            "of the fit, or an estimator that is not fitted."
+        )
+    return estimator
+
+
+def _rows(fitted: Any, X: Any) -> Any:
+    welcome = getattr(fitted, "missing", None) is not None
+    return validate(fitted, X, reset=False, missing=welcome, sparse=not welcome)
+
+
+def _of_draws(
+    fitted: Any, X: Any, y: Any, names: tuple[str, ...], n_boot: int, level: float, rng: np.random.Generator
+) -> Trust:
+    reading = read(fitted)
+    k = len(reading.values)
+    replicas = Replicas(clone(fitted).set_params(n_components=k), X, y, n_boot, rng)
+    drawn = [read(replica) for replica in replicas]
+    values = np.array([padded(draw.values, k) for draw in drawn])
+    ties = _ties(fitted, X, reading, values)
+    groups = ties.groups if ties is not None else tuple((at,) for at in range(k))
+    vectors = np.array([align(padded(draw.vectors, k), reading.vectors, groups, free=reading.free) for draw in drawn])
+    entries = band(reading.vectors, vectors, "signed", level)
+    if reading.bounded:
+        entries = replace(entries, low=np.maximum(entries.low, -1.0), high=np.minimum(entries.high, 1.0))
+    angles = [largest_angle(reading.vectors, padded(draw.vectors, k)) for draw in drawn] if reading.spans else None
+    second = tuple(f"y{j}" for j in range(reading.second))
+    return Trust(
+        estimator=type(fitted).__name__,
+        shape=(X.shape[0], X.shape[1]),
+        level=level,
+        values=_nonnegative(band(reading.values, values, reading.kind, level)),
+        what=reading.what,
+        ties=ties,
+        vectors=entries,
+        entries=reading.entries,
+        columns=(*names, *second),
+        angles=None if angles is None else np.quantile(angles, [0.5, 0.95]),
+        draws=n_boot,
+        route="moments" if replicas.by_moments else "weighted rows",
+        warned=replicas.warned,
+        refused=replicas.refused,
+    )
+
+
+def _nonnegative(found: Band) -> Band:
+    """Limits of values that cannot be negative: variances, shares, canonical correlations."""
+    return replace(found, low=np.maximum(found.low, 0.0), high=np.maximum(found.high, 0.0))
+
+
+def _ties(fitted: Any, X: Any, reading: Reading, draws: Array) -> Ties | None:
+    """Gaps in standard errors: from the influence of rows where it is known, else from the draws."""
+    k = len(reading.values)
+    if not reading.ordered:
+        return None
+    if isinstance(fitted, (PCA, ProbabilisticPCA)) and (sp.issparse(X) or not np.isnan(X).any()):
+        wider = fitted
+        if k < min(X.shape) - 1:  # one more, to see whether the last is told from the first left out
+            with suppress(ValueError):  # there may be no more
+                wider, _ = quiet_fit(clone(fitted).set_params(n_components=k + 1), X)
+        return Ties(gaps_in_errors(read(wider).values, influence_of_rows(wider, X))[0], k)
+    spread = np.diff(draws, axis=1).std(axis=0, ddof=1)
+    gaps = -np.diff(reading.values)
+    return Ties(np.divide(gaps, spread, out=np.full(k - 1, np.inf), where=spread > 0), k)
+
+
+def _of_kernel(fitted: KernelPCA, X: Any, names: tuple[str, ...], level: float) -> Trust:
+    """Variances in feature space, their errors from the influence of rows, and the columns behind the components."""
+    variances = fitted.eigenvalues_ / X.shape[0]
+    gaps, errors = gaps_in_errors(variances, fitted.projection_.scores(X) ** 2)
+    given = fitted.kernel_.name == "precomputed"
+    return Trust(
+        estimator=type(fitted).__name__,
+        shape=(X.shape[0], X.shape[1]),
+        level=level,
+        values=band_from_error(variances, errors, level),
+        what="variance",
+        ties=Ties(gaps, len(variances)),
+        columns=names,
+        route="influence of rows",
+        importance=None if given else importance_of(fitted, X, "auto", random_generator(0)),
+    )
+
+
+def _choices(
+    estimator: Any, X: Any, y: Any, count: Callable[..., int] | None, rng: np.random.Generator
+) -> dict[int, float] | None:
+    """How often each number of components is chosen from parts of the rows; None if nothing chooses."""
+    asked = estimator.n_components
+    if count is None and not (asked == "auto" or (isinstance(asked, float) and asked < 1)):
+        return None
+    n = X.shape[0] if hasattr(X, "shape") else len(X)
+    table = X if hasattr(X, "shape") else np.asarray(X)
+    found = []
+    for _ in range(TIMES):
+        rows = np.sort(rng.choice(n, max(2, int(SUBSAMPLE * n)), replace=False))
+        part = table.iloc[rows] if hasattr(table, "iloc") else table[rows]
+        beside = () if y is None else (np.asarray(y)[rows],)
+        if count is not None:
+            found.append(int(count(part, *beside)))
+        else:
+            found.append(len(read(clone(estimator).fit(part, *beside)).values))
+    return {k: times / TIMES for k, times in sorted(Counter(found).items())}

@@ -1,0 +1,187 @@
+"""What is known of how far a fit can be trusted: intervals, ties, movements, as text and as plain values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gramian.results import Array, FitSummary, percent
+from gramian.selection.trust_columns import ColumnImportance
+from gramian.selection.trust_intervals import Band
+from gramian.selection.trust_ties import TOLD_APART, Ties
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trust:
+    """How far the components of a fit can be trusted; prints as a table.
+
+    Attributes
+    ----------
+    estimator : str
+        Class of the estimator.
+    shape : pair of ints
+    level : float
+        Probability of the intervals.
+    values : Band
+        Of one value for each component (K,): ``estimate``, ``error``, ``low``, ``high``.
+    what : str
+        What the values are.
+    ties : Ties or None
+        Gaps between neighbouring values; None where equal values do no harm.
+    vectors : Band or None
+        Of the entries of the components, (p, K), called ``entries``; p are the ``columns``, of both views if there are
+        two. Components of one group are turned together.
+    angles : (2,) array or None
+        Largest angle in degrees between the span of the components and that of a draw: median, and 95 % of draws.
+    draws, route, warned, refused
+        Bootstrap draws, how they were made, and in how many of them the fit warned or was not possible.
+    chosen : dict of int to float, or None
+        Share of the parts of the rows from which each number of components was chosen.
+    importance : ColumnImportance or None
+        Of a kernel: what each component depends on.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from gramian import PCA
+    >>> from gramian.selection import trust
+    >>> found = trust(PCA(2), load_iris().data, n_boot=50)
+    >>> found.values.estimate.shape, bool((found.values.low < found.values.high).all())
+    ((2,), True)
+    """
+
+    estimator: str
+    shape: tuple[int, int]
+    level: float
+    values: Band
+    what: str
+    columns: tuple[str, ...]
+    route: str
+    ties: Ties | None = None
+    vectors: Band | None = None
+    entries: str = ""
+    angles: Array | None = None
+    draws: int = 0
+    warned: int = 0
+    refused: int = 0
+    chosen: dict[int, float] | None = None
+    importance: ColumnImportance | None = None
+
+    @property
+    def groups(self) -> tuple[tuple[int, ...], ...]:
+        """Components, counted from 1, that only their subspace is known of, together."""
+        k = len(self.values.estimate)
+        groups = tuple((at,) for at in range(k)) if self.ties is None else self.ties.groups
+        return tuple(tuple(at + 1 for at in group) for group in groups)
+
+    def __str__(self) -> str:
+        n, d = self.shape
+        title = ["Trust", self.estimator, f"{n:,} x {d:,}", f"{percent(self.level)} intervals by {self._how()}"]
+        v = self.values
+        lines = [
+            (f"{self.what if not k else ''} {k + 1}".strip(), f"{at:.4g}, {low:.4g} to {high:.4g}")
+            for k, (at, low, high) in enumerate(zip(v.estimate, v.low, v.high, strict=True))
+        ]
+        lines += self._said_of_ties()
+        if self.angles is not None:
+            lines.append(
+                ("span", f"moves by {self.angles[0]:.2g} degrees in half of the draws, {self.angles[1]:.2g} in 95 %")
+            )
+        if self.vectors is not None:
+            lines.append((self.entries, self._said_of_entries(self.vectors)))
+        if self.chosen is not None:
+            said = ", ".join(f"{k} from {percent(part)}" for k, part in self.chosen.items())
+            lines.append(("chosen", f"components from parts of the rows: {said} of them"))
+        if self.importance is not None:
+            lines += [
+                ("depends on" if not k else "", f"{k + 1}: {self.importance.leading(k)}")
+                for k in range(len(v.estimate))
+            ]
+        if ((v.estimate < v.low) | (v.estimate > v.high)).any():
+            lines.append(
+                ("note", "an estimate outside its limits is off the same way in the draws: a bias, taken off there.")
+            )
+        if self.warned:
+            lines.append(("note", f"the fit warned in {self.warned:,} of {self.draws:,} draws."))
+        if self.refused:
+            lines.append(("note", f"{self.refused:,} of {self.draws:,} draws could not be fitted and were left out."))
+        return str(FitSummary(tuple(title), tuple(lines)))
+
+    def _how(self) -> str:
+        return f"{self.draws:,} bootstrap draws of {self.route}" if self.draws else f"the {self.route}"
+
+    def _said_of_ties(self) -> list[tuple[str, str]]:
+        if self.ties is None:
+            return []
+        lines = []
+        for group in self.groups:
+            if len(group) > 1:
+                least = self.ties.gaps[group[0] - 1 : group[-1] - 1].min()
+                said = (
+                    f"components {group[0]} to {group[-1]}"
+                    if len(group) > 2
+                    else f"components {group[0]} and {group[1]}"
+                )
+                lines.append(
+                    f"{said} cannot be told apart (a gap of {least:.2g} standard errors): read them as a subspace"
+                )
+        if self.ties.cut:
+            k = self.ties.k
+            gap = self.ties.gaps[k - 1]
+            lines.append(f"component {k} cannot be told from the next, left out (a gap of {gap:.2g} standard errors)")
+        lines = lines or [f"every component is told apart (gaps of {TOLD_APART:.1f} standard errors and more)"]
+        return [("subspaces" if not at else "", line) for at, line in enumerate(lines)]
+
+    def _said_of_entries(self, entries: Band) -> str:
+        told = [group[0] - 1 for group in self.groups if len(group) == 1]
+        if self.ties is not None and self.ties.cut:
+            told = [at for at in told if at < self.ties.k - 1]
+        if not told:
+            return "no single entry is determined: only subspaces are"
+        sure = entries.differs_from_zero()[:, told]
+        rest = "" if len(told) == len(self.values.estimate) else " of the components told apart"
+        return f"{int(sure.sum()):,} of {sure.size:,} entries{rest} differ from zero; table(k) lists them"
+
+    def table(self, component: int = 1) -> str:
+        """Write the entries of a component, counted from 1, with their limits; a star where zero is outside them."""
+        if self.vectors is None:
+            raise ValueError(f"{self.estimator} has no entries by column; see importance.")
+        k = len(self.values.estimate)
+        if not 1 <= component <= k:
+            raise ValueError(f"component={component!r} must be between 1 and {k}.")
+        b, at = self.vectors, component - 1
+        sure = b.differs_from_zero()
+        lines = tuple(
+            (
+                name,
+                f"{b.estimate[j, at]:8.3f}  {b.low[j, at]:8.3f} to {b.high[j, at]:6.3f}{' *' if sure[j, at] else ''}",
+            )
+            for j, name in enumerate(self.columns)
+        )
+        return str(FitSummary((f"{self.entries} {component}", f"{percent(self.level)} limits"), lines))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as plain Python values."""
+        return {
+            "estimator": self.estimator,
+            "n": self.shape[0],
+            "d": self.shape[1],
+            "level": self.level,
+            "what": self.what,
+            "values": self.values.to_dict(),
+            "groups": [list(group) for group in self.groups],
+            "gaps": None if self.ties is None else [float(g) if np.isfinite(g) else None for g in self.ties.gaps],
+            "last_is_told_from_next": None if self.ties is None else not self.ties.cut,
+            "entries": self.entries or None,
+            "columns": list(self.columns),
+            "vectors": None if self.vectors is None else self.vectors.to_dict(),
+            "angles": None if self.angles is None else self.angles.tolist(),
+            "draws": self.draws,
+            "route": self.route,
+            "warned": self.warned,
+            "refused": self.refused,
+            "chosen": None if self.chosen is None else {str(k): part for k, part in self.chosen.items()},
+            "importance": None if self.importance is None else self.importance.to_dict(),
+        }

@@ -1,0 +1,153 @@
+"""Features of low rank: explicit again, so that moments are all a method needs to know of the rows."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+
+from gramian.operators import Dense
+from gramian.operators.features import FeatureMap
+from gramian.operators.mapped_moments import MappedMoments
+from gramian.projection import KernelProjection
+from gramian.results import Array, Mix, SolverTrace
+from gramian.solvers.base import Solver
+from gramian.solvers.dense import pinned_if_small
+from gramian.solvers.eigen import eigen, null_tolerance, orient
+from gramian.solvers.systems import lengths
+from gramian.spaces.base import SingularBasis
+from gramian.spaces.ridge_values import KernelFunction, RidgeFit
+
+#: Features up to which one thread does the small dense algebra.
+NARROW = 2000
+#: Why leave-one-out residuals are not there.
+UNKNOWN = "with landmarks the rows are seen once and not again. Use landmarks=None, or cross-validation"
+
+
+@dataclass(frozen=True, kw_only=True)
+class LowRankBasis(SingularBasis):
+    """Singular basis with directions V, r x k, in the space of the features, and their mean."""
+
+    features: FeatureMap
+    directions: Array
+    mean: Array
+    rows: Any = None
+
+    def scores(self) -> Array:
+        return self.projection(Mix(np.eye(self.rank), np.eye(self.rank))).scores(self.rows)
+
+    def projection(self, mix: Mix) -> KernelProjection:
+        return projection(self.features, self.directions @ mix.forward, self.mean)
+
+    def _truncated(self, k: int) -> dict[str, Any]:
+        return {"directions": self.directions[:, :k]}
+
+
+class LowRankSpace:
+    """Centred features of one view of mapped rows.
+
+    Parameters
+    ----------
+    features : FeatureMap
+    moments : MappedMoments
+        Of the rows in those features.
+    view : int
+        Which view.
+    rows : rows, optional
+        For training scores.
+    """
+
+    def __init__(self, features: FeatureMap, moments: MappedMoments, view: int = 0, rows: Any = None) -> None:
+        part = moments.part(view)
+        self.features, self.rows, self.n = features, rows, moments.moments.weight
+        self.scatter, self.mean = moments.moments.scatter[part, part], moments.moments.mean[part]
+        self.lost = moments.lost(view)
+        if not np.isfinite(self.scatter).all():
+            raise ValueError("squares of features overflow. Divide X by a constant, or standardise its columns.")
+
+    def basis(
+        self, rank: int | None, solver: str | Solver = "auto", rng: np.random.Generator | None = None
+    ) -> LowRankBasis:
+        """Return the leading ``rank`` components (all of them if None)."""
+        r = self.features.size
+        with pinned_if_narrow(r):
+            spectrum = eigen(Dense(self.scatter, positive=True), min(r, rank or r), solver, rng)
+        # What the landmarks leave counts in full: shares are of all the variance, not of what was kept.
+        total = float(np.trace(self.scatter)) + self.lost
+        V = spectrum.vectors
+        anchored = self.features.features(self.features.anchors) @ V - self.mean @ V if self.features.from_points else V
+        return LowRankBasis(
+            singular=np.sqrt(spectrum.values),
+            shares=None if not total else spectrum.values / total,
+            n=self.n,
+            limit=r,
+            residuals=spectrum.residuals,
+            trace=spectrum.trace,
+            features=self.features,
+            directions=V * (orient(anchored) if V.shape[1] else 1.0),
+            mean=self.mean,
+            rows=self.rows,
+        )
+
+
+def pinned_if_narrow(r: int) -> AbstractContextManager[None]:
+    """One BLAS thread for matrices of up to 2,000 features: where others use the machine too, threads wait for them."""
+    return pinned_if_small(0 if r <= NARROW else r**3)
+
+
+def projection(features: FeatureMap, B: Array, mean: Array) -> KernelProjection:
+    """Scores ``(f(x) - mean)'B`` as a sum over landmarks."""
+    about = features.lift(mean) if features.from_points else None
+    return KernelProjection(features.kernel, features.anchors, features.lift(B), -mean @ B, about)
+
+
+class LowRankRidge:
+    r"""``sum w_i (y_i - v'f(x_i) - b)^2 + ridge |v|^2`` from moments alone.
+
+    Definition
+    ----------
+    .. math:: (F_c'WF_c + \lambda I)\, v = F_c'W y_c, \qquad f(x) = k(x, Z)\, R v + b
+
+    Parameters
+    ----------
+    features : FeatureMap
+    moments : MappedMoments
+        Of the features and of the targets beside them.
+    intercept : bool
+        Without it nothing is centred.
+    """
+
+    def __init__(self, features: FeatureMap, moments: MappedMoments, *, intercept: bool) -> None:
+        self.features, r = features, features.size
+        found = moments.moments
+        squares, mean = (found.scatter, found.mean) if intercept else (found.about_origin(), np.zeros(found.d))
+        self.S, self.cross = squares[:r, :r], squares[:r, r:]
+        self.mean, self.level = mean[:r], mean[r:]
+        if not (np.isfinite(self.S).all() and np.isfinite(self.cross).all()):
+            raise ValueError("squares of features or y overflow. Divide X by a constant, or standardise its columns.")
+
+    def fit(self, ridge: float) -> RidgeFit:
+        """Fit one ridge."""
+        r = len(self.S)
+        with pinned_if_narrow(r):
+            values, V = scipy.linalg.eigh(self.S, driver="evd", check_finite=False)
+        values = np.maximum(values, 0.0) + ridge
+        kept = values > null_tolerance(r, values.max(initial=0.0))
+        weights = (V[:, kept] / values[kept]) @ (V[:, kept].T @ self.cross)
+        rest = self.cross - self.S @ weights - ridge * weights
+        dual, offsets = self.features.lift(weights), (self.level - self.mean @ weights)[None, :]
+        return RidgeFit(
+            KernelFunction(self.features.kernel, self.features.anchors, dual, offsets),
+            dual,
+            offsets,
+            lengths(rest, zero=0.0) / lengths(self.cross),
+            SolverTrace("primal", f"{r:,} features stand for the rows", "one pass for the moments of the features"),
+            None,
+            UNKNOWN,
+            singular=not kept.all(),
+            rank=int(kept.sum()),
+            size=r,
+        )

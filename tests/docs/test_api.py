@@ -1,0 +1,51 @@
+"""The reference has every public name, and every public name has an example. (tests/meta runs the examples.)"""
+
+import importlib
+import inspect
+import re
+
+import pytest
+
+from .pages import ROOT
+
+MODULES = [
+    f"gramian{name}" for name in ("", ".kernels", ".tables", ".models", ".preimage", ".selection", ".plots", ".testing")
+]
+
+
+def public(module):
+    """Names that users may rely on: those listed, or those defined in the module itself."""
+    found = importlib.import_module(module)
+    own = [name for name, value in vars(found).items() if getattr(value, "__module__", "") == module]
+    return [name for name in getattr(found, "__all__", own) if not name.startswith("_")]
+
+
+def listed():
+    """Names in the reference, with their modules."""
+    names = set()
+    for page in (ROOT / "docs" / "api").glob("*.md"):
+        for block in re.split(r"\.\. (?=(?:current)?module::)", page.read_text())[1:]:
+            module = re.match(r"(?:current)?module:: (\S+)", block).group(1)
+            names |= {f"{module}.{name}" for name in re.findall(r"^ {3}([\w.]+)$", block, re.MULTILINE)}
+    return names
+
+
+LISTED = listed()
+PUBLIC = [(module, name) for module in MODULES for name in public(module)]
+
+
+@pytest.mark.parametrize(("module", "name"), PUBLIC, ids=lambda part: part)
+def test_a_public_name_is_in_the_reference_and_has_an_example(module, name):
+    value = getattr(importlib.import_module(module), name)
+    if inspect.ismodule(value):
+        assert f"{module}.{name}" in {entry.rpartition(".")[0] for entry in LISTED}
+        return
+    homes = [home for home in MODULES if getattr(importlib.import_module(home), name, None) is value]
+    assert any(f"{home}.{name}" in LISTED for home in homes)
+    assert ">>> " in (value.__doc__ or "")
+
+
+@pytest.mark.parametrize("name", sorted(LISTED))
+def test_what_the_reference_lists_exists_and_says_what_it_is(name):
+    module, _, attribute = name.rpartition(".")
+    assert getattr(importlib.import_module(module), attribute).__doc__
