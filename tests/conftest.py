@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 
-
 # Shells make what they start in the background deaf to interrupts; tests of interrupts need ears.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
