@@ -81,9 +81,31 @@ def their_factors(n: int, d: int, k: int) -> Callable[[], dict[str, Any]]:
     return run
 
 
+def all_criteria(n: int, d: int) -> Callable[[], dict[str, Any]]:
+    """gramian.selection.how_many: every criterion."""
+    from gramian.selection import how_many
+
+    X = _tall(n, d)
+    return lambda: {"work": f"{how_many(X).recommended} components"}
+
+
+def random_tables(n: int, d: int) -> Callable[[], dict[str, Any]]:
+    """Nothing but the random tables of parallel analysis."""
+    from gramian.criteria.parallel import TABLES, component_limits
+
+    columns = _tall(n, d).var(axis=0)
+
+    def run() -> dict[str, Any]:
+        component_limits(columns, n - 1, correlation=False, tables=TABLES, seed=0)
+        return {}
+
+    return run
+
+
 def contests() -> list[Contest]:
     """All of them."""
-    shape, factors = {"n": 500_000, "d": 100}, {"n": 100_000, "d": 100, "k": 10}
+    shape, some = {"n": 500_000, "d": 100}, {"n": 100_000, "d": 100}
+    factors = {**some, "k": 10}
     return [
         Contest(
             "PCA, 500,000 x 100, k = 10",
@@ -97,5 +119,14 @@ def contests() -> list[Contest]:
         Contest(
             "factor analysis, 100,000 x 100, k = 10",
             (Contestant("gramian", our_factors, factors), Contestant("scikit-learn", their_factors, factors)),
+        ),
+        Contest(
+            "how many components, 100,000 x 100",
+            (
+                Contestant("gramian", all_criteria, some),
+                Contestant("bare PCA", our_pca, some),
+                Contestant("bare random tables", random_tables, some),
+            ),
+            repeats=15,
         ),
     ]

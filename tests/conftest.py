@@ -1,8 +1,13 @@
 """One seed, read-only data: what every test starts from."""
 
+import signal
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits
+
+# Shells make what they start in the background deaf to interrupts; tests of interrupts need ears.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture

@@ -65,8 +65,10 @@ class TestLaws:
         assert_allclose(found.loadings @ found.correlation @ found.loadings.T, L @ L.T, atol=1e-9)
 
     def test_the_input_is_not_written_to(self, rotate, loadings):
+        before = loadings.copy()
         loadings.setflags(write=False)
         rotate(loadings)
+        np.testing.assert_array_equal(loadings, before)
 
 
 def variance_of_squares(L):

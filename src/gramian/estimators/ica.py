@@ -17,7 +17,7 @@ from gramian.results import Array, FitSummary, Mix
 from gramian.solvers.eigen import SMALL, orient
 from gramian.solvers.independence import ROUNDING, Unmixing, log_density, unmix
 from gramian.spaces import LinearBasis, LinearSpace
-from gramian.spaces.linear import ILL_CONDITIONED
+from gramian.spaces.linear_basis import ILL_CONDITIONED
 
 #: Standard errors of a Gaussian's kurtosis below zero at which a source is called sub-Gaussian.
 SURE = 2.0

@@ -66,7 +66,7 @@ class Forecast:
 
     @property
     def summary(self) -> FitSummary:
-        """The forecast in the form of a summary: text and facts."""
+        """The forecast in the form of a summary, with text and facts."""
         targets = f"q = {self.q}" if self.q > 1 else ""
         title = (self.estimator, self.kernel or "", f"{self.n:,} x {self.d:,}", targets, "forecast")
         usual = " (typical: the data decide)" if self.typical else ""

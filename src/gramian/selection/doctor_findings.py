@@ -61,7 +61,7 @@ class Finding:
     Attributes
     ----------
     code : str
-        A word for machines, of :data:`SEVERITIES`.
+        A word for machines.
     message, remedy : str
         What was found, and what to do about it.
     columns : tuple of str
@@ -88,7 +88,7 @@ class Finding:
 
     @property
     def severity(self) -> str:
-        """How grave it is: an error, a warning or a note."""
+        """An error, a warning or a note."""
         return SEVERITIES[self.code]
 
 

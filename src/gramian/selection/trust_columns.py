@@ -89,7 +89,8 @@ def column_importance(estimator: Any, X: Any, *, method: str = "auto", random_st
     Parameters
     ----------
     estimator : estimator with ``transform``
-        Fitted; slopes need a :class:`KernelPCA` whose kernel is a smooth function of a distance or of a dot product.
+        Fitted; slopes need a :class:`gramian.KernelPCA` whose kernel is a smooth function of a distance or of a dot
+        product.
     X : (n, d) array or sparse matrix
         Rows at which to look; a sample is taken of many.
     method : {"auto", "slopes", "shuffled"}

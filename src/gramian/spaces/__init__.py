@@ -9,6 +9,7 @@
 
 from gramian.spaces.base import SingularBasis
 from gramian.spaces.kernel import KernelBasis, KernelSpace
-from gramian.spaces.linear import LinearBasis, LinearSpace, MomentSpace
+from gramian.spaces.linear import LinearSpace, MomentSpace
+from gramian.spaces.linear_basis import LinearBasis
 
 __all__ = ["KernelBasis", "KernelSpace", "LinearBasis", "LinearSpace", "MomentSpace", "SingularBasis"]

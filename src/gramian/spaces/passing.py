@@ -13,7 +13,8 @@ from gramian.results import SolverTrace
 from gramian.solvers.base import Solver
 from gramian.solvers.dense import svd
 from gramian.solvers.eigen import null_tolerance, residuals
-from gramian.spaces.linear import COMFORTABLE, ILL_CONDITIONED, LinearBasis, MomentSpace, finished, ill_conditioned
+from gramian.spaces.linear import COMFORTABLE, MomentSpace
+from gramian.spaces.linear_basis import ILL_CONDITIONED, LinearBasis, finished, ill_conditioned
 
 #: Routes that one or two passes over the rows allow.
 ROUTES = ("auto", "covariance", "svd")
