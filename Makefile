@@ -5,13 +5,15 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 PEERS := $(VENV)/.peers
 DOCS := $(VENV)/.docs
+BROWSER := $(VENV)/.browser
 
-.PHONY: help demo test test-slow lint format docs bench bench-scale bench-mnist clean
+.PHONY: help demo test test-slow test-browser lint format docs bench bench-scale bench-mnist clean
 
 help:
 	@echo "make demo       install, then kernel PCA of the digits: scores and pictures in demo/"
 	@echo "make test       install, then the whole test suite (minutes)"
 	@echo "make test-slow  the tests that take longer"
+	@echo "make test-browser  the report and the explorer in chromium (installed from Debian's packages if missing)"
 	@echo "make lint       style, types, import layers"
 	@echo "make docs       these pages as HTML, in docs/_build/html (offline; warnings are errors)"
 	@echo "make bench      gramian and its peers on the same data: a table of ratios"
@@ -27,10 +29,18 @@ demo: $(READY)
 	@$(BIN)/gramian demo --output demo
 
 test: $(READY)
-	$(BIN)/python -m pytest -n auto --dist worksteal -m "not slow" $(ARGS)
+	$(BIN)/python -m pytest -n auto --dist worksteal -m "not slow and not browser" $(ARGS)
 
 test-slow: $(READY)
-	$(BIN)/python -m pytest -n auto --dist worksteal -m slow $(ARGS)
+	$(BIN)/python -m pytest -n auto --dist worksteal -m "slow and not browser" $(ARGS)
+
+$(BROWSER): $(READY)
+	command -v chromium >/dev/null || { apt-get update -qq && apt-get install -qq -y --no-install-recommends chromium fonts-dejavu-core; }
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[browser]'
+	@touch $@
+
+test-browser: $(BROWSER)
+	$(BIN)/python -m pytest -m browser $(ARGS)
 
 lint: $(READY)
 	$(BIN)/ruff check .
