@@ -18,7 +18,8 @@ from gramian.cli.loaded import Loaded, load_model, pick, read_rows
 from gramian.cli.request import first_step
 from gramian.cli.streams import as_table, open_for, too_large
 from gramian.config import config
-from gramian.tables import Table, TableError, is_many, read_table
+from gramian.tables import Table, TableError, read_table
+from gramian.tables.streams import is_many
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ COUNTED = {"n_components": "component", "n_clusters": "cluster", "n_neighbors": 
 def as_text(fitted: Fitted) -> str:
     """Write about ten lines for people: the summary of the fit, and around it where things come from and went."""
     table, summary = fitted.table, fitted.estimator.summary_
-    lines = [("table", source(fitted.request, fitted.inputs))]
+    lines = [("table", source(fitted.request, fitted.inputs, fitted.n_rows))]
     if table.dropped:
         lines.append(("set aside", some(table.dropped)))
     chosen = _chosen(fitted)

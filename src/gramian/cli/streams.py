@@ -12,8 +12,9 @@ from gramian.cli.loaded import Loaded
 from gramian.cli.methods import friends
 from gramian.cli.request import FitRequest, first_step
 from gramian.operators import Rows
-from gramian.tables import Table, is_many, table_size
+from gramian.tables import Table
 from gramian.tables.limits import allowance
+from gramian.tables.streams import is_many, table_size
 
 #: Smaller files are read into memory without asking how large their tables are.
 SMALL = 16 * 10**6

@@ -13,7 +13,6 @@ from gramian.tables.columns import Standardizer, uneven_columns
 from gramian.tables.frames import as_table
 from gramian.tables.names import find_columns
 from gramian.tables.read import read_table
-from gramian.tables.streams import is_many, open_rows, table_size
 from gramian.tables.table import Table, TableError
 from gramian.tables.views import match_rows, read_views, split_table
 from gramian.tables.write import atomic, check_writable, write_rows, write_scores
@@ -26,13 +25,10 @@ __all__ = [
     "atomic",
     "check_writable",
     "find_columns",
-    "is_many",
     "match_rows",
-    "open_rows",
     "read_table",
     "read_views",
     "split_table",
-    "table_size",
     "uneven_columns",
     "write_rows",
     "write_scores",
