@@ -40,6 +40,7 @@ from gramian.estimators import (
 from gramian.forecasting import Forecast, forecast
 from gramian.models import load, save
 from gramian.selection import doctor
+from gramian.streams import rows
 
 __version__ = "0.1.0"
 
@@ -77,6 +78,7 @@ __all__ = [
     "forecast",
     "kernels",
     "load",
+    "rows",
     "save",
     "selection",
     "settings",

@@ -25,14 +25,20 @@ UNITS |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
 class Progress:
     """How far a long computation has come.
 
-    ``done`` and ``expected`` count Gram products (or rows when data stream through); fractions are
-    parts of a product. ``expected`` is an estimate that may move.
+    ``done`` and ``expected`` count Gram products, or rows when data stream through (``unit`` is "rows" then); fractions
+    are parts of a product. ``expected`` is an estimate that may move, infinite where there is none.
     """
 
     task: str
     done: float
     expected: float
     seconds: float
+    unit: str = ""
+
+    @property
+    def rate(self) -> float:
+        """Units done in a second."""
+        return self.done / self.seconds if self.seconds else 0.0
 
     @property
     def seconds_left(self) -> float:

@@ -16,8 +16,8 @@ PAUSE = 0.1
 class Tracker:
     """Counts finished units of one task and reports them now and then."""
 
-    def __init__(self, task: str, expected: float) -> None:
-        self.task, self.expected, self.done = task, expected, 0.0
+    def __init__(self, task: str, expected: float, unit: str = "") -> None:
+        self.task, self.expected, self.unit, self.done = task, expected, unit, 0.0
         self.start, self.last = time.perf_counter(), -PAUSE
 
     def advance(self, expected: float) -> None:
@@ -26,13 +26,18 @@ class Tracker:
         self.expected = max(expected, self.done)
         self.report(0.0, force=True)
 
+    def reach(self, done: float, expected: float) -> None:
+        """Say how far the task has come, and correct the estimate of all."""
+        self.done, self.expected = done, expected
+        self.report(0.0)
+
     def report(self, part: float, *, force: bool = False) -> None:
         """Tell the callback, if there is one and it was not told just now."""
         seconds = time.perf_counter() - self.start
         callback = settings().progress
         if callback and (force or seconds - self.last >= PAUSE):
             self.last = seconds
-            callback(Progress(self.task, self.done + part, self.expected, seconds))
+            callback(Progress(self.task, self.done + part, self.expected, seconds, self.unit))
 
 
 _current: ContextVar[Tracker | None] = ContextVar("gramian_tracker", default=None)

@@ -1,6 +1,7 @@
 """What the package promises as a whole: imports, layers, standing alone."""
 
 import ast
+import os
 import re
 import statistics
 import subprocess
@@ -15,14 +16,18 @@ ROOT = Path(__file__).parents[2]
 SOURCES = sorted((ROOT / "src" / "gramian").rglob("*.py"))
 
 
-def run(*code):
-    return subprocess.run([sys.executable, "-c", "; ".join(code)], capture_output=True, text=True, check=True).stdout
+def run(*code, env=None):
+    command = [sys.executable, "-c", "; ".join(code)]
+    return subprocess.run(command, capture_output=True, text=True, check=True, env=env).stdout
 
 
-def test_importing_gramian_adds_at_most_a_third_of_a_second_to_scikit_learn():
-    # Time of the processor: what else the machine does is no fault of the import.
+def test_importing_gramian_adds_at_most_a_third_of_a_second_to_scikit_learn(tmp_path):
+    # Time of the processor: what else the machine does is no fault of the import. Compiled once, as an installed
+    # package is.
+    env = {**os.environ, "PYTHONPYCACHEPREFIX": str(tmp_path), "PYTHONDONTWRITEBYTECODE": ""}
+    run("import gramian", env=env)
     clock = "import time; start = time.process_time(); import gramian; print(time.process_time() - start)"
-    seconds = [float(run("import sklearn.base, sklearn.utils.validation", clock)) for _ in range(3)]
+    seconds = [float(run("import sklearn.base, sklearn.utils.validation", clock, env=env)) for _ in range(3)]
     assert statistics.median(seconds) <= 0.3
 
 
@@ -57,10 +62,12 @@ def test_sources_import_at_the_top(path):
         "gramian.cli.app",
         "gramian.cli.demo",
         "gramian.models.onnx",
+        "gramian.tables.streams",  # needs pyarrow
         "h5py",
         "openpyxl",
         "picard",
         "sklearn.pipeline",
+        "zarr",
     }
     tree = ast.parse(path.read_text())
     functions = (node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)))

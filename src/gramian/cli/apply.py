@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from gramian import rows
 from gramian.cli import columns
 from gramian.cli.bar import Bar
 from gramian.cli.columns import Columns
@@ -15,8 +16,10 @@ from gramian.cli.errors import UsageError, say
 from gramian.cli.fit import check_outputs
 from gramian.cli.loaded import Loaded, load_model, pick, read_rows
 from gramian.cli.request import first_step
+from gramian.cli.streams import as_table, open_for, too_large
 from gramian.config import config
 from gramian.tables import Table, TableError, read_table
+from gramian.tables.streams import is_many
 
 
 @dataclass(frozen=True)
@@ -28,6 +31,7 @@ class Applied:
     result: Columns
     output: str
     written: list[str]
+    n_rows: int
 
 
 @dataclass(frozen=True)
@@ -40,6 +44,7 @@ class ApplyRequest:
     output: str = "-"
     y_table: str | None = None
     ids: str | None = None
+    stream: bool = False
     dialect: dict[str, Any] = field(default_factory=dict)
 
 
@@ -52,12 +57,43 @@ def apply(request: ApplyRequest, *, quiet: bool = False) -> Applied:
             loaded = load_model(request.model)
         check_verb(request.verb, loaded)
         with bar.step("reading"):
-            table = _read(request, loaded)
+            streamed = _streams(request, loaded)
+            table = as_table(open_for(loaded, request.table, request.dialect)) if streamed else _read(request, loaded)
         with bar.step(request.verb):
-            result = VERBS[request.verb](request, loaded, table)
+            result = (_stream if streamed else VERBS[request.verb])(request, loaded, table)
         with bar.step("writing"):
-            written = result.write(request.output, table.annotations)
-    return Applied(loaded, table, result, request.output, written)
+            written, n = result.write(request.output, table.annotations)
+    return Applied(loaded, table, result, request.output, written, n)
+
+
+def _streams(request: ApplyRequest, loaded: Loaded) -> bool:
+    """Whether the table goes by as a stream."""
+    many = is_many(request.table)
+    if not (request.stream or many or too_large(request.table)):
+        return False
+    if (
+        loaded.reading
+        or request.ids is not None
+        or request.table == "-"
+        or request.verb not in ("transform", "predict")
+    ):
+        if not (request.stream or many):
+            return False
+        raise UsageError(
+            f"{request.table} cannot be read as a stream: it goes with transform and predict of a model without "
+            "encoded columns, of files, and without --ids."
+        )
+    return True
+
+
+def _stream(request: ApplyRequest, loaded: Loaded, table: Table) -> Columns:
+    """Scores or predictions as they come."""
+    X: Any = table.values
+    if request.verb == "predict":
+        return columns.predictions(loaded.model, X, loaded.targets)
+    if not columns.two_views(loaded.model) or not loaded.targets:
+        return columns.scores(loaded.model, X)
+    return columns.scores(loaded.model, X, rows(request.y_table or request.table, loaded.targets, **request.dialect))
 
 
 def _read(request: ApplyRequest, loaded: Loaded) -> Table:

@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from math import isfinite
 from types import TracebackType
 from typing import Self
 
@@ -41,8 +42,11 @@ class Bar:
     def __call__(self, progress: Progress) -> None:
         if not self.wanted or time.monotonic() - self.start < PATIENCE:
             return
-        left = f"about {progress.seconds_left:.0f} s left" if progress.done else ""
-        self._show(progress.task, progress.done, progress.expected, left)
+        known = progress.done and isfinite(progress.expected)
+        left = f"about {progress.seconds_left:.0f} s left" if known else ""
+        if progress.unit and progress.done:
+            left = f"{progress.rate:,.0f} {progress.unit}/s {left}"
+        self._show(progress.task, progress.done, progress.expected if isfinite(progress.expected) else None, left)
 
     @contextmanager
     def step(self, name: str) -> Iterator[None]:

@@ -38,6 +38,8 @@ def _imports(request: FitRequest, body: str) -> list[str]:
         names.append("save")
     reader, *settings = _reader(request, body)
     pipeline = ["from sklearn.pipeline import make_pipeline"] if request.standardizes else []
+    if "rows(" in body:
+        return [f"from gramian import {', '.join([*names, 'rows'])}", *pipeline, *settings]
     return [f"from gramian import {', '.join(names)}", reader, *pipeline, *settings]
 
 
@@ -51,6 +53,14 @@ def _reader(request: FitRequest, body: str) -> list[str]:
 def _reading(request: FitRequest, inputs: Inputs) -> tuple[str, list[str]]:
     """Expression for the arguments of ``fit``, and the lines that make them."""
     given, chosen = reading(request), request.columns
+    if inputs.streamed:
+        if request.y_table is None:
+            read = _call("rows", [request.table], columns=chosen, y_columns=request.targets, **given)
+            return (read, []) if request.targets is None else ("X, X.y", [f"X = {read}"])
+        return "X, y", [
+            f"X = {_call('rows', [request.table], columns=chosen, **given)}; "
+            f"y = {_call('rows', [request.y_table], columns=request.targets, **given)}"
+        ]
     if request.targets is None and request.y_table is None:
         read = f"read_table({_listed([request.table], columns=chosen, **given)})"
         if request.row.needs != "label":
@@ -78,6 +88,10 @@ def _fitting(request: FitRequest, rows: str) -> list[str]:
     if request.model_file is None:
         return [f"scores = {model}.fit_transform({rows})"]
     return [f"model = {model}; scores = model.fit_transform({rows})"]
+
+
+def _call(name: str, words: Sequence[Any], **named: Any) -> str:
+    return f"{name}({_listed(words, **named)})"
 
 
 def _listed(words: Sequence[Any] = (), **named: Any) -> str:

@@ -44,6 +44,11 @@ class Figures:
     lines: list[tuple[str, str]]
     facts: dict[str, Any]
 
+    @property
+    def n_rows(self) -> int:
+        """Number of rows of the table."""
+        return len(self.table.values)
+
 
 def score(request: ScoreRequest, *, quiet: bool = False) -> Figures:
     """Load the model, read the table, and compare what the model says with what is there."""

@@ -14,8 +14,10 @@ from gramian.cli.columns import Columns
 from gramian.cli.errors import UsageError, say
 from gramian.cli.inputs import Inputs, gather
 from gramian.cli.request import FitRequest, first_step, last_step
+from gramian.cli.streams import gather_stream, streams
 from gramian.config import config
 from gramian.models import save
+from gramian.operators import Rows
 from gramian.results import Array
 from gramian.tables import Table, check_writable, uneven_columns
 
@@ -44,7 +46,12 @@ class Fitted:
         return self.inputs.table
 
     @property
-    def scores(self) -> Array:
+    def n_rows(self) -> int:
+        """Number of rows that were fitted."""
+        return int(self.estimator.summary_.facts["n"]) if self.inputs.streamed else len(self.inputs.X)
+
+    @property
+    def scores(self) -> Array | Rows:
         """Scores of the rows."""
         return columns.scores(self.model, self.inputs.X).numbers if self.result is None else self.result.numbers
 
@@ -66,7 +73,7 @@ def fit(request: FitRequest, *, quiet: bool = False) -> Fitted:
     )
     with Bar(quiet=quiet) as bar, config(**request.settings, progress=bar):
         with bar.step("reading"):
-            inputs = gather(request)
+            inputs = gather_stream(request) if streams(request) else gather(request)
         _warn_of_units(request, inputs)
         with bar.step("fitting"):
             fitted = fit_inputs(request, inputs)
@@ -77,7 +84,7 @@ def fit(request: FitRequest, *, quiet: bool = False) -> Fitted:
         written: list[str] = []
         if request.output is not None and fitted.result is not None:
             with bar.step("writing"):
-                written = fitted.result.write(request.output, inputs.table.annotations)
+                written, _ = fitted.result.write(request.output, inputs.table.annotations)
     return replace(fitted, written=written)
 
 
@@ -116,7 +123,7 @@ def name_columns(model: Any, request: FitRequest, inputs: Inputs) -> None:
 
 
 def _warn_of_units(request: FitRequest, inputs: Inputs) -> None:
-    if request.scaled or not request.row.units or request.options.get("kernel") == "precomputed":
+    if inputs.streamed or request.scaled or not request.row.units or request.options.get("kernel") == "precomputed":
         return
     sample = inputs.X[:: max(1, len(inputs.X) // MOST_ROWS)]
     gaps = request.missing == "em" and np.isnan(sample).any()

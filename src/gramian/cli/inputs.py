@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from gramian.cli.request import FitRequest
+from gramian.operators import Rows
 from gramian.results import Array
 from gramian.tables import Table, TableError, read_table, read_views
 
@@ -31,9 +32,14 @@ class Inputs:
     targets: tuple[str, ...] = ()
 
     @property
-    def X(self) -> Array:
-        """The rows."""
+    def X(self) -> Any:
+        """The rows, or the stream of them."""
         return self.table.values
+
+    @property
+    def streamed(self) -> bool:
+        """Whether the rows are not in memory."""
+        return isinstance(self.X, Rows)
 
     @property
     def arguments(self) -> tuple[Any, ...]:

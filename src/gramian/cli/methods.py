@@ -39,6 +39,8 @@ class Method:
         Value of ``-k`` if it is not given; None leaves it to the estimator.
     units : bool
         Whether the result depends on the units of the columns.
+    streams : bool
+        Whether rows may stream by.
     auto : bool
         Whether ``-k auto`` is taken.
     """
@@ -49,6 +51,7 @@ class Method:
     default: int | None = None
     units: bool = True
     auto: bool = False
+    streams: bool = False
 
     def has(self, argument: str) -> bool:
         """Whether the estimator has an argument."""
@@ -64,17 +67,17 @@ class Method:
 
 
 METHODS = {
-    "pca": Method(g.PCA, auto=True),
+    "pca": Method(g.PCA, auto=True, streams=True),
     "kernel-pca": Method(g.KernelPCA, default=2, auto=True),
-    "probabilistic-pca": Method(g.ProbabilisticPCA, default=2, auto=True),
-    "factor-analysis": Method(g.FactorAnalysis, units=False, auto=True),
+    "probabilistic-pca": Method(g.ProbabilisticPCA, default=2, auto=True, streams=True),
+    "factor-analysis": Method(g.FactorAnalysis, units=False, auto=True, streams=True),
     "ica": Method(g.ICA, units=False),
-    "random-projection": Method(g.RandomProjection, auto=True),
-    "pls": Method(g.PLSRegression, "target", auto=True),
-    "pcr": Method(g.PrincipalComponentRegression, "target", auto=True),
-    "cca": Method(g.CCA, "view", units=False, auto=True),
-    "pls-canonical": Method(g.PLSCanonical, "view"),
-    "pls-svd": Method(g.PLSSVD, "view"),
+    "random-projection": Method(g.RandomProjection, auto=True, streams=True),
+    "pls": Method(g.PLSRegression, "target", auto=True, streams=True),
+    "pcr": Method(g.PrincipalComponentRegression, "target", auto=True, streams=True),
+    "cca": Method(g.CCA, "view", units=False, auto=True, streams=True),
+    "pls-canonical": Method(g.PLSCanonical, "view", streams=True),
+    "pls-svd": Method(g.PLSSVD, "view", streams=True),
     "kernel-cca": Method(g.KernelCCA, "view", default=2),
     "kernel-ridge": Method(g.KernelRidge, "target", size=""),
     "kernel-svm": Method(g.KernelSVC, "label", size=""),

@@ -91,6 +91,12 @@ Read = Annotated[
         "sheet. May be repeated.",
     ),
 ]
+Stream = Annotated[
+    bool,
+    typer.Option(
+        "--stream", help="Read the table block by block, as folders, patterns and tables larger than the memory are."
+    ),
+]
 Kernel = Annotated[str | None, typer.Option(metavar="TEXT", help='Kernel, such as "rbf(sigma=3)" or "2*linear".')]
 Memory = Annotated[str | None, typer.Option(metavar="SIZE", help="Memory beside the data, such as 2GB.")]
 Threads = Annotated[int | None, typer.Option(metavar="N", min=1, help="Worker threads.")]

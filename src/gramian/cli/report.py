@@ -22,7 +22,7 @@ COUNTED = {"n_components": "component", "n_clusters": "cluster", "n_neighbors": 
 def as_text(fitted: Fitted) -> str:
     """Write about ten lines for people: the summary of the fit, and around it where things come from and went."""
     table, summary = fitted.table, fitted.estimator.summary_
-    lines = [("table", source(fitted.request, fitted.inputs))]
+    lines = [("table", source(fitted.request, fitted.inputs, fitted.n_rows))]
     if table.dropped:
         lines.append(("set aside", some(table.dropped)))
     chosen = _chosen(fitted)
@@ -42,6 +42,7 @@ def as_json(fitted: Fitted) -> str:
         "method": request.method,
         "chosen": _chosen(fitted),
         "source": table.source,
+        **({"streamed": True} if inputs.streamed else {}),
         "columns": list(table.columns),
         "targets": list(inputs.targets),
         "labels": list(table.labels),
@@ -65,10 +66,12 @@ def _finite(value: Any) -> Any:
     return None if isinstance(value, float) and value - value != 0 else value
 
 
-def source(request: FitRequest, inputs: Inputs) -> str:
+def source(request: FitRequest, inputs: Inputs, rows: int | None = None) -> str:
     """Say what was read from where."""
-    n, d = inputs.X.shape
-    text = f"{inputs.table.source}: {n:,} rows, {d:,} columns"
+    n = len(inputs.X) if rows is None else rows
+    text = f"{inputs.table.source}: {n:,} rows, {len(inputs.table.columns):,} columns"
+    if inputs.streamed:
+        text += ", streamed"
     if not inputs.targets:
         return text
     if request.y_table is not None:
@@ -102,7 +105,7 @@ def _chosen(fitted: Fitted) -> str:
 def _files(fitted: Fitted) -> str:
     request, what, files = fitted.request, fitted.what, []
     if request.output is not None:
-        files.append(f"{what} to {written(request.output, len(fitted.inputs.X), fitted.written)}")
+        files.append(f"{what} to {written(request.output, fitted.n_rows, fitted.written)}")
     if request.model_file is not None:
         files.append(f"model to {request.model_file}: {os.path.getsize(request.model_file):,} bytes")
     return "; ".join(files) or f"nothing; -o {what}.csv keeps the {what}, --model FILE the model"

@@ -42,6 +42,7 @@ class FitRequest:
     ids: str | None = None
     encode: list[str] | None = None
     dates: list[str] | None = None
+    stream: bool = False
     dialect: dict[str, Any] = field(default_factory=dict)
     options: dict[str, Any] = field(default_factory=dict)
     settings: dict[str, Any] = field(default_factory=dict)

@@ -10,6 +10,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.criteria import Suggestion
+from gramian.estimators.streams import by_blocks
 from gramian.estimators.validation import check_weights, validate
 from gramian.estimators.warnings import ConvergenceWarning, IndefiniteKernelWarning, warn
 from gramian.operators import Moments, moments_of
@@ -22,18 +23,19 @@ class ProjectionTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
 
     projection_: Any
 
+    @by_blocks
     def transform(self, X: Any) -> Array:
         """Return the scores of rows.
 
         Parameters
         ----------
-        X : (m, d) array, data frame or sparse matrix
+        X : (m, d) array, data frame, sparse matrix or stream
             New rows.
 
         Returns
         -------
         (m, k) array
-            float32 for float32 rows, float64 otherwise; computed in double precision.
+            float32 for float32 rows, float64 otherwise; computed in double precision. Of a stream, a stream.
         """
         check_is_fitted(self)
         X = validate(self, X, reset=False)

@@ -15,8 +15,9 @@ from gramian.estimators import factor_checks as checks
 from gramian.estimators.base import Clock, ProjectionTransformer, accumulate
 from gramian.estimators.factor_text import loadings_table, summarize_factors
 from gramian.estimators.probabilistic_pca import ProbabilisticPCA
+from gramian.estimators.streams import Stream, by_blocks
 from gramian.estimators.validation import all_or_nothing, check_choice, check_weights, validate
-from gramian.operators import Moments, moments_of
+from gramian.operators import Moments, Rows, moments_of
 from gramian.projection import LinearProjection
 from gramian.results import Array
 from gramian.solvers.fixed_point import Climb
@@ -115,7 +116,7 @@ class FactorAnalysis(ProjectionTransformer, DensityMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : (n, d) array, data frame or sparse matrix
+        X : (n, d) array, data frame, sparse matrix or stream (:func:`gramian.rows`)
             Rows; NaN where missing, if ``missing="em"``.
         y : ignored
         sample_weight : (n,) array, optional
@@ -126,6 +127,11 @@ class FactorAnalysis(ProjectionTransformer, DensityMixin, BaseEstimator):
         self
         """
         clock = Clock()
+        if isinstance(X, Rows):
+            self._check_words()
+            stream = Stream(self, X, sample_weight=sample_weight)
+            checks.refuse_constant(stream.moments, self._names())
+            return self._fit_moments(stream.moments, stream.dtype, clock)
         X = self._validate(X, reset=True, min_samples=2)
         weights = check_weights(sample_weight, X.shape[0])
         checks.count_factors(self.n_components, X.shape[1])
@@ -153,10 +159,7 @@ class FactorAnalysis(ProjectionTransformer, DensityMixin, BaseEstimator):
 
     @all_or_nothing
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Add rows to those seen so far; the result is that of one ``fit`` of all of them.
-
-        The model is there as soon as there are more rows than columns, and no column is constant.
-        """
+        """Add rows; the result is that of one ``fit`` of all, once rows outnumber columns and none is constant."""
         clock = Clock()
         self._check_words()
         X, moments = accumulate(self, X, sample_weight)
@@ -181,6 +184,7 @@ class FactorAnalysis(ProjectionTransformer, DensityMixin, BaseEstimator):
         checks.count_factors(self.n_components, len(C))
         return self._fit_moments(Moments(float(n), np.zeros(len(C)), C * float(n)), np.float64, clock)
 
+    @by_blocks
     def transform(self, X: Any) -> Array:
         """Return factor scores by regression; missing entries are expected under the model first."""
         return self.scores(X)
@@ -200,8 +204,7 @@ class FactorAnalysis(ProjectionTransformer, DensityMixin, BaseEstimator):
         X = self._complete(X)
         if method == "regression":
             return self.projection_.scores(X).astype(X.dtype, copy=False)
-        L = self._rotation.loadings
-        root = np.sqrt(self._model.factors.uniquenesses)[:, None]
+        L, root = self._rotation.loadings, np.sqrt(self._model.factors.uniquenesses)[:, None]
         weights = np.linalg.pinv(L / root).T / root / self._model.scale[:, None]
         return LinearProjection(self._model.mean, weights, L.T).scores(X).astype(X.dtype, copy=False)
 

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from gramian import mixing
 from gramian.estimators.base import Clock, ProjectionTransformer, describe, random_generator
+from gramian.estimators.streams import by_blocks
 from gramian.estimators.validation import all_or_nothing, check_components, validate, whole_number
 from gramian.estimators.warnings import ConvergenceWarning, RankWarning, SubGaussianWarning, warn
 from gramian.results import Array, FitSummary, Mix
@@ -117,6 +118,7 @@ class ICA(ProjectionTransformer, DensityMixin, BaseEstimator):
         mix = Mix(forward=white.forward @ found.W.T, back=np.linalg.inv(found.W).T @ white.back)
         return self._keep(basis, mix, found, X, clock, notes)
 
+    @by_blocks
     def transform(self, X: Any) -> Array:
         """Return the sources of rows, ``(X - mean_) @ components_.T``."""
         check_is_fitted(self)

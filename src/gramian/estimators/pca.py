@@ -21,6 +21,7 @@ from gramian.estimators.base import (
 )
 from gramian.estimators.diagnostics import ComponentDiagnostics
 from gramian.estimators.probabilistic_pca import ProbabilisticPCA
+from gramian.estimators.streams import Stream, by_blocks
 from gramian.estimators.validation import (
     all_or_nothing,
     check_choice,
@@ -33,8 +34,10 @@ from gramian.estimators.validation import (
     whole_number,
 )
 from gramian.estimators.warnings import RankWarning, warn
+from gramian.operators import Rows
 from gramian.results import Array, percent
 from gramian.spaces import LinearBasis, LinearSpace, MomentSpace
+from gramian.spaces.passing import PassingSpace, blurred
 
 
 class PCA(ComponentDiagnostics, ProjectionTransformer, BaseEstimator):
@@ -124,7 +127,7 @@ class PCA(ComponentDiagnostics, ProjectionTransformer, BaseEstimator):
 
         Parameters
         ----------
-        X : (n, d) array, data frame or sparse matrix
+        X : (n, d) array, data frame, sparse matrix or stream (:func:`gramian.rows`)
             Rows.
         y : ignored
         sample_weight : (n,) array, optional
@@ -135,6 +138,8 @@ class PCA(ComponentDiagnostics, ProjectionTransformer, BaseEstimator):
         self
         """
         clock = Clock()
+        if isinstance(X, Rows):
+            return self._fit_stream(X, sample_weight, clock)
         X = self._validate(X, min_samples=2, finite=self.missing is not None)
         weights = check_weights(sample_weight, X.shape[0])
         self.__dict__.pop("moments_", None)
@@ -177,6 +182,7 @@ class PCA(ComponentDiagnostics, ProjectionTransformer, BaseEstimator):
         space = MomentSpace(moments, center=self.center, scale=self.scale)
         return self._keep(*self._basis(space, (rows, d)), X.dtype, (rows, d), clock)
 
+    @by_blocks
     def transform(self, X: Any) -> Array:
         """Return the scores of rows; missing entries, if they are welcome, are expected under the model first."""
         check_is_fitted(self)
@@ -184,7 +190,7 @@ class PCA(ComponentDiagnostics, ProjectionTransformer, BaseEstimator):
         if hasattr(self, "filler_") and np.isnan(X).any():
             X = self.filler_.fill(X)
         elif self.missing:
-            validate(self, X, reset=False)  # nothing was missing at fit: there is no model to expect from
+            check_finite(X, self)  # nothing was missing at fit: there is no model to expect from
         return self.projection_.scores(X).astype(X.dtype, copy=False)
 
     def _validate(self, X: Any, *, reset: bool = True, min_samples: int = 1, finite: bool = True) -> Any:
@@ -193,6 +199,17 @@ class PCA(ComponentDiagnostics, ProjectionTransformer, BaseEstimator):
         return validate(
             self, X, reset=reset, sparse=not welcome, min_samples=min_samples, missing=welcome, finite=finite
         )
+
+    def _fit_stream(self, X: Rows, sample_weight: Any, clock: Clock) -> Self:
+        """Components of rows that stream by: their moments, and another pass where those do not resolve them."""
+        check_choice("missing", self.missing, (None, "em"))
+        how = {"center": self.center, "scale": self.scale}
+        stream = Stream(
+            self, X, sample_weight=sample_weight, loses=lambda m: self.solver != "covariance" and blurred(m, **how)
+        )
+        self.__dict__.pop("filler_", None)
+        space = PassingSpace(stream.moments, stream.triangle, **how)
+        return self._keep(*self._basis(space, stream.shape), stream.dtype, stream.shape, clock)
 
     def _fit_missing(self, X: Any, weights: Any, gaps: int, clock: Clock) -> Self:
         """Components of the moments expected under probabilistic PCA with as many components."""
@@ -273,10 +290,12 @@ class PCA(ComponentDiagnostics, ProjectionTransformer, BaseEstimator):
         least, (n, d) = min(shape), shape
         check_components(self.n_components, least, f"min(n, d) = {least} (n={n}, d={d})", auto=True)
 
-    def _basis(self, space: LinearSpace | MomentSpace, shape: tuple[int, int]) -> tuple[LinearBasis, Suggestion | None]:
+    def _basis(
+        self, space: LinearSpace | MomentSpace | PassingSpace, shape: tuple[int, int]
+    ) -> tuple[LinearBasis, Suggestion | None]:
         """Components, and the criterion that chose how many, if one did."""
         self._check_components(shape)
-        solver, chosen = self.solver if isinstance(space, LinearSpace) else "auto", None
+        solver, chosen = "auto" if isinstance(space, MomentSpace) else self.solver, None
         rng = random_generator(self.random_state)
         if is_auto(self.n_components):
             basis, chosen = choose_basis(space, solver, rng)

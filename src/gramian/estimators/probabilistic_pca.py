@@ -13,6 +13,7 @@ from gramian.criteria import Suggestion
 from gramian.estimators.auto import choose_from_moments
 from gramian.estimators.base import Clock, ProjectionTransformer, accumulate, random_generator
 from gramian.estimators.gaussian_text import summarize_model
+from gramian.estimators.streams import Stream, by_blocks
 from gramian.estimators.validation import (
     all_or_nothing,
     check_choice,
@@ -23,7 +24,7 @@ from gramian.estimators.validation import (
     whole_number,
 )
 from gramian.estimators.warnings import ConvergenceWarning, warn
-from gramian.operators import Moments, moments_of
+from gramian.operators import Moments, Rows, moments_of
 from gramian.projection import LinearProjection
 from gramian.results import Array
 from gramian.solvers.fixed_point import Climb, climb
@@ -113,7 +114,7 @@ class ProbabilisticPCA(ProjectionTransformer, DensityMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : (n, d) array, data frame or sparse matrix
+        X : (n, d) array, data frame, sparse matrix or stream (:func:`gramian.rows`)
             Rows; NaN where missing, if ``missing="em"``.
         y : ignored
         sample_weight : (n,) array, optional
@@ -124,6 +125,11 @@ class ProbabilisticPCA(ProjectionTransformer, DensityMixin, BaseEstimator):
         self
         """
         clock = Clock()
+        if isinstance(X, Rows):
+            self._check_words()
+            stream = Stream(self, X, sample_weight=sample_weight)
+            k, said = self._asked(stream.shape[1], lambda: stream.moments)
+            return self._keep(self._maximise(stream.moments, k), stream.dtype, stream.shape, clock, said=said)
         X = self._validate(X, reset=True, min_samples=2)
         weights = check_weights(sample_weight, X.shape[0])
         gaps = int(np.isnan(X).sum()) if self.missing else 0
@@ -196,6 +202,7 @@ class ProbabilisticPCA(ProjectionTransformer, DensityMixin, BaseEstimator):
         """Posterior means (m, K) of the causes of each row, and their covariance (K, K), the same for every row."""
         return np.asarray(self.projection_.scores(self._complete(X))), self._model.posterior_covariance()
 
+    @by_blocks
     def transform(self, X: Any) -> Array:
         """Return posterior means of the causes; missing entries are expected under the model first."""
         check_is_fitted(self)
@@ -221,10 +228,13 @@ class ProbabilisticPCA(ProjectionTransformer, DensityMixin, BaseEstimator):
         return self._model.covariance()
 
     def _validate(self, X: Any, *, reset: bool, min_samples: int = 1) -> Any:
-        check_choice("missing", self.missing, (None, "em"))
-        check_choice("method", self.method, ("closed", "em"))
+        self._check_words()
         missing = self.missing is not None
         return validate(self, X, reset=reset, sparse=not missing, min_samples=min_samples, missing=missing)
+
+    def _check_words(self) -> None:
+        check_choice("missing", self.missing, (None, "em"))
+        check_choice("method", self.method, ("closed", "em"))
 
     def _complete(self, X: Any) -> Any:
         X = self._validate(X, reset=False)

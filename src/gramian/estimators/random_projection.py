@@ -13,8 +13,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from gramian.config import format_bytes, memory_budget
 from gramian.estimators.base import Clock, ProjectionTransformer, describe, random_generator
+from gramian.estimators.streams import first_rows
 from gramian.estimators.validation import all_or_nothing, check_components, validate
 from gramian.estimators.warnings import RankWarning, warn
+from gramian.operators import Rows
 from gramian.operators.tiles import row_blocks
 from gramian.results import Array, percent
 
@@ -147,8 +149,8 @@ class RandomProjection(ProjectionTransformer, BaseEstimator):
 
         Parameters
         ----------
-        X : (n, d) array, data frame or sparse matrix
-            Rows.
+        X : (n, d) array, data frame, sparse matrix or stream (:func:`gramian.rows`)
+            Rows; of a stream the first block alone is looked at.
         y : ignored
 
         Returns
@@ -156,8 +158,10 @@ class RandomProjection(ProjectionTransformer, BaseEstimator):
         self
         """
         clock = Clock()
-        X = validate(self, X, min_samples=2)
-        k, notes = self._how_many(X.shape)
+        n = X.n_rows if isinstance(X, Rows) else None
+        X = first_rows(self, X) if isinstance(X, Rows) else validate(self, X, min_samples=2)
+        shape = (n or X.shape[0], X.shape[1])
+        k, notes = self._how_many(shape)
         self.density_ = self._density(X.shape[1])
         _check_room(k, X.shape, self.density_)
         # Rows that were drawn with the same seed would be the very numbers of R: take another stream.
@@ -166,7 +170,7 @@ class RandomProjection(ProjectionTransformer, BaseEstimator):
         self.projection_ = RandomMap(R.T.tocsr() if sp.issparse(R) else R.T)
         self.components_ = R.astype(X.dtype)
         self.distortion_ = measure(self.projection_, X, self.eps, rng)
-        self.summary_ = self._summarize(X.shape, notes, clock)
+        self.summary_ = self._summarize(shape, notes, clock)
         return self
 
     def inverse_transform(self, X: Any) -> Array:

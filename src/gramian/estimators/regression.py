@@ -14,6 +14,7 @@ from gramian.estimators.base import Clock, describe
 from gramian.estimators.importance import selectivity_ratio, variable_importance
 from gramian.estimators.regression_diagnostics import RegressionDiagnostics
 from gramian.estimators.regression_path import RegressionPath, cross_validated
+from gramian.estimators.streams import by_blocks
 from gramian.estimators.two_blocks import BlockInput, Blocks, Scaled, complete_rows, gather, gather_more
 from gramian.estimators.validation import all_or_nothing, check_components
 from gramian.estimators.warnings import RankWarning, warn
@@ -44,15 +45,15 @@ class ComponentRegressor(
     path_: RegressionPath | None
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find the components and the coefficients.
 
         Parameters
         ----------
-        X : (n, d) array, data frame or sparse matrix
+        X : (n, d) array, data frame, sparse matrix or stream (:func:`gramian.rows`)
             Rows; NaN where missing, if ``missing="em"``.
-        y : (n,) or (n, q) array
-            Targets.
+        y : (n,) or (n, q) array, or stream
+            Targets; not needed if the stream X has ``y_columns``.
         sample_weight : (n,) array, optional
             Frequencies: a row of weight 2 counts as two rows.
 
@@ -71,6 +72,7 @@ class ComponentRegressor(
         blocks = gather_more(self, X, y, sample_weight)
         return self if blocks is None else self._regress(blocks, clock)
 
+    @by_blocks
     def predict(self, X: Any) -> Array:
         """Return predictions of the targets, (m,) if they came as one dimension, else (m, q)."""
         check_is_fitted(self)
@@ -78,6 +80,7 @@ class ComponentRegressor(
         guesses = self.predictor_.scores(X) + self.y_mean_
         return guesses[:, 0] if self._single else guesses
 
+    @by_blocks
     def transform(self, X: Any, y: Any = None) -> Array:
         """Return the scores of rows, (m, K); y is not looked at."""
         check_is_fitted(self)
@@ -119,6 +122,11 @@ class ComponentRegressor(
         """Whether the columns of X, and those of y, are divided by their standard deviations."""
 
     def _path(self, blocks: Blocks, cv: Any) -> RegressionPath:
+        if blocks.X is None:
+            raise ValueError(
+                "cross-validation needs the rows in memory, and X is a stream. Give n_components as a number, or "
+                "cross-validate on a sample of the rows."
+            )
         if blocks.gaps:
             raise ValueError(
                 "cross-validation needs complete rows: an expectation of missing entries would see the rows left out. "

@@ -8,8 +8,9 @@ import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from gramian.estimators.streams import by_blocks, column_moments
 from gramian.estimators.validation import all_or_nothing, check_weights, validate
-from gramian.operators import Data
+from gramian.operators import Data, Rows
 from gramian.results import Array, FitSummary
 
 
@@ -30,7 +31,7 @@ class Standardizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     Cost
     ----
-    Two passes over the data.
+    Two passes over the data, one over a stream.
 
     Examples
     --------
@@ -45,7 +46,7 @@ class Standardizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : (n, d) array or data frame
+        X : (n, d) array, data frame or stream (:func:`gramian.rows`)
             Rows.
         y : ignored
         sample_weight : (n,) array, optional
@@ -55,17 +56,24 @@ class Standardizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         -------
         self
         """
+        if isinstance(X, Rows):
+            n, self.mean_, self.scale_, constant = column_moments(self, X, sample_weight)
+            return self._summarize(n, constant)
         X = validate(self, X, sparse=False, min_samples=2)
         data = Data(X, scale=True, weights=check_weights(sample_weight, X.shape[0]))
         self.mean_, self.scale_ = data.mean, data.scale
-        constant = int((data.column_squares == 0).sum())
-        facts = {"estimator": "Standardizer", "n": X.shape[0], "d": X.shape[1], "constant_columns": constant}
+        return self._summarize(X.shape[0], int((data.column_squares == 0).sum()))
+
+    def _summarize(self, n: int, constant: int) -> Self:
+        d = len(self.mean_)
+        facts = {"estimator": "Standardizer", "n": n, "d": d, "constant_columns": constant}
         size = f"standard deviations {self.scale_.min():.3g} to {self.scale_.max():.3g}"
         note = f"{constant} constant, only centred" if constant else "none constant"
-        title = ("Standardizer", f"{X.shape[0]:,} x {X.shape[1]:,}")
+        title = ("Standardizer", f"{n:,} x {d:,}")
         self.summary_ = FitSummary(title, (("columns", f"{size}; {note}"),), facts)
         return self
 
+    @by_blocks
     def transform(self, X: Any) -> Array:
         """Return rows with the training means and deviations taken out."""
         check_is_fitted(self)

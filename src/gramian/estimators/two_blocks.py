@@ -9,9 +9,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from gramian.estimators.probabilistic_pca import ProbabilisticPCA
+from gramian.estimators.streams import Stream
 from gramian.estimators.targets import Targets, check_targets
 from gramian.estimators.validation import check_choice, check_finite, check_weights, validate
-from gramian.operators import Compressed, Moments, compress, moments_of
+from gramian.operators import Compressed, Moments, Rows, compress, moments_of
 from gramian.operators.compressed import from_moments
 from gramian.results import Array
 from gramian.spaces.missing import check_observed, observed_means
@@ -174,6 +175,8 @@ class Filler:
 
 def gather(estimator: Any, X: Any, Y: Any, sample_weight: Any, *, name: str = "y") -> Blocks:
     """Check both blocks, expect what is missing if that is wanted, and compress them."""
+    if isinstance(X, Rows):
+        return _gather_stream(estimator, X, Y, sample_weight, name)
     X = read_rows(estimator, X, min_samples=2)
     targets = read_targets(Y, X.shape[0], name, missing=estimator.missing is not None)
     weights = check_weights(sample_weight, X.shape[0])
@@ -186,6 +189,26 @@ def gather(estimator: Any, X: Any, Y: Any, sample_weight: Any, *, name: str = "y
         X, values = filler.filled[:, : filler.d].astype(X.dtype), filler.filled[:, filler.d :]
         return Blocks(views, shape, X.dtype, X, values, weights, targets.single, gaps, filler)  # type: ignore[arg-type]
     return Blocks(compress(X, values, weights), shape, X.dtype, X, values, weights, targets.single)
+
+
+def _gather_stream(estimator: Any, X: Rows, Y: Any, sample_weight: Any, name: str) -> Blocks:
+    """Compress two blocks that stream by in step, or one stream that has both."""
+    check_choice("missing", estimator.missing, (None, "em"))
+    second = X.y if Y is None else Y
+    if second is None:
+        raise ValueError(f"requires {name} to be passed: give a second stream, or y_columns= when X is opened.")
+
+    def loses(moments: Moments) -> bool:
+        return from_moments(moments, X.n_features, careful=True) is None
+
+    stream = Stream(estimator, X, second, name=name, sample_weight=sample_weight, loses=loses)
+    views = from_moments(stream.moments, stream.d, careful=True)
+    if views is None:
+        views = stream.triangle("columns are constant, depend on others or are of extreme size")
+    single = name == "y" and stream.width == stream.d + 1
+    blocks = Blocks(views, stream.shape, stream.dtype, single=single)
+    estimator.moments_ = blocks.moments()
+    return blocks
 
 
 def gather_more(estimator: Any, X: Any, Y: Any, sample_weight: Any, *, name: str = "y") -> Blocks | None:

@@ -10,6 +10,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.estimators.base import Clock
+from gramian.estimators.streams import by_blocks
 from gramian.estimators.two_blocks import (
     BlockInput,
     Blocks,
@@ -34,15 +35,15 @@ class TwoViews(BlockInput, ClassNamePrefixFeaturesOutMixin, TransformerMixin, AB
     filler_: Filler | None
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find the pairs of directions.
 
         Parameters
         ----------
-        X : (n, d) array, data frame or sparse matrix
+        X : (n, d) array, data frame, sparse matrix or stream (:func:`gramian.rows`)
             One view.
-        y : (n, q) array, data frame or sparse matrix
-            The other view of the same rows.
+        y : (n, q) array, data frame, sparse matrix or stream
+            The other view of the same rows; not needed if the stream X has ``y_columns``.
         sample_weight : (n,) array, optional
             Frequencies: a row of weight 2 counts as two rows.
 
@@ -69,6 +70,7 @@ class TwoViews(BlockInput, ClassNamePrefixFeaturesOutMixin, TransformerMixin, AB
     def _find(self, blocks: Blocks, clock: Clock) -> Self:
         """Find the pairs and set the fitted attributes."""
 
+    @by_blocks
     def transform(self, X: Any, Y: Any = None) -> Any:
         """Return the scores of rows of X; with Y, a pair: those of X and those of Y."""
         check_is_fitted(self)
@@ -80,6 +82,7 @@ class TwoViews(BlockInput, ClassNamePrefixFeaturesOutMixin, TransformerMixin, AB
         """Fit, and return the scores of both views."""
         return self.fit(X, y, sample_weight).transform(X, y)
 
+    @by_blocks
     def predict(self, X: Any) -> Array:
         """Return Y as predicted from X through the components: least squares on the scores."""
         check_is_fitted(self)

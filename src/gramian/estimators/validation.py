@@ -10,8 +10,13 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import validate_data
 
+from gramian.operators import Rows
 from gramian.results import Array
 from gramian.spaces import SingularBasis
+
+
+class Checked(np.ndarray):
+    """Rows of a stream that have been through the gate of streams, and need not go through this one."""
 
 
 def validate(
@@ -46,6 +51,13 @@ def validate(
     finite : bool
         False leaves it to the caller to call :func:`check_finite`.
     """
+    if isinstance(X, Checked):
+        return X.view(np.ndarray)
+    if isinstance(X, Rows):
+        raise ValueError(
+            f"X is a stream, and {type(estimator).__name__} needs its rows in memory. Give rows.toarray() if they fit, "
+            "or a sample of them."
+        )
     _refuse_what_reads_wrong(X, estimator)
     X = validate_data(
         estimator,

@@ -6,6 +6,7 @@
     Data       a centred, scaled table; CrossGram: kernel values between two sets of rows
     Moments    weight, mean and scatter of rows: one pass, mergeable
     Compressed few rows that have the moments of many
+    Rows       a stream of blocks of rows, never in memory all at once
 """
 
 from gramian.operators.base import Dense, Operator, Outline
@@ -14,6 +15,7 @@ from gramian.operators.compressed import Compressed, complements, compress
 from gramian.operators.gram import CrossGram, Gram
 from gramian.operators.matrix import Data, Normal
 from gramian.operators.moments import Moments, moments_of
+from gramian.operators.rows import Rows
 
 __all__ = [
     "Centred",
@@ -27,6 +29,7 @@ __all__ = [
     "Normal",
     "Operator",
     "Outline",
+    "Rows",
     "complements",
     "compress",
     "moments_of",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any, TypeVar
 
@@ -153,15 +153,16 @@ def _eigen_root(C: Array) -> Array:
     return np.where(kept, np.sqrt(np.where(kept, values, 0.0)), 0.0)[:, None] * vectors.T
 
 
-def from_rows(X: Any, Y: Any, weights: Array | None = None) -> Compressed:
+def from_rows(X: Any, Y: Any = None, weights: Array | None = None) -> Compressed:
     """Compress rows without squaring anything: the rows themselves if they are few, else their triangular factor."""
-    columns = X.shape[1] + Y.shape[1]
+    given = [X] if Y is None else [X, Y]
+    columns = sum(view.shape[1] for view in given)
     if weights is not None and not weights.all():
         heavy = np.flatnonzero(weights)
-        X, Y, weights = X[heavy], Y[heavy], weights[heavy]
-    if X.shape[0] == 0:
+        given, weights = [view[heavy] for view in given], weights[heavy]
+    if given[0].shape[0] == 0:
         return Compressed(np.zeros((0, columns)), X.shape[1], 0.0, np.zeros(columns), np.ones(columns), "rows")
-    pairs = [_in_range(view) for view in (X, Y)]
+    pairs = [_in_range(view) for view in given]
     views = [Data(view, weights=weights) for view, _ in pairs]
     n, weight = views[0].n, views[0].weight
     units = np.concatenate([unit for _, unit in pairs])
@@ -171,9 +172,15 @@ def from_rows(X: Any, Y: Any, weights: Array | None = None) -> Compressed:
     for block in [slice(0, n)] if few else row_blocks(n, columns):
         rows = np.vstack([rows, np.hstack([view.block(block) for view in views])])
         rows = rows if few else _triangle(rows)
-    deviations = np.sqrt(np.einsum("ij,ij->j", rows, rows) / weight)
-    rows[:, (column_scale(deviations, means) != deviations) | (deviations == 0)] = 0.0
-    return Compressed(rows, X.shape[1], weight, means * units, units, "rows" if few else "triangular")
+    found = Compressed(rows, X.shape[1], weight, means * units, units, "rows" if few else "triangular")
+    return without_constants(found)
+
+
+def without_constants(views: Compressed) -> Compressed:
+    """The same with nothing but zeros where a column is constant up to the rounding of its mean."""
+    deviations = np.sqrt(np.einsum("ij,ij->j", views.rows, views.rows) / views.weight)
+    constant = (column_scale(deviations, views.mean / views.units) != deviations) | (deviations == 0)
+    return replace(views, rows=np.where(constant, 0.0, views.rows))
 
 
 def _in_range(X: Any) -> tuple[Any, Array]:

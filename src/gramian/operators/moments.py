@@ -104,20 +104,47 @@ def moments_of(X: Any, weights: Array | None = None, *, beside: Any = None) -> M
     views = (X,) if beside is None else (X, beside)
     if any(sp.issparse(view) for view in views):
         return _sparse(views[0] if beside is None else sp.hstack(views, format="csr"), weights)
-    d = sum(view.shape[1] for view in views)
-    blocks = row_blocks(X.shape[0], d)
-    hands = share(len(blocks), threads_for(len(blocks)))
+    total = Accumulator(sum(view.shape[1] for view in views), X.shape[0])
+    total.add(views, weights)
+    return total.moments()
 
-    def work(panels: Sequence[int], meter: Meter) -> Moments:
-        total = _Running(d, blocks[0].stop)
-        with np.errstate(over="ignore", invalid="ignore"):  # an infinite sum is for the caller to see and refuse
-            for rows in (blocks[i] for i in panels):
-                total.add([view[rows] for view in views], None if weights is None else weights[rows])
-                meter.tick()
-            return total.moments()
 
-    with np.errstate(over="ignore", invalid="ignore"):
-        return reduce(Moments.__add__, run(work, hands))
+class Accumulator:
+    """Moments of rows that come block by block: each thread goes on with its own sums from one block to the next.
+
+    Parameters
+    ----------
+    d : int
+        Number of columns, of all views together.
+    rows : int, optional
+        Rows of the largest block, if that is known and small.
+    """
+
+    def __init__(self, d: int, rows: int = 4096) -> None:
+        self.d, self.tile = d, row_blocks(min(rows, 4096), d)[0].stop if rows else 0
+        self.hands: list[_Running] = []
+
+    def add(self, views: Sequence[Any], weights: Array | None = None) -> bool:
+        """Add a block of rows, given view by view; return whether all sums are still finite."""
+        blocks = row_blocks(views[0].shape[0], self.d)
+        hands = share(len(blocks), threads_for(len(blocks)))
+        while len(self.hands) < len(hands):
+            self.hands.append(_Running(self.d, self.tile))
+
+        def work(panels: Sequence[int], meter: Meter) -> bool:
+            total = self.hands[panels[0]]  # panels are dealt in turn: the first is the number of the hand
+            with np.errstate(over="ignore", invalid="ignore"):  # an infinite sum is for the caller to see and refuse
+                for rows in (blocks[i] for i in panels):
+                    total.add([view[rows] for view in views], None if weights is None else weights[rows])
+                    meter.tick()
+                return bool(np.isfinite(total.sums).all())
+
+        return all(run(work, hands))
+
+    def moments(self) -> Moments:
+        """Moments of all rows so far."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            return reduce(Moments.__add__, [hand.moments() for hand in self.hands])
 
 
 class _Running:

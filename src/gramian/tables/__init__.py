@@ -6,6 +6,7 @@
               text: encodings, records, numerals       assemble: names, encode
               .csv .tsv .txt (.gz) | .parquet .arrow .feather | .xlsx | .npy .npz | .h5 .hdf5
     frame --------------^                              views: one table in two, two tables with the same rows
+    file, folder, pattern --> RowFile (blocks) --> FileRows, a stream that is never loaded whole --> write_rows
 """
 
 from gramian.tables.columns import Standardizer, uneven_columns
@@ -14,7 +15,7 @@ from gramian.tables.names import find_columns
 from gramian.tables.read import read_table
 from gramian.tables.table import Table, TableError
 from gramian.tables.views import match_rows, read_views, split_table
-from gramian.tables.write import atomic, check_writable, write_scores
+from gramian.tables.write import atomic, check_writable, write_rows, write_scores
 
 __all__ = [
     "Standardizer",
@@ -29,5 +30,6 @@ __all__ = [
     "read_views",
     "split_table",
     "uneven_columns",
+    "write_rows",
     "write_scores",
 ]

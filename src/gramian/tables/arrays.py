@@ -77,7 +77,7 @@ def _pick(archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], wanted:
     for name, info in members.items():
         if info.filename.endswith(".npy") and name not in NAMES:
             with archive.open(info) as file:
-                shape, _, dtype = _header(file)
+                shape, _, dtype = read_header(file)
             if len(shape) == 2 and dtype.kind in "biuf":
                 arrays.append(name)
     if len(arrays) != 1:
@@ -86,7 +86,8 @@ def _pick(archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], wanted:
     return arrays[0]
 
 
-def _header(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype]:
+def read_header(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype]:
+    """Shape, whether columns come first, and type of the array that follows."""
     version = np.lib.format.read_magic(file)
     if version == (1, 0):
         return np.lib.format.read_array_header_1_0(file)
@@ -98,7 +99,7 @@ def _header(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype]:
 def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, source: str) -> Array:
     """Read one array, after its size in the zip's directory, in its header and the memory budget agree."""
     with archive.open(info) as file:
-        shape, fortran, dtype = _header(file)
+        shape, fortran, dtype = read_header(file)
         if dtype.hasobject or any(side < 0 for side in shape):
             raise TableError(
                 f"{source}: array {info.filename!r} holds objects or has no size; plain numbers, and for names "

@@ -68,7 +68,7 @@ def make_table(sheet: Sheet, source: str, roles: Roles) -> Table:
     columns = encoded.sheet.columns
     _check_names(columns, source)
     features = _features(columns, roles, source)
-    values = _stack(features, sheet.rows)
+    values = stack(features, sheet.rows)
     kept, remarks = treat_gaps(values, features, sheet, source, roles.missing)
     labels = {column.name: column.text for column in columns if column.text is not None}
     if kept is not None:
@@ -86,6 +86,13 @@ def make_table(sheet: Sheet, source: str, roles: Roles) -> Table:
         levels=encoded.levels,
         rows=None if kept is None else tuple(kept.tolist()),
     )
+
+
+def choose(columns: list[Column], wanted: Sequence[str] | None, source: str) -> list[Column]:
+    """Features among the columns of a file whose rows are yet to be read."""
+    columns = [column if column.name.strip() else replace(column, name=f"x{at}") for at, column in enumerate(columns)]
+    _check_names(columns, source)
+    return _features(columns, Roles(wanted), source)
 
 
 def _named(column: Column, at: int) -> Column:
@@ -201,7 +208,8 @@ def _remarks(columns: list[Column], features: list[Column]) -> list[str]:
     return remarks
 
 
-def _stack(features: list[Column], rows: int) -> Array:
+def stack(features: list[Column], rows: int) -> Array:
+    """Columns of numbers beside each other, row by row in memory."""
     values = np.empty((rows, len(features)))
     numbers = [column.numbers for column in features]
     for start in range(0, rows, TILE):

@@ -45,7 +45,7 @@ def to_utf8(data: bytes, source: str, encoding: str | None = None) -> tuple[byte
             if name == "utf-8":
                 return _checked(text, source)
             return _recode(text, name, source), (f"the text is {name[:6].upper()}",)
-    wide = _unmarked(data)
+    wide = unmarked(data)
     if wide:
         return _recode(data, wide, source), ("the text is UTF-16 without a mark",)
     return _checked(data, source)
@@ -96,7 +96,7 @@ def _recode(data: bytes, encoding: str, source: str) -> bytes:
         raise TableError(f"{source} is not {encoding} text: it has half characters.") from error
 
 
-def _unmarked(data: bytes) -> str | None:
+def unmarked(data: bytes) -> str | None:
     """Tell UTF-16 without a mark by its zeros: every other byte, if most characters are Western."""
     probe = data[:PROBE]
     if len(data) % 2 or not probe or b"\0" not in probe:

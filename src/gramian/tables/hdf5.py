@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +21,24 @@ MOST_OBJECTS = 10_000
 
 def read_hdf5(path: Path, source: str, dialect: Dialect) -> Sheet:
     """Read the only matrix of the file, or the dataset that ``sheet`` names."""
+    with open_hdf5(path, source, dialect) as item:
+        return _read(item, source)
+
+
+@contextmanager
+def open_hdf5(path: Path, source: str, dialect: Dialect) -> Iterator[Any]:
+    """Open the only matrix of the file, or the dataset that ``sheet`` names."""
     try:
         import h5py
     except ModuleNotFoundError:
         raise TableError(f"{source}: HDF5 files need h5py: pip install 'gramian[io]'.") from None
     try:
         with h5py.File(path, "r") as file:
-            return _read(_pick(file, h5py.Dataset, dialect.sheet, source), source)
+            item = _pick(file, h5py.Dataset, dialect.sheet, source)
+            # What was never written takes no room in the file, and what lies elsewhere is not its own.
+            if item.is_virtual or item.external:
+                raise TableError(f"{source}: the dataset lies in other files. Copy it into one.")
+            yield item
     except TableError:
         raise
     except Exception as error:  # a damaged file makes the library raise nearly anything
@@ -64,18 +77,17 @@ def _is_table(item: Any) -> bool:
 
 
 def _read(item: Any, source: str) -> Sheet:
-    # The shape is only declared, and what was never written takes no room in the file: look before reading.
-    if item.is_virtual or item.external:
-        raise TableError(f"{source}: the dataset lies in other files. Copy it into one.")
+    # The shape is only declared: look before reading.
     if not item.dtype.names:
         check_shape(item.shape[0], item.shape[1], source, item.dtype.itemsize)
-        return matrix_sheet(item[()], source, _names(item))
+        return matrix_sheet(item[()], source, column_names(item))
     check_shape(item.shape[0], len(item.dtype.names), source, item.dtype.itemsize)
     records = item[()]
     return Sheet([_field(name, records[name]) for name in records.dtype.names], len(records), counted)
 
 
-def _names(item: Any) -> list[str] | None:
+def column_names(item: Any) -> list[str] | None:
+    """Names of columns in the attributes of a dataset, if there are as many as columns."""
     names = next((item.attrs[name] for name in NAMES if name in item.attrs), None)
     if names is None or np.shape(names) != (item.shape[1],):
         return None

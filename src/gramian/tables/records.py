@@ -29,11 +29,12 @@ class Record(NamedTuple):
 
 @dataclass(frozen=True)
 class Records:
-    """The records of UTF-8 text; lines that are empty do not count."""
+    """The records of UTF-8 text, which ``before`` lines come before; lines that are empty do not count."""
 
     data: bytes
     delimiter: str
     source: str
+    before: int = 0
 
     @cached_property
     def _cell(self) -> re.Pattern[bytes]:
@@ -42,7 +43,7 @@ class Records:
         return re.compile(rb'(?:"((?:[^"]|"")*+)"([^\r\n%b]*+)|([^\r\n%b]*+))(%b|\r\n|\r|\n|\Z)' % (mark, mark, mark))
 
     def __iter__(self) -> Iterator[Record]:
-        at, line, size = 0, 1, len(self.data)
+        at, line, size = 0, 1 + self.before, len(self.data)
         while at < size:
             start, cells = line, []
             while True:

@@ -17,11 +17,12 @@ from gramian.tables.table import Column, Dialect, Sheet, TableError
 BLOCK, LARGEST_BLOCK = 2**20, 2**30
 #: Cells of the first rows that are looked at for decimal commas.
 PROBE = 20_000
+COMMA_REMARK = "numbers have a decimal comma"
 BLANK = re.compile(rb"(?:(?<=[\r\n])|\A) +(?=[\r\n]|\Z)")
 
 
-def read_text(data: bytes, source: str, dialect: Dialect) -> Sheet:
-    """Read delimited text; what the dialect leaves open the first lines say."""
+def read_text(data: bytes, source: str, dialect: Dialect, *, before: int = 0) -> Sheet:
+    """Read delimited text, which ``before`` lines come before; what the dialect leaves open the first lines say."""
     _check(dialect)
     if data.startswith(b"\x1f\x8b") and dialect.encoding is None:
         data = gunzip(data, source)
@@ -31,7 +32,7 @@ def read_text(data: bytes, source: str, dialect: Dialect) -> Sheet:
     delimiter = dialect.separator or guess_delimiter(data, source)
     if delimiter == " ":
         data = _single_spaces(data)
-    records = Records(data, delimiter, source)
+    records = Records(data, delimiter, source, before)
     first = records.head(1)[0]
     numbers = sum(map(is_numeral, first.cells))
     header = numbers < len(first.cells) if dialect.header is None else dialect.header
@@ -44,7 +45,7 @@ def read_text(data: bytes, source: str, dialect: Dialect) -> Sheet:
         # A line of blanks is a row with one cell to Arrow, and no row at all to the people who write them.
         if b'"' in data or not BLANK.search(data):
             raise
-        records = Records(BLANK.sub(b"", data), delimiter, source)
+        records = Records(BLANK.sub(b"", data), delimiter, source, before)
         return _read_rows(records, records.head(1)[0], header, remarks, dialect)
 
 
@@ -69,7 +70,7 @@ def _read_rows(records: Records, first: Record, header: bool, remarks: tuple[str
         parser = replace(parser, decimal=",")
         columns, rows = parser.columns(names, [])
     if parser.decimal == "," and dialect.decimal is None:
-        remarks = (*remarks, "numbers have a decimal comma")
+        remarks = (*remarks, COMMA_REMARK)
     judged = []
     for column in columns:
         if column.text is not None and column.days is None and column.name not in dialect.as_text:

@@ -1,12 +1,15 @@
-"""Scores to files, whole or not at all."""
+"""Scores to files, whole or not at all: from memory, or as they stream by."""
 
 from __future__ import annotations
 
 import gzip
+import io
 import os
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -14,17 +17,31 @@ import numpy as np
 
 from gramian import files
 from gramian.files import PathLike, atomic
+from gramian.operators import Rows
+from gramian.operators.rows import watched
 from gramian.results import Array
 from gramian.tables.arrow import arrow_ipc, arrow_parquet, pa
 from gramian.tables.read import READERS
 
-__all__ = ["atomic", "check_writable", "write_scores"]
+__all__ = ["atomic", "check_writable", "write_rows", "write_scores"]
 
 #: Rows that are turned into text at a time.
 TILE = 4096
 
 Labels = Mapping[str, Sequence[str]]
-Writer = Callable[[BinaryIO, Array, Sequence[str], Labels], None]
+
+
+@dataclass(frozen=True)
+class Sheaf:
+    """What is to be written: blocks of numbers with labels beside them, one or many, none empty but the first."""
+
+    blocks: Iterable[tuple[Array, Labels]]
+    names: Sequence[str]
+    labels: Sequence[str] = ()
+    n_rows: int | None = None
+
+
+Writer = Callable[[BinaryIO, Sheaf], None]
 
 
 def check_writable(path: PathLike) -> None:
@@ -86,12 +103,63 @@ def write_scores(
     repeated = set(names) & set(labels)
     if repeated or len(set(names)) < len(names):
         raise ValueError(f"columns need different names; {sorted(repeated) or list(names)} repeat. Rename the labels.")
+    _put(path, write, Sheaf([(scores, labels)], names, list(labels), len(scores)))
+
+
+def write_rows(path: PathLike, rows: Rows, names: Sequence[str] | None = None) -> int:
+    """Write a stream as it comes, whole or not at all; return the number of rows.
+
+    What is written goes to a temporary file beside ``path``, which takes its place at the end: a full disk, bad input
+    or an interrupt half way leaves the old file as it was.
+
+    Parameters
+    ----------
+    path : str or path
+        File to write, in the format that its ending says, as for :func:`write_scores`.
+    rows : Rows
+        A stream, such as ``model.transform(gramian.rows("large.parquet"))``.
+    names : sequence of str, optional
+        Names of the columns; those of the stream, or x0, x1, ..., if not given.
+
+    Cost
+    ----
+    One block in memory; a row group of a Parquet file has at least as many rows as a block.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import numpy as np
+    >>> from gramian import rows
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "scores.csv")
+    ...     write_rows(path, rows(np.array([[1.5, 2.0], [3.0, 4.0]])), ["a", "b"]), path.read_text()
+    (2, 'a,b\\n1.5,2.0\\n3.0,4.0\\n')
+    """
+    names = list(names or rows.names)
+    if len(names) != rows.n_features or len(set(names)) < len(names):
+        raise ValueError(f"names={names!r} must be {rows.n_features} different names, one for each column.")
+    seen = 0
+
+    def blocks() -> Iterator[tuple[Array, Labels]]:
+        nonlocal seen
+        dtype: Any = None
+        for piece in watched(rows.pieces(), "writing", rows.n_rows):
+            dtype, seen = dtype or piece.values.dtype, seen + len(piece.values)
+            yield piece.values.astype(dtype, copy=False), {}
+        if dtype is None:
+            yield np.zeros((0, len(names))), {}
+
+    _put(path, _writer(path), Sheaf(blocks(), names, n_rows=rows.n_rows))
+    return seen
+
+
+def _put(path: PathLike, write: Writer, sheaf: Sheaf) -> None:
     if os.fspath(path) == "-":
-        write(sys.stdout.buffer, scores, names, labels)
+        write(sys.stdout.buffer, sheaf)
         sys.stdout.flush()
         return
     with atomic(path) as file:
-        write(file, scores, names, labels)
+        write(file, sheaf)
 
 
 def _writer(path: PathLike) -> Writer:
@@ -104,43 +172,51 @@ def _writer(path: PathLike) -> Writer:
     return WRITERS.get(ending, _write_csv)
 
 
-def _write_csv(file: BinaryIO, scores: Array, names: Sequence[str], labels: Labels, delimiter: str = ",") -> None:
+def _write_csv(file: BinaryIO, sheaf: Sheaf, delimiter: str = ",") -> None:
+    heads = [*sheaf.labels, *sheaf.names]
     # A bare carriage return ends a row for readers of CSV. A row of one empty cell would be a blank line.
-    signs = re.compile(rf'["\r\n{delimiter}]' if len(labels) + len(names) > 1 else rf'["\r\n{delimiter}]|^$')
+    signs = re.compile(rf'["\r\n{delimiter}]' if len(heads) > 1 else rf'["\r\n{delimiter}]|^$')
 
     def quoted(cell: str) -> str:
         return '"' + cell.replace('"', '""') + '"' if signs.search(cell) else cell
 
-    file.write((delimiter.join(map(quoted, [*labels, *names])) + "\n").encode())
-    for start in range(0, len(scores), TILE):
-        tile = slice(start, start + TILE)
-        words = (map(quoted, cells[tile]) for cells in labels.values())
-        # Python writes the fewest digits that read back equal; by columns this takes a third less time than by rows.
-        numbers = (map(repr, column.tolist()) for column in scores[tile].T)
-        file.write("".join(f"{delimiter.join(row)}\n" for row in zip(*words, *numbers, strict=True)).encode())
+    file.write((delimiter.join(map(quoted, heads)) + "\n").encode())
+    for scores, labels in sheaf.blocks:
+        for start in range(0, len(scores), TILE):
+            tile = slice(start, start + TILE)
+            words = (map(quoted, cells[tile]) for cells in labels.values())
+            # Python writes the fewest digits that read back equal; by columns this takes a third less than by rows.
+            numbers = (map(repr, column.tolist()) for column in scores[tile].T)
+            file.write("".join(f"{delimiter.join(row)}\n" for row in zip(*words, *numbers, strict=True)).encode())
 
 
-def _write_tsv(file: BinaryIO, scores: Array, names: Sequence[str], labels: Labels) -> None:
-    _write_csv(file, scores, names, labels, "\t")
+def _write_tsv(file: BinaryIO, sheaf: Sheaf) -> None:
+    _write_csv(file, sheaf, "\t")
 
 
 def _packed(write: Writer) -> Writer:
-    def pack(file: BinaryIO, scores: Array, names: Sequence[str], labels: Labels) -> None:
+    def pack(file: BinaryIO, sheaf: Sheaf) -> None:
         # Without a time or a name in it, the same scores are the same bytes.
         with gzip.GzipFile(filename="", mode="wb", compresslevel=6, fileobj=file, mtime=0) as stream:
-            write(stream, scores, names, labels)  # type: ignore[arg-type]
+            write(stream, sheaf)  # type: ignore[arg-type]
 
     return pack
 
 
-def _write_parquet(file: BinaryIO, scores: Array, names: Sequence[str], labels: Labels) -> None:
-    arrow_parquet.write_table(_arrow(scores, names, labels), file)
+def _write_parquet(file: BinaryIO, sheaf: Sheaf) -> None:
+    _write_tables(sheaf, lambda schema: arrow_parquet.ParquetWriter(file, schema))
 
 
-def _write_arrow(file: BinaryIO, scores: Array, names: Sequence[str], labels: Labels) -> None:
-    table = _arrow(scores, names, labels)
-    with arrow_ipc.new_file(file, table.schema) as writer:
-        writer.write_table(table)
+def _write_arrow(file: BinaryIO, sheaf: Sheaf) -> None:
+    _write_tables(sheaf, lambda schema: arrow_ipc.new_file(file, schema))
+
+
+def _write_tables(sheaf: Sheaf, new: Callable[[pa.Schema], Any]) -> None:
+    tables = (_arrow(scores, sheaf.names, labels) for scores, labels in sheaf.blocks)
+    first = next(tables)
+    with new(first.schema) as writer:
+        for table in chain([first], tables):
+            writer.write_table(table)
 
 
 def _arrow(scores: Array, names: Sequence[str], labels: Labels) -> pa.Table:
@@ -148,8 +224,25 @@ def _arrow(scores: Array, names: Sequence[str], labels: Labels) -> pa.Table:
     return pa.table({**texts, **{name: scores[:, at] for at, name in enumerate(names)}})
 
 
-def _write_npy(file: BinaryIO, scores: Array, names: Sequence[str], labels: Labels) -> None:
-    np.lib.format.write_array(file, np.ascontiguousarray(scores), allow_pickle=False)
+def _write_npy(file: BinaryIO, sheaf: Sheaf) -> None:
+    blocks, seen, head = iter(sheaf.blocks), 0, 0
+    for at, (scores, _) in enumerate(blocks):
+        if at == 0:
+            dtype = scores.dtype
+            head = _npy_header(file, sheaf.n_rows or 0, len(sheaf.names), dtype)
+        file.write(np.ascontiguousarray(scores).data)
+        seen += len(scores)
+    if seen != (sheaf.n_rows or 0):  # the number of rows is known only now; NumPy leaves room for it
+        file.seek(0)
+        if _npy_header(file, seen, len(sheaf.names), dtype) != head:
+            raise ValueError(f"the header of {seen:,} rows does not fit the room that was left for it. Write .parquet.")
+
+
+def _npy_header(file: BinaryIO, n: int, k: int, dtype: np.dtype) -> int:
+    held = io.BytesIO()
+    told = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": (n, k)}
+    np.lib.format.write_array_header_1_0(held, told)
+    return file.write(held.getvalue())
 
 
 #: Ending of the file name -> writer. A new format joins here; other endings are CSV.

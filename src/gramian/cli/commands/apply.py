@@ -13,6 +13,7 @@ from gramian.cli.apply import apply as apply_model
 from gramian.cli.figures import Figures, ScoreRequest
 from gramian.cli.figures import score as score_model
 from gramian.cli.report import dumps, written
+from gramian.operators import Rows
 from gramian.results import FitSummary
 
 TRANSFORM_HELP = """Scores of the rows of a table by a model.
@@ -63,13 +64,13 @@ def transform(
     y_table: o.SecondTable = None,
     ids: o.Ids = None,
     read: o.Read = None,
+    stream: o.Stream = False,
     quiet: o.Quiet = False,
     json: o.Json = False,
 ) -> o.Job:
     """Return the job of ``gramian transform``."""
-    return _job(
-        ApplyRequest("transform", model, table, output, y_table, ids, o.read_dialect(read)), quiet=quiet, json=json
-    )
+    request = ApplyRequest("transform", model, table, output, y_table, ids, stream, o.read_dialect(read))
+    return _job(request, quiet=quiet, json=json)
 
 
 def inverse(
@@ -90,11 +91,13 @@ def predict(
     output: Out = "-",
     ids: o.Ids = None,
     read: o.Read = None,
+    stream: o.Stream = False,
     quiet: o.Quiet = False,
     json: o.Json = False,
 ) -> o.Job:
     """Return the job of ``gramian predict``."""
-    return _job(ApplyRequest("predict", model, table, output, None, ids, o.read_dialect(read)), quiet=quiet, json=json)
+    request = ApplyRequest("predict", model, table, output, None, ids, stream, o.read_dialect(read))
+    return _job(request, quiet=quiet, json=json)
 
 
 def score(
@@ -129,15 +132,16 @@ def _job(request: ApplyRequest, *, quiet: bool, json: bool) -> o.Job:
 
 
 def _head(found: Applied | Figures) -> tuple[tuple[str, ...], list[tuple[str, str]]]:
-    n, d = found.table.values.shape
+    n, d = found.n_rows, len(found.table.columns)
+    how = ", streamed" if isinstance(found.table.values, Rows) else ""
     return (found.loaded.name, found.loaded.path), [
-        ("table", f"{found.table.source}: {n:,} rows, {d:,} numeric columns")
+        ("table", f"{found.table.source}: {n:,} rows, {d:,} numeric columns{how}")
     ]
 
 
 def _text(applied: Applied) -> str:
     title, lines = _head(applied)
-    lines.append((applied.result.what, written(applied.output, len(applied.table.values), applied.written)))
+    lines.append((applied.result.what, written(applied.output, applied.n_rows, applied.written)))
     return str(FitSummary(title, tuple(lines)))
 
 
@@ -147,7 +151,7 @@ def _json(applied: Applied) -> str:
             "estimator": applied.loaded.name,
             "model": applied.loaded.path,
             "source": applied.table.source,
-            "n": len(applied.table.values),
+            "n": applied.n_rows,
             "columns": applied.written,
             "dropped": list(applied.table.dropped),
             "files": [applied.output],

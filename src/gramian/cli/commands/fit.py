@@ -16,7 +16,9 @@ from gramian.cli.request import FitRequest
 HELP = """Fit a table; write scores and the model.
 
 TABLE ends in .csv, .tsv, .txt, .parquet, .npy or another ending that is read; - reads CSV from standard input. Numeric
-columns are used; text columns are labels and go to the output unchanged.
+columns are used; text columns are labels and go to the output unchanged. A folder or a pattern of files, and a table
+that is larger than the memory, is read block by block by the methods that need its rows but once; of text columns
+nothing is kept then.
 
 \b
 Methods:
@@ -55,6 +57,7 @@ def fit(
     encode: o.Encode = None,
     dates: o.Dates = None,
     read: o.Read = None,
+    stream: o.Stream = False,
     kernel: o.Kernel = None,
     kernel_y: Annotated[str | None, typer.Option(metavar="TEXT", help="Kernel of the second view.")] = None,
     landmarks: Annotated[
@@ -110,6 +113,7 @@ def fit(
         ids=ids,
         encode=o.names(encode),
         dates=o.names(dates),
+        stream=stream,
         dialect=o.read_dialect(read),
         options=o.given(**special),
         settings=o.given(memory=memory, threads=threads),

@@ -1,0 +1,228 @@
+"""Files that are read block by block: what each kind must say of itself, and those that hold one matrix."""
+
+from __future__ import annotations
+
+import math
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gramian.operators.row_sources import counted
+from gramian.operators.rows import Piece
+from gramian.results import Array
+from gramian.tables.arrays import read_header
+from gramian.tables.hdf5 import column_names, open_hdf5
+from gramian.tables.limits import MOST_COLUMNS
+from gramian.tables.table import Column, Dialect, TableError, first_line
+
+NOTHING = np.empty(0)
+
+
+class RowFile(ABC):
+    """A file whose rows are read in blocks.
+
+    Attributes
+    ----------
+    sheet : list of Column
+        The columns as they are known before rows are read; numeric ones have ``numbers`` without content.
+    named : bool
+        Whether the file names its columns.
+    n_rows : int or None
+        Number of rows, if the file says so.
+    """
+
+    named: bool = True
+    n_rows: int | None = None
+    sheet: list[Column]
+
+    def __init__(self, path: Path, dialect: Dialect) -> None:
+        self.path, self.source, self.dialect = path, os.fspath(path), dialect
+        self.seen = _stamp(path)
+        self._open()
+        self.check()
+
+    @abstractmethod
+    def _open(self) -> None:
+        """Learn columns and number of rows."""
+
+    @abstractmethod
+    def read(self, names: list[str], size: int) -> Iterator[Piece]:
+        """Blocks of the named columns, ``size`` rows each."""
+
+    def check(self) -> None:
+        """Refuse to go on with a file that is not the one that was opened."""
+        now = _stamp(self.path)
+        if now != self.seen:
+            what = f"{self.seen[0]:,} bytes before, {now[0]:,} now" if now[0] != self.seen[0] else "it was written to"
+            raise TableError(f"{self.source} changed while it was read ({what}). Read it again when it is complete.")
+
+
+def _stamp(path: Path) -> tuple[int, int]:
+    found = path.stat()
+    total = found.st_size
+    if path.is_dir():  # a Zarr array
+        return sum(part.stat().st_size for part in path.rglob("*")), max(p.stat().st_mtime_ns for p in path.rglob("*"))
+    return total, found.st_mtime_ns
+
+
+class NpyFile(RowFile):
+    """One matrix in NumPy's own format, by plain reads: pages of a map would count as memory of the process."""
+
+    named = False
+
+    def _open(self) -> None:
+        try:
+            with open(self.path, "rb") as file:
+                shape, self.fortran, self.dtype = read_header(file)
+                self.start = file.tell()
+        except OSError:
+            raise
+        except Exception as error:  # a damaged header makes NumPy raise nearly anything
+            raise TableError(f"{self.source} is not a readable .npy file of numbers ({first_line(error)}).") from error
+        check_matrix(shape, self.dtype, self.source)
+        self.n_rows, self.d = shape
+        if self.start + math.prod(shape) * self.dtype.itemsize > self.seen[0]:
+            raise TableError(f"{self.source} is cut short: it is smaller than its shape {shape} says. Save it again.")
+        self.sheet = numeric(f"x{at}" for at in range(self.d))
+
+    def read(self, names: list[str], size: int) -> Iterator[Piece]:
+        places = [int(name[1:]) for name in names]
+        whole, n = places == list(range(self.d)), self.n_rows or 0
+        with open(self.path, "rb", buffering=0) as file:
+            for start in range(0, n, size):
+                rows = min(size, n - start)
+                if self.fortran:
+                    values = np.stack([self._fill(file, j * n + start, rows) for j in places], axis=1)
+                else:
+                    values = self._fill(file, start * self.d, rows * self.d).reshape(rows, self.d)
+                    values = values if whole else values[:, places]
+                yield Piece(as_floats(values), counted(self.source, start), (start + rows) / n)
+
+    def _fill(self, file: Any, at: int, count: int) -> Array:
+        """Read entries in the order of the file."""
+        values = np.empty(count, self.dtype)
+        view, done = values.view(np.uint8).data, 0
+        file.seek(self.start + at * self.dtype.itemsize)
+        while done < len(view):
+            got = file.readinto(view[done:])
+            if not got:
+                self.check()
+                raise TableError(f"{self.source} is cut short at entry {at:,}. Save it again.")
+            done += got
+        return values
+
+
+class SlicedFile(RowFile):
+    """A matrix behind a library that reads slices of it."""
+
+    @abstractmethod
+    def matrix(self) -> AbstractContextManager[Any]:
+        """Open the matrix."""
+
+    def _open(self) -> None:
+        with self.matrix() as item:
+            records = item.dtype.names
+            if records:
+                self.n_rows = item.shape[0]
+                kinds = ((name, item.dtype[name]) for name in records)
+                self.sheet = [
+                    Column(name, numbers=NOTHING)
+                    if kind.kind in "biuf" and not kind.shape
+                    else Column(name, remark=f"holds {kind}, left out")
+                    for name, kind in kinds
+                ]
+                return
+            check_matrix(item.shape, item.dtype, self.source)
+            names = column_names(item)
+            self.named, self.n_rows = names is not None, item.shape[0]
+            self.sheet = numeric(names or (f"x{at}" for at in range(item.shape[1])))
+
+    def read(self, names: list[str], size: int) -> Iterator[Piece]:
+        n, places = self.n_rows or 0, {column.name: at for at, column in enumerate(self.sheet)}
+        chosen = [places[name] for name in names]
+        whole = chosen == list(range(len(self.sheet)))
+        with self.matrix() as item:
+            for start in range(0, n, size):
+                try:
+                    values = item[start : start + size]
+                except Exception as error:  # a damaged chunk makes these libraries raise nearly anything
+                    self.check()
+                    where = f"rows {start:,} to {min(start + size, n):,}"
+                    raise TableError(f"{self.source}: {where} cannot be read ({first_line(error)}).") from error
+                if item.dtype.names:
+                    values = np.stack([values[name].astype(np.float64) for name in names], axis=1)
+                elif not whole:
+                    values = values[:, chosen]
+                yield Piece(as_floats(values), counted(self.source, start), min(1.0, (start + size) / n))
+
+
+class Hdf5File(SlicedFile):
+    """A dataset of an HDF5 file."""
+
+    def matrix(self) -> AbstractContextManager[Any]:
+        return open_hdf5(self.path, self.source, self.dialect)
+
+
+class ZarrFile(SlicedFile):
+    """An array of a Zarr folder, or the only one of a group."""
+
+    def matrix(self) -> AbstractContextManager[Any]:
+        return _Held(self._array)
+
+    @cached_property
+    def _array(self) -> Any:
+        try:
+            import zarr
+        except ModuleNotFoundError:
+            raise TableError(f"{self.source}: Zarr arrays need zarr: pip install zarr.") from None
+        try:
+            found = zarr.open(self.source, mode="r")
+            if hasattr(found, "shape"):
+                return found
+            arrays = {name: item for name, item in found.arrays() if len(item.shape) == 2}
+        except Exception as error:
+            raise TableError(f"{self.source} is not a readable Zarr array ({first_line(error)}).") from error
+        wanted = self.dialect.sheet
+        if wanted is None and len(arrays) == 1:
+            return next(iter(arrays.values()))
+        if wanted not in arrays:
+            raise TableError(f"{self.source} has the matrices {', '.join(arrays) or 'none'}; say which with sheet=.")
+        return arrays[wanted]
+
+
+class _Held(AbstractContextManager[Any]):
+    """Something that needs no closing."""
+
+    def __init__(self, item: Any) -> None:
+        self.item = item
+
+    def __enter__(self) -> Any:
+        return self.item
+
+    def __exit__(self, *failure: object) -> None:
+        return None
+
+
+def numeric(names: Any) -> list[Column]:
+    """Columns of numbers, before any are read."""
+    return [Column(name, numbers=NOTHING) for name in names]
+
+
+def as_floats(values: Array) -> Array:
+    """Doubles, or single precision if they are stored so."""
+    kept = values.dtype in (np.float64, np.float32) and values.dtype.isnative
+    return values if kept else values.astype(np.float32 if values.dtype.str[1:] == "f4" else np.float64)
+
+
+def check_matrix(shape: tuple[int, ...], dtype: np.dtype, source: str) -> None:
+    """Refuse what is no matrix of real numbers."""
+    if len(shape) != 2 or shape[1] < 1 or shape[0] < 0 or shape[1] > MOST_COLUMNS:
+        raise TableError(f"{source}: the array has shape {shape}; rows and columns, n x d, are expected.")
+    if dtype.kind not in "biuf":
+        raise TableError(f"{source}: the array has dtype {dtype}; real numbers are expected.")
