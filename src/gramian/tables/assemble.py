@@ -210,10 +210,27 @@ def _remarks(columns: list[Column], features: list[Column]) -> list[str]:
 
 def stack(features: list[Column], rows: int) -> Array:
     """Columns of numbers beside each other, row by row in memory."""
-    values = np.empty((rows, len(features)))
     numbers = [column.numbers for column in features]
+    beside = _beside(numbers, rows)
+    if beside is not None:
+        return beside
+    values = np.empty((rows, len(features)))
     for start in range(0, rows, TILE):
         tile = slice(start, start + TILE)
         for at, column in enumerate(numbers):
             values[tile, at] = column[tile]  # type: ignore[index]
     return values
+
+
+def _beside(numbers: list[Array | None], rows: int) -> Array | None:
+    """Return the table that these are all columns of, in its order, as some readers make them."""
+    table = None if not numbers or numbers[0] is None else numbers[0].base
+    if not isinstance(table, np.ndarray) or table.shape != (rows, len(numbers)) or not table.flags.c_contiguous:
+        return None
+    start, step = table.ctypes.data, table.itemsize
+    for at, column in enumerate(numbers):
+        if column is None or column.base is not table or column.ctypes.data != start + at * step:
+            return None
+        if column.strides != table.strides[:1]:
+            return None
+    return table

@@ -15,6 +15,7 @@ from gramian.tables.excel import read_excel
 from gramian.tables.hdf5 import read_hdf5
 from gramian.tables.limits import allowance, check_size
 from gramian.tables.parquet import read_arrow, read_parquet
+from gramian.tables.plain import LARGE, read_plain
 from gramian.tables.table import Dialect, Sheet, Table, TableError
 from gramian.tables.text import read_text
 
@@ -22,8 +23,10 @@ Reader = Callable[[Path, str, Dialect], Sheet]
 
 
 def _read_csv(path: Path, source: str, dialect: Dialect) -> Sheet:
-    check_size(path.stat().st_size, source, "the text")
-    return read_text(path.read_bytes(), source, dialect)
+    size = path.stat().st_size
+    check_size(size, source, "the text")
+    plain = read_plain(path, source, dialect) if size >= LARGE else None
+    return plain or read_text(path.read_bytes(), source, dialect)
 
 
 def _read_tsv(path: Path, source: str, dialect: Dialect) -> Sheet:
@@ -111,7 +114,8 @@ def read_table(
 
     Cost
     ----
-    The file in memory once, and its numbers once or twice; what would not fit is refused before it is read.
+    The file in memory once, and its numbers once or twice; of a large text file that holds plain numbers only, just
+    these. What would not fit is refused before it is read.
 
     Examples
     --------

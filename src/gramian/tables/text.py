@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from typing import Any
 
 from gramian.tables.arrow import arrow_csv, pa, to_column, to_days
 from gramian.tables.encodings import to_utf8
@@ -23,6 +24,54 @@ BLANK = re.compile(rb"(?:(?<=[\r\n])|\A) +(?=[\r\n]|\Z)")
 
 def read_text(data: bytes, source: str, dialect: Dialect, *, before: int = 0) -> Sheet:
     """Read delimited text, which ``before`` lines come before; what the dialect leaves open the first lines say."""
+    opening = begin(data, source, dialect, before)
+    try:
+        return _read_rows(opening, dialect)
+    except TableError:
+        # A line of blanks is a row with one cell to Arrow, and no row at all to the people who write them.
+        data = opening.records.data
+        if b'"' in data or not BLANK.search(data):
+            raise
+        records = replace(opening.records, data=BLANK.sub(b"", data))
+        return _read_rows(replace(opening, records=records, first=records.head(1)[0]), dialect)
+
+
+@dataclass(frozen=True)
+class Opening:
+    """What the first lines say: where records end, the first of them, and whether it names the columns."""
+
+    records: Records
+    first: Record
+    header: bool
+    remarks: tuple[str, ...]
+
+    @property
+    def width(self) -> int:
+        """Cells of a row."""
+        return len(self.first.cells)
+
+    @property
+    def start(self) -> int:
+        """Bytes before the first row."""
+        return self.first.end if self.header else 0
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the columns."""
+        return [cell.strip() for cell in self.first.cells] if self.header else [f"x{at}" for at in range(self.width)]
+
+    def probe(self) -> list[list[str]]:
+        """Cells of the first rows."""
+        return [record.cells for record in self.records.head(max(2, min(100, PROBE // self.width)))[self.header :]]
+
+    def decimal(self, dialect: Dialect, probe: list[list[str]]) -> str:
+        """Sign between whole numbers and fractions."""
+        told = dialect.decimal or {"": None, ".": ","}.get(dialect.thousands or "", ".")
+        return told or find_mark(zip(*probe, strict=False))
+
+
+def begin(data: bytes, source: str, dialect: Dialect, before: int = 0) -> Opening:
+    """Look at the first lines."""
     _check(dialect)
     if data.startswith(b"\x1f\x8b") and dialect.encoding is None:
         data = gunzip(data, source)
@@ -34,39 +83,30 @@ def read_text(data: bytes, source: str, dialect: Dialect, *, before: int = 0) ->
         data = _single_spaces(data)
     records = Records(data, delimiter, source, before)
     first = records.head(1)[0]
+    if len(first.cells) > MOST_COLUMNS:
+        raise TableError(f"{source} has {len(first.cells):,} columns. Are rows and columns swapped?")
     numbers = sum(map(is_numeral, first.cells))
     header = numbers < len(first.cells) if dialect.header is None else dialect.header
     if header and dialect.header is None and 2 * numbers >= len(first.cells):
         share = f"{numbers} of its {len(first.cells)} cells are numbers"
         remarks = (*remarks, f"line {first.line} was read as the header, though {share}")
-    try:
-        return _read_rows(records, first, header, remarks, dialect)
-    except TableError:
-        # A line of blanks is a row with one cell to Arrow, and no row at all to the people who write them.
-        if b'"' in data or not BLANK.search(data):
-            raise
-        records = Records(BLANK.sub(b"", data), delimiter, source, before)
-        return _read_rows(records, records.head(1)[0], header, remarks, dialect)
+    return Opening(records, first, header, remarks)
 
 
-def _read_rows(records: Records, first: Record, header: bool, remarks: tuple[str, ...], dialect: Dialect) -> Sheet:
-    width, start = len(first.cells), first.end if header else 0
-    if width > MOST_COLUMNS:
-        raise TableError(f"{records.source} has {width:,} columns. Are rows and columns swapped?")
-    names = [cell.strip() for cell in first.cells] if header else [f"x{at}" for at in range(width)]
+def _read_rows(opening: Opening, dialect: Dialect) -> Sheet:
+    records, names, remarks = opening.records, opening.names, opening.remarks
 
     def place(row: int) -> str:
-        return f"line {records.line(row + header)}"
+        return f"line {records.line(row + opening.header)}"
 
-    if not re.compile(rb"\S").search(records.data, start):
+    if not re.compile(rb"\S").search(records.data, opening.start):
         return Sheet([Column(name) for name in names], 0, place, remarks)
-    probe = [record.cells for record in records.head(max(2, min(100, PROBE // width)))[header:]]
+    probe = opening.probe()
     text = frozenset(at for at, name in enumerate(names) if name in dialect.as_text)
-    decimal = dialect.decimal or {"": find_mark(zip(*probe, strict=False)), ".": ","}.get(dialect.thousands or "", ".")
-    parser = Parser(records, start, first, text, decimal)
+    parser = Parser(opening, text, opening.decimal(dialect, probe))
     columns, rows = parser.columns(names, probe[0] if probe else [])
     late = [column.text for column in columns if column.text is not None and column.name not in dialect.as_text]
-    if dialect.decimal is None and not dialect.thousands and decimal == "." and find_mark(late) == ",":
+    if dialect.decimal is None and not dialect.thousands and parser.decimal == "." and find_mark(late) == ",":
         parser = replace(parser, decimal=",")
         columns, rows = parser.columns(names, [])
     if parser.decimal == "," and dialect.decimal is None:
@@ -81,19 +121,20 @@ def _read_rows(records: Records, first: Record, header: bool, remarks: tuple[str
 
 @dataclass(frozen=True)
 class Parser:
-    """Arrow's parser of the rows from byte ``start`` on; it names columns 0, 1, ... as names of a file may repeat."""
+    """Arrow's parser of the rows; it names columns 0, 1, ... as names of a file may repeat."""
 
-    records: Records
-    start: int
-    first: Record
+    opening: Opening
     text: frozenset[int]
     decimal: str
 
+    def is_number(self, cell: str) -> bool:
+        """Whether Arrow would take a cell for a number, and everybody else too."""
+        return (POINT if self.decimal == "." else COMMA).fullmatch(cell) is not None
+
     def columns(self, names: list[str], probe: list[str]) -> tuple[list[Column], int]:
         """Parse and count all rows; cells of one row of them, the probe, say which columns should be numbers."""
-        shape = POINT if self.decimal == "." else COMMA
         # To find types takes most of the time of a wide table, and one row nearly always knows the numbers.
-        known = {str(at): pa.float64() for at, cell in enumerate(probe) if shape.fullmatch(cell)}
+        known = {str(at): pa.float64() for at, cell in enumerate(probe) if self.is_number(cell)}
         known |= {str(at): pa.string() for at, cell in enumerate(probe) if WORD.fullmatch(cell) and cell not in ABSENT}
         known |= {str(at): pa.string() for at in self.text}
         try:
@@ -106,32 +147,34 @@ class Parser:
         return self._as_they_stand(table, names), table.num_rows
 
     def _parse(self, types: dict[str, pa.DataType], only: list[str] | None = None) -> pa.Table:
-        data, width = self.records.data, len(self.first.cells)
-        body = pa.py_buffer(data).slice(self.start)
-        parsing = arrow_csv.ParseOptions(
-            delimiter=self.records.delimiter, newlines_in_values=data.find(b'"', self.start) >= 0
-        )
-        converting = arrow_csv.ConvertOptions(
-            column_types=types, include_columns=only, decimal_point=self.decimal, null_values=MISSING
-        )
-
-        def read(block: int) -> pa.Table:
-            names = [*map(str, range(width))]
-            reading = arrow_csv.ReadOptions(column_names=names, block_size=min(block, LARGEST_BLOCK))
-            return arrow_csv.read_csv(pa.BufferReader(body), reading, parsing, converting)
-
+        data, start = self.opening.records.data, self.opening.start
+        body, quoted = pa.py_buffer(data).slice(start), data.find(b'"', start) >= 0
         try:
-            return read(max(BLOCK, 16 * self.first.end))
+            return self.parse(pa.BufferReader(body), types, only, quoted=quoted)
         except pa.ArrowInvalid as error:
             if "straddl" not in str(error):
                 raise
-            return read(body.size + 1)
+            return self.parse(pa.BufferReader(body), types, only, quoted=quoted, block=body.size + 1)
+
+    def parse(
+        self, rows: Any, types: dict[str, pa.DataType], only: list[str] | None = None, *, quoted: bool, block: int = 0
+    ) -> pa.Table:
+        """Parse an Arrow file that stands at the first row."""
+        names, block = [*map(str, range(self.opening.width))], block or max(BLOCK, 16 * self.opening.first.end)
+        return arrow_csv.read_csv(
+            rows,
+            arrow_csv.ReadOptions(column_names=names, block_size=min(block, LARGEST_BLOCK)),
+            arrow_csv.ParseOptions(delimiter=self.opening.records.delimiter, newlines_in_values=quoted),
+            arrow_csv.ConvertOptions(
+                column_types=types, include_columns=only, decimal_point=self.decimal, null_values=MISSING
+            ),
+        )
 
     def _as_they_stand(self, table: pa.Table, names: list[str]) -> list[Column]:
         """Turn Arrow's columns into ours; labels shall read as in the file, not as Arrow would write them."""
         temporal = {field.name for field in table.schema if pa.types.is_temporal(field.type)}
         whole = {field.name for field in table.schema if pa.types.is_integer(field.type)}
-        if whole and not re.search(rb"0[xX][0-9a-fA-F]", self.records.data):
+        if whole and not re.search(rb"0[xX][0-9a-fA-F]", self.opening.records.data):
             whole = set()
         again = sorted(temporal | whole, key=int)
         raw = self._parse(dict.fromkeys(again, pa.string()), again) if again else None
@@ -149,8 +192,8 @@ class Parser:
         return columns
 
     def _refusal(self, error: pa.ArrowInvalid) -> TableError:
-        source = self.records.source
-        reason = self.records.ragged(len(self.first.cells), self.first.line)
+        records, first = self.opening.records, self.opening.first
+        source, reason = records.source, records.ragged(len(first.cells), first.line)
         if reason:
             return TableError(
                 f"{source}: {reason}. Give every row the same cells, and quote cells that hold a delimiter."
