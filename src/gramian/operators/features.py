@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -135,12 +135,17 @@ class Desk:
 
     def values(self, X: Any) -> Array:
         """Kernel values ``K(X, Z)`` of a block of rows; overwritten by the next."""
-        n, m = X.shape[0], self.map.size
+        for _ in self.pieces(X):
+            pass
+        return self.room[: X.shape[0]]
+
+    def pieces(self, X: Any) -> Iterator[tuple[slice, Array]]:
+        """Kernel values of a block, some rows at a time while they are in the cache."""
         # Rows are prepared block by block: a table that nearly fills the memory is never copied.
-        pairs, everything = self.map.kernel.pairs(X, self.map.anchors, self.dtype), slice(0, m)
-        for rows in spans(n, max(16, VALUES // m)):
+        pairs, everything = self.map.kernel.pairs(X, self.map.anchors, self.dtype), slice(0, self.map.size)
+        for rows in spans(X.shape[0], max(16, VALUES // self.map.size)):
             pairs.tile(rows, everything, self.room[rows])
-        return self.room[:n]
+            yield rows, self.room[rows]
 
     def mapped(self, X: Any) -> Array:
         """Features of a block of rows; overwritten by the next."""

@@ -121,8 +121,7 @@ class _Sums:
             own = plan.map.kernel.diagonal(X)
             self.traces[view] += own.sum() if weights is None else weights @ own
             part = slice(at, at + plan.width)
-            plan.write(desk, X, A[:, part])
-            A[:, part] -= self.pilot[part].astype(A.dtype)
+            plan.write(desk, X, self.pilot[part].astype(A.dtype), A[:, part])
             at = part.stop
         if beside is not None:
             A[:, at:] = beside - self.pilot[at:]

@@ -16,8 +16,9 @@ from gramian.results import Array
 #: Condition number up to which sums may be mapped in place of rows, in units of 1 / eps. Sums in single precision are
 #: over blocks of rows whose rounding is random: what is left of it after many blocks is far below the bound.
 BEARABLE = {np.dtype(np.float64): 4e-10, np.dtype(np.float32): 1e-3}
-#: One in so many directions is taken out of the kernel values, if they are too badly conditioned as they are.
-TAKEN_OUT = 16
+#: One in so many directions is taken out of the kernel values, if they are too badly conditioned as they are; more if
+#: those are not enough.
+TAKEN_OUT = (64, 16)
 #: Rows for each feature below which there is nothing to save.
 FEW = 4
 
@@ -51,18 +52,18 @@ class Plan:
         """Number of columns that are summed."""
         return self.map.size + (0 if self.leading is None else self.leading.shape[1])
 
-    def write(self, desk: Desk, X: Any, out: Array) -> None:
-        """Write what is summed of a block of rows."""
+    def write(self, desk: Desk, X: Any, pilot: Array, out: Array) -> None:
+        """Write what is summed of a block of rows, seen from the pilot."""
         if self.after is None:
-            out[...] = desk.mapped(X)
+            np.subtract(desk.mapped(X), pilot, out=out)
             return
-        C, m = desk.values(X), self.map.size
-        if self.leading is None:
-            out[...] = C
-            return
-        a = np.matmul(C, self.leading)
-        np.subtract(C, a @ self.leading.T, out=out[:, :m])
-        out[:, m:] = a
+        m, U = self.map.size, self.leading
+        for rows, C in desk.pieces(X):
+            if U is not None:
+                a = C @ U
+                np.subtract(a, pilot[m:], out=out[rows, m:])
+                C -= a @ U.T
+            np.subtract(C, pilot[:m], out=out[rows, :m])
 
 
 def plan_for(map: FeatureMap, n: int, dtype: np.dtype) -> Plan:
@@ -75,9 +76,10 @@ def plan_for(map: FeatureMap, n: int, dtype: np.dtype) -> Plan:
         smallest = 1 / _largest(lambda v: R @ (R.T @ v), map.size)
         if _largest(lambda v: _gram(R, v), map.size) <= bound * smallest:
             return Plan(map, R)
-        U = _leading(R, max(1, map.size // TAKEN_OUT))
-        if _largest(lambda v: _beside(U, _gram(R, _beside(U, v))), map.size) <= bound * smallest:
-            return Plan(map, np.concatenate([R, U.T @ R]), U.astype(dtype))
+        for share in TAKEN_OUT:
+            U = _leading(R, max(1, map.size // share))
+            if _left(R, U) <= bound * smallest:
+                return Plan(map, np.concatenate([R, U.T @ R]), U.astype(dtype))
     return Plan(map)
 
 
@@ -87,8 +89,13 @@ def _gram(R: Array, V: Array) -> Array:
     return scipy.linalg.solve_triangular(R, half, trans="T", check_finite=False)
 
 
-def _beside(U: Array, v: Array) -> Array:
-    return v - U @ (U.T @ v)
+def _left(R: Array, U: Array) -> float:
+    """Largest eigenvalue of W without the directions U."""
+
+    def beside(v: Array) -> Array:
+        return v - U @ (U.T @ v)
+
+    return _largest(lambda v: beside(_gram(R, beside(v))), len(R))
 
 
 def _leading(R: Array, k: int) -> Array:
