@@ -13,6 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 
+from gramian.estimators.kernel_streams import Seen
 from gramian.estimators.random_projection import RandomMap
 from gramian.models.codec import state_of
 from gramian.models.container import ModelError
@@ -26,6 +27,7 @@ SHAPES: dict[str, dict[str, str]] = {
     "estimators.Targets": {"values": "nq"},
     "operators.FeatureMap": {"anchors": "nw", "root": "nn"},
     "operators.FeatureMeans": {"anchors": "nw", "coefficients": "nk", "squares": "k", "origin": "w"},
+    "operators.MappedMoments": {"traces": "v"},
     "operators.Moments": {"pilot": "d", "scatter": "dd", "offset": "d"},
     "projection.KernelProjection": {"anchors": "nw", "coefficients": "nk", "offset": "k", "mean": "n"},
     "projection.LinearProjection": {"mean": "d", "weights": "dk", "back": "ke"},
@@ -100,6 +102,14 @@ def _check_widths(estimator: Any) -> None:
         rows, d = kept_rows(estimator, name), getattr(estimator, width, None)
         if rows is not None and (len(rows.shape) != 2 or rows.shape[1] != d):
             raise ModelError(f"{name} keeps rows of shape {rows.shape}, {width} is {d!r}")
+    if isinstance(seen := getattr(estimator, "seen_", None), Seen):
+        widths = [getattr(estimator, name, None) for name in ("n_features_in_", "n_features_y_in_")]
+        for features, d in zip(seen.maps, widths, strict=False):
+            if features.anchors.shape[1] != d:
+                raise ModelError(f"seen_ keeps landmarks of shape {features.anchors.shape}, for rows of width {d!r}")
+        wide = sum(features.size for features in seen.maps)
+        if any(sum(part.sizes) != wide or part.moments.d < wide for part in seen.parts) or not seen.parts:
+            raise ModelError(f"seen_ keeps moments that are not those of its {wide} features")
 
 
 def kept_rows(estimator: Any, name: str) -> Any:

@@ -11,9 +11,9 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from gramian import adequacy, estimators, kernels, projection, results, solvers
-from gramian.estimators import landmarks, random_projection, regression_path, targets, two_blocks
+from gramian.estimators import kernel_streams, landmarks, random_projection, regression_path, targets, two_blocks
 from gramian.kernels import waves
-from gramian.operators import features, means, moments
+from gramian.operators import features, mapped_moments, means, moments
 from gramian.solvers import conjugate, direct, factor, residuals, rotation
 from gramian.spaces import conditional, gaussian, ridge_values
 from gramian.spaces import factor as factor_space
@@ -28,8 +28,10 @@ VALUES: tuple[type, ...] = (
     factor_space.FactorModel,
     features.FeatureMap,
     gaussian.Isotropic,
+    kernel_streams.Seen,
     landmarks.Landmarks,
     landmarks.RandomFeatures,
+    mapped_moments.MappedMoments,
     means.FeatureMeans,
     moments.Moments,
     projection.KernelProjection,
