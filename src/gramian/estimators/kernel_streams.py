@@ -215,6 +215,6 @@ def add_first_rows(estimator: Any, summary: FitSummary, first: int, n: int, *mor
         return FitSummary(summary.title, summary.lines, facts)
     *others, last = what
     named = f"{', '.join(others)} and {last}" if others else last
-    line = ("first rows", f"{named} were found in the first {first:,} of {n:,} rows")
+    line = ("first rows", f"{first:,} of {n:,} gave {named}")
     top, *rest = summary.lines
     return FitSummary(summary.title, (top, line, *rest), facts)

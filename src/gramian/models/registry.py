@@ -11,7 +11,15 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from gramian import adequacy, estimators, kernels, projection, results, solvers
-from gramian.estimators import kernel_streams, landmarks, random_projection, regression_path, targets, two_blocks
+from gramian.estimators import (
+    kernel_kmeans_streams,
+    kernel_streams,
+    landmarks,
+    random_projection,
+    regression_path,
+    targets,
+    two_blocks,
+)
 from gramian.kernels import waves
 from gramian.operators import features, mapped_moments, means, moments
 from gramian.solvers import conjugate, direct, factor, residuals, rotation
@@ -28,6 +36,7 @@ VALUES: tuple[type, ...] = (
     factor_space.FactorModel,
     features.FeatureMap,
     gaussian.Isotropic,
+    kernel_kmeans_streams.SeenMeans,
     kernel_streams.Seen,
     landmarks.Landmarks,
     landmarks.RandomFeatures,

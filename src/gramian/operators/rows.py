@@ -83,7 +83,8 @@ class Rows(ABC):
 
     def toarray(self) -> Array:
         """All rows in memory."""
-        return np.concatenate([np.zeros((0, self.n_features)), *self.blocks()])
+        blocks = list(self.blocks())
+        return np.concatenate(blocks) if blocks else np.zeros((0, self.n_features))
 
     def __repr__(self) -> str:
         count = "rows" if self.n_rows is None else f"{self.n_rows:,} rows"
