@@ -245,9 +245,11 @@ def by_blocks(method: Callable[..., Any]) -> Callable[..., Any]:
         def found(block: Array) -> Array:
             return np.asarray(method(self, block.view(Checked)))
 
-        width = found(np.zeros((1, X.n_features))).reshape(1, -1).shape[1]
+        sample = found(np.zeros((1, X.n_features)))
+        width = sample.size
         names = tuple(map(str, self.get_feature_names_out())) if method.__name__ == "transform" else None
         answers = Answers(self, X, found, width, names)
+        answers.text = sample.dtype.kind not in "biuf"
         Y = named.get("Y", more[0] if more else None)
         if Y is None or not hasattr(self, "_y_scores"):
             return answers

@@ -47,6 +47,11 @@ class RowFile(ABC):
         self._open()
         self.check()
 
+    @property
+    def about(self) -> int:
+        """Number of rows that a file of this size has if they take eight bytes a number."""
+        return max(1, self.seen[0] // (8 * max(len(self.sheet), 1)))
+
     @abstractmethod
     def _open(self) -> None:
         """Learn columns and number of rows."""
