@@ -26,13 +26,15 @@ def seen_pairs(estimator: Any, X: Rows, Y: Any) -> Seen:
     maps = tuple(map(_features, estimator._approximations(), kernels, first))
     sets = 1 if estimator.folds is None else 2
     sums = [MappedSums(maps, 0, narrowest(first), X.n_rows, sets=sets) for _ in range(sets)]
+    del first
     at = 0
     for block in stream.blocks():
         views = estimator._from(*block)
         for total, chosen in zip(sums, _held(len(views[0]), at, estimator.folds), strict=True):
             total.add([view[chosen] for view in views])
         at += len(views[0])
-    return Seen(kernels, maps, tuple(total.moments() for total in sums), len(stream.first[0]))
+        del block, views  # or they would be kept while the next are read
+    return Seen(kernels, maps, tuple(total.moments() for total in sums), stream.n_first)
 
 
 def more_pairs(estimator: Any, X: Any, Y: Any) -> Seen:

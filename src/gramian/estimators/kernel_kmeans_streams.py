@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -69,7 +68,13 @@ class SeenMeans:
 
     def look(self, blocks: Iterable[tuple[Array, ...]], means: Array) -> Tally:
         """One pass over rows."""
-        return reduce(Tally.__add__, (tally(self.features, moved(X, self.origin), means) for X, *_ in blocks))
+        total: Tally | None = None
+        for views in blocks:
+            found = tally(self.features, moved(views[0], self.origin), means)
+            total = found if total is None else total + found
+            del views  # or they would be kept while the next are read
+        assert total is not None  # a stream without rows was refused
+        return total
 
     def after(self, X: Any) -> SeenMeans:
         """Count a block for the nearest means, then move them to the mean of all rows counted for them so far."""
@@ -116,9 +121,10 @@ def by_steps(seen: SeenMeans, stream: KernelStream, size: int | None) -> tuple[S
     """One pass: each block, or each ``size`` rows, are counted for the nearest means and then move them."""
     blocks, steps = stream.blocks(), 1
     next(blocks)  # the first rows have been clustered
-    for X, *_ in blocks:
-        for rows in spans(len(X), size or len(X)):
-            seen, steps = seen.after(X[rows]), steps + 1
+    for views in blocks:
+        for rows in spans(len(views[0]), size or len(views[0])):
+            seen, steps = seen.after(views[0][rows]), steps + 1
+        del views  # or they would be kept while the next are read
     return seen, one_pass(seen, steps)
 
 

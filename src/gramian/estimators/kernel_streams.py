@@ -38,7 +38,10 @@ class KernelStream(Reader):
     Attributes
     ----------
     first : tuple of arrays
-        The first rows of each view: the first block, or more of them until there are enough.
+        The first rows of each view: the first block, or more of them until there are enough. Let go by
+        :meth:`blocks`.
+    n_first : int
+        How many those are.
     """
 
     def __init__(self, estimator: Any, X: Rows, Y: Any = None, *, name: str = "y", sample_weight: Any = None) -> None:
@@ -47,13 +50,14 @@ class KernelStream(Reader):
         self._coming = self.pieces("reading")
         self.first = self._first(_rows_wanted(estimator.landmarks))
         self.dtype = narrowest(self.first)
-        if len(self.first[0]) < 2:
-            found = len(self.first[0])
-            raise ValueError(f"X has {found} sample; {type(estimator).__name__} needs at least 2, one a row.")
+        self.n_first = len(self.first[0])
+        if self.n_first < 2:
+            raise ValueError(f"X has {self.n_first} sample; {type(estimator).__name__} needs at least 2, one a row.")
 
     def blocks(self) -> Iterator[tuple[Array, ...]]:
         """All rows, in one pass that began with the first of them."""
-        yield self.first
+        waiting, self.first = [self.first], ()
+        yield waiting.pop()  # not held while the others are read
         yield from self._checked(self._coming)
 
     def again_blocks(self) -> Iterator[tuple[Array, ...]]:
@@ -150,13 +154,13 @@ def second_stream(X: Rows, y: Any, name: str = "y") -> Any:
 def seen_of(estimator: Any, X: Rows, Y: Any = None, sample_weight: Any = None) -> Seen:
     """Read a stream, with targets beside it or without."""
     stream = KernelStream(estimator, X, Y, sample_weight=sample_weight)
-    first = stream.first[0]
-    kernel = as_kernel(estimator.kernel).resolve(first)
-    features = _features(estimator, kernel, first)
+    kernel = as_kernel(estimator.kernel).resolve(stream.first[0])
+    features = _features(estimator, kernel, stream.first[0])
     total = MappedSums([features], stream.width - stream.d, stream.dtype, X.n_rows)
-    for block, *beside in stream.blocks():
-        total.add([block], beside=beside[0] if beside else None)
-    return Seen((kernel,), (features,), (total.moments(),), len(first))
+    for views in stream.blocks():
+        total.add([views[0]], beside=views[1] if len(views) > 1 else None)
+        del views  # or they would be kept while the next are read
+    return Seen((kernel,), (features,), (total.moments(),), stream.n_first)
 
 
 def seen_more(estimator: Any, X: Any, Y: Array | None = None, weights: Array | None = None) -> Seen:

@@ -44,6 +44,8 @@ class Rows(ABC):
         How many there are, more or less, as far as can be told without reading them.
     again : bool
         Whether they can be read more than once.
+    reader : int
+        Bytes that reading takes beside the blocks, about.
     text : bool
         Whether the entries are labels, not numbers; only answers of an estimator are.
     block : int or None
@@ -57,6 +59,7 @@ class Rows(ABC):
     n_rows: int | None = None
     about: int | None = None
     again: bool = True
+    reader: int = 0
     text: bool = False
     block: int | None = None
     y: Rows | None = None
@@ -95,7 +98,7 @@ class Rows(ABC):
     def _like(self, other: Rows) -> None:
         """Have the rows of another stream, in other columns."""
         self.source, self.n_rows, self.about = other.source, other.n_rows, other.about
-        self.again, self.block = other.again, other.block
+        self.again, self.block, self.reader = other.again, other.block, other.reader
 
     def __repr__(self) -> str:
         count = "rows" if self.n_rows is None else f"{self.n_rows:,} rows"

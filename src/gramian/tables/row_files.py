@@ -52,6 +52,10 @@ class RowFile(ABC):
         """Number of rows that a file of this size has if they take eight bytes a number."""
         return max(1, self.seen[0] // (8 * max(len(self.sheet), 1)))
 
+    def reader(self, d: int, size: int) -> int:
+        """Bytes that it takes to read blocks of ``size`` rows of d columns, beside the blocks; about."""
+        return 0
+
     @abstractmethod
     def _open(self) -> None:
         """Learn columns and number of rows."""
