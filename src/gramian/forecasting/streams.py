@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from gramian.config import memory_budget, thread_count
-from gramian.estimators import KernelCCA, KernelKMeans, KernelPCA, KernelRidge
+from gramian.estimators import ICA, KernelCCA, KernelKMeans, KernelPCA, KernelRidge
 from gramian.estimators.kernel_streams import SHARE, require_landmarks
 from gramian.estimators.landmarks import ROWS_EACH
 from gramian.forecasting.kernels import STEPS
@@ -24,13 +24,14 @@ BLOCKS = 2
 
 def streamed(estimator: Any, job: Job) -> Plan:
     """What an estimator would do with a stream of that size."""
+    kernel = hasattr(estimator, "landmarks")
+    if isinstance(estimator, ICA) or (kernel and not isinstance(estimator, KERNEL_METHODS)):
+        raise ValueError(f"{type(estimator).__name__} needs its rows in memory, and cannot fit a stream.")
     width = job.d + (job.q if _has_targets(estimator) else 0)
     block = min(job.n, block_rows(width))
     held = job.reader + BLOCKS * 8.0 * block * width
-    if not hasattr(estimator, "landmarks"):
+    if not kernel:
         return _linear(estimator, job, block, held)
-    if not isinstance(estimator, KERNEL_METHODS):
-        raise ValueError(f"{type(estimator).__name__} needs its rows in memory, and cannot fit a stream.")
     require_landmarks(estimator)
     return _kernel(estimator, job, block, held, width)
 

@@ -129,7 +129,8 @@ class MappedSums:
             return
         if not self.hands:
             first = _Sums(self.plans, self.tile, self.dtype, self.pilot)
-            first.add([X[blocks[0]] for X in views], *_both(weights, beside, blocks[0]))
+            with np.errstate(over="ignore", invalid="ignore"):
+                first.add([X[blocks[0]] for X in views], *_both(weights, beside, blocks[0]))
             self.pilot = first.sums / first.weight if first.weight else self.pilot
         hands = share(len(blocks), threads_for(len(blocks)))
         while len(self.hands) < len(hands):
