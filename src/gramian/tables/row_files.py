@@ -76,7 +76,8 @@ def _stamp(path: Path) -> tuple[int, int]:
     found = path.stat()
     total = found.st_size
     if path.is_dir():  # a Zarr array
-        return sum(part.stat().st_size for part in path.rglob("*")), max(p.stat().st_mtime_ns for p in path.rglob("*"))
+        parts = [part.stat() for part in (path, *path.rglob("*"))]
+        return sum(part.st_size for part in parts), max(part.st_mtime_ns for part in parts)
     return total, found.st_mtime_ns
 
 
