@@ -12,9 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from gramian.config import format_bytes, memory_budget, one_blas_thread
 from gramian.estimators.validation import Checked
-from gramian.operators import Compressed, Data, Moments, Rows
+from gramian.operators import Compressed, Moments, Rows
+from gramian.operators.column_sums import ColumnSums, column_sums
 from gramian.operators.compressed import from_rows, without_constants
-from gramian.operators.matrix import column_scale
 from gramian.operators.moments import Accumulator
 from gramian.operators.row_sources import Sliced
 from gramian.operators.rows import Mapped, Piece, in_step, neighbours, watched
@@ -149,24 +149,17 @@ class Stream(Reader):
         self._kept = part if part is None or self._kept is None else self._kept + part
 
 
-def column_moments(estimator: Any, rows: Rows, sample_weight: Any) -> tuple[int, Array, Array, int]:
-    """Number of rows, means and standard deviations of the columns of a stream, and how many are constant."""
+def column_moments(estimator: Any, rows: Rows, sample_weight: Any) -> ColumnSums:
+    """Means and squared deviations of the columns of a stream."""
     _refuse_weights(sample_weight)
     take_columns(estimator, rows)
-    n, mean, squares = 0, np.zeros(rows.n_features), np.zeros(rows.n_features)
+    total = ColumnSums(0.0, np.zeros(rows.n_features), np.zeros(rows.n_features))
     for piece in watched(rows.pieces(), "reading", rows.n_rows):
         refuse_gaps(piece, rows, "X", estimator)
-        data = Data(piece.values)
-        total, shift = n + data.n, data.mean - mean
-        with np.errstate(over="ignore"):
-            squares += data.column_squares * data.unit**2 + shift**2 * (n * data.n / total)
-        n, mean = total, mean + shift * (data.n / total)
-    if n < 2 or not np.isfinite(squares).all():
-        what = f"X has {n} samples; at least 2 are needed" if n < 2 else "squares of X leave double precision"
-        raise ValueError(f"{what}. {'Give more rows' if n < 2 else 'Divide the columns by constants'}.")
-    deviations = np.sqrt(squares / (n - 1))
-    scale = column_scale(deviations, mean)
-    return n, mean, scale, int(((scale != deviations) | (deviations == 0)).sum())
+        total = total + column_sums(piece.values)
+    if total.weight < 2:
+        raise ValueError(f"X has {total.weight:.0f} samples; at least 2 are needed. Give more rows.")
+    return total
 
 
 def first_rows(estimator: Any, rows: Rows) -> Array:

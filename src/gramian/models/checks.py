@@ -27,6 +27,7 @@ SHAPES: dict[str, dict[str, str]] = {
     "estimators.RandomMap": {"weights": "dk"},
     "estimators.SeenMeans": {"origin": "d", "means": "kr", "masses": "k"},
     "estimators.Targets": {"values": "nq"},
+    "operators.ColumnSums": {"mean": "d", "squares": "d"},
     "operators.FeatureMap": {"anchors": "nw", "root": "nn"},
     "operators.FeatureMeans": {"anchors": "nw", "coefficients": "nk", "squares": "k", "origin": "w"},
     "operators.MappedMoments": {"traces": "v"},

@@ -21,7 +21,7 @@ from gramian.estimators import (
     two_blocks,
 )
 from gramian.kernels import waves
-from gramian.operators import features, mapped_moments, means, moments
+from gramian.operators import column_sums, features, mapped_moments, means, moments
 from gramian.solvers import conjugate, direct, factor, residuals, rotation
 from gramian.spaces import conditional, gaussian, ridge_values
 from gramian.spaces import factor as factor_space
@@ -29,6 +29,7 @@ from gramian.spaces import factor as factor_space
 #: Values that fitted estimators and their parameters hold. A new one joins here, with its shapes in ``checks.py``.
 VALUES: tuple[type, ...] = (
     adequacy.SamplingAdequacy,
+    column_sums.ColumnSums,
     conditional.ConditionalProjection,
     conjugate.ConjugateGradients,
     direct.Cholesky,
