@@ -45,4 +45,4 @@ def column_sums(X: Array, weights: Array | None = None) -> ColumnSums:
     """Return the sums of rows in memory."""
     data = Data(X, weights=weights)
     with np.errstate(over="ignore"):
-        return ColumnSums(data.weight, data.mean, data.column_squares * data.unit**2)
+        return ColumnSums(data.weight, data.mean, data.column_squares * np.square(data.unit))
