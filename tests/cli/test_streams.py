@@ -5,6 +5,7 @@ import os
 import shutil
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 from numpy.testing import assert_allclose
 
@@ -35,7 +36,16 @@ METHODS = {
     "cca": ["--y-columns", "e:f"],
     "pls-canonical": ["--y-columns", "e:f", "--x-columns", "a:c"],
     "pls-svd": ["--y-columns", "e:f"],
+    "kernel-pca": ["-k", "2", "--landmarks", "20"],
+    "kernel-pca --scale": ["-k", "2", "--landmarks", "20", "--scale"],
+    "kernel-ridge": ["--target", "f", "--landmarks", "20", "--kernel", "rbf(sigma=5)"],
+    "kernel-cca": ["--y-columns", "e:f", "-k", "1", "--landmarks", "10"],
+    "kernel-kmeans": ["-k", "3", "--landmarks", "20"],
 }
+
+
+def predicts(options):
+    return "--target" in options or "kernel-kmeans" in options
 
 
 @pytest.mark.filterwarnings("ignore::gramian.GramianWarning")
@@ -47,10 +57,10 @@ def test_a_folder_is_the_table_of_its_files(gramian, many, name):
         code, out, err = gramian("fit", *source.split(), *options, "-o", "b.csv", "--model", "b.st")
         assert (code, out) == (0, ""), err
         a, b = read_table("a.csv"), read_table("b.csv")
-        assert a.columns == b.columns
+        assert (a.columns, a.labels) == (b.columns, b.labels)
         if name != "random-projection":
             assert_allclose(a.values, b.values, atol=1e-9)
-        verbs = ["transform", *(["predict"] if "--target" in options else [])]
+        verbs = [*(["transform"] if "ridge" not in name else []), *(["predict"] if predicts(options) else [])]
         for verb in verbs:
             assert gramian(verb, "b.st", "whole.csv", "-q", "-o", "c.csv")[0] == 0
             assert gramian(verb, "b.st", *source.split(), "-q", "-o", "d.csv")[0] == 0
@@ -71,6 +81,26 @@ def test_the_summary_says_that_it_streamed_and_its_code_runs(gramian, many):
     assert "s.csv: 90 rows, columns pca0, pca1" in out
 
 
+def test_the_code_of_kernel_methods_runs_too(gramian, many):
+    for options in (["kernel-kmeans", "-k", "2"], ["kernel-pca"], ["kernel-ridge", "--target", "f"]):
+        code, out, _ = gramian("fit", "parts", "--method", *options, "--landmarks", "9", "--kernel", "rbf(sigma=9)")
+        assert code == 0
+        start = next(at for at, line in enumerate(out.splitlines()) if line.startswith("Python"))
+        exec("\n".join(line[len("low rank   ") :].strip() for line in out.splitlines()[start:]), {})
+
+
+def test_labels_of_a_support_vector_machine_stream(gramian, many):
+    table = read_table("whole.csv")
+    kinds = ["large" if value > 5 else "small" for value in table.values[:, 0]]
+    write_scores("labelled.csv", table.values, list(table.columns), {"kind": kinds})
+    assert gramian("fit", "labelled.csv", "--method", "kernel-svm", "--label", "kind", "--model", "m.st", "-q")[0] == 0
+    for output in ("a.csv", "a.parquet"):
+        assert gramian("predict", "m.st", "whole.csv", "-o", output, "-q")[0] == 0
+        assert gramian("predict", "m.st", "parts", "-o", f"b{output}", "-q")[0] == 0
+    assert (many / "a.csv").read_text() == (many / "ba.csv").read_text()
+    assert pq.read_table("a.parquet").equals(pq.read_table("ba.parquet"))
+
+
 def test_a_table_larger_than_the_budget_streams_by_itself(gramian, here):
     X = np.random.default_rng(0).standard_normal((330_000, 100))  # 264 MB; tables of 256 MB are always read
     np.save("large.npy", X)
@@ -84,10 +114,13 @@ def test_a_table_larger_than_the_budget_streams_by_itself(gramian, here):
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        (["--method", "ica"], "goes with --method pca, probabilistic-pca"),
+        (["--method", "ica"], "goes with --method pca, kernel-pca, probabilistic-pca"),
         (["--ids", "a"], "does not go with --ids"),
         (["--missing", "drop"], "does not go with --missing"),
         (["--method", "pls", "--target", "f", "-k", "auto"], "does not go with -k auto"),
+        (["--method", "kernel-pca"], "through landmarks, rows that stand for all. Add --landmarks 1000"),
+        (["--method", "kernel-pca", "--landmarks", "9", "-k", "auto"], "does not go with -k auto"),
+        (["--method", "kernel-svm", "--label", "a", "--landmarks", "9"], "not with kernel-svm"),
     ],
 )
 def test_what_cannot_stream_is_misuse(gramian, many, options, told):

@@ -80,7 +80,8 @@ def _fitting(request: FitRequest, rows: str) -> list[str]:
         model = f"make_pipeline(Standardizer(), {model})"
     last = "model[-1]" if request.standardizes else "model"
     if request.row.size == "n_clusters":
-        return [f"model = {model}; distances = model.fit_transform({rows}); clusters = {last}.labels_"]
+        labels = f"model.predict({rows})" if rows.startswith("rows(") else f"{last}.labels_"
+        return [f"model = {model}; distances = model.fit_transform({rows}); clusters = {labels}"]
     if request.row.needs == "view":
         return [f"model = {model}.fit({rows}); x_scores, y_scores = model.transform({rows})"]
     if not hasattr(request.row.estimator, "transform"):

@@ -17,17 +17,19 @@ from gramian.tables import write_rows, write_scores
 
 @dataclass(frozen=True)
 class Columns:
-    """Numbers (n, k), in memory or as a stream, with names, and columns of text beside them."""
+    """Numbers (n, k), in memory or as a stream, with names, and columns (a stream) of text beside them."""
 
     what: str
     numbers: Array | Rows
     names: list[str]
     text: dict[str, list[str]] = field(default_factory=dict)
+    label: tuple[str, Rows] | None = None
 
     def write(self, path: str, labels: dict[str, list[str]]) -> tuple[list[str], int]:
         """Write the labels of the rows, then these columns; return the names of all, and the number of rows."""
         if isinstance(self.numbers, Rows):
-            return self.names, write_rows(path, self.numbers, self.names)
+            names = [*([self.label[0]] if self.label else []), *self.names]
+            return names, write_rows(path, self.numbers, self.names, label=self.label)
         beside = {**labels, **self.text}
         write_scores(path, self.numbers, self.names, beside)
         return [*beside, *self.names], len(self.numbers)
@@ -72,6 +74,9 @@ def predictions(model: Any, X: Any, targets: Sequence[str]) -> Columns:
 
 def predicted(values: Any, targets: Sequence[str], *, cluster: bool = False) -> Columns:
     """Predictions that are there already: clusters, labels or numbers."""
+    if cluster and isinstance(values, Rows):
+        values.text = True  # numbers of clusters are names
+        return Columns("clusters", values, ["cluster"])
     if cluster:
         return Columns("clusters", np.empty((len(values), 0)), [], {"cluster": [str(place) for place in values]})
     streamed = isinstance(values, Rows)

@@ -108,6 +108,8 @@ def _run(model: Any, request: FitRequest, inputs: Inputs) -> Columns | None:
     scored = columns.scored(model, model.fit_transform(*inputs.arguments))
     if not columns.clusters(model):
         return scored
+    if inputs.streamed:
+        return replace(scored, what="clusters", label=("cluster", model.predict(X)))
     return replace(scored, what="clusters", text=columns.predicted(last_step(model).labels_, (), cluster=True).text)
 
 

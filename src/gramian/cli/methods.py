@@ -40,7 +40,7 @@ class Method:
     units : bool
         Whether the result depends on the units of the columns.
     streams : bool
-        Whether rows may stream by.
+        Whether rows may stream by; those of a kernel method through landmarks.
     auto : bool
         Whether ``-k auto`` is taken.
     """
@@ -68,7 +68,7 @@ class Method:
 
 METHODS = {
     "pca": Method(g.PCA, auto=True, streams=True),
-    "kernel-pca": Method(g.KernelPCA, default=2, auto=True),
+    "kernel-pca": Method(g.KernelPCA, default=2, auto=True, streams=True),
     "probabilistic-pca": Method(g.ProbabilisticPCA, default=2, auto=True, streams=True),
     "factor-analysis": Method(g.FactorAnalysis, units=False, auto=True, streams=True),
     "ica": Method(g.ICA, units=False),
@@ -78,10 +78,10 @@ METHODS = {
     "cca": Method(g.CCA, "view", units=False, auto=True, streams=True),
     "pls-canonical": Method(g.PLSCanonical, "view", streams=True),
     "pls-svd": Method(g.PLSSVD, "view", streams=True),
-    "kernel-cca": Method(g.KernelCCA, "view", default=2),
-    "kernel-ridge": Method(g.KernelRidge, "target", size=""),
+    "kernel-cca": Method(g.KernelCCA, "view", default=2, streams=True),
+    "kernel-ridge": Method(g.KernelRidge, "target", size="", streams=True),
     "kernel-svm": Method(g.KernelSVC, "label", size=""),
-    "kernel-kmeans": Method(g.KernelKMeans, size="n_clusters"),
+    "kernel-kmeans": Method(g.KernelKMeans, size="n_clusters", streams=True),
     "kernel-knn": Method(g.KernelKNNClassifier, "label", size="n_neighbors"),
     "kernel-knn-regression": Method(g.KernelKNNRegressor, "target", size="n_neighbors"),
     "kernel-prototypes": Method(g.KernelPrototypeClassifier, "label", size=""),

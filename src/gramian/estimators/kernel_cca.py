@@ -7,25 +7,33 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.estimators.base import Clock, random_generator
 from gramian.estimators.cca import check_ridge
+from gramian.estimators.kernel_cca_streams import held_out_part, more_pairs, seen_pairs, told_held
 from gramian.estimators.kernel_cca_text import summarize_pairs
 from gramian.estimators.kernel_folds import held_out_correlations, partition
 from gramian.estimators.kernel_pairs import SOLVERS, KernelPairs, find_pairs
-from gramian.estimators.kernel_views import check_underflow, deviations, divided, read_second
+from gramian.estimators.kernel_streams import Seen, add_first_rows, has_landmarks, keep_seen, next_rows, second_stream
+from gramian.estimators.kernel_views import KernelViews, divided
 from gramian.estimators.low_rank import add_low_rank, left_by, low_rank
-from gramian.estimators.low_rank_pairs import LowRankViews
+from gramian.estimators.low_rank_pairs import LowRankViews, pieces_of
+from gramian.estimators.streams import by_blocks
 from gramian.estimators.targets import KernelInput
 from gramian.estimators.validation import all_or_nothing, check_choice, check_components, validate
-from gramian.kernels import Kernel, as_kernel
-from gramian.operators.means import best_origin, moved
+from gramian.kernels import Kernel
+from gramian.operators import Rows
+from gramian.operators.means import moved
 from gramian.results import Array
 from gramian.spaces import KernelSpace
 
+#: Finds the correlations of that many pairs on rows that were held out.
+HoldOut = Callable[[int], Array | None]
 
-class KernelCCA(KernelInput, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+
+class KernelCCA(KernelViews, KernelInput, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     r"""Pairs of functions, one of each of two views of the same rows, that correlate most.
 
     Definition
@@ -109,11 +117,6 @@ class KernelCCA(KernelInput, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     """
 
     trace_error_: Any = None
-    x_scale_: Array | None
-    y_scale_: Array | None
-    # Distances to the mean do not see where the origin is, rounding of a linear kernel does.
-    _x_origin: Array | None = None
-    _y_origin: Array | None = None
 
     def __init__(
         self,
@@ -140,15 +143,16 @@ class KernelCCA(KernelInput, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         self.folds = folds
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Find the pairs.
 
         Parameters
         ----------
-        X : (n, d) array, data frame or sparse matrix
-            One view; its Gram matrix (n, n) if ``kernel`` is precomputed.
-        y : (n, q) or (n,) array, data frame or sparse matrix
-            The other view of the same rows; its Gram matrix (n, n) if ``kernel_y`` is precomputed.
+        X : (n, d) array, data frame, sparse matrix or stream (:func:`gramian.rows`)
+            One view; its Gram matrix (n, n) if ``kernel`` is precomputed. A stream needs ``landmarks``, read once.
+        y : (n, q) or (n,) array, data frame, sparse matrix or stream
+            The other view of the same rows; its Gram matrix (n, n) if ``kernel_y`` is precomputed. Not needed if the
+            stream X has ``y_columns``.
 
         Returns
         -------
@@ -157,7 +161,7 @@ class KernelCCA(KernelInput, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         self._fit(X, y)
         return self
 
-    def fit_transform(self, X: Any, y: Any) -> Array:
+    def fit_transform(self, X: Any, y: Any = None) -> Array:
         """Find the pairs and return the training scores of X, without a second pass over the kernel."""
         scores = self._fit(X, y)
         return self.transform(X) if scores is None else scores
@@ -166,63 +170,101 @@ class KernelCCA(KernelInput, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     def _fit(self, X: Any, y: Any) -> Array | None:
         clock = Clock()
         ridge = self._check()
+        if isinstance(X, Rows):
+            self._fit_seen(seen_pairs(self, X, second_stream(X, y, "Y")), clock)
+            return None
         A, B, kernels = self._views(X, y)
         rng = random_generator(self.random_state)
         parts, held = partition(A.shape[0], self.folds, rng)
+        maps: Any = tuple(low_rank(*pair) for pair in zip(self._approximations(), kernels, (A, B), strict=True))
         how: dict[str, Any] = {"ridge": ridge, "rank": self.rank, "solver": self.solver, "rng": rng}
-        maps = tuple(low_rank(*pair) for pair in zip(self._approximations(), kernels, (A, B), strict=True))
-        pairs, hold_out = self._find(A, B, kernels, maps, parts, how)
+        if maps == (None, None):
+            self.__dict__.pop("seen_", None)
+            self.trace_error_ = None
+            pairs = find_pairs(KernelSpace(kernels[0], A), KernelSpace(kernels[1], B), self.n_components, **how)
+            hold_out: HoldOut = lambda k: held_out_correlations(A, B, kernels, k, parts, **how)  # noqa: E731
+        else:
+            pieces = pieces_of(maps, (A, B), parts)
+            pairs, hold_out = self._low_rank_pairs(LowRankViews(maps, pieces, len(parts)), how)
+            keep_seen(self, kernels, maps, *held_out_part(pieces, len(parts)))
+        self._keep(pairs, hold_out if held else None, kernels, maps, held, A.shape, clock)
+        return None if pairs.x_scores is None else pairs.x_scores.astype(self._dtype, copy=False)
+
+    @available_if(has_landmarks)
+    @all_or_nothing
+    def partial_fit(self, X: Any, y: Any) -> Self:
+        """Add rows to those seen so far; the result is that of one ``fit`` to the stream of them.
+
+        The first call chooses the landmarks, a width such as "scale" and, with ``scale=True``, the deviations, from its
+        rows: give it a good sample. Only moments of the features are kept; one row in ``folds`` is held out.
+
+        Parameters
+        ----------
+        X : (n, d) array, data frame or sparse matrix
+            More rows of one view.
+        y : (n, q) or (n,) array, data frame or sparse matrix
+            The same rows of the other.
+
+        Returns
+        -------
+        self
+        """
+        clock = Clock()
+        self._check()
+        X = next_rows(self, X)
+        self._fit_seen(more_pairs(self, X, self._second(y, X.shape[0], new=not hasattr(self, "seen_"))), clock)
+        return self
+
+    def _fit_seen(self, seen: Seen, clock: Clock) -> None:
+        """Pairs from the moments of all rows so far."""
+        rng, held = random_generator(self.random_state), told_held(seen, self.folds)
+        how: dict[str, Any] = {"ridge": self._check(), "rank": self.rank, "solver": self.solver, "rng": rng}
+        pairs, hold_out = self._low_rank_pairs(LowRankViews(seen.maps, seen.parts, len(seen.parts) - 1), how)
+        shape = seen.n, self.n_features_in_
+        self._keep(pairs, hold_out if held else None, seen.kernels, seen.maps, held, shape, clock)
+        more = ["deviations"] if self.scale else []
+        self.seen_, self.summary_ = seen, add_first_rows(self, self.summary_, seen.first, seen.n, *more)
+
+    def _keep(
+        self,
+        pairs: KernelPairs,
+        hold_out: HoldOut | None,
+        kernels: tuple[Kernel, ...],
+        maps: tuple[Any, ...],
+        held: str,
+        shape: tuple[int, int],
+        clock: Clock,
+    ) -> None:
+        """Set the fitted attributes."""
         k = self._count(pairs, kernels)
         self.x_projection_, self.y_projection_ = pairs.x, pairs.y
         self.kernel_, self.kernel_y_ = kernels
         self.correlations_ = pairs.values
         self.score_correlations_ = pairs.plain
-        self.held_out_correlations_ = hold_out(k) if parts else None
-        self.summary_ = summarize_pairs(self, A.shape, pairs, ridge, held, clock)
-        for at, view in enumerate("YX" if self.trace_error_ else ""):
-            side = 1 - at
-            how_low = self._approximations()[side], maps[side], self.trace_error_[side]
-            self.summary_ = add_low_rank(self.summary_, *how_low, view)
-        return None if pairs.x_scores is None else pairs.x_scores.astype(self._dtype, copy=False)
+        self.held_out_correlations_ = None if hold_out is None else hold_out(k)
+        self.summary_ = summarize_pairs(self, shape, pairs, check_ridge(self.ridge), held, clock)
+        for side in (1, 0) if self.trace_error_ else ():
+            low = self._approximations()[side], maps[side], self.trace_error_[side]
+            self.summary_ = add_low_rank(self.summary_, *low, "XY"[side])
 
-    def _find(
-        self, A: Any, B: Any, kernels: tuple[Kernel, Kernel], maps: Any, parts: list[Array], how: dict[str, Any]
-    ) -> tuple[KernelPairs, Callable[[int], Array | None]]:
+    def _low_rank_pairs(self, views: LowRankViews, how: dict[str, Any]) -> tuple[KernelPairs, HoldOut]:
         """Pairs, and a function that finds as many on rows that were held out."""
-        if maps == (None, None):
-            self.trace_error_ = None
-            pairs = find_pairs(KernelSpace(kernels[0], A), KernelSpace(kernels[1], B), self.n_components, **how)
-            return pairs, lambda k: held_out_correlations(A, B, kernels, k, parts, **how)
-        views = LowRankViews(maps, (A, B), parts)
         self.trace_error_ = tuple(
             left_by(landmarks, map, views.all.trace_error(at))
-            for at, (landmarks, map) in enumerate(zip(self._approximations(), maps, strict=True))
+            for at, (landmarks, map) in enumerate(zip(self._approximations(), views.maps, strict=True))
         )
         return views.pairs(views.all, self.n_components, **how)[0], lambda k: views.held_out(k, **how)
 
-    def _approximations(self) -> tuple[Any, Any]:
-        """How each view is cut to low rank."""
-        pair = self.landmarks if isinstance(self.landmarks, (tuple, list)) else (self.landmarks, self.landmarks)
-        if len(pair) != 2 or (pair[0] is None) != (pair[1] is None):
-            raise ValueError(f"landmarks={self.landmarks!r} must be one for both views, a pair, or None.")
-        return pair[0], pair[1]
-
+    @by_blocks
     def transform(self, X: Any, Y: Any = None) -> Any:
-        """Return the scores of rows of X, m x k; with Y, a pair: those of X and those of Y.
+        """Return the scores of rows of X, m x k; with Y, a pair: those of X and those of Y. Of streams, streams.
 
         float32 for float32 rows of X, float64 otherwise; computed in double precision.
         """
         check_is_fitted(self)
         X = validate(self, X, reset=False)
         scores = self.x_projection_.scores(moved(divided(X, self.x_scale_), self._x_origin)).astype(X.dtype, copy=False)
-        if Y is None:
-            return scores
-        rows = read_second(Y, X.shape[0])
-        if rows.shape[1] != self.n_features_y_in_:
-            raise ValueError(
-                f"Y has {rows.shape[1]} columns, but KernelCCA was fitted with {self.n_features_y_in_} of them."
-            )
-        return scores, self.y_projection_.scores(moved(divided(rows, self.y_scale_), self._y_origin))
+        return scores if Y is None else (scores, self._y_scores(Y, X.shape[0]))
 
     def _check(self) -> tuple[float, float]:
         """Refuse parameters out of their range; return both ridges."""
@@ -236,26 +278,7 @@ class KernelCCA(KernelInput, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
                 raise ValueError(f"{name}={value!r} must be a whole number of {least} or more, or None.")
         return check_ridge(self.ridge)
 
-    def _views(self, X: Any, Y: Any) -> tuple[Any, Any, tuple[Kernel, Kernel]]:
-        """Checked and scaled rows of both views, and the kernels resolved on them."""
-        kernel = as_kernel(self.kernel)
-        other = kernel if self.kernel_y is None else as_kernel(self.kernel_y)
-        X = validate(self, X, min_samples=2, square=kernel.name == "precomputed")
-        Y = read_second(Y, X.shape[0], square=other.name == "precomputed")
-        if self.scale and "precomputed" in (kernel.name, other.name):
-            raise ValueError(
-                "scale=True divides columns, of which a precomputed kernel knows nothing. Use scale=False."
-            )
-        self.n_features_y_in_, self._dtype = Y.shape[1], X.dtype
-        self.x_scale_, self.y_scale_ = (deviations(X), deviations(Y)) if self.scale else (None, None)
-        X, Y = divided(X, self.x_scale_), divided(Y, self.y_scale_)
-        kernels = kernel.resolve(X), other.resolve(Y)
-        check_underflow(kernels[0], X, "X")
-        check_underflow(kernels[1], Y, "Y")
-        self._x_origin, self._y_origin = best_origin(kernels[0], X), best_origin(kernels[1], Y)
-        return moved(X, self._x_origin), moved(Y, self._y_origin), kernels
-
-    def _count(self, pairs: KernelPairs, kernels: tuple[Kernel, Kernel]) -> int:
+    def _count(self, pairs: KernelPairs, kernels: tuple[Kernel, ...]) -> int:
         k = len(pairs.values)
         if not k:
             names = [n for n, basis in zip("XY", pairs.bases, strict=False) if not basis.rank] or ["X or Y"]

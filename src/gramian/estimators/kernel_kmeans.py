@@ -6,24 +6,27 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.config import one_blas_thread
 from gramian.estimators.base import Clock, random_generator
 from gramian.estimators.distances import (
-    check_count,
     check_similarities,
     check_start,
     lengths,
     warn_of_underflow,
 )
-from gramian.estimators.kernel_kmeans_text import summarise, warn_of
+from gramian.estimators.kernel_kmeans_streams import SeenMeans, by_passes, by_steps, keep_means, one_pass
+from gramian.estimators.kernel_kmeans_text import check_clustering, summarise, warn_of
+from gramian.estimators.kernel_streams import KEPT_FEATURES, KernelStream, has_landmarks, next_rows
 from gramian.estimators.low_rank import add_low_rank, left_of, low_rank
+from gramian.estimators.streams import by_blocks
 from gramian.estimators.targets import KernelInput
-from gramian.estimators.validation import all_or_nothing, check_choice, check_weights, validate
-from gramian.kernels.base import is_number
-from gramian.operators.mapped import mapped_means, mapped_similarities
-from gramian.operators.means import best_origin, feature_means, moved
+from gramian.estimators.validation import Checked, all_or_nothing, check_weights, validate
+from gramian.operators import Rows
+from gramian.operators.mapped import mapped_similarities
+from gramian.operators.means import FeatureMeans, best_origin, feature_means, moved
 from gramian.operators.similarities import Similarities, natural_order, similarities
 from gramian.results import Array
 from gramian.solvers.clustering import Clusters, lloyd, shares
@@ -137,8 +140,11 @@ class KernelKMeans(KernelInput, ClassNamePrefixFeaturesOutMixin, TransformerMixi
 
         Parameters
         ----------
-        X : (n, d) array, data frame or sparse matrix
-            Rows; the Gram matrix (n, n) if the kernel is precomputed.
+        X : (n, d) array, data frame, sparse matrix or stream (:func:`gramian.rows`)
+            Rows; the Gram matrix (n, n) if the kernel is precomputed. A stream needs ``landmarks``. Its first rows are
+            clustered in memory; then, if it can be read again and ``batch_size`` is None, Lloyd's iteration goes on
+            over all rows, a pass for each step. Otherwise each block (each ``batch_size`` rows) moves the means once,
+            as in :meth:`partial_fit`.
         y : ignored
         sample_weight : (n,) array, optional
             Frequencies: weighting a row equals repeating it.
@@ -148,9 +154,60 @@ class KernelKMeans(KernelInput, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         self
         """
         clock = Clock()
+        if not isinstance(X, Rows):
+            seen = self._fit_rows(X, sample_weight, clock)
+            self.__dict__.pop("seen_", None)
+            if seen is not None and seen.features.size <= KEPT_FEATURES:
+                self.seen_ = seen  # so that partial_fit may go on from here
+            return self
+        stream = KernelStream(self, X, sample_weight=sample_weight)
+        seen = self._start(stream.first[0].view(Checked), clock)
+        if self.batch_size is None and stream.again:
+            return keep_means(self, *by_passes(seen, stream, tol=float(self.tol), max_iter=self.max_iter), clock)
+        return keep_means(self, *by_steps(seen, stream, self.batch_size), clock)
+
+    @available_if(has_landmarks)
+    @all_or_nothing
+    def partial_fit(self, X: Any, y: Any = None) -> Self:
+        """Let more rows move the means, once.
+
+        The first call clusters its rows as :meth:`fit` does, and chooses the landmarks and a width such as "scale"
+        among them: give it a good sample. Each later one counts its rows for the nearest means, and moves those to the
+        mean of all rows that were counted for them so far. Rows are not kept and never counted anew, so that
+        ``inertia_``, the sum of the squared distances at which rows were counted, is more than that of a fit to all of
+        them; ``labels_`` are not known.
+
+        Parameters
+        ----------
+        X : (n, d) array, data frame or sparse matrix
+            More rows.
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        clock = Clock()
+        X = next_rows(self, X)
+        if not hasattr(self, "seen_"):
+            seen = self._start(X.view(Checked) if isinstance(X, np.ndarray) else X, clock)
+            return keep_means(self, seen, one_pass(seen, 1), clock)
+        seen = self.seen_.after(X)
+        return keep_means(self, seen, one_pass(seen, self.n_iter_ + 1), clock)
+
+    def _start(self, X: Any, clock: Clock) -> SeenMeans:
+        """Cluster the first rows."""
+        if not isinstance(self.init, str):
+            raise ValueError("init holds labels, one for each of the rows in memory. With a stream use 'k-means++'.")
+        seen = self._fit_rows(X, None, clock)
+        assert seen is not None  # without landmarks a stream was refused
+        return seen
+
+    def _fit_rows(self, X: Any, sample_weight: Any, clock: Clock) -> SeenMeans | None:
+        """Cluster rows in memory; return what to go on from, if there are landmarks."""
         kernel, X, given = self._read_weighted(X, sample_weight)
         weights, unit = shares(np.ones(X.shape[0]) if given is None else given)
-        self._check(X.shape[0], int((weights > 0).sum()))
+        check_clustering(self, X.shape[0], int((weights > 0).sum()))
         origin = best_origin(kernel, X, given)
         rows = moved(X, origin)
         features = low_rank(self.landmarks, kernel, rows, given)
@@ -160,18 +217,26 @@ class KernelKMeans(KernelInput, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         with one_blas_thread():  # products run on threads of their own, which those of BLAS would disturb
             found = self._cluster(inner, natural_order(kernel, rows), weights)
         self.kernel_, self.labels_, self.n_iter_ = kernel, found.labels.astype(np.int32), found.steps
+        lost, self.trace_error_, seen = 0.0, None, None
         if features is None:
             self.means_ = feature_means(kernel, rows, found.coefficients, found.squares, origin)
-            lost, self.trace_error_ = 0.0, None
         else:
-            self.means_ = mapped_means(features, rows, found.coefficients, found.squares, origin)
+            sums = features.sums(rows, found.coefficients)
+            self.means_ = FeatureMeans(features.kernel, features.anchors, features.lift(sums), found.squares, origin)
             lost, self.trace_error_ = left_of(self.landmarks, features, rows, inner.diagonal(), given)
         self.inertia_path_ = unit * np.array(found.path) + lost
         self.inertia_ = float(self.inertia_path_[-1])
-        summary = summarise(self, X.shape, clock, found, inner.route)
+        way = "Lloyd" if self.batch_size is None else "mini-batches"
+        sizes = np.bincount(self.labels_, minlength=len(found.squares))
+        summary = summarise(self, X.shape, clock, found, sizes, way=way, route=inner.route)
         self.summary_ = add_low_rank(summary, self.landmarks, features, self.trace_error_)
-        warn_of(self, found)
-        return self
+        warn_of(self, found, len(found.squares))
+        if features is not None:
+            masses, kept = np.bincount(found.labels, unit * weights), unit * float(weights @ inner.diagonal())
+            trace = unit * float(weights @ features.kernel.diagonal(rows))
+            n = X.shape[0]
+            seen = SeenMeans(kernel, features, origin, sums.T, masses, self.inertia_, trace, kept, n, n)
+        return seen
 
     def _cluster(self, inner: Similarities, order: Array, weights: Array) -> Clusters:
         rng, k = random_generator(self.random_state), int(self.n_clusters)
@@ -188,6 +253,7 @@ class KernelKMeans(KernelInput, ClassNamePrefixFeaturesOutMixin, TransformerMixi
             starts += relaxed(inner, k, weights, rng, order) if self.n_init > 1 else []
         return lloyd(inner, starts, k, weights, order=order, tol=tol, max_iter=max_iter)
 
+    @by_blocks
     def predict(self, X: Any) -> Array:
         """Return the nearest cluster of each row; of equally near ones the first.
 
@@ -201,8 +267,10 @@ class KernelKMeans(KernelInput, ClassNamePrefixFeaturesOutMixin, TransformerMixi
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
         """Find the clusters and return the labels of the training rows."""
-        return self.fit(X, sample_weight=sample_weight).labels_
+        self.fit(X, sample_weight=sample_weight)
+        return self.predict(X) if isinstance(X, Rows) else self.labels_
 
+    @by_blocks
     def transform(self, X: Any) -> Array:
         """Return the distances of rows to the means in feature space, m x clusters."""
         check_is_fitted(self)
@@ -229,28 +297,3 @@ class KernelKMeans(KernelInput, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
-
-    def _check(self, n: int, present: int) -> None:
-        check_count("n_clusters", self.n_clusters)
-        check_count("n_init", self.n_init)
-        check_count("max_iter", self.max_iter)
-        if self.n_clusters > n:
-            raise ValueError(
-                f"n_clusters={self.n_clusters} is more than the number of rows, n_samples={n}. "
-                f"Use n_clusters={n} or fewer."
-            )
-        if self.n_clusters > present:
-            raise ValueError(
-                f"n_clusters={self.n_clusters} is more than the rows of positive sample_weight, {present}. "
-                f"Use n_clusters={present} or fewer."
-            )
-        if not is_number(self.tol) or not 0 <= self.tol < 1:
-            raise ValueError(f"tol={self.tol!r} must be a number from 0 up to 1.")
-        if isinstance(self.init, str):
-            check_choice("init", self.init, ("k-means++", "random"))
-        if self.batch_size is not None:
-            check_count("batch_size", self.batch_size)
-            if self.init != "k-means++" if isinstance(self.init, str) else True:
-                raise ValueError(
-                    "batch_size starts from a sample of its own. Use init='k-means++', or batch_size=None."
-                )

@@ -6,21 +6,32 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from gramian import mixing
 from gramian.criteria import Suggestion
 from gramian.estimators.auto import choose_for_kernel
 from gramian.estimators.base import Clock, ProjectionTransformer, random_generator, summarize, warn_of
+from gramian.estimators.kernel_streams import (
+    Seen,
+    add_first_rows,
+    has_landmarks,
+    keep_seen,
+    next_rows,
+    seen_more,
+    seen_of,
+)
 from gramian.estimators.landmarks import RandomFeatures
 from gramian.estimators.low_rank import add_low_rank, left_by, low_rank
 from gramian.estimators.targets import KernelInput
 from gramian.estimators.validation import all_or_nothing, check_components, how_many, is_auto, whole_number
 from gramian.estimators.warnings import GramianWarning, RankWarning, warn
-from gramian.kernels import Kernel
+from gramian.kernels import Kernel, as_kernel
+from gramian.operators import Rows
 from gramian.operators.centering import uncentred
 from gramian.operators.features import FeatureMap
-from gramian.operators.mapped_moments import mapped_moments
+from gramian.operators.mapped_moments import MappedMoments, mapped_moments
 from gramian.preimage import PreImage, check_method, preimage
 from gramian.preimage.search import numbers
 from gramian.results import Array
@@ -115,19 +126,23 @@ class KernelPCA(KernelInput, ProjectionTransformer, BaseEstimator):
 
         Parameters
         ----------
-        X : (n, d) array, data frame or sparse matrix
-            Rows; the Gram matrix (n, n) if the kernel is precomputed.
+        X : (n, d) array, data frame, sparse matrix or stream (:func:`gramian.rows`)
+            Rows; the Gram matrix (n, n) if the kernel is precomputed. A stream needs ``landmarks``, and is read once.
         y : ignored
 
         Returns
         -------
         self
         """
+        if isinstance(X, Rows):
+            return self._fit_stream(X)
         self._fit(X)
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> Array:
         """Find the components and return the training scores, without a second pass over an exact kernel."""
+        if isinstance(X, Rows):
+            return self._fit_stream(X).transform(X)
         basis, dtype = self._fit(X)
         return basis.scores().astype(dtype, copy=False)
 
@@ -138,22 +153,77 @@ class KernelPCA(KernelInput, ProjectionTransformer, BaseEstimator):
         if self.preimage is not None:
             self._check_preimage(kernel, self.preimage)
         features = low_rank(self.landmarks, kernel, X)
-        basis, chosen = self._basis(self._space(kernel, X, features), kernel, X)
+        space, moments = self._space(kernel, X, features)
+        basis, chosen = self._basis(space, kernel, X)
+        keep_seen(self, (kernel,), (features,), moments)
+        self._keep(basis, chosen, kernel, features, X.shape, clock)
+        return basis, X.dtype
+
+    @available_if(has_landmarks)
+    @all_or_nothing
+    def partial_fit(self, X: Any, y: Any = None) -> Self:
+        """Add rows to those seen so far; the result is that of one ``fit`` to the stream of them.
+
+        The first call chooses the landmarks, and a width such as "scale", from its rows: give it a good sample. Only
+        moments of the features are kept.
+
+        Parameters
+        ----------
+        X : (n, d) array, data frame or sparse matrix
+            More rows; at first more of them than components.
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        clock = Clock()
+        return self._fit_seen(seen_more(self, next_rows(self, X)), clock)
+
+    @all_or_nothing
+    def _fit_stream(self, X: Rows) -> Self:
+        clock = Clock()
+        if self.preimage is not None:
+            self._check_preimage(as_kernel(self.kernel), self.preimage)
+        return self._fit_seen(seen_of(self, X), clock)
+
+    def _fit_seen(self, seen: Seen, clock: Clock) -> Self:
+        """Components from the moments of all rows so far."""
+        if is_auto(self.n_components):
+            raise ValueError("n_components='auto' needs the rows in memory. Give a number.")
+        (kernel,), (features,), moments = seen.kernels, seen.maps, seen.total
+        self.trace_error_ = left_by(self.landmarks, features, moments.trace_error())
+        basis, chosen = self._basis(LowRankSpace(features, moments), kernel, None)
+        self._keep(basis, chosen, kernel, features, (seen.n, self.n_features_in_), clock)
+        self.seen_, self.summary_ = seen, add_first_rows(self, self.summary_, seen.first, seen.n)
+        return self
+
+    def _keep(
+        self,
+        basis: KernelBasis | ConditionalBasis | LowRankBasis,
+        chosen: Suggestion | None,
+        kernel: Kernel,
+        features: FeatureMap | None,
+        shape: tuple[int, int],
+        clock: Clock,
+    ) -> None:
+        """Set the fitted attributes."""
         self.projection_ = basis.projection(mixing.identity(basis))
         self.eigenvalues_ = basis.eigenvalues
         self.kernel_ = kernel
         self._shares = basis.shares
-        summary = summarize(self, basis, X.shape, clock, detail=str(kernel), chosen=chosen)
+        summary = summarize(self, basis, shape, clock, detail=str(kernel), chosen=chosen)
         self.summary_ = add_low_rank(summary, self.landmarks, features, self.trace_error_)
-        return basis, X.dtype
 
-    def _space(self, kernel: Kernel, X: Any, features: FeatureMap | None) -> KernelSpace | LowRankSpace:
+    def _space(
+        self, kernel: Kernel, X: Any, features: FeatureMap | None
+    ) -> tuple[KernelSpace | LowRankSpace, MappedMoments | None]:
         if features is None:
             self.trace_error_ = None
-            return KernelSpace(kernel, X)
+            return KernelSpace(kernel, X), None
         moments = mapped_moments([features], [X])
         self.trace_error_ = left_by(self.landmarks, features, moments.trace_error())
-        return LowRankSpace(features, moments, rows=X)
+        return LowRankSpace(features, moments, rows=X), moments
 
     def _basis(
         self, space: KernelSpace | LowRankSpace, kernel: Kernel, X: Any

@@ -6,17 +6,32 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.estimators.base import Clock
+from gramian.estimators.kernel_streams import (
+    Seen,
+    add_first_rows,
+    has_landmarks,
+    keep_seen,
+    next_rows,
+    second_stream,
+    seen_more,
+    seen_of,
+)
 from gramian.estimators.low_rank import add_low_rank, left_by, low_rank
 from gramian.estimators.ridge_path import RidgePath, summarise_path
 from gramian.estimators.ridge_text import summarise_ridge, warn_of_ridge
+from gramian.estimators.streams import by_blocks
 from gramian.estimators.targets import KernelInput, Targets, check_targets
-from gramian.estimators.validation import all_or_nothing, validate
+from gramian.estimators.validation import all_or_nothing, check_weights, validate
+from gramian.operators import Rows
+from gramian.operators.features import FeatureMap
 from gramian.results import Array
 from gramian.spaces.low_rank import UNKNOWN
-from gramian.spaces.ridge import RidgeSpace
+from gramian.spaces.ridge import RidgeSpace, check_low_rank_solver, from_moments
+from gramian.spaces.ridge_values import RidgeFit
 
 
 class KernelRidge(KernelInput, MultiOutputMixin, RegressorMixin, BaseEstimator):
@@ -102,15 +117,15 @@ class KernelRidge(KernelInput, MultiOutputMixin, RegressorMixin, BaseEstimator):
         self.solver = solver
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find the function.
 
         Parameters
         ----------
-        X : (n, d) array, data frame or sparse matrix
-            Rows; the Gram matrix (n, n) if the kernel is precomputed.
-        y : (n,) or (n, q) array
-            Targets; several share the work.
+        X : (n, d) array, data frame, sparse matrix or stream (:func:`gramian.rows`)
+            Rows; the Gram matrix (n, n) if the kernel is precomputed. A stream needs ``landmarks``, and is read once.
+        y : (n,) or (n, q) array, or stream
+            Targets; several share the work. Not needed if the stream X has ``y_columns``.
         sample_weight : (n,) array, optional
             Frequencies of the rows.
 
@@ -120,33 +135,85 @@ class KernelRidge(KernelInput, MultiOutputMixin, RegressorMixin, BaseEstimator):
         """
         clock = Clock()
         ridge = _check_ridge(self.ridge)
+        if isinstance(X, Rows):
+            self._check_low_rank()
+            seen = seen_of(self, X, second_stream(X, y), sample_weight)
+            return self._fit_seen(seen, clock, single=seen.parts[0].moments.d == seen.maps[0].size + 1)
         space, targets, _ = self._space(X, y, sample_weight)
-        fit = space.fit(ridge)
-        self.function_ = fit.function
-        self.dual_coef_ = targets.shaped(fit.dual)
-        self.intercept_ = float(fit.offsets[0, 0]) if targets.single else fit.offsets[0]
-        self.__dict__.pop("polynomial_coef_", None)
-        if len(fit.offsets) > 1:
-            self.polynomial_coef_ = targets.shaped(fit.offsets)
-        self._left_out = None if fit.left_out is None else targets.shaped(fit.left_out)
-        self._unknown = fit.unknown
-        self._single = targets.single
-        summary = summarise_ridge(self, fit, len(targets.values), clock.seconds)
-        self.summary_ = add_low_rank(summary, self.landmarks, space.features, self.trace_error_)
-        warn_of_ridge(fit, ridge)
+        keep_seen(self, (self.kernel_,), (space.features,), space.original_moments())
+        return self._keep(space.fit(ridge), len(targets.values), space.features, clock, single=targets.single)
+
+    @available_if(has_landmarks)
+    @all_or_nothing
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Add rows to those seen so far; the result is that of one ``fit`` to the stream of them.
+
+        The first call chooses the landmarks, and a width such as "scale", from its rows: give it a good sample. Only
+        moments of the features and the targets are kept.
+
+        Parameters
+        ----------
+        X : (n, d) array, data frame or sparse matrix
+            More rows.
+        y : (n,) or (n, q) array
+            Their targets.
+        sample_weight : (n,) array, optional
+            Frequencies of these rows.
+
+        Returns
+        -------
+        self
+        """
+        clock = Clock()
+        _check_ridge(self.ridge)
+        self._check_low_rank()
+        X = next_rows(self, X)
+        targets = check_targets(y, X.shape[0])
+        weights = check_weights(sample_weight, X.shape[0], total=0.0)
+        return self._fit_seen(seen_more(self, X, targets.values, weights), clock, single=targets.single)
+
+    def _fit_seen(self, seen: Seen, clock: Clock, *, single: bool) -> Self:
+        """The function from the moments of all rows and targets so far."""
+        (self.kernel_,), (features,), moments = seen.kernels, seen.maps, seen.total
+        fit = from_moments(features, moments, float(self.ridge), intercept=bool(self.fit_intercept))
+        self.trace_error_ = left_by(self.landmarks, features, moments.trace_error())
+        self._keep(fit, seen.n, features, clock, single=single)
+        self.seen_, self.summary_ = seen, add_first_rows(self, self.summary_, seen.first, seen.n)
         return self
 
+    def _keep(self, fit: RidgeFit, n: int, features: FeatureMap | None, clock: Clock, *, single: bool) -> Self:
+        """Set the fitted attributes."""
+
+        def shaped(values: Array) -> Array:
+            return values[:, 0] if single else values
+
+        self.function_ = fit.function
+        self.dual_coef_ = shaped(fit.dual)
+        self.intercept_ = float(fit.offsets[0, 0]) if single else fit.offsets[0]
+        self.__dict__.pop("polynomial_coef_", None)
+        if len(fit.offsets) > 1:
+            self.polynomial_coef_ = shaped(fit.offsets)
+        self._left_out = None if fit.left_out is None else shaped(fit.left_out)
+        self._unknown = fit.unknown
+        self._single = single
+        summary = summarise_ridge(self, fit, n, clock.seconds)
+        self.summary_ = add_low_rank(summary, self.landmarks, features, self.trace_error_)
+        warn_of_ridge(fit, float(self.ridge))
+        return self
+
+    @by_blocks
     def predict(self, X: Any) -> Array:
         """Return the values of the function at rows.
 
         Parameters
         ----------
-        X : (m, d) array, data frame or sparse matrix
+        X : (m, d) array, data frame, sparse matrix or stream
             New rows; for a precomputed kernel their kernel values with the training rows, (m, n).
 
         Returns
         -------
         (m,) or (m, q) array
+            Of a stream, a stream.
         """
         check_is_fitted(self)
         X = validate(self, X, reset=False)
@@ -191,8 +258,7 @@ class KernelRidge(KernelInput, MultiOutputMixin, RegressorMixin, BaseEstimator):
 
     def _space(self, X: Any, y: Any, sample_weight: Any) -> tuple[RidgeSpace, Targets, Array | None]:
         """Check everything, and return the problem."""
-        if not isinstance(self.fit_intercept, (bool, np.bool_)):
-            raise TypeError(f"fit_intercept={self.fit_intercept!r} must be True or False.")
+        self._check_intercept()
         self.kernel_, X, weights = self._read_weighted(X, sample_weight)
         targets = check_targets(y, X.shape[0])
         features = low_rank(self.landmarks, self.kernel_, X, weights)
@@ -202,6 +268,14 @@ class KernelRidge(KernelInput, MultiOutputMixin, RegressorMixin, BaseEstimator):
         if features is not None and space.moments is not None:
             self.trace_error_ = left_by(self.landmarks, features, space.moments.trace_error())
         return space, targets, weights
+
+    def _check_intercept(self) -> None:
+        if not isinstance(self.fit_intercept, (bool, np.bool_)):
+            raise TypeError(f"fit_intercept={self.fit_intercept!r} must be True or False.")
+
+    def _check_low_rank(self) -> None:
+        self._check_intercept()
+        check_low_rank_solver(self.solver)
 
     @property
     def leave_one_out_(self) -> Array:

@@ -1,4 +1,4 @@
-"""The second view of a kernel method, and columns divided by their standard deviations."""
+"""Two views of a kernel method: how rows of both are read, and columns divided by their standard deviations."""
 
 from __future__ import annotations
 
@@ -9,9 +9,76 @@ import scipy.sparse as sp
 
 from gramian.estimators.distances import underflows
 from gramian.estimators.two_blocks import read_targets
-from gramian.kernels import Kernel
+from gramian.estimators.validation import validate
+from gramian.kernels import Kernel, as_kernel
 from gramian.operators.centering import column_means
+from gramian.operators.means import best_origin, moved
 from gramian.results import Array
+
+
+class KernelViews:
+    """Rows of two views, each with a kernel, on their way into a fit and into scores."""
+
+    kernel: Any
+    kernel_y: Any
+    landmarks: Any
+    scale: bool
+    y_projection_: Any
+    x_scale_: Array | None
+    y_scale_: Array | None
+    # Distances to the mean do not see where the origin is, rounding of a linear kernel does.
+    _x_origin: Array | None = None
+    _y_origin: Array | None = None
+
+    def _approximations(self) -> tuple[Any, Any]:
+        """How each view is cut to low rank."""
+        pair = self.landmarks if isinstance(self.landmarks, (tuple, list)) else (self.landmarks, self.landmarks)
+        if len(pair) != 2 or (pair[0] is None) != (pair[1] is None):
+            raise ValueError(f"landmarks={self.landmarks!r} must be one for both views, a pair, or None.")
+        return pair[0], pair[1]
+
+    def _views(self, X: Any, Y: Any) -> tuple[Any, Any, tuple[Kernel, Kernel]]:
+        """Checked and scaled rows of both views, and the kernels resolved on them."""
+        kernel = as_kernel(self.kernel)
+        other = kernel if self.kernel_y is None else as_kernel(self.kernel_y)
+        X = validate(self, X, min_samples=2, square=kernel.name == "precomputed")
+        Y = read_second(Y, X.shape[0], square=other.name == "precomputed")
+        if self.scale and "precomputed" in (kernel.name, other.name):
+            raise ValueError(
+                "scale=True divides columns, of which a precomputed kernel knows nothing. Use scale=False."
+            )
+        self._dtype, kernels = X.dtype, self._prepare(X, Y)
+        return *self._from(X, Y), kernels
+
+    def _prepare(self, X: Any, Y: Any) -> tuple[Kernel, Kernel]:
+        """Find scales, origins and the widths of the kernels from rows of both views."""
+        kernel = as_kernel(self.kernel)
+        other = kernel if self.kernel_y is None else as_kernel(self.kernel_y)
+        self.n_features_y_in_ = Y.shape[1]
+        self.x_scale_, self.y_scale_ = (deviations(X), deviations(Y)) if self.scale else (None, None)
+        X, Y = divided(X, self.x_scale_), divided(Y, self.y_scale_)
+        kernels = kernel.resolve(X), other.resolve(Y)
+        check_underflow(kernels[0], X, "X")
+        check_underflow(kernels[1], Y, "Y")
+        self._x_origin, self._y_origin = best_origin(kernels[0], X), best_origin(kernels[1], Y)
+        return kernels
+
+    def _from(self, X: Any, Y: Any) -> tuple[Any, Any]:
+        """Rows of both views, scaled and seen from their origins."""
+        return moved(divided(X, self.x_scale_), self._x_origin), moved(divided(Y, self.y_scale_), self._y_origin)
+
+    def _y_scores(self, Y: Any, n: int) -> Array:
+        rows = self._second(Y, n)
+        return self.y_projection_.scores(moved(divided(rows, self.y_scale_), self._y_origin))
+
+    def _second(self, Y: Any, n: int, *, new: bool = False) -> Any:
+        """Check rows of the second view."""
+        rows = read_second(Y, n)
+        if not new and rows.shape[1] != self.n_features_y_in_:
+            raise ValueError(
+                f"Y has {rows.shape[1]} columns, but KernelCCA was fitted with {self.n_features_y_in_} of them."
+            )
+        return rows
 
 
 def read_second(Y: Any, n: int, *, square: bool = False) -> Any:

@@ -47,6 +47,11 @@ class Approximation(ABC):
     def features(self, kernel: Kernel, X: Any, weights: Array | None) -> FeatureMap:
         """Return the features for a resolved kernel and checked rows."""
 
+    @property
+    def rows_wanted(self) -> int:
+        """First rows of a stream among which to choose; 0 if rows do not matter."""
+        return 0
+
     @abstractmethod
     def told(self, features: FeatureMap, error: float | None) -> str:
         """What the summary says."""
@@ -72,7 +77,8 @@ class Landmarks(Approximation):
     method : {"pivoted", "uniform", "kmeans++"}
         Randomly pivoted Cholesky: rows are drawn in proportion to what those before leave of them. Uniformly. Or as
         k-means++ draws seeds, in feature space. A large table is sampled first: 25 rows for each landmark, and 20,000
-        at least.
+        at least. Of a stream (:func:`gramian.rows`) only the first rows are looked at: the first block, or more of
+        them until there are 25 rows for each landmark; of ``partial_fit`` the rows of the first call.
     points : (m, d) array, optional
         Landmarks of your own, in place of rows.
     tol : float, optional
@@ -133,6 +139,10 @@ class Landmarks(Approximation):
         if self.refine and self.tol is None:
             Z = centred_on_cells(kernel, X, Z, weights)
         return landmark_map(kernel, Z, X.dtype)
+
+    @property
+    def rows_wanted(self) -> int:
+        return 0 if self.points is not None else ROWS_EACH * (self.n_landmarks or USUAL)
 
     def told(self, features: FeatureMap, error: float | None) -> str:
         how = "given" if self.points is not None else self.method

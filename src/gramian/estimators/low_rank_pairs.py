@@ -24,17 +24,15 @@ class LowRankViews:
     Parameters
     ----------
     maps : pair of FeatureMap
-    views : pair of rows
-    parts : list of arrays
-        Rows of each part.
+    pieces : sequence of MappedMoments
+        Of parts that are held out in turn, and of the rows that never are.
+    parts : int
+        How many of them are held out.
     """
 
-    def __init__(self, maps: tuple[FeatureMap, FeatureMap], views: tuple[Any, Any], parts: Sequence[Array]) -> None:
-        self.maps, n = maps, views[0].shape[0]
-        self.parts = [mapped_moments(maps, [V[part] for V in views]) for part in parts]
-        rest = np.setdiff1d(np.arange(n), np.concatenate(parts)) if parts else np.arange(n)
-        others = [mapped_moments(maps, [V[rest] for V in views] if parts else views)] if len(rest) else []
-        self.pieces = [*self.parts, *others]
+    def __init__(self, maps: tuple[FeatureMap, ...], pieces: Sequence[MappedMoments], parts: int) -> None:
+        self.maps, self.pieces = maps, list(pieces)
+        self.parts = self.pieces[:parts]
         self.all = reduce(MappedMoments.__add__, self.pieces)
 
     def pairs(
@@ -80,6 +78,14 @@ class LowRankViews:
             _, (A, B) = self.pairs(rest, k, **how)
             sums[:, : A.shape[1]] += _sums(part, A, B)
         return np.clip(_ratio(*sums), -1.0, 1.0) if self.parts else None
+
+
+def pieces_of(maps: tuple[FeatureMap, ...], views: tuple[Any, Any], parts: Sequence[Array]) -> list[MappedMoments]:
+    """Moments of parts of rows in memory, and of the rows that are in none of them."""
+    if not parts:
+        return [mapped_moments(maps, views)]
+    rest = np.setdiff1d(np.arange(views[0].shape[0]), np.concatenate(parts))
+    return [mapped_moments(maps, [V[part] for V in views]) for part in (*parts, rest) if len(part)]
 
 
 def _anchored(basis: LowRankBasis, A: Array) -> Array:

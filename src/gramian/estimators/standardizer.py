@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -11,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from gramian.estimators.streams import by_blocks, column_moments
 from gramian.estimators.validation import all_or_nothing, check_weights, validate
 from gramian.operators import Data, Rows
+from gramian.operators.column_sums import ColumnSums, column_sums
 from gramian.results import Array, FitSummary
 
 
@@ -56,13 +58,51 @@ class Standardizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         -------
         self
         """
+        self.__dict__.pop("moments_", None)
         if isinstance(X, Rows):
-            n, self.mean_, self.scale_, constant = column_moments(self, X, sample_weight)
-            return self._summarize(n, constant)
+            return self._keep(column_moments(self, X, sample_weight))
         X = validate(self, X, sparse=False, min_samples=2)
         data = Data(X, scale=True, weights=check_weights(sample_weight, X.shape[0]))
         self.mean_, self.scale_ = data.mean, data.scale
+        with np.errstate(over="ignore"):
+            sums = ColumnSums(data.weight, data.mean, np.where(data.column_squares > 0, data.scale, 0) ** 2)
+            sums = replace(sums, squares=sums.squares * (data.weight - 1))
+        if np.isfinite(sums.squares).all():
+            self.moments_ = sums  # so that partial_fit may go on from here
         return self._summarize(X.shape[0], int((data.column_squares == 0).sum()))
+
+    @all_or_nothing
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Add rows to those seen so far; the result is that of one ``fit`` of all of them.
+
+        Parameters
+        ----------
+        X : (n, d) array or data frame
+            More rows, one or many.
+        y : ignored
+        sample_weight : (n,) array, optional
+            Frequencies of these rows.
+
+        Returns
+        -------
+        self
+        """
+        seen: ColumnSums | None = getattr(self, "moments_", None)
+        if seen is None and hasattr(self, "summary_"):
+            raise ValueError("partial_fit cannot go on from this fit, of which no sums were kept. Clone the estimator.")
+        X = validate(self, X, sparse=False, reset=seen is None)
+        new = column_sums(X, check_weights(sample_weight, X.shape[0], total=0.0))
+        self.moments_ = total = new if seen is None else seen + new
+        return self if total.weight <= 1 else self._keep(total)
+
+    def _keep(self, sums: ColumnSums) -> Self:
+        if not np.isfinite(sums.squares).all():
+            raise ValueError("squares of X leave double precision. Divide the columns by constants.")
+        self.moments_, self.mean_, self.scale_ = sums, sums.mean, sums.scale
+        return self._summarize(int(np.ceil(sums.weight)), sums.constant)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "summary_")  # sums of a first row alone are no fit
 
     def _summarize(self, n: int, constant: int) -> Self:
         d = len(self.mean_)

@@ -12,17 +12,17 @@ from sklearn.utils.validation import check_is_fitted
 
 from gramian.config import format_bytes, memory_budget, one_blas_thread
 from gramian.estimators.validation import Checked
-from gramian.operators import Compressed, Data, Moments, Rows
+from gramian.operators import Compressed, Moments, Rows
+from gramian.operators.column_sums import ColumnSums, column_sums
 from gramian.operators.compressed import from_rows, without_constants
-from gramian.operators.matrix import column_scale
 from gramian.operators.moments import Accumulator
 from gramian.operators.row_sources import Sliced
 from gramian.operators.rows import Mapped, Piece, in_step, neighbours, watched
 from gramian.results import Array
 
 
-class Stream:
-    """A stream of rows, or two in step, on their way into an estimator: moments in one pass, more in another.
+class Reader:
+    """Blocks of a stream, or of two in step, on their way into an estimator, whose columns are set.
 
     Parameters
     ----------
@@ -35,6 +35,50 @@ class Stream:
         What Y is called, for messages.
     sample_weight : None
         A stream has no weights.
+    """
+
+    def __init__(self, estimator: Any, X: Rows, Y: Any = None, *, name: str = "y", sample_weight: Any = None) -> None:
+        _refuse_weights(sample_weight)
+        take_columns(estimator, X)
+        self.estimator, self.X, self.name = estimator, X, name
+        self.Y = Sliced(Y) if Y is not None and not isinstance(Y, Rows) else Y
+        self.d = X.n_features
+        self.dtype: np.dtype = np.dtype(np.float64)
+        self.width = self.d + (0 if self.Y is None else self.Y.n_features)
+        self.again = X.again and (self.Y is None or self.Y.again)
+
+    def pieces(self, task: str) -> Iterator[tuple[Piece, ...]]:
+        """Blocks as they are read: of one stream, of both views together, or of two streams in step."""
+        found: Iterator[tuple[Piece, ...]]
+        if self.Y is None or neighbours(self.X, self.Y):
+            whole = self.X if self.Y is None else self.X.parent  # type: ignore[attr-defined]
+            found = ((piece,) for piece in whole.pieces())
+        else:
+            found = in_step(self.X, self.Y)
+        return watched(found, task, self.X.n_rows)
+
+    def views(self, pieces: tuple[Piece, ...]) -> tuple[Array, ...]:
+        """Rows of X, and of Y if there are two views."""
+        if len(pieces) == 2 or self.Y is None:
+            return tuple(piece.values for piece in pieces)
+        values = pieces[0].values
+        return values[:, : self.d], values[:, self.d :]
+
+    def refuse(self, pieces: tuple[Piece, ...]) -> None:
+        """Name the first entry that is not finite, if there is one: sums may also overflow."""
+        for piece, view, rows, name in zip(
+            pieces * 2, self.views(pieces), (self.X, self.Y), ("X", self.name), strict=False
+        ):
+            refuse_gaps(piece._replace(values=view), rows, name, self.estimator)
+
+
+class Stream(Reader):
+    """A stream of rows, or two in step, seen by a linear method: moments in one pass, more in another.
+
+    Parameters
+    ----------
+    estimator, X, Y, name, sample_weight
+        As of :class:`Reader`.
     loses : callable, optional
         Whether moments are too little for the estimator; if not given, it will ask for nothing else.
     """
@@ -49,19 +93,13 @@ class Stream:
         sample_weight: Any = None,
         loses: Callable[[Moments], bool] | None = None,
     ) -> None:
-        _refuse_weights(sample_weight)
-        take_columns(estimator, X)
-        self.estimator, self.X, self.name = estimator, X, name
-        self.Y = Sliced(Y) if Y is not None and not isinstance(Y, Rows) else Y
-        self.d, self.dtype = X.n_features, np.dtype(np.float64)
-        self.width = self.d + (0 if self.Y is None else self.Y.n_features)
+        super().__init__(estimator, X, Y, name=name, sample_weight=sample_weight)
         size = 24 * self.width**2
         if size > memory_budget():
             raise ValueError(
                 f"X is a stream of {self.width:,} columns, whose moments take {format_bytes(size)}; the memory budget "
                 f"is {format_bytes(memory_budget())}. Choose fewer columns, or use RandomProjection first."
             )
-        self.again = X.again and (self.Y is None or self.Y.again)
         self.loses = loses or (lambda moments: False)
         self._kept: Compressed | None = None
         self.moments = estimator.moments_ = self._moments()  # partial_fit may go on from here
@@ -83,7 +121,7 @@ class Stream:
                 f"{why}, which one pass over the rows cannot resolve, and {self.X.source} can be read only once. "
                 "Give a function that returns a new iterator, or a file."
             )
-        parts = (from_rows(*self._views(pieces)) for pieces in self._pieces("reading again"))
+        parts = (from_rows(*self.views(pieces)) for pieces in self.pieces("reading again"))
         return without_constants(reduce(Compressed.__add__, parts))
 
     def _moments(self) -> Moments:
@@ -91,10 +129,10 @@ class Stream:
         total, rows = Accumulator(self.width), 0
         keeps, settled = not self.again, False
         with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
-            for pieces in self._pieces("reading"):
-                views = self._views(pieces)
+            for pieces in self.pieces("reading"):
+                views = self.views(pieces)
                 if not total.add([piece.values for piece in pieces]):  # the sums have looked at every entry
-                    self._refuse(pieces)
+                    self.refuse(pieces)
                 self.dtype = self.dtype if rows else views[0].dtype
                 rows += len(views[0])
                 if not settled and rows > self.width:  # enough to tell what the others will be like
@@ -110,48 +148,18 @@ class Stream:
         part = None if views is None else from_rows(*views)
         self._kept = part if part is None or self._kept is None else self._kept + part
 
-    def _pieces(self, task: str) -> Iterator[tuple[Piece, ...]]:
-        """Blocks as they are read: of one stream, of both views together, or of two streams in step."""
-        found: Iterator[tuple[Piece, ...]]
-        if self.Y is None or neighbours(self.X, self.Y):
-            whole = self.X if self.Y is None else self.X.parent  # type: ignore[attr-defined]
-            found = ((piece,) for piece in whole.pieces())
-        else:
-            found = in_step(self.X, self.Y)
-        return watched(found, task, self.X.n_rows)
 
-    def _views(self, pieces: tuple[Piece, ...]) -> tuple[Array, ...]:
-        if len(pieces) == 2 or self.Y is None:
-            return tuple(piece.values for piece in pieces)
-        values = pieces[0].values
-        return values[:, : self.d], values[:, self.d :]
-
-    def _refuse(self, pieces: tuple[Piece, ...]) -> None:
-        """Name the first entry that is not finite, if there is one: sums may also overflow."""
-        for piece, view, rows, name in zip(
-            pieces * 2, self._views(pieces), (self.X, self.Y), ("X", self.name), strict=False
-        ):
-            refuse_gaps(piece._replace(values=view), rows, name, self.estimator)
-
-
-def column_moments(estimator: Any, rows: Rows, sample_weight: Any) -> tuple[int, Array, Array, int]:
-    """Number of rows, means and standard deviations of the columns of a stream, and how many are constant."""
+def column_moments(estimator: Any, rows: Rows, sample_weight: Any) -> ColumnSums:
+    """Means and squared deviations of the columns of a stream."""
     _refuse_weights(sample_weight)
     take_columns(estimator, rows)
-    n, mean, squares = 0, np.zeros(rows.n_features), np.zeros(rows.n_features)
+    total = ColumnSums(0.0, np.zeros(rows.n_features), np.zeros(rows.n_features))
     for piece in watched(rows.pieces(), "reading", rows.n_rows):
         refuse_gaps(piece, rows, "X", estimator)
-        data = Data(piece.values)
-        total, shift = n + data.n, data.mean - mean
-        with np.errstate(over="ignore"):
-            squares += data.column_squares * data.unit**2 + shift**2 * (n * data.n / total)
-        n, mean = total, mean + shift * (data.n / total)
-    if n < 2 or not np.isfinite(squares).all():
-        what = f"X has {n} samples; at least 2 are needed" if n < 2 else "squares of X leave double precision"
-        raise ValueError(f"{what}. {'Give more rows' if n < 2 else 'Divide the columns by constants'}.")
-    deviations = np.sqrt(squares / (n - 1))
-    scale = column_scale(deviations, mean)
-    return n, mean, scale, int(((scale != deviations) | (deviations == 0)).sum())
+        total = total + column_sums(piece.values)
+    if total.weight < 2:
+        raise ValueError(f"X has {total.weight:.0f} samples; at least 2 are needed. Give more rows.")
+    return total
 
 
 def first_rows(estimator: Any, rows: Rows) -> Array:
@@ -230,9 +238,11 @@ def by_blocks(method: Callable[..., Any]) -> Callable[..., Any]:
         def found(block: Array) -> Array:
             return np.asarray(method(self, block.view(Checked)))
 
-        width = found(np.zeros((1, X.n_features))).reshape(1, -1).shape[1]
+        sample = found(np.zeros((1, X.n_features)))
+        width = sample.size
         names = tuple(map(str, self.get_feature_names_out())) if method.__name__ == "transform" else None
         answers = Answers(self, X, found, width, names)
+        answers.text = sample.dtype.kind not in "biuf"
         Y = named.get("Y", more[0] if more else None)
         if Y is None or not hasattr(self, "_y_scores"):
             return answers

@@ -13,7 +13,7 @@ from sklearn.utils.validation import column_or_1d
 from gramian.estimators.validation import check_weights, validate
 from gramian.kernels import Kernel, as_kernel
 from gramian.operators.centering import column_means
-from gramian.results import Array
+from gramian.results import Array, FitSummary
 
 
 @dataclass(frozen=True)
@@ -96,6 +96,7 @@ class KernelInput:
     landmarks: Any
     #: What landmarks leave of the trace of the kernel matrix, as a share of it; None without them.
     trace_error_: float | None = None
+    summary_: FitSummary
 
     def _read(self, X: Any, *, min_samples: int = 1) -> tuple[Kernel, Any]:
         """Return the kernel with its parameters resolved on checked training rows, and the rows."""

@@ -12,6 +12,9 @@ from gramian.estimators import Standardizer
 from gramian.forecasting.advice import advise, enough
 from gramian.forecasting.low_rank import landmarks_of, low_rank
 from gramian.forecasting.plan import Job, Plan, plan
+from gramian.forecasting.streams import streamed
+from gramian.operators import Rows
+from gramian.operators.rows import block_rows
 from gramian.results import FitSummary
 
 
@@ -40,6 +43,8 @@ class Forecast:
         Whether the memory is within the budget.
     advice : tuple of str
         What would fit, if this does not.
+    stream : bool
+        Whether the rows stream by: the memory is then that of everything, blocks of rows too.
 
     Examples
     --------
@@ -63,6 +68,7 @@ class Forecast:
     seconds: float
     fits: bool
     advice: tuple[str, ...] = ()
+    stream: bool = False
 
     @property
     def summary(self) -> FitSummary:
@@ -70,11 +76,12 @@ class Forecast:
         targets = f"q = {self.q}" if self.q > 1 else ""
         title = (self.estimator, self.kernel or "", f"{self.n:,} x {self.d:,}", targets, "forecast")
         usual = " (typical: the data decide)" if self.typical else ""
+        what = "with the blocks of rows" if self.stream else "above the data"
         over = "; the budget is" if self.fits else ", over the budget of"
         lines = [
             ("route", f"{self.route} ({self.reason})" if self.reason else self.route),
             ("work", f"{self.products}{usual}" if self.products else f"one factorisation{usual}"),
-            ("memory", f"{format_bytes(self.bytes)} above the data{over} {format_bytes(self.budget)}"),
+            ("memory", f"{format_bytes(self.bytes)} {what}{over} {format_bytes(self.budget)}"),
             ("time", f"about {self.seconds:.2g} s"),
         ]
         lines += [("advice", text) for text in self.advice]
@@ -89,7 +96,9 @@ class Forecast:
         return self.summary.to_json()
 
 
-def forecast(estimator: Any, n: int, d: int, *, q: int = 1, dtype: Any = "float64") -> Forecast:
+def forecast(
+    estimator: Any, n: int, d: int, *, q: int = 1, dtype: Any = "float64", stream: bool | Rows = False
+) -> Forecast:
     """Say what ``estimator.fit`` would cost for data of a given size, without any.
 
     The route is the one the fit would take: the same lines of code choose it. Memory follows from the sizes. Time comes
@@ -108,6 +117,9 @@ def forecast(estimator: Any, n: int, d: int, *, q: int = 1, dtype: Any = "float6
         Targets, columns of the second view, or classes.
     dtype : dtype
         Type of X.
+    stream : bool or Rows
+        Whether the rows stream by: blocks of them then count as memory, too, and their number does not. With the stream
+        itself (:func:`gramian.rows`) what its files take to be read counts as well. The time of reading does not.
 
     Returns
     -------
@@ -132,7 +144,8 @@ def forecast(estimator: Any, n: int, d: int, *, q: int = 1, dtype: Any = "float6
     for name, value in (("n", n), ("d", d), ("q", q)):
         if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
             raise ValueError(f"{name}={value!r} must be a whole number of 1 or more.")
-    job = Job(int(n), int(d), int(q), np.dtype(dtype).name)
+    reader = stream.reader if isinstance(stream, Rows) else 0
+    job = Job(int(n), int(d), int(q), np.dtype(dtype).name, stream is not False, reader)
     budget = memory_budget()
     with config(memory=budget):  # free memory may change while we look: one budget for all that is asked
         found, fits, advice = _judged(estimator, job, budget)
@@ -151,12 +164,16 @@ def forecast(estimator: Any, n: int, d: int, *, q: int = 1, dtype: Any = "float6
             seconds=found.seconds(),
             fits=fits,
             advice=advice,
+            stream=job.stream,
         )
 
 
 def planned(estimator: Any, job: Job) -> Plan:
     """The plan of an estimator, or of a pipeline of one whose rows are scaled first."""
     last, scaled = _last(estimator), _last(estimator) is not estimator
+    if job.stream:
+        found = streamed(last, job)
+        return replace(found, bytes=found.bytes + 24.0 * min(job.n, block_rows(job.d)) * job.d) if scaled else found
     landmarks = landmarks_of(last)
     found = plan(last, job) if landmarks is None else low_rank(last, job, landmarks)
     return replace(found, bytes=found.bytes + 2 * job.rows) if scaled else found

@@ -12,12 +12,17 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Job:
-    """Sizes of the data: n rows of d columns, q targets (columns of a second view, classes), and their type."""
+    """Sizes of the data: n rows of d columns, q targets (columns of a second view, classes), and their type.
+
+    ``stream`` says that the rows stream by, ``reader`` how many bytes those take who read them, beside the blocks.
+    """
 
     n: int
     d: int
     q: int = 1
     dtype: str = "float64"
+    stream: bool = False
+    reader: int = 0
 
     @property
     def copied(self) -> int:

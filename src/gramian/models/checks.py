@@ -13,6 +13,8 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 
+from gramian.estimators.kernel_kmeans_streams import SeenMeans
+from gramian.estimators.kernel_streams import Seen
 from gramian.estimators.random_projection import RandomMap
 from gramian.models.codec import state_of
 from gramian.models.container import ModelError
@@ -23,9 +25,12 @@ from gramian.results import Array
 SHAPES: dict[str, dict[str, str]] = {
     "adequacy.SamplingAdequacy": {"columns": "d"},
     "estimators.RandomMap": {"weights": "dk"},
+    "estimators.SeenMeans": {"origin": "d", "means": "kr", "masses": "k"},
     "estimators.Targets": {"values": "nq"},
+    "operators.ColumnSums": {"mean": "d", "squares": "d"},
     "operators.FeatureMap": {"anchors": "nw", "root": "nn"},
     "operators.FeatureMeans": {"anchors": "nw", "coefficients": "nk", "squares": "k", "origin": "w"},
+    "operators.MappedMoments": {"traces": "v"},
     "operators.Moments": {"pilot": "d", "scatter": "dd", "offset": "d"},
     "projection.KernelProjection": {"anchors": "nw", "coefficients": "nk", "offset": "k", "mean": "n"},
     "projection.LinearProjection": {"mean": "d", "weights": "dk", "back": "ke"},
@@ -100,6 +105,21 @@ def _check_widths(estimator: Any) -> None:
         rows, d = kept_rows(estimator, name), getattr(estimator, width, None)
         if rows is not None and (len(rows.shape) != 2 or rows.shape[1] != d):
             raise ModelError(f"{name} keeps rows of shape {rows.shape}, {width} is {d!r}")
+    _check_seen(estimator, getattr(estimator, "seen_", None))
+
+
+def _check_seen(estimator: Any, seen: Any) -> None:
+    """Refuse what ``partial_fit`` would go on from if it does not belong to rows of that width."""
+    maps = seen.maps if isinstance(seen, Seen) else (seen.features,) if isinstance(seen, SeenMeans) else ()
+    widths = [getattr(estimator, name, None) for name in ("n_features_in_", "n_features_y_in_")]
+    for features, d in zip(maps, widths, strict=False):
+        if features.anchors.shape[1] != d:
+            raise ModelError(f"seen_ keeps landmarks of shape {features.anchors.shape}, for rows of width {d!r}")
+    wide = sum(features.size for features in maps)
+    sizes = [sum(part.sizes) for part in seen.parts] if isinstance(seen, Seen) else []
+    sizes += [seen.means.shape[1]] if isinstance(seen, SeenMeans) else []
+    if maps and (not sizes or set(sizes) != {wide}):
+        raise ModelError(f"seen_ keeps sums that are not those of its {wide} features")
 
 
 def kept_rows(estimator: Any, name: str) -> Any:

@@ -11,9 +11,17 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from gramian import adequacy, estimators, kernels, projection, results, solvers
-from gramian.estimators import landmarks, random_projection, regression_path, targets, two_blocks
+from gramian.estimators import (
+    kernel_kmeans_streams,
+    kernel_streams,
+    landmarks,
+    random_projection,
+    regression_path,
+    targets,
+    two_blocks,
+)
 from gramian.kernels import waves
-from gramian.operators import features, means, moments
+from gramian.operators import column_sums, features, mapped_moments, means, moments
 from gramian.solvers import conjugate, direct, factor, residuals, rotation
 from gramian.spaces import conditional, gaussian, ridge_values
 from gramian.spaces import factor as factor_space
@@ -21,6 +29,7 @@ from gramian.spaces import factor as factor_space
 #: Values that fitted estimators and their parameters hold. A new one joins here, with its shapes in ``checks.py``.
 VALUES: tuple[type, ...] = (
     adequacy.SamplingAdequacy,
+    column_sums.ColumnSums,
     conditional.ConditionalProjection,
     conjugate.ConjugateGradients,
     direct.Cholesky,
@@ -28,8 +37,11 @@ VALUES: tuple[type, ...] = (
     factor_space.FactorModel,
     features.FeatureMap,
     gaussian.Isotropic,
+    kernel_kmeans_streams.SeenMeans,
+    kernel_streams.Seen,
     landmarks.Landmarks,
     landmarks.RandomFeatures,
+    mapped_moments.MappedMoments,
     means.FeatureMeans,
     moments.Moments,
     projection.KernelProjection,

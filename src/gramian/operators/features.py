@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -72,7 +73,7 @@ class FeatureMap:
         def step(rows: slice, desk: Desk, total: Array) -> None:
             total += desk.values(X[rows]).T @ V[rows]
 
-        first, *rest = self._pass(X, np.float64, step, lambda: np.zeros((self.size, V.shape[1])))
+        first, *rest = self.visit(X, np.float64, step, lambda: np.zeros((self.size, V.shape[1])))
         total = sum(rest, first)
         return total if self.root is None else self.root.T @ total
 
@@ -86,7 +87,7 @@ class FeatureMap:
             F = desk.mapped(X[rows])
             np.einsum("ij,ij->i", F, F, out=out[rows])
 
-        self._pass(X, np.float64, step, lambda: None)
+        self.visit(X, np.float64, step, lambda: None)
         return out
 
     def features(self, X: Any, dtype: Any = np.float64) -> Array:
@@ -96,11 +97,19 @@ class FeatureMap:
         def step(rows: slice, desk: Desk, _: None) -> None:
             out[rows] = desk.mapped(X[rows])
 
-        self._pass(X, dtype, step, lambda: None)
+        self.visit(X, dtype, step, lambda: None)
         return out
 
-    def _pass(self, X: Any, dtype: Any, step: Callable[[slice, Desk, Any], None], start: Callable[[], Any]) -> list:
-        """Visit all rows; each thread has a desk and something to add to."""
+    def visit(
+        self,
+        X: Any,
+        dtype: Any,
+        step: Callable[[slice, Desk, Any], None],
+        start: Callable[[], Any],
+        *,
+        told: bool = True,
+    ) -> list:
+        """Visit all rows; each thread has a desk and something to add to. Progress is told unless a caller tells it."""
         blocks = mapped_blocks(X.shape[0], self.size)
 
         def work(panels: list[int], meter: Meter) -> Any:
@@ -110,7 +119,7 @@ class FeatureMap:
                 meter.tick()
             return own
 
-        with track("mapping rows", expected=1.0):
+        with track("mapping rows", expected=1.0) if told else nullcontext():
             hands = share(len(blocks), threads_for(len(blocks)))
             return run(work, hands, lambda done: part_done(done / len(blocks)))  # type: ignore[arg-type]
 

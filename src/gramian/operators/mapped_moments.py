@@ -13,9 +13,12 @@ from gramian.config import format_bytes, memory_budget
 from gramian.operators.features import Desk, FeatureMap, mapped_blocks
 from gramian.operators.moments import Moments
 from gramian.operators.plans import Plan, plan_for
-from gramian.operators.tiles import Meter, run, share, threads_for
+from gramian.operators.tiles import Meter, run, share, spans, threads_for
 from gramian.progress import part_done, track
 from gramian.results import Array
+
+#: Rows of a stream whose number is not known: enough for every saving that many rows allow.
+MANY = 10**6
 
 
 @dataclass(frozen=True)
@@ -38,6 +41,13 @@ class MappedMoments:
 
     def __add__(self, other: MappedMoments) -> MappedMoments:
         return MappedMoments(self.moments + other.moments, self.traces + other.traces, self.sizes)
+
+    def beside_times(self, units: Array) -> MappedMoments:
+        """The same with the targets in other units."""
+        u, found = np.concatenate([np.ones(sum(self.sizes)), units]), self.moments
+        with np.errstate(over="ignore"):
+            scaled = Moments(found.weight, found.pilot * u, found.scatter * np.outer(u, u), found.offset * u)
+        return MappedMoments(scaled, self.traces, self.sizes)
 
     def part(self, view: int) -> slice:
         """Columns of a view."""
@@ -79,29 +89,67 @@ def mapped_moments(
     """
     n, q = views[0].shape[0], 0 if beside is None else beside.shape[1]
     dtype = np.dtype(np.float32 if all(X.dtype == np.float32 for X in views) else np.float64)
-    _check_room(sum(map.size for map in maps) + q)
-    plans = [plan_for(map, n, dtype) for map in maps]
-    pilot = np.zeros(sum(plan.width for plan in plans) + q)
-    blocks = mapped_blocks(n, len(pilot))
-    first = _Sums(plans, blocks[0].stop, dtype, pilot)
-    first.add([X[blocks[0]] for X in views], *_both(weights, beside, blocks[0]))
-    if first.weight:
-        pilot = first.sums / first.weight
-
-    def work(panels: Sequence[int], meter: Meter) -> _Sums:
-        total = _Sums(plans, blocks[0].stop, dtype, pilot)
-        with np.errstate(over="ignore", invalid="ignore"):  # an infinite sum is for the caller to see and refuse
-            for rows in (blocks[i] for i in panels):
-                total.add([X[rows] for X in views], *_both(weights, beside, rows))
-                meter.tick()
-        return total
-
+    total = MappedSums(maps, q, dtype, n)
     with track("moments of mapped rows", expected=1.0):
+        total.add(views, weights, beside=beside)
+    return total.moments()
+
+
+class MappedSums:
+    """Moments of mapped rows that come block by block: each thread goes on with its own sums.
+
+    Parameters
+    ----------
+    maps : sequence of FeatureMap
+        One for each view.
+    q : int
+        Number of targets beside them.
+    dtype : dtype
+        Precision in which rows are mapped.
+    n : int, optional
+        Rows in all, if that is known.
+    sets : int
+        Sums of this size that are kept beside each other, for the memory budget.
+    """
+
+    def __init__(
+        self, maps: Sequence[FeatureMap], q: int, dtype: np.dtype, n: int | None = None, *, sets: int = 1
+    ) -> None:
+        _check_room(sum(map.size for map in maps) + q, sets)
+        self.sizes, self.q, self.dtype = tuple(map.size for map in maps), q, dtype
+        self.plans = [plan_for(map, MANY if n is None else n, dtype) for map in maps]
+        self.pilot = np.zeros(sum(plan.width for plan in self.plans) + q)
+        self.tile = mapped_blocks(MANY if n is None else max(n, 1), len(self.pilot))[0].stop
+        self.hands: list[_Sums] = []
+
+    def add(self, views: Sequence[Any], weights: Array | None = None, *, beside: Array | None = None) -> None:
+        """Add a block of rows, given view by view, and their targets."""
+        blocks = spans(views[0].shape[0], self.tile)
+        if not blocks:
+            return
+        if not self.hands:
+            first = _Sums(self.plans, self.tile, self.dtype, self.pilot)
+            with np.errstate(over="ignore", invalid="ignore"):
+                first.add([X[blocks[0]] for X in views], *_both(weights, beside, blocks[0]))
+            self.pilot = first.sums / first.weight if first.weight else self.pilot
         hands = share(len(blocks), threads_for(len(blocks)))
-        found = run(work, hands, lambda done: part_done(done / len(blocks)))
-    with np.errstate(over="ignore", invalid="ignore"):
-        total = _map(reduce(Moments.__add__, [part.moments() for part in found]), plans, q)
-    return MappedMoments(total, np.sum([part.traces for part in found], axis=0), tuple(map.size for map in maps))
+        while len(self.hands) < len(hands):
+            self.hands.append(_Sums(self.plans, self.tile, self.dtype, self.pilot))
+
+        def work(panels: Sequence[int], meter: Meter) -> None:
+            total = self.hands[panels[0]]  # panels are dealt in turn: the first is the number of the hand
+            with np.errstate(over="ignore", invalid="ignore"):  # an infinite sum is for the caller to see and refuse
+                for rows in (blocks[i] for i in panels):
+                    total.add([X[rows] for X in views], *_both(weights, beside, rows))
+                    meter.tick()
+
+        run(work, hands, lambda done: part_done(done / len(blocks)))
+
+    def moments(self) -> MappedMoments:
+        """Moments of all rows so far."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            total = _map(reduce(Moments.__add__, [part.moments() for part in self.hands]), self.plans, self.q)
+        return MappedMoments(total, np.sum([part.traces for part in self.hands], axis=0), self.sizes)
 
 
 class _Sums:
@@ -160,8 +208,8 @@ def _both(weights: Array | None, beside: Array | None, rows: slice) -> tuple[Arr
     return None if weights is None else weights[rows], None if beside is None else beside[rows]
 
 
-def _check_room(width: int) -> None:
-    needed = 8 * width**2 * (2 * threads_for(width) + 2)
+def _check_room(width: int, sets: int) -> None:
+    needed = 8 * width**2 * ((1 + sets) * threads_for(width) + 2)
     if needed > memory_budget():
         raise ValueError(
             f"landmarks: sums over {width:,} features take {format_bytes(needed)}, over the memory budget of "

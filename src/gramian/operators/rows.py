@@ -40,8 +40,14 @@ class Rows(ABC):
         Names of the columns, if they have names.
     n_rows : int or None
         How many rows there are, if that is known before they are read.
+    about : int or None
+        How many there are, more or less, as far as can be told without reading them.
     again : bool
         Whether they can be read more than once.
+    reader : int
+        Bytes that reading takes beside the blocks, about.
+    text : bool
+        Whether the entries are labels, not numbers; only answers of an estimator are.
     block : int or None
         Rows of a block, if that was asked for.
     y : Rows or None
@@ -51,7 +57,10 @@ class Rows(ABC):
     source: str = "the stream"
     columns: tuple[str, ...] | None = None
     n_rows: int | None = None
+    about: int | None = None
     again: bool = True
+    reader: int = 0
+    text: bool = False
     block: int | None = None
     y: Rows | None = None
 
@@ -83,7 +92,13 @@ class Rows(ABC):
 
     def toarray(self) -> Array:
         """All rows in memory."""
-        return np.concatenate([np.zeros((0, self.n_features)), *self.blocks()])
+        blocks = list(self.blocks())
+        return np.concatenate(blocks) if blocks else np.zeros((0, self.n_features))
+
+    def _like(self, other: Rows) -> None:
+        """Have the rows of another stream, in other columns."""
+        self.source, self.n_rows, self.about = other.source, other.n_rows, other.about
+        self.again, self.block, self.reader = other.again, other.block, other.reader
 
     def __repr__(self) -> str:
         count = "rows" if self.n_rows is None else f"{self.n_rows:,} rows"
@@ -100,7 +115,7 @@ class Mapped(Rows):
         self, parent: Rows, function: Callable[[Array], Array], width: int, names: tuple[str, ...] | None
     ) -> None:
         self.parent, self.function, self.width, self.given = parent, function, width, names
-        self.source, self.n_rows, self.again, self.block = parent.source, parent.n_rows, parent.again, parent.block
+        self._like(parent)
 
     @property
     def n_features(self) -> int:
@@ -125,7 +140,7 @@ class Part(Rows):
 
     def __init__(self, parent: Rows, part: slice, y: Rows | None = None) -> None:
         self.parent, self.part, self.y = parent, part, y
-        self.source, self.n_rows, self.again, self.block = parent.source, parent.n_rows, parent.again, parent.block
+        self._like(parent)
         self.columns = None if parent.columns is None else parent.columns[part]
 
     @property

@@ -59,8 +59,7 @@ class RidgeSpace:
         self.low_rank: LowRankRidge | None = None
         self.moments: MappedMoments | None = None
         if features is not None:
-            if not isinstance(solver, str) or solver not in ("auto", "primal"):
-                raise ValueError(f"solver={solver!r} is for the exact problem. With landmarks use solver='auto'.")
+            check_low_rank_solver(solver)
             self.moments = mapped_moments([features], [X], weights, beside=Y)
             self.low_rank = LowRankRidge(features, self.moments, intercept=intercept)
             return
@@ -83,6 +82,10 @@ class RidgeSpace:
         _refuse_overflow(fit.dual, fit.offsets, fit.left_out)
         return fit
 
+    def original_moments(self) -> MappedMoments | None:
+        """Moments of the features and of the targets in their own units, if features stand for the rows."""
+        return None if self.moments is None else self.moments.beside_times(self.units)
+
     def path(self, ridges: Array | None) -> RidgeCurve:
         """Fit a path of ridges (a usual one if None) from one eigendecomposition."""
         form = self.primal or self.dual
@@ -91,6 +94,21 @@ class RidgeSpace:
             curve = form.path(ridges).times(self.units)
         _refuse_overflow(curve.dual, curve.offsets, curve.left_out)
         return curve
+
+
+def check_low_rank_solver(solver: str | LinearSolver) -> None:
+    """Refuse a solver of systems as large as there are rows, where features of low rank stand for them."""
+    if not isinstance(solver, str) or solver not in ("auto", "primal"):
+        raise ValueError(f"solver={solver!r} is for the exact problem. With landmarks use solver='auto'.")
+
+
+def from_moments(features: FeatureMap, moments: MappedMoments, ridge: float, *, intercept: bool) -> RidgeFit:
+    """Fit one ridge to features and targets that are known by their moments alone."""
+    if not np.isfinite(moments.moments.scatter).all():
+        raise ValueError("squares of features or y overflow. Divide X or y by a constant.")
+    fit = LowRankRidge(features, moments, intercept=intercept).fit(ridge)
+    _refuse_overflow(fit.dual, fit.offsets)
+    return fit
 
 
 def _refuse_overflow(*parts: Array | None) -> None:

@@ -47,6 +47,15 @@ class RowFile(ABC):
         self._open()
         self.check()
 
+    @property
+    def about(self) -> int:
+        """Number of rows that a file of this size has if they take eight bytes a number."""
+        return max(1, self.seen[0] // (8 * max(len(self.sheet), 1)))
+
+    def reader(self, d: int, size: int) -> int:
+        """Bytes that it takes to read blocks of ``size`` rows of d columns, beside the blocks; about."""
+        return 0
+
     @abstractmethod
     def _open(self) -> None:
         """Learn columns and number of rows."""
@@ -67,7 +76,8 @@ def _stamp(path: Path) -> tuple[int, int]:
     found = path.stat()
     total = found.st_size
     if path.is_dir():  # a Zarr array
-        return sum(part.stat().st_size for part in path.rglob("*")), max(p.stat().st_mtime_ns for p in path.rglob("*"))
+        parts = [part.stat() for part in (path, *path.rglob("*"))]
+        return sum(part.st_size for part in parts), max(part.st_mtime_ns for part in parts)
     return total, found.st_mtime_ns
 
 

@@ -18,6 +18,8 @@ from gramian.tables.table import Column, TableError, first_line
 
 #: Bytes of a column that are read at a time; a whole row group may be larger than the memory.
 BUFFER = 2**20
+#: Bytes of pages of a column on their way, and copies of what was decoded.
+PAGES, DECODED = 5 * 2**20, 4
 
 
 class ParquetRows(RowFile):
@@ -26,11 +28,17 @@ class ParquetRows(RowFile):
     def _open(self) -> None:
         try:
             with self._file() as file:
-                self.n_rows, self.groups = file.metadata.num_rows, file.metadata.num_row_groups
+                found = file.metadata
+                self.n_rows, self.groups = found.num_rows, found.num_row_groups
+                self.longest = max((found.row_group(at).num_rows for at in range(self.groups)), default=0)
                 self.schema = file.schema_arrow
                 self.sheet = to_columns(self.schema.empty_table())
         except (pa.ArrowException, OSError, ValueError) as error:
             raise TableError(f"{self.source} is not a readable Parquet file ({first_line(error)}).") from error
+
+    def reader(self, d: int, size: int) -> int:
+        # Measured: pages and dictionaries of each column, and some copies of what is decoded.
+        return d * PAGES + DECODED * 8 * d * min(size, self.longest)
 
     def _file(self) -> Any:
         return arrow_parquet.ParquetFile(self.path, buffer_size=BUFFER, pre_buffer=False)

@@ -37,6 +37,7 @@ class TextRows(RowFile):
         self.encoding = self.dialect.encoding or next(marked, None) or unmarked(start)
         chunks = self._chunks(HEAD)
         head = next(chunks, b"")
+        read = max(self._at if self.packed else len(head), 1)
         chunks.close()
         told = replace(self.dialect, encoding=None)
         if not self.dialect.separator and re.search(rb"\S", head):
@@ -49,7 +50,13 @@ class TextRows(RowFile):
         bare = read_text(head, self.source, replace(told, header=False, decimal=decimal))
         self.header = sheet.rows < bare.rows if self.dialect.header is None else self.dialect.header
         self.named = self.header
+        self.lines = max(1, round(sheet.rows * self.seen[0] / read))
         self.body = replace(told, header=False, decimal=decimal or ("." if not told.thousands else None))
+
+    @property
+    def about(self) -> int:
+        """Number of rows, if all lines are as long as the first ones."""
+        return self.lines
 
     def read(self, names: list[str], size: int) -> Iterator[Piece]:
         lines, first = 0, True

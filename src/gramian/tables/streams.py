@@ -52,6 +52,9 @@ class FileRows(Rows):
         self.columns = tuple(self.chosen) if self.files[0].named else None
         counts = [file.n_rows for file in self.files]
         self.n_rows = None if None in counts else sum(counts)  # type: ignore[arg-type]
+        size = block or block_rows(self.n_features)
+        self.reader = max(file.reader(self.n_features, size) for file in self.files)
+        self.about = sum(file.about if file.n_rows is None else file.n_rows for file in self.files)
 
     @property
     def n_features(self) -> int:

@@ -18,7 +18,7 @@ import numpy as np
 from gramian import files
 from gramian.files import PathLike, atomic
 from gramian.operators import Rows
-from gramian.operators.rows import watched
+from gramian.operators.rows import Piece, in_step, watched
 from gramian.results import Array
 from gramian.tables.arrow import arrow_ipc, arrow_parquet, pa
 from gramian.tables.read import READERS
@@ -106,7 +106,9 @@ def write_scores(
     _put(path, write, Sheaf([(scores, labels)], names, list(labels), len(scores)))
 
 
-def write_rows(path: PathLike, rows: Rows, names: Sequence[str] | None = None) -> int:
+def write_rows(
+    path: PathLike, rows: Rows, names: Sequence[str] | None = None, *, label: tuple[str, Rows] | None = None
+) -> int:
     """Write a stream as it comes, whole or not at all; return the number of rows.
 
     What is written goes to a temporary file beside ``path``, which takes its place at the end: a full disk, bad input
@@ -120,6 +122,8 @@ def write_rows(path: PathLike, rows: Rows, names: Sequence[str] | None = None) -
         A stream, such as ``model.transform(gramian.rows("large.parquet"))``.
     names : sequence of str, optional
         Names of the columns; those of the stream, or x0, x1, ..., if not given.
+    label : pair of str and Rows, optional
+        Name and stream of a column of the same rows, such as ``model.predict`` gives, to be written first, as text.
 
     Cost
     ----
@@ -135,22 +139,40 @@ def write_rows(path: PathLike, rows: Rows, names: Sequence[str] | None = None) -
     ...     write_rows(path, rows(np.array([[1.5, 2.0], [3.0, 4.0]])), ["a", "b"]), path.read_text()
     (2, 'a,b\\n1.5,2.0\\n3.0,4.0\\n')
     """
-    names = list(names or rows.names)
-    if len(names) != rows.n_features or len(set(names)) < len(names):
+    names, words = list(names or rows.names), dict([label] if label else [])
+    if len(names) != rows.n_features or len({*names, *words}) < len(names) + len(words):
         raise ValueError(f"names={names!r} must be {rows.n_features} different names, one for each column.")
+    if rows.text:
+        if words or len(names) > 1:
+            raise ValueError(
+                f"rows holds text in {len(names)} columns; one column, and no label beside it, is expected."
+            )
+        words, names = {names[0]: rows}, []
     seen = 0
 
     def blocks() -> Iterator[tuple[Array, Labels]]:
         nonlocal seen
         dtype: Any = None
-        for piece in watched(rows.pieces(), "writing", rows.n_rows):
+        for piece, cells in watched(_beside(rows, words), "writing", rows.n_rows):
             dtype, seen = dtype or piece.values.dtype, seen + len(piece.values)
-            yield piece.values.astype(dtype, copy=False), {}
+            numbers = piece.values.astype(dtype, copy=False) if names else np.zeros((len(piece.values), 0))
+            yield numbers, cells
         if dtype is None:
-            yield np.zeros((0, len(names))), {}
+            yield np.zeros((0, len(names))), {name: [] for name in words}
 
-    _put(path, _writer(path), Sheaf(blocks(), names, n_rows=rows.n_rows))
+    _put(path, _writer(path), Sheaf(blocks(), names, list(words), n_rows=rows.n_rows))
     return seen
+
+
+def _beside(rows: Rows, words: dict[str, Rows]) -> Iterator[tuple[Piece, Labels]]:
+    """Blocks of a stream with the text of another, if there is one, in step."""
+    if not words:
+        yield from ((piece, {}) for piece in rows.pieces())
+        return
+    ((name, text),) = words.items()
+    pairs = ((piece, piece) for piece in rows.pieces()) if text is rows else in_step(rows, text)
+    for piece, cells in pairs:
+        yield piece, {name: [str(cell) for cell in cells.values[:, 0].tolist()]}
 
 
 def _put(path: PathLike, write: Writer, sheaf: Sheaf) -> None:

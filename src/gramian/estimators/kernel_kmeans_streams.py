@@ -1,0 +1,148 @@
+"""Kernel k-means of rows that stream by: passes where they can be read again, one step a block where they cannot."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from gramian.estimators.base import Clock
+from gramian.estimators.kernel_kmeans_text import Course, summarise, warn_of
+from gramian.estimators.kernel_streams import KernelStream, add_first_rows
+from gramian.estimators.low_rank import add_low_rank, left_by
+from gramian.kernels import Kernel
+from gramian.operators.features import FeatureMap
+from gramian.operators.means import FeatureMeans, moved
+from gramian.operators.tallies import Tally, tally
+from gramian.operators.tiles import spans
+from gramian.results import Array
+from gramian.solvers.passes import lloyd_passes
+
+
+@dataclass(frozen=True)
+class SeenMeans:
+    """Means in the features of low rank, and what they were found from: what ``partial_fit`` goes on from.
+
+    Attributes
+    ----------
+    kernel, features
+        The kernel, resolved on the first rows, and the features that landmarks among them give.
+    origin : (d,) array or None
+        Point that is subtracted from rows.
+    means, masses : (k, r) and (k,) arrays
+        Means, and how many rows each is the mean of.
+    inertia, trace, kept : float
+        Sum of squared distances, of similarities of rows to themselves, and what the features keep of those.
+    n, first : int
+        Rows in all, and the first of them, that widths, landmarks and the start were found in.
+    """
+
+    kernel: Kernel
+    features: FeatureMap
+    origin: Array | None
+    means: Array
+    masses: Array
+    inertia: float
+    trace: float
+    kept: float
+    n: int
+    first: int
+
+    @property
+    def trace_error(self) -> float:
+        """What the landmarks leave of the trace, as a share of it."""
+        return max(0.0, self.trace - self.kept) / self.trace if self.trace > 0 else 0.0
+
+    def feature_means(self) -> FeatureMeans:
+        """The means as sums over landmarks."""
+        squares = np.square(self.means).sum(axis=1)
+        return FeatureMeans(
+            self.features.kernel,
+            self.features.anchors,
+            self.features.lift(self.means.T),
+            squares,
+            self.origin,
+        )
+
+    def look(self, blocks: Iterable[tuple[Array, ...]], means: Array) -> Tally:
+        """One pass over rows."""
+        total: Tally | None = None
+        for views in blocks:
+            found = tally(self.features, moved(views[0], self.origin), means)
+            total = found if total is None else total + found
+            del views  # or they would be kept while the next are read
+        assert total is not None  # a stream without rows was refused
+        return total
+
+    def after(self, X: Any) -> SeenMeans:
+        """Count a block for the nearest means, then move them to the mean of all rows counted for them so far."""
+        found = tally(self.features, moved(X, self.origin), self.means)
+        masses = self.masses + found.counts
+        means = self.means + (found.sums - found.counts[:, None] * self.means) / np.maximum(masses, 1)[:, None]
+        return replace(
+            self,
+            means=means,
+            masses=masses,
+            inertia=self.inertia + found.cost,
+            trace=self.trace + found.trace,
+            kept=self.kept + found.kept,
+            n=self.n + X.shape[0],
+        )
+
+
+def by_passes(seen: SeenMeans, stream: KernelStream, *, tol: float, max_iter: int) -> tuple[SeenMeans, Course]:
+    """Lloyd's iteration over all rows, from the clusters of the first, by one pass for each step."""
+    begun = False
+
+    def look(means: Array) -> Tally:
+        nonlocal begun
+        blocks, begun = stream.again_blocks() if begun else stream.blocks(), True
+        return seen.look(blocks, means)
+
+    found = lloyd_passes(look, seen.means, tol=tol, max_iter=max_iter)
+    last, full = found.look, found.look.counts > 0
+    seen = replace(
+        seen,
+        means=found.means[full],
+        masses=last.counts[full],
+        inertia=last.objective,
+        trace=last.trace,
+        kept=last.kept,
+        n=int(last.counts.sum()),
+    )
+    route = "rows are read and mapped in every pass"
+    work = f"{found.passes} passes over all rows"
+    return seen, Course("Lloyd", route, found.path, found.passes, work, found.end)
+
+
+def by_steps(seen: SeenMeans, stream: KernelStream, size: int | None) -> tuple[SeenMeans, Course]:
+    """One pass: each block, or each ``size`` rows, are counted for the nearest means and then move them."""
+    blocks, steps = stream.blocks(), 1
+    next(blocks)  # the first rows have been clustered
+    for views in blocks:
+        for rows in spans(len(views[0]), size or len(views[0])):
+            seen, steps = seen.after(views[0][rows]), steps + 1
+        del views  # or they would be kept while the next are read
+    return seen, one_pass(seen, steps)
+
+
+def one_pass(seen: SeenMeans, steps: int) -> Course:
+    """What is said of rows that were seen once."""
+    work = f"one pass over {seen.n:,} rows in {steps} block{'s' * (steps > 1)}"
+    return Course("online", "each block moves the means", (seen.inertia,), steps, work, "all rows were seen once")
+
+
+def keep_means(model: Any, seen: SeenMeans, course: Course, clock: Clock) -> Any:
+    """Set the fitted attributes of k-means for rows that have gone by."""
+    model.seen_, model.kernel_, model.means_, model.n_iter_ = seen, seen.kernel, seen.feature_means(), course.steps
+    model.trace_error_ = left_by(model.landmarks, seen.features, seen.trace_error)
+    model.inertia_, model.inertia_path_ = seen.inertia, np.array(course.path)
+    model.__dict__.pop("labels_", None)
+    shape = seen.n, model.n_features_in_
+    summary = summarise(model, shape, clock, course, seen.masses, way=course.way, route=course.route)
+    summary = add_low_rank(summary, model.landmarks, seen.features, model.trace_error_)
+    model.summary_ = add_first_rows(model, summary, seen.first, seen.n, "the start")
+    warn_of(model, course, len(seen.masses))
+    return model

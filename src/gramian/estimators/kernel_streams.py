@@ -1,0 +1,224 @@
+"""Streams of rows on their way into a kernel method: landmarks of the first rows, moments of all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import reduce
+from typing import Any
+
+import numpy as np
+
+from gramian.config import memory_budget
+from gramian.estimators.low_rank import as_approximation, low_rank
+from gramian.estimators.streams import Reader
+from gramian.estimators.targets import resolve_weighted
+from gramian.estimators.validation import validate
+from gramian.kernels import Kernel, as_kernel
+from gramian.operators import Rows
+from gramian.operators.features import FeatureMap
+from gramian.operators.mapped_moments import MappedMoments, MappedSums, mapped_moments
+from gramian.results import Array, FitSummary
+
+#: The first rows are held in memory; they take no more than this share of the budget.
+SHARE = 4
+#: Features up to which moments are kept after a fit to rows in memory, so that ``partial_fit`` may go on from it: with
+#: more of them a model would be many times as large as what it needs to answer.
+KEPT_FEATURES = 200
+
+
+class KernelStream(Reader):
+    """A stream, or two in step, whose first rows are held: widths and landmarks come from them.
+
+    Parameters
+    ----------
+    estimator, X, Y, name, sample_weight
+        As of :class:`Reader`. The estimator says how many first rows its landmarks need.
+
+    Attributes
+    ----------
+    first : tuple of arrays
+        The first rows of each view: the first block, or more of them until there are enough. Let go by
+        :meth:`blocks`.
+    n_first : int
+        How many those are.
+    """
+
+    def __init__(self, estimator: Any, X: Rows, Y: Any = None, *, name: str = "y", sample_weight: Any = None) -> None:
+        require_landmarks(estimator)
+        super().__init__(estimator, X, Y, name=name, sample_weight=sample_weight)
+        self._coming = self.pieces("reading")
+        self.first = self._first(_rows_wanted(estimator.landmarks))
+        self.dtype = narrowest(self.first)
+        self.n_first = len(self.first[0])
+        if self.n_first < 2:
+            raise ValueError(f"X has {self.n_first} sample; {type(estimator).__name__} needs at least 2, one a row.")
+
+    def blocks(self) -> Iterator[tuple[Array, ...]]:
+        """All rows, in one pass that began with the first of them."""
+        waiting, self.first = [self.first], ()
+        yield waiting.pop()  # not held while the others are read
+        yield from self._checked(self._coming)
+
+    def again_blocks(self) -> Iterator[tuple[Array, ...]]:
+        """All rows once more."""
+        return self._checked(self.pieces("reading again"))
+
+    def _checked(self, coming: Iterator[Any]) -> Iterator[tuple[Array, ...]]:
+        for pieces in coming:
+            self.refuse(pieces)
+            yield self.views(pieces)
+            del pieces  # or they would be kept while the next are read
+
+    def _first(self, wanted: int) -> tuple[Array, ...]:
+        wanted = min(wanted, max(2, memory_budget() // (SHARE * 8 * self.width)))
+        held: list[tuple[Array, ...]] = []
+        for views in self._checked(self._coming):
+            held.append(views)
+            if sum(len(one[0]) for one in held) >= wanted:
+                break
+        if not held:
+            raise ValueError(f"{self.X.source} has no rows: 0 samples. Give at least 2.")
+        return held[0] if len(held) == 1 else tuple(map(np.concatenate, zip(*held, strict=True)))
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What is known of the rows so far, and all that ``partial_fit`` needs to go on.
+
+    Attributes
+    ----------
+    kernels : tuple of Kernel
+        One for each view, resolved on the first rows.
+    maps : tuple of FeatureMap
+        The features of each view.
+    parts : tuple of MappedMoments
+        Of all rows; in two parts if some are held out.
+    first : int
+        Rows that widths and landmarks were found in.
+    """
+
+    kernels: tuple[Kernel, ...]
+    maps: tuple[FeatureMap, ...]
+    parts: tuple[MappedMoments, ...]
+    first: int
+
+    @property
+    def total(self) -> MappedMoments:
+        """Moments of all rows."""
+        return reduce(MappedMoments.__add__, self.parts)
+
+    @property
+    def n(self) -> int:
+        """Number of rows, or the sum of their weights."""
+        return int(np.ceil(sum(part.moments.weight for part in self.parts)))
+
+
+def require_landmarks(estimator: Any) -> None:
+    """Refuse a stream for a kernel method that keeps all pairs of rows in view."""
+    if estimator.landmarks is None:
+        name = type(estimator).__name__
+        raise ValueError(
+            f"X is a stream, which {name} takes through landmarks. Set landmarks=1000, say, or give rows.toarray() if "
+            "the rows fit into memory."
+        )
+    if as_kernel(estimator.kernel).name == "precomputed":
+        raise ValueError("kernel='precomputed' goes with a matrix in memory, not with a stream of rows.")
+
+
+def has_landmarks(estimator: Any) -> bool:
+    """Whether ``partial_fit`` makes sense: without landmarks every new row meets all rows before it."""
+    if estimator.landmarks is None:
+        raise AttributeError("partial_fit goes with landmarks, which stand for the rows. Set landmarks=1000, say.")
+    return True
+
+
+def narrowest(views: Iterable[Any]) -> np.dtype:
+    """Single precision if all views are, else double."""
+    return np.dtype(np.float32 if all(view.dtype == np.float32 for view in views) else np.float64)
+
+
+def _rows_wanted(landmarks: Any) -> int:
+    pair = landmarks if isinstance(landmarks, (tuple, list)) else (landmarks,)
+    return max(as_approximation(one).rows_wanted for one in pair)
+
+
+def second_stream(X: Rows, y: Any, name: str = "y") -> Any:
+    """Targets or second view of a stream, given beside it or in it."""
+    found = X.y if y is None else y
+    if found is None:
+        raise ValueError(f"requires {name} to be passed: give a second stream, or y_columns= when X is opened.")
+    return found
+
+
+def seen_of(estimator: Any, X: Rows, Y: Any = None, sample_weight: Any = None) -> Seen:
+    """Read a stream, with targets beside it or without."""
+    stream = KernelStream(estimator, X, Y, sample_weight=sample_weight)
+    kernel = as_kernel(estimator.kernel).resolve(stream.first[0])
+    features = _features(estimator, kernel, stream.first[0])
+    total = MappedSums([features], stream.width - stream.d, stream.dtype, X.n_rows)
+    for views in stream.blocks():
+        total.add([views[0]], beside=views[1] if len(views) > 1 else None)
+        del views  # or they would be kept while the next are read
+    return Seen((kernel,), (features,), (total.moments(),), stream.n_first)
+
+
+def seen_more(estimator: Any, X: Any, Y: Array | None = None, weights: Array | None = None) -> Seen:
+    """Add checked rows to those an estimator has seen; the first block gives widths and landmarks."""
+    seen: Seen | None = getattr(estimator, "seen_", None)
+    if seen is None:
+        kernel = resolve_weighted(as_kernel(estimator.kernel), X, weights)
+        features = _features(estimator, kernel, X, weights)
+        return Seen((kernel,), (features,), (mapped_moments([features], [X], weights, beside=Y),), X.shape[0])
+    new = mapped_moments(seen.maps, [X], weights, beside=Y)
+    if new.moments.d != seen.parts[0].moments.d:
+        q, before = (moments.d - seen.maps[0].size for moments in (new.moments, seen.parts[0].moments))
+        raise ValueError(f"y has {q} columns; the rows before had {before}.")
+    return replace(seen, parts=(seen.total + new,))
+
+
+def keep_seen(estimator: Any, kernels: tuple[Kernel, ...], maps: tuple[Any, ...], *parts: MappedMoments | None) -> None:
+    """After a fit to rows in memory, remember what ``partial_fit`` may go on from, if it is little."""
+    estimator.__dict__.pop("seen_", None)
+    known = [part for part in parts if part is not None]
+    if known and sum(known[0].sizes) <= KEPT_FEATURES and all(np.isfinite(p.moments.scatter).all() for p in known):
+        rows = int(np.ceil(sum(part.moments.weight for part in known)))
+        estimator.seen_ = Seen(kernels, maps, tuple(known), rows)
+
+
+def next_rows(estimator: Any, X: Any) -> Any:
+    """Check more rows: what every ``partial_fit`` begins with."""
+    seen = getattr(estimator, "seen_", None)
+    if seen is None and hasattr(estimator, "summary_"):
+        raise ValueError(
+            f"partial_fit cannot go on from this fit: of rows in memory, in more than {KEPT_FEATURES} features, no "
+            "moments were kept. Give all rows to partial_fit, or clone the estimator to begin anew."
+        )
+    return validate(estimator, X, reset=seen is None, min_samples=2 if seen is None else 1)
+
+
+def _features(estimator: Any, kernel: Kernel, X: Any, weights: Array | None = None) -> FeatureMap:
+    features = low_rank(estimator.landmarks, kernel, X, weights)
+    assert features is not None  # a stream was refused without landmarks
+    return features
+
+
+def add_first_rows(estimator: Any, summary: FitSummary, first: int, n: int, *more: str) -> FitSummary:
+    """Say how many rows decided the widths, the landmarks and whatever else the first rows decided."""
+    kernels = {"kernel": "kernel_", "kernel_y": "kernel_y_"}
+    words = any(
+        str(as_kernel(given)) != str(getattr(estimator, fitted))
+        for argument, fitted in kernels.items()
+        if (given := getattr(estimator, argument, None)) is not None
+    )
+    pair = estimator.landmarks if isinstance(estimator.landmarks, (tuple, list)) else (estimator.landmarks,)
+    chosen = any(as_approximation(one).rows_wanted for one in pair)
+    what = [*more, *(["widths"] if words else []), *(["landmarks"] if chosen else [])]
+    facts = {**summary.facts, "streamed": True, "first_rows": first if what else None}
+    if not what or first >= n:
+        return FitSummary(summary.title, summary.lines, facts)
+    *others, last = what
+    named = f"{', '.join(others)} and {last}" if others else last
+    line = ("first rows", f"{first:,} of {n:,} gave {named}")
+    top, *rest = summary.lines
+    return FitSummary(summary.title, (top, line, *rest), facts)
