@@ -204,7 +204,7 @@ def test_at_least_as_likely_as_scikit_learn(rows):
 
 
 def test_sparse_rows(rng):
-    X = sp.random_array((300, 6), density=0.4, rng=rng, format="csr")
+    X = sp.random_array((300, 6), density=0.4, random_state=rng, format="csr")
     sparse, dense = FactorAnalysis(1).fit(X), FactorAnalysis(1).fit(X.toarray())
     assert_allclose(sparse.uniquenesses_, dense.uniquenesses_, atol=1e-8)
     assert_allclose(sparse.score_samples(X), dense.score_samples(X.toarray()), rtol=1e-8, atol=1e-8)

@@ -75,7 +75,7 @@ def test_gaussian_by_name_is_the_default(wide):
 @pytest.mark.parametrize("density", DENSITIES)
 @pytest.mark.parametrize("make", [sp.csr_array, sp.csr_matrix])
 def test_sparse_rows_give_the_same(rng, density, make):
-    X = sp.random_array((80, 500), density=0.05, rng=rng, format="csr")
+    X = sp.random_array((80, 500), density=0.05, random_state=rng, format="csr")
     narrow, dense = RandomProjection(10, density=density).fit(make(X)), RandomProjection(10, density=density)
     dense.fit(X.toarray())
     assert_allclose(narrow.transform(make(X)), dense.transform(X.toarray()), atol=1e-12)
