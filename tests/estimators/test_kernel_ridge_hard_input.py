@@ -37,7 +37,7 @@ def test_a_factor_that_is_mostly_rounding_is_not_believed(intercept):
     with pytest.warns(gramian.RankWarning, match="least squares of least norm"):
         model = KernelRidge(1e-15, kernel="cosine", fit_intercept=intercept).fit(X, target)
     design = np.column_stack([unit, np.ones(30)]) if intercept else unit
-    assert_allclose(model.predict(X), design @ np.linalg.lstsq(design, target)[0], atol=1e-8)
+    assert_allclose(model.predict(X), design @ np.linalg.lstsq(design, target, rcond=None)[0], atol=1e-8)
 
 
 def test_a_ridge_far_below_the_largest_eigenvalue():
