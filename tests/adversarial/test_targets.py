@@ -56,3 +56,11 @@ def test_constant_targets(name):
 def test_collinear_columns(name):
     """A60, A61: columns that repeat others leave a finite answer."""
     assert finite_or_refused(name, np.column_stack([X, X[:, :2]]), "never") is not None
+
+
+@pytest.mark.parametrize("k", [4, 5], ids=["C78 q = d - 1", "C78 q = d"])
+def test_probabilistic_pca_with_little_or_no_noise(k):
+    model = fitted("ProbabilisticPCA", n_components=k)
+    assert (model.noise_variance_ == 0) == (k == 5)
+    assert np.isfinite(model.score_samples(X)).all()
+    assert np.isfinite(model.log_likelihood_)

@@ -147,6 +147,7 @@ def test_fewer_sources_unmix_the_leading_subspace(mixed):
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("offset", [0.0, 1e3])
 def test_columns_that_repeat_others_or_stand_still(mixed, dtype, offset):
+    """C76."""
     X = mixed[0] - 7 + offset
     wide = np.column_stack([X, X[:, 0] + X[:, 1], np.full(len(X), 3.0), X[:, 2]]).astype(dtype)
     with pytest.warns(RankWarning, match="rank 4"):
@@ -197,6 +198,7 @@ def test_light_tails_are_detected_and_heavy_ones_are_not(rng, mixed):
 
 
 def test_gaussian_rows_end_with_a_certificate(rng):
+    """C75."""
     model = ICA(random_state=3).fit(rng.standard_normal((400, 3)))
     assert model.gradient_norm_ <= 1e-7
 

@@ -141,6 +141,7 @@ def test_rows_that_are_all_the_same_have_no_distortion():
 
 
 def test_the_bound_is_capped_with_a_warning(table):
+    """C77."""
     with pytest.warns(RankWarning, match=r"is 4,541, more than d = 10"):
         model = RandomProjection("auto").fit(table)
     assert model.components_.shape == (10, 10)
@@ -172,6 +173,7 @@ def test_the_bound_is_capped_with_a_warning(table):
     ids=str,
 )
 def test_bad_parameters(table, arguments, error):
+    """C77."""
     (name,) = arguments
     with pytest.raises(error, match=name):
         RandomProjection(**arguments).fit(table)

@@ -17,6 +17,7 @@ def y(table):
 
 @pytest.mark.parametrize("intercept", [False, True])
 def test_zero_ridge_with_repeated_rows(table, y, intercept):
+    """A70."""
     X, targets = np.repeat(table[:40], 3, axis=0), np.repeat(y[:40], 3) + np.tile([-0.3, 0.0, 0.3], 40)
     with pytest.warns(gramian.RankWarning, match="least squares of least norm"):
         model = KernelRidge(0, kernel="rbf(sigma=0.5)", fit_intercept=intercept).fit(X, targets)

@@ -34,6 +34,7 @@ def complaint(call, kind=ValueError):
 class TestRefusals:
     @pytest.mark.parametrize("ridge", [-1, -1e-300, np.nan, np.inf])
     def test_ridge_out_of_range(self, table, y, ridge):
+        """A71."""
         assert f"ridge={ridge!r}" in complaint(lambda: KernelRidge(ridge).fit(table, y))
 
     @pytest.mark.parametrize("ridge", ["1", None, True, [1.0]])
