@@ -6,14 +6,16 @@ READY := $(VENV)/.ready
 PEERS := $(VENV)/.peers
 DOCS := $(VENV)/.docs
 BROWSER := $(VENV)/.browser
+FLOOR := .venv-floor
 
-.PHONY: help demo test test-slow test-browser lint format docs bench bench-scale bench-mnist clean
+.PHONY: help demo test test-slow test-browser test-floor lint format docs bench bench-scale bench-mnist clean
 
 help:
 	@echo "make demo       install, then kernel PCA of the digits: scores and pictures in demo/"
 	@echo "make test       install, then the whole test suite (minutes)"
 	@echo "make test-slow  the tests that take longer"
 	@echo "make test-browser  the report and the explorer in chromium (installed from Debian's packages if missing)"
+	@echo "make test-floor  the tests, but docs and examples, with the oldest versions that are promised (floor.txt)"
 	@echo "make lint       style, types, import layers"
 	@echo "make docs       these pages as HTML, in docs/_build/html (offline; warnings are errors)"
 	@echo "make bench      gramian and its peers on the same data: a table of ratios"
@@ -41,6 +43,16 @@ $(BROWSER): $(READY)
 
 test-browser: $(BROWSER)
 	$(BIN)/python -m pytest -m browser $(ARGS)
+
+$(FLOOR)/.ready: pyproject.toml floor.txt
+	$(PYTHON) -m venv $(FLOOR)
+	$(FLOOR)/bin/python -m pip install --quiet --disable-pip-version-check -c floor.txt -e '.[dev]'
+	@touch $@
+
+# Old packages use what newer neighbours of theirs call deprecated; that is no fault of ours.
+test-floor: $(FLOOR)/.ready
+	$(FLOOR)/bin/python -m pytest -n auto --dist worksteal -m "not slow and not browser" -W ignore::DeprecationWarning \
+		--ignore tests/docs --ignore tests/examples $(ARGS)
 
 lint: $(READY)
 	$(BIN)/ruff check .
@@ -75,4 +87,4 @@ bench-mnist: $(READY)
 	$(BIN)/python -m benchmarks.mnist $(ARGS)
 
 clean:
-	rm -rf $(VENV) demo .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis docs/_build docs/lessons docs/gallery docs/api/generated docs/sg_execution_times.rst
+	rm -rf $(VENV) $(FLOOR) demo .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis docs/_build docs/lessons docs/gallery docs/api/generated docs/sg_execution_times.rst

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 
 from gramian.kernels import Kernel
 from gramian.operators import CrossGram
+from gramian.operators.means import moved
 from gramian.operators.tiles import Meter, row_blocks, run, share, threads_for
 from gramian.results import Array
 
@@ -83,6 +84,8 @@ class KernelProjection:
         b.
     mean : (n,) array, optional
         Coefficients of the mean of the training rows in those of the anchors; the same for all if they are those rows.
+    origin : (d,) array, optional
+        Point that anchors are seen from, and rows before anything else.
     """
 
     kernel: Kernel
@@ -90,6 +93,7 @@ class KernelProjection:
     coefficients: Array
     offset: Array
     mean: Array | None = None
+    origin: Array | None = None
 
     @property
     def size(self) -> int:
@@ -98,7 +102,10 @@ class KernelProjection:
 
     def scores(self, X: Any) -> Array:
         """Scores of rows, m x k; kernel values stream by and are not kept."""
-        return CrossGram(self.kernel, X, self.anchors) @ self.coefficients + self.offset
+        if self.origin is not None and sp.issparse(X):  # a shift would make them dense, and the scores are linear in it
+            away = CrossGram(self.kernel, self.origin[None], self.anchors) @ self.coefficients
+            return CrossGram(self.kernel, X, self.anchors) @ self.coefficients + (self.offset - away)
+        return CrossGram(self.kernel, moved(X, self.origin), self.anchors) @ self.coefficients + self.offset
 
 
 Projection = LinearProjection | KernelProjection

@@ -48,6 +48,7 @@ def test_a_failure_in_a_bare_environment_is_one_line(here):
 
 
 def test_a_closed_pipe_ends_quietly(here):
+    """F13."""
     np.save("long.npy", np.random.default_rng(0).standard_normal((20_000, 5)))
     done = subprocess.run(
         f"{SCRIPT} fit long.npy -o - -q | head -1", shell=True, capture_output=True, text=True, executable="/bin/bash"
@@ -90,6 +91,7 @@ def test_a_missing_package_says_what_to_install(here, package):
 
 
 def test_an_interrupt_ends_with_130_and_one_line(here):
+    """F6."""
     rows = "".join(f"{a},{b},{c}\n" for a, b, c in np.random.default_rng(0).standard_normal((9000, 3)).tolist())
     command = [SCRIPT, "fit", "-", "--method", "kernel-pca", "--solver", "power", "-k", "200", "-o", "s.csv"]
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)

@@ -19,7 +19,7 @@ def run(*arguments, **options):
 
 
 def test_a_bare_environment_is_enough(here):
-    """No HOME, no cache, no PATH, no network."""
+    """F16: no HOME, no cache, no PATH, no network."""
     bare = {"HOME": "/nonexistent", "PATH": "", "XDG_CACHE_HOME": "/nonexistent", "NUMBA_CACHE_DIR": "/nonexistent"}
     for command in (
         [*FIT, "-o", "s.csv", "-q"],
@@ -32,6 +32,7 @@ def test_a_bare_environment_is_enough(here):
 
 
 def test_locale_time_zone_hash_seed_and_threads_change_nothing(here):
+    """F14."""
     found = []
     for more in (
         {},

@@ -145,6 +145,7 @@ class TestDefinition:
 
 class TestRank:
     def test_identical_views(self, table):
+        """A63."""
         model = CCA().fit(table, table)
         assert_allclose(model.correlations_, 1, atol=1e-12)
         assert (model.correlations_ <= 1).all()
@@ -192,6 +193,7 @@ class TestRank:
             model.wilks_test()
 
     def test_too_few_rows_for_both_views(self, rng):
+        """A64."""
         X, Y = rng.standard_normal((12, 7)), rng.standard_normal((12, 6))
         with pytest.warns(RankWarning, match="by construction"):
             model = CCA().fit(X, Y)
@@ -208,6 +210,7 @@ class TestRank:
 
     @pytest.mark.parametrize("seed", range(5))
     def test_correlations_are_never_above_one(self, seed):
+        """A62."""
         rng = np.random.default_rng(seed)
         X = rng.standard_normal((40, 6)) * 10.0 ** rng.uniform(-4, 4, 6)
         for Y in (X @ rng.standard_normal((6, 6)), X[:, :2], np.c_[X[:, 0], rng.standard_normal(40)]):

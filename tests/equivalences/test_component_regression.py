@@ -61,6 +61,7 @@ class TestLeastSquares:
     @pytest.mark.parametrize("model", [PrincipalComponentRegression(), PLSRegression(None)], ids=["PCR", "PLS"])
     @pytest.mark.parametrize("scale", [True, False])
     def test_collinear_columns_give_the_answer_of_least_norm_and_say_so(self, table, targets, model, scale):
+        """A60."""
         X = np.c_[table, table[:, 0] + table[:, 1], table[:, 2]]
         with pytest.warns(RankWarning, match="after 10 of 12 components"):
             fitted = clone(model).set_params(scale=scale).fit(X, targets[:, 0])

@@ -55,6 +55,7 @@ class TestMaximumLikelihood:
         assert_allclose(psi, found.uniquenesses, atol=1e-8)
 
     def test_em_never_loses_likelihood_and_ends_there_too(self, R, rng):
+        """C74."""
         best = maximum_likelihood(R, 2)
         L, psi = 0.3 * rng.standard_normal((8, 2)), np.full(8, 0.5)
         path = [objective(R, L, psi)]
@@ -204,7 +205,7 @@ def test_at_least_as_likely_as_scikit_learn(rows):
 
 
 def test_sparse_rows(rng):
-    X = sp.random_array((300, 6), density=0.4, rng=rng, format="csr")
+    X = sp.random_array((300, 6), density=0.4, random_state=rng, format="csr")
     sparse, dense = FactorAnalysis(1).fit(X), FactorAnalysis(1).fit(X.toarray())
     assert_allclose(sparse.uniquenesses_, dense.uniquenesses_, atol=1e-8)
     assert_allclose(sparse.score_samples(X), dense.score_samples(X.toarray()), rtol=1e-8, atol=1e-8)
@@ -352,6 +353,7 @@ class TestAdequacy:
 
 class TestRefusals:
     def test_too_many_factors(self, rows):
+        """C73."""
         with pytest.raises(ValueError, match="Use n_components=4 or fewer"):
             FactorAnalysis(5).fit(rows)
         with pytest.raises(TypeError, match="n_components=None"):
@@ -391,6 +393,7 @@ class TestRefusals:
 
 class TestWarnings:
     def test_heywood_cases(self, rows, rng):
+        """C72."""
         X = rows.copy()
         X[:, 1] = 1000 * X[:, 0] + 1e-3 * rng.standard_normal(400)
         with pytest.warns(HeywoodWarning, match="column 0, column 1|column 0|column 1"):

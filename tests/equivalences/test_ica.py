@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose
 from picard import picard
+from scipy.integrate import trapezoid
 from scipy.stats import kurtosis
 
 from gramian import ConvergenceWarning, RankWarning
@@ -112,7 +113,7 @@ def test_score_is_the_log_density(mixed, rng):
 def test_the_density_of_one_source_integrates_to_one(rng):
     model = ICA().fit(3 * rng.laplace(size=(500, 1)))
     grid = np.linspace(-300, 300, 200_001)
-    assert np.trapezoid(np.exp(model.score_samples(grid[:, None])), grid) == pytest.approx(1, abs=1e-8)
+    assert trapezoid(np.exp(model.score_samples(grid[:, None])), grid) == pytest.approx(1, abs=1e-8)
 
 
 def test_order_sign_and_inverse(mixed):
@@ -146,6 +147,7 @@ def test_fewer_sources_unmix_the_leading_subspace(mixed):
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("offset", [0.0, 1e3])
 def test_columns_that_repeat_others_or_stand_still(mixed, dtype, offset):
+    """C76."""
     X = mixed[0] - 7 + offset
     wide = np.column_stack([X, X[:, 0] + X[:, 1], np.full(len(X), 3.0), X[:, 2]]).astype(dtype)
     with pytest.warns(RankWarning, match="rank 4"):
@@ -196,6 +198,7 @@ def test_light_tails_are_detected_and_heavy_ones_are_not(rng, mixed):
 
 
 def test_gaussian_rows_end_with_a_certificate(rng):
+    """C75."""
     model = ICA(random_state=3).fit(rng.standard_normal((400, 3)))
     assert model.gradient_norm_ <= 1e-7
 

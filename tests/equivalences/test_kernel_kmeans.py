@@ -56,6 +56,7 @@ def test_linear_kernel_is_lloyd_from_the_same_start(blobs, rng, k, offset):
 
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_objective_falls_and_is_what_it_says(table, kernel):
+    """A81."""
     for init in ("k-means++", "random"):
         model = KernelKMeans(6, kernel=kernel, init=init, n_init=3).fit(table)
         assert (np.diff(model.inertia_path_) < 0).all()
@@ -157,6 +158,7 @@ def test_rows_in_another_order_give_the_same_clusters(blobs, rng):
 
 
 def test_an_empty_cluster_gets_the_farthest_row():
+    """A81."""
     X = np.array([[0.0], [0.1], [0.2], [10.0], [10.1], [30.0]])
     # Means at 5.06, 5.1 and 15.05: the last keeps 30 alone, the first two are torn apart and one of them runs empty.
     model = KernelKMeans(3, kernel="linear", init=[0, 1, 2, 0, 1, 2]).fit(X)

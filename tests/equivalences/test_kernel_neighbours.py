@@ -97,6 +97,7 @@ def test_a_tree_finds_the_same(rng):
 
 
 def test_ties_go_to_the_first_row_and_the_first_class(rng):
+    """D86."""
     Y = np.repeat(rng.integers(0, 3, (40, 6)).astype(float), 30, axis=0)
     for kernel in ("rbf(sigma=2)", "linear", "polynomial(degree=2)"):
         model = KernelKNNClassifier(5, kernel=kernel).fit(Y, np.arange(1200) % 2)

@@ -112,6 +112,7 @@ def test_a_fraction_takes_the_fewest_components_that_reach_it(table):
 
 @pytest.mark.parametrize("kernel", ["sigmoid(scale=0.01, constant=-1)", "thin_plate_spline"])
 def test_an_indefinite_kernel_keeps_the_positive_part_and_says_so(table, kernel):
+    """A40."""
     with pytest.warns(gramian.IndefiniteKernelWarning, match="negative eigenvalue"):
         model = KernelPCA(kernel=kernel).fit(table)
     K = parse(kernel)(table)

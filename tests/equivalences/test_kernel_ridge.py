@@ -91,7 +91,7 @@ class TestLinear:
         for solver in ("primal", "cholesky"):
             with pytest.warns(gramian.RankWarning, match="rank 4"):
                 model = KernelRidge(0, kernel="linear", solver=solver).fit(X, targets)
-            expected = np.linalg.lstsq(X, targets)[0]
+            expected = np.linalg.lstsq(X, targets, rcond=None)[0]
             assert_allclose(X.T @ model.dual_coef_, expected, atol=1e-8)
             assert_allclose(model.predict(X), X @ expected, atol=1e-9)
 
@@ -259,7 +259,7 @@ class TestSpline:
         least = objective(model.dual_coef_, model.polynomial_coef_)
         for _ in range(20):
             a = rng.standard_normal(60) * 1e-2
-            a -= T @ np.linalg.lstsq(T, a)[0]
+            a -= T @ np.linalg.lstsq(T, a, rcond=None)[0]
             b = rng.standard_normal(3) * 1e-2
             assert objective(model.dual_coef_ + a, model.polynomial_coef_ + b) > least
 

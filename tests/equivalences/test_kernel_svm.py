@@ -150,6 +150,7 @@ def test_the_certificate_is_right(two):
 
 @pytest.mark.parametrize("C", [1e5, 1e10])
 def test_huge_bounds(rng, C):
+    """A78."""
     X = rng.standard_normal((200, 3))
     y = X @ [1.0, -2.0, 0.5] > 0
     X = X + 0.2 * np.where(y, 1, -1)[:, None] * np.array([1.0, -2.0, 0.5])

@@ -64,6 +64,7 @@ def answers(model, rows=NEW):
     ids=["number", "uniform", "kmeans++", "points"],
 )
 def test_all_rows_as_landmarks_are_exact(estimator, y, landmarks):
+    """B65."""
     if isinstance(estimator, KernelCCA) and getattr(landmarks, "points", None) is not None:
         landmarks = landmarks, Landmarks(points=TARGETS)
     exact, low = fitted(estimator, y), fitted(estimator, y, landmarks=landmarks)
@@ -160,6 +161,7 @@ def test_rows_that_do_not_fit_are_mapped_in_every_pass():
 
 
 def test_duplicate_landmarks_are_left_out():
+    """B64."""
     points = np.concatenate([X[:20], X[:20], X[:5] + 1e-14])
     twice, once = (KernelPCA(3, kernel=KERNEL, landmarks=Landmarks(points=p)).fit(X) for p in (points, X[:20]))
     assert len(twice.projection_.anchors) == 20

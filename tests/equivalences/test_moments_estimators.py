@@ -144,6 +144,7 @@ class TestProbabilisticPCA:
         assert_allclose(model.inverse_transform(means), means @ W.T + model.mean_, atol=1e-12)
 
     def test_em_never_falls_and_reaches_the_closed_form(self, table):
+        """C74."""
         closed = ProbabilisticPCA(3).fit(table)
         for seed in range(3):
             em = ProbabilisticPCA(3, method="em", tol=1e-14, random_state=seed).fit(table)
@@ -156,6 +157,7 @@ class TestProbabilisticPCA:
             assert em.log_likelihood_ == pytest.approx(em.score_samples(table).sum(), rel=1e-9)
 
     def test_em_that_is_cut_short_says_so(self, table):
+        """C74."""
         with pytest.warns(gramian.ConvergenceWarning, match="max_iter=3"):
             model = ProbabilisticPCA(3, method="em", max_iter=3).fit(table)
         assert not model.summary_.facts["converged"]
@@ -167,6 +169,7 @@ class TestProbabilisticPCA:
         assert_allclose(drawn.mean(axis=0), model.mean_, atol=0.01)
 
     def test_no_room_for_noise(self, table):
+        """C78."""
         full = ProbabilisticPCA(10).fit(table)
         assert full.noise_variance_ == 0
         assert np.isfinite(full.score_samples(table)).all()

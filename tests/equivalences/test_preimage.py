@@ -171,6 +171,7 @@ class TestFarPoints:
     @pytest.mark.parametrize("method", ["auto", "fixed_point", "distance", "learned"])
     @pytest.mark.parametrize("dtype", [np.float64, np.float32])
     def test_rows_that_resemble_nothing_fall_back_and_say_so(self, table, k, method, dtype):
+        """A56, B60."""
         X = table.astype(dtype)
         model = KernelPCA(k, kernel="rbf(sigma=0.5)", preimage=method).fit(X)
         scores = model.transform(np.vstack([X[:2] + 1e4, X[:3]]))
@@ -196,6 +197,7 @@ class TestFarPoints:
         assert_allclose(found.points, table[3:4], atol=1e-6)
 
     def test_a_narrow_kernel_underflows_without_nan(self, table):
+        """B60."""
         model = KernelPCA(5, kernel="rbf(gamma=1e300)").fit(table)
         assert np.isfinite(model.reconstruct(model.transform(table)).points).all()
 

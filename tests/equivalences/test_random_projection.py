@@ -75,7 +75,7 @@ def test_gaussian_by_name_is_the_default(wide):
 @pytest.mark.parametrize("density", DENSITIES)
 @pytest.mark.parametrize("make", [sp.csr_array, sp.csr_matrix])
 def test_sparse_rows_give_the_same(rng, density, make):
-    X = sp.random_array((80, 500), density=0.05, rng=rng, format="csr")
+    X = sp.random_array((80, 500), density=0.05, random_state=rng, format="csr")
     narrow, dense = RandomProjection(10, density=density).fit(make(X)), RandomProjection(10, density=density)
     dense.fit(X.toarray())
     assert_allclose(narrow.transform(make(X)), dense.transform(X.toarray()), atol=1e-12)
@@ -141,6 +141,7 @@ def test_rows_that_are_all_the_same_have_no_distortion():
 
 
 def test_the_bound_is_capped_with_a_warning(table):
+    """C77."""
     with pytest.warns(RankWarning, match=r"is 4,541, more than d = 10"):
         model = RandomProjection("auto").fit(table)
     assert model.components_.shape == (10, 10)
@@ -172,6 +173,7 @@ def test_the_bound_is_capped_with_a_warning(table):
     ids=str,
 )
 def test_bad_parameters(table, arguments, error):
+    """C77."""
     (name,) = arguments
     with pytest.raises(error, match=name):
         RandomProjection(**arguments).fit(table)

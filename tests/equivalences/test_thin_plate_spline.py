@@ -152,6 +152,7 @@ class TestProper:
 
 class TestPlain:
     def test_the_largest_eigenvalue_in_size_is_negative_and_is_left_out(self, plane):
+        """A41."""
         H = np.eye(len(plane)) - 1 / len(plane)
         values = np.linalg.eigvalsh(H @ ThinPlateSpline(c=0.1)(plane) @ H)
         assert -values[0] > values[-1]  # the nasty case

@@ -176,12 +176,14 @@ class TestKernels:
         assert "overflow" in complaint(lambda: KernelPCA(2, kernel="rbf(sigma=1)").fit(table * 1e200))
 
     def test_more_components_than_positive_eigenvalues(self, table):
+        """A57."""
         X = np.repeat(table[:5], 4, axis=0)
         with pytest.warns(gramian.RankWarning, match="4 positive eigenvalues"):
             model = KernelPCA(10, kernel="rbf(sigma=1)").fit(X)
         assert model.transform(table).shape == (200, 4)
 
     def test_a_dense_solver_refuses_before_it_allocates(self, table):
+        """B63."""
         with gramian.config(memory="100kB"):
             message = complaint(lambda: KernelPCA(2, solver="dense").fit(table))
         assert "960 kB" in message

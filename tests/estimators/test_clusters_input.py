@@ -108,6 +108,7 @@ class TestKernelKMeans:
         assert "n_clusters" in complaint(lambda: KernelKMeans(value).fit(table), TypeError)
 
     def test_more_clusters_than_rows(self, table):
+        """A80."""
         message = complaint(lambda: KernelKMeans(7).fit(table[:5]))
         assert "n_clusters=7" in message
         assert "n_samples=5" in message
@@ -122,6 +123,7 @@ class TestKernelKMeans:
     @pytest.mark.parametrize("init", ["k-means++", "random", [0, 1, 2, 3] * 6])
     @pytest.mark.parametrize("kernel", ["rbf(sigma=1)", "linear"])
     def test_more_clusters_than_distinct_rows(self, table, init, kernel):
+        """A79."""
         X = np.repeat(table[:3], 8, axis=0)
         with pytest.warns(gramian.RankWarning, match="only 3 different places"):
             model = KernelKMeans(4, kernel=kernel, init=init).fit(X)
@@ -197,6 +199,7 @@ class TestKernelKMeans:
 
 class TestNeighbours:
     def test_more_neighbours_than_rows(self, table):
+        """A75."""
         message = complaint(lambda: KernelKNNClassifier(9).fit(table[:4], [0, 1, 0, 1]))
         assert "n_neighbors=9" in message
         assert "n_samples=4" in message

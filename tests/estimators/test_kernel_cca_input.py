@@ -56,7 +56,7 @@ def test_parameters_out_of_range_are_named(views, change, match):
         (lambda Y: np.where(Y[3, 1] < Y, np.nan, Y), "NaN"),
         (lambda Y: Y * np.inf, "Y contains"),
         (lambda Y: Y.astype(complex), "Complex"),
-        (lambda Y: Y.astype(str) + "a", "not numbers"),
+        (lambda Y: np.char.add(Y.astype(str), "a"), "not numbers"),
         (lambda Y: Y[:, :0], "shape"),
         (lambda Y: Y[:, :, None], "shape"),
         (lambda Y: np.ma.masked_array(Y), "masked"),

@@ -17,6 +17,7 @@ def y(table):
 
 @pytest.mark.parametrize("intercept", [False, True])
 def test_zero_ridge_with_repeated_rows(table, y, intercept):
+    """A70."""
     X, targets = np.repeat(table[:40], 3, axis=0), np.repeat(y[:40], 3) + np.tile([-0.3, 0.0, 0.3], 40)
     with pytest.warns(gramian.RankWarning, match="least squares of least norm"):
         model = KernelRidge(0, kernel="rbf(sigma=0.5)", fit_intercept=intercept).fit(X, targets)
@@ -37,7 +38,7 @@ def test_a_factor_that_is_mostly_rounding_is_not_believed(intercept):
     with pytest.warns(gramian.RankWarning, match="least squares of least norm"):
         model = KernelRidge(1e-15, kernel="cosine", fit_intercept=intercept).fit(X, target)
     design = np.column_stack([unit, np.ones(30)]) if intercept else unit
-    assert_allclose(model.predict(X), design @ np.linalg.lstsq(design, target)[0], atol=1e-8)
+    assert_allclose(model.predict(X), design @ np.linalg.lstsq(design, target, rcond=None)[0], atol=1e-8)
 
 
 def test_a_ridge_far_below_the_largest_eigenvalue():

@@ -34,6 +34,7 @@ def complaint(call, kind=ValueError):
 class TestRefusals:
     @pytest.mark.parametrize("ridge", [-1, -1e-300, np.nan, np.inf])
     def test_ridge_out_of_range(self, table, y, ridge):
+        """A71."""
         assert f"ridge={ridge!r}" in complaint(lambda: KernelRidge(ridge).fit(table, y))
 
     @pytest.mark.parametrize("ridge", ["1", None, True, [1.0]])
@@ -157,7 +158,7 @@ class TestUse:
         assert not hasattr(model, "summary_")
 
     def test_sparse_rows_of_many_columns(self, rng):
-        X = sp.random_array((120, 20_000), density=0.001, rng=rng, format="csr")
+        X = sp.random_array((120, 20_000), density=0.001, random_state=rng, format="csr")
         y = np.asarray(X[:, :50].sum(axis=1)).ravel()
         model = KernelRidge(0.1, kernel="linear", fit_intercept=True).fit(X, y)
         assert model.summary_.facts["solver"] == "cholesky"

@@ -57,6 +57,7 @@ def test_a_class_without_weight_is_absent(data):
 @pytest.mark.parametrize("name", ["C", "tol"])
 @pytest.mark.parametrize("value", [0, -1.0, np.nan, np.inf])
 def test_numbers_out_of_range(data, name, value):
+    """A76."""
     assert f"{name}={value}" in complaint(lambda: KernelSVC(**{name: value}).fit(*data))
 
 
@@ -89,6 +90,7 @@ def test_a_failed_fit_leaves_the_model(data):
 
 
 def test_indefinite_kernels_end_with_a_warning(data):
+    """D87."""
     X, y = data
     with pytest.warns(IndefiniteKernelWarning, match="indefinite"):
         model = KernelSVC(10.0, kernel="sigmoid(scale=2, constant=-1)").fit(X, y)

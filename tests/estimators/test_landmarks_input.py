@@ -96,6 +96,7 @@ def test_random_features_have_no_preimages():
 
 
 def test_more_landmarks_than_rows_are_all_rows_with_a_warning():
+    """B64."""
     with pytest.warns(RankWarning, match="n_landmarks=100 is more than the 60 rows"):
         model = KernelPCA(2, landmarks=100).fit(X)
     assert len(model.projection_.anchors) == 60

@@ -13,6 +13,7 @@ WITHOUT = ["sigmoid(scale=0.01)", "thin_plate_spline", "thin_plate_spline(centri
 @pytest.mark.parametrize("kernel", WITHOUT, ids=["sigmoid", "spline", "proper spline", "function"])
 @pytest.mark.filterwarnings("ignore::gramian.GramianWarning")
 def test_kernels_without_pre_images_are_refused_at_fit(table, kernel):
+    """B61."""
     for method in ("auto", "fixed_point", "distance", "learned"):
         with pytest.raises(ValueError, match=r"no pre-images.*rbf.*preimage=None"):
             KernelPCA(2, kernel=kernel, preimage=method).fit(table)

@@ -53,6 +53,7 @@ def with_value(A, value):
 @pytest.mark.parametrize("estimator", ALL)
 class TestRefusals:
     def test_rows_that_do_not_match(self, estimator, table, targets):
+        """A65."""
         message = complaint(lambda: estimator().fit(table, targets[:150]))
         assert "200" in message
         assert "150" in message
@@ -183,6 +184,7 @@ class TestDegenerate:
     @pytest.mark.parametrize("estimator", REGRESSORS)
     @pytest.mark.parametrize("value", [0.0, 0.1, -1e9])
     def test_a_constant_target_is_predicted(self, estimator, table, value):
+        """A66."""
         for n in (200, 8):
             with pytest.warns(RankWarning, match="y has zero variance"):
                 model = estimator(2).fit(table[:n], np.full(n, value))

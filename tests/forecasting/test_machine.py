@@ -75,6 +75,7 @@ print(model.summary_.facts["solver"], needed)
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="address spaces are limited on Linux")
 @pytest.mark.parametrize("model", ["g.KernelRidge(1.0, solver='cholesky')", "g.KernelPCA(5, solver='dense')"])
 def test_a_fit_passes_in_a_fifth_more_than_was_forecast(model):
+    """F11."""
     code = textwrap.dedent(LIMITED).format(n=1_500, d=5, model=model, share=1.2)
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr[-500:]

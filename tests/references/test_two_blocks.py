@@ -71,6 +71,7 @@ class TestCancor:
         assert_allclose(found.df2, [90, 46])
 
     def test_exact_dependencies(self):
+        """A61, A62."""
         data, cases = reference("cca_rank_deficient")
         X, Y = np.array(data["X"]), np.array(data["Y"])
         model = CCA().fit(X, Y)

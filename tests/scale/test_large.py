@@ -24,7 +24,7 @@ print(after - before, model.summary_.facts["residuals"].max(), model.summary_.fa
 
 
 def test_kernel_pca_of_forty_thousand_rows_needs_no_matrix():
-    """The Gram matrix would take 12.8 GB; a limit of 6 GB on all memory is not met."""
+    """B63, F11: the Gram matrix would take 12.8 GB; a limit of 6 GB on all memory is not met."""
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM],
         capture_output=True,
@@ -39,6 +39,7 @@ def test_kernel_pca_of_forty_thousand_rows_needs_no_matrix():
 
 
 def test_an_explicit_dense_solver_refuses_before_it_allocates():
+    """B63."""
     import gramian
 
     X = np.random.default_rng(0).standard_normal((200_000, 2))

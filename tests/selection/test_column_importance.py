@@ -56,6 +56,6 @@ def test_slopes_and_shuffling_agree_on_what_matters(rng):
 
 
 def test_importance_takes_linear_methods_and_sparse_rows(rng):
-    X = sp.random_array((100, 4), density=0.5, rng=rng, format="csr")
+    X = sp.random_array((100, 4), density=0.5, random_state=rng, format="csr")
     for model in (PCA(2), KernelPCA(2)):
         assert column_importance(model.fit(X), X).method == "shuffled"

@@ -142,6 +142,7 @@ def test_files_of_a_folder_with_other_columns(tmp_path, X):
 
 @pytest.mark.parametrize("name", ["a.npy", "a.parquet", "a.csv"])
 def test_a_file_that_changes_between_two_passes_or_in_one_is_noticed(tmp_path, X, name):
+    """F15."""
     path = tmp_path / name
     PLACES[name][0](path, X)
     stream = rows(path, block=100)
@@ -157,6 +158,7 @@ def test_a_file_that_changes_between_two_passes_or_in_one_is_noticed(tmp_path, X
 
 
 def test_a_file_that_shrinks_under_the_reader(tmp_path, rng):
+    """F15."""
     np.save(tmp_path / "a.npy", rng.standard_normal((200_000, 8)))
     stream = rows(tmp_path / "a.npy", block=20_000)
     blocks = stream.blocks()

@@ -161,6 +161,7 @@ def test_progress_counts_rows(table, monkeypatch):
 
 
 def test_an_interrupt_leaves_a_fitted_model_as_it_was(table):
+    """F6."""
     model = PCA(2).fit(table)
     before = dict(vars(model))
 

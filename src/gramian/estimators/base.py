@@ -71,7 +71,12 @@ def random_generator(random_state: Any) -> np.random.Generator:
     """Take scikit-learn's ways of giving a seed; None means a fixed one: the same data give the same bits."""
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(2**31))
-    return np.random.default_rng(0 if random_state is None else random_state)
+    try:
+        return np.random.default_rng(0 if random_state is None else random_state)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"random_state={random_state!r} must be a whole number of 0 or more, a random generator, or None."
+        ) from None
 
 
 def accumulate(estimator: Any, X: Any, sample_weight: Any) -> tuple[Any, Moments]:

@@ -101,6 +101,11 @@ class CCA(TwoViews, CanonicalTests, RegressorMixin, BaseEstimator):
             raise ValueError(f"{'X' if not len(x.values) else 'Y'} has zero variance: there is nothing to correlate.")
         # A ridge is in original units; extreme data are worked on in others.
         ridges = ridge[0] / scaled.x_unit / scaled.x_unit, ridge[1] / scaled.y_unit / scaled.y_unit
+        if not np.isfinite(ridges).all():
+            raise ValueError(
+                f"ridge={self.ridge!r} is beyond double precision in units of the variances of the views. Lower it, or "
+                "multiply the views by a constant."
+            )
         mix = mixing.correlate(x.values, y.values, x.vectors.T @ y.vectors, scaled.weight, ridges)
         ranks, said = (len(x.values), len(y.values)), None
         if is_auto(self.n_components):

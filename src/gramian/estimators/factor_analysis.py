@@ -16,7 +16,7 @@ from gramian.estimators.base import Clock, ProjectionTransformer, accumulate
 from gramian.estimators.factor_text import loadings_table, summarize_factors
 from gramian.estimators.probabilistic_pca import ProbabilisticPCA
 from gramian.estimators.streams import Stream, by_blocks
-from gramian.estimators.validation import all_or_nothing, check_choice, check_weights, validate
+from gramian.estimators.validation import all_or_nothing, check_choice, check_squares, check_weights, validate
 from gramian.operators import Moments, Rows, moments_of
 from gramian.projection import LinearProjection
 from gramian.results import Array
@@ -164,6 +164,7 @@ class FactorAnalysis(ProjectionTransformer, DensityMixin, BaseEstimator):
         self._check_words()
         X, moments = accumulate(self, X, sample_weight)
         checks.count_factors(self.n_components, X.shape[1])
+        check_squares(moments)
         early = moments.weight <= X.shape[1] + 1
         if early or len(checks.constant_columns(moments, sparse=sp.issparse(X))):
             return self

@@ -10,7 +10,7 @@ import numpy as np
 from gramian.adequacy import degrees_of_freedom, most_factors
 from gramian.criteria import Suggestion
 from gramian.estimators.auto import choose_from_moments
-from gramian.estimators.validation import check_components, is_auto
+from gramian.estimators.validation import check_components, check_squares, is_auto
 from gramian.estimators.warnings import ConvergenceWarning, GramianWarning, HeywoodWarning, RankWarning, warn
 from gramian.operators import Moments
 from gramian.results import Array
@@ -43,6 +43,7 @@ def constant_columns(moments: Moments, *, sparse: bool = False) -> Array:
 
 def refuse_constant(moments: Moments, names: Sequence[str], *, sparse: bool = False) -> None:
     """Refuse columns that have no correlations."""
+    check_squares(moments)
     constant = constant_columns(moments, sparse=sparse)
     if len(constant):
         raise ValueError(

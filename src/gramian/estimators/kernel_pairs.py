@@ -202,7 +202,7 @@ def _projection(space: KernelSpace, gram: Any, coefficients: Array) -> KernelPro
     if isinstance(gram, Projected):
         shift = gram.centring.polynomials.shift
         return ConditionalProjection(space.kernel, anchors, folded, offset, shift)
-    return KernelProjection(space.kernel, anchors, folded, offset)
+    return KernelProjection(space.kernel, anchors, folded, offset, origin=space.origin)
 
 
 def _plain(T: Array, S: Array) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -299,9 +300,11 @@ class KernelPCA(KernelInput, ProjectionTransformer, BaseEstimator):
         mean = getattr(self.projection_, "mean", None)
         weights, coordinates = uncentred(self.projection_.coefficients, scores, mean)
         far = self._resembles_nothing(scores, narrow=_is_narrow(X))
-        return preimage(
+        found = preimage(
             self.kernel_, self.projection_.anchors, weights, coordinates=coordinates, method=method, far=far
         )
+        origin = getattr(self.projection_, "origin", None)
+        return found if origin is None else replace(found, points=found.points + origin)
 
     def _check_preimage(self, kernel: Kernel, method: str) -> None:
         if isinstance(self.landmarks, RandomFeatures):

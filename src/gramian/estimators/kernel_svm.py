@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from gramian.config import memory_budget
 from gramian.estimators.base import Clock
+from gramian.estimators.distances import check_similarities
 from gramian.estimators.low_rank import add_low_rank, low_rank, mapped_rows
 from gramian.estimators.streams import by_blocks
 from gramian.estimators.svm_text import most_negative, warn_of, write
@@ -142,6 +143,7 @@ class KernelSVC(KernelInput, ClassifierMixin, BaseEstimator):
         self.trace_error_ = None
         if features is not None:  # from here on, rows of a linear kernel
             kernel, (rows, self.trace_error_) = Linear(), mapped_rows(self.landmarks, features, rows, weights, copies=3)
+        check_similarities(kernel, kernel.diagonal(rows), total=len(used))
         dual = self._solve(kernel, rows, signs, np.repeat(bounds[:, None], signs.shape[1], axis=1))
         self._keep(X, used, dual)
         if features is not None:

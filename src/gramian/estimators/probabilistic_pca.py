@@ -18,6 +18,7 @@ from gramian.estimators.validation import (
     all_or_nothing,
     check_choice,
     check_components,
+    check_squares,
     check_weights,
     is_auto,
     validate,
@@ -242,6 +243,7 @@ class ProbabilisticPCA(ProjectionTransformer, DensityMixin, BaseEstimator):
 
     def _maximise(self, moments: Moments, asked: Any) -> Climb[Isotropic]:
         """Return the model of greatest likelihood for given moments."""
+        check_squares(moments)
         S, d = moments.covariance(), moments.d
         check_components(asked, d, f"d = {d}", fractions=False)
         basis = MomentSpace(moments).basis(whole_number(asked))

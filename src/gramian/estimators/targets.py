@@ -85,7 +85,9 @@ def check_labels(y: Any, n: int, *, least: int = 1) -> tuple[Array, Array]:
     check_classification_targets(y)
     classes, codes = np.unique(y, return_inverse=True)
     if len(classes) < least:
-        raise ValueError(f"y has only one class, {classes[0]!r}; at least {least} are needed to tell rows apart.")
+        raise ValueError(
+            f"y has only one class, {classes.tolist()[0]!r}; at least {least} are needed to tell rows apart."
+        )
     return classes, codes.ravel()
 
 

@@ -106,11 +106,19 @@ def scale_views(views: Compressed, scale_x: bool, scale_y: bool) -> Scaled:
     """The two compressed views, divided by the standard deviations of their columns where asked."""
     d, deviations = views.d, views.deviations()
     blur = 1 + np.abs(views.mean / views.units / deviations)
-    sides = []
+    sides: list[Any] = []
     for part, scale in ((slice(0, d), scale_x), (slice(d, None), scale_y)):
         units = views.units[part]
         common = 1.0 if scale else float(units.max())  # where columns keep their sizes, they share a unit
-        lengths = deviations[part] if scale else common / units
+        with np.errstate(over="ignore"):
+            lengths = deviations[part] if scale else common / units
+        if not np.isfinite(lengths).all():
+            raise ValueError(
+                f"columns of {'XY'[len(sides)]} differ in size by more than double precision spans. Use scale=True, or "
+                "divide them by constants."
+            )
+        if (lengths * units < np.finfo(np.float64).tiny).any():
+            raise ValueError(f"columns of {'XY'[len(sides)]} vary by less than 2.2e-308. Multiply them by a constant.")
         sides.append((views.rows[:, part] / lengths, lengths * units / common, common, float(blur[part].max())))
     (A, x_scale, x_unit, x_blur), (B, y_scale, y_unit, y_blur) = sides
     x_mean, y_mean = views.mean[:d], views.mean[d:]

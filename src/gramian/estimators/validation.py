@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import reprlib
 from collections.abc import Callable
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import validate_data
 
-from gramian.operators import Rows
+from gramian.operators import Moments, Rows
 from gramian.results import Array
 from gramian.spaces import SingularBasis
 
@@ -129,11 +130,27 @@ def _check_gram(K: Any) -> Any:
     return K
 
 
+def check_squares(moments: Moments) -> None:
+    """Refuse rows whose squares leave the range of double precision: variances would be infinite, or nothing."""
+    squares = np.diag(moments.scatter)
+    if not np.isfinite(squares).all():
+        raise ValueError("squares of X overflow double precision. Divide X by a constant, or standardise its columns.")
+    tiny, largest = np.finfo(np.float64).tiny, float(squares.max())
+    with np.errstate(under="ignore"):
+        vanished = largest == 0 and moments.mean.any() and np.abs(moments.mean).max() ** 2 < tiny
+    if 0 < largest < tiny or vanished:
+        raise ValueError("squares of X underflow double precision. Multiply X by a constant, or its columns.")
+
+
 def check_weights(weights: Any, n: int, *, total: float = 1.0) -> Array | None:
     """Return sample weights as frequencies in double precision, or None if there are none."""
     if weights is None:
         return None
-    w = np.asarray(weights, dtype=np.float64)
+    try:
+        w = np.asarray(weights, dtype=np.float64)
+    except (TypeError, ValueError):
+        shown = reprlib.repr(weights)
+        raise ValueError(f"sample_weight={shown} must be numbers, one for each of the {n} rows.") from None
     if w.ndim == 0:
         w = np.full(n, float(w))
     if w.shape != (n,):

@@ -16,6 +16,10 @@ from gramian.results import Array
 __all__ = ["Cosine", "Linear", "Polynomial", "Sigmoid"]
 
 
+#: Squares of lengths that keep their digits, in either precision.
+SQUARES = (1e-30, 1e30)
+
+
 class DotProduct(MappedKernel):
     """A kernel ``f(a x'y)``."""
 
@@ -200,10 +204,30 @@ class Cosine(DotProduct):
         return tile
 
     def diagonal(self, X: Rows) -> Array:
-        return (squared_norms(X) > 0).astype(np.float64)
+        return (squared_norms(_normalised(X)) > 0).astype(np.float64)
 
 
 def _normalised(X: Rows) -> Rows:
-    lengths = np.sqrt(squared_norms(X))
-    lengths[lengths == 0] = 1
-    return sp.csr_array(sp.diags_array(1 / lengths) @ X) if sp.issparse(X) else X / lengths[:, None]
+    """Rows of length 1; those of zeros stay."""
+    with np.errstate(over="ignore"):
+        squares = squared_norms(X).astype(np.float64)
+    if not ((squares > SQUARES[0]) & (squares < SQUARES[1])).all():
+        X = _divided(X, _largest(X))  # then squares neither overflow nor vanish
+        squares = squared_norms(X).astype(np.float64)
+    return _divided(X, np.sqrt(squares))
+
+
+def _largest(X: Rows) -> Array:
+    """Size of the largest entry of each row."""
+    found = abs(X).max(axis=1)
+    return np.asarray(found.toarray() if sp.issparse(found) else found, dtype=np.float64).ravel()
+
+
+def _divided(X: Rows, lengths: Array) -> Rows:
+    """Rows divided by numbers, in their own precision; zero divides nothing."""
+    lengths = np.where(lengths > 0, lengths, 1.0)
+    if not sp.issparse(X):
+        return (X / lengths[:, None]).astype(X.dtype, copy=False)
+    rows = sp.csr_array(X)
+    values = rows.data / np.repeat(lengths, np.diff(rows.indptr))
+    return sp.csr_array((values.astype(X.dtype, copy=False), rows.indices, rows.indptr), shape=rows.shape)

@@ -109,7 +109,15 @@ class Manhattan(Pairs):
 
 
 def dot(X: Rows, Y: Rows, factor: float = 1.0, dtype: Any = np.float64) -> Pairs:
-    """Prepare ``a x'y``."""
+    """Prepare ``a x'y``. Rows whose products overflow are refused: every later number would be NaN."""
+    largest = [float(abs(Z).max()) if min(Z.shape) else 0.0 for Z in ((X,) if X is Y else (X, Y))]
+    with np.errstate(over="ignore"):
+        reach = abs(float(factor)) * X.shape[1] * np.float64(largest[0]) * largest[-1]
+    if not reach < np.finfo(np.float64).max / 8:
+        raise ValueError(
+            f"dot products overflow: the rows of X have entries of size {max(largest):.3g}. Divide X by a constant, or "
+            "standardise its columns."
+        )
     return Product(_cast(X * dtype_of(dtype)(factor), dtype), _cast(Y, dtype), dtype)
 
 

@@ -17,11 +17,11 @@ def scale_width(X: Rows) -> float:
 
     As in scikit-learn's SVC the variance is that of all entries together; 1 if they are all equal.
     """
-    if sp.issparse(X):
-        mean = X.mean()
-        variance = X.multiply(X).mean() - mean**2
-    else:
-        variance = X.var(dtype=np.float64)
+    with np.errstate(over="ignore", invalid="ignore"):
+        variance = X.multiply(X).mean() - X.mean() ** 2 if sp.issparse(X) else X.var(dtype=np.float64)
+    if not np.isfinite(variance):  # squares overflow, the width does not
+        unit = float(abs(X).max())
+        return unit * scale_width(X / unit)
     return float(np.sqrt(X.shape[1] * variance)) if variance > 0 else float(np.sqrt(X.shape[1]))
 
 

@@ -32,7 +32,7 @@ SHAPES: dict[str, dict[str, str]] = {
     "operators.FeatureMeans": {"anchors": "nw", "coefficients": "nk", "squares": "k", "origin": "w"},
     "operators.MappedMoments": {"traces": "v"},
     "operators.Moments": {"pilot": "d", "scatter": "dd", "offset": "d"},
-    "projection.KernelProjection": {"anchors": "nw", "coefficients": "nk", "offset": "k", "mean": "n"},
+    "projection.KernelProjection": {"anchors": "nw", "coefficients": "nk", "offset": "k", "mean": "n", "origin": "w"},
     "projection.LinearProjection": {"mean": "d", "weights": "dk", "back": "ke"},
     "solvers.FactorSolution": {"loadings": "dk", "uniquenesses": "d", "at_bound": "d"},
     "solvers.Rotation": {"loadings": "dk", "correlation": "kk", "matrix": "kk"},

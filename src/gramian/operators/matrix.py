@@ -119,7 +119,8 @@ class Data:
             spread = largest + float(np.abs(self.mean).max())
         if 1e-60 < spread < 1e60 or spread == 0:
             return 1.0
-        return float(2.0 ** np.round(np.log2(min(spread, np.finfo(np.float64).max))))
+        limits = np.finfo(np.float64)  # its ends are kept clear of: the inverse of a unit is finite too
+        return float(2.0 ** np.round(np.log2(min(max(spread, limits.tiny), limits.max))))
 
     def _column_squares(self) -> Array:
         if self.sparse:

@@ -37,7 +37,8 @@ class HyperbolicSecant:
         size = np.abs(y)
         total = float(size.sum())
         size *= -2.0
-        np.exp(size, out=size)
+        with np.errstate(under="ignore"):  # picard may ask for errors
+            np.exp(size, out=size)
         size += 1.0
         whole = len(size) // GROUP * GROUP
         groups = np.multiply.reduce(size[:whole].reshape(-1, GROUP), axis=1)

@@ -112,7 +112,8 @@ def _interior(matrix: Callable[[Array], Factorable], signs: Array, bounds: Array
         taken = 0
         for c in problems:
             y = signs[:, c].astype(np.float64)
-            a, iterations = interior_point(matrix(y), bounds[:, c].astype(np.float64), meter.tick)
+            with np.errstate(over="ignore", invalid="ignore"):  # it stops at what overflows, and that is seen
+                a, iterations = interior_point(matrix(y), bounds[:, c].astype(np.float64), meter.tick)
             b[:, c] = a * y
             taken += iterations
         return taken

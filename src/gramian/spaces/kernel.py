@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from gramian.config import format_bytes
 from gramian.kernels import Kernel
 from gramian.operators import Centred, Gram, KernelCentring
 from gramian.operators.centering import Polynomials, Projected
+from gramian.operators.means import best_origin, moved
 from gramian.projection import KernelProjection
 from gramian.results import Array, Mix
 from gramian.solvers.base import Solver
@@ -27,13 +29,14 @@ class KernelBasis(SingularBasis):
     anchors: Any
     vectors: Array
     centring: KernelCentring
+    origin: Array | None = None
 
     def scores(self) -> Array:
         return self.vectors * self.singular
 
     def projection(self, mix: Mix) -> KernelProjection:
         coefficients, offset = self.centring.fold(self.vectors / self.singular @ mix.forward)
-        return KernelProjection(self.kernel, self.anchors, coefficients, offset)
+        return KernelProjection(self.kernel, self.anchors, coefficients, offset, origin=self.origin)
 
     def _truncated(self, k: int) -> dict[str, Any]:
         return {"vectors": self.vectors[:, :k]}
@@ -51,7 +54,8 @@ class KernelSpace:
     """
 
     def __init__(self, kernel: Kernel, X: Any) -> None:
-        self.X, self.kernel = X, kernel.resolve(X)
+        self.kernel, self.origin = kernel.resolve(X), best_origin(kernel, X)
+        self.X = moved(X, self.origin)
         self.n = X.shape[0]
 
     def basis(
@@ -62,7 +66,7 @@ class KernelSpace:
         gram = self.centred()
         spectrum = eigen(gram, min(gram.limit, rank or self.n), solver, rng)
         total = gram.trace() if gram.positive else spectrum.absolute_sum
-        kind: Any = ConditionalBasis if isinstance(gram, Projected) else KernelBasis
+        kind: Any = ConditionalBasis if isinstance(gram, Projected) else partial(KernelBasis, origin=self.origin)
         return kind(
             singular=np.sqrt(spectrum.values),
             shares=None if not total else spectrum.values / total,
