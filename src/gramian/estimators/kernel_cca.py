@@ -6,11 +6,12 @@ from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.estimators.base import Clock, random_generator
 from gramian.estimators.cca import check_ridge
+from gramian.estimators.foundation import BaseEstimator
 from gramian.estimators.kernel_cca_text import summarize_pairs
 from gramian.estimators.kernel_folds import held_out_correlations, partition
 from gramian.estimators.kernel_pairs import SOLVERS, KernelPairs, find_pairs

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.config import one_blas_thread
@@ -17,6 +17,7 @@ from gramian.estimators.distances import (
     lengths,
     warn_of_underflow,
 )
+from gramian.estimators.foundation import BaseEstimator
 from gramian.estimators.kernel_kmeans_text import summarise, warn_of
 from gramian.estimators.low_rank import add_low_rank, left_of, low_rank
 from gramian.estimators.targets import KernelInput

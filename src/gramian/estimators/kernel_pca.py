@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from gramian import mixing
 from gramian.criteria import Suggestion
 from gramian.estimators.auto import choose_for_kernel
 from gramian.estimators.base import Clock, ProjectionTransformer, random_generator, summarize, warn_of
+from gramian.estimators.foundation import BaseEstimator
 from gramian.estimators.landmarks import RandomFeatures
 from gramian.estimators.low_rank import add_low_rank, left_by, low_rank
 from gramian.estimators.targets import KernelInput

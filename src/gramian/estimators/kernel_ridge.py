@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.estimators.base import Clock
+from gramian.estimators.foundation import BaseEstimator
 from gramian.estimators.low_rank import add_low_rank, left_by, low_rank
 from gramian.estimators.ridge_path import RidgePath, summarise_path
 from gramian.estimators.ridge_text import summarise_ridge, warn_of_ridge
