@@ -1,0 +1,213 @@
+"""Pictures of columns: loadings as arrows, lines or a heat map; contributions; what a regression rests on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gramian.charts import Contributions, Heat, Importance, Loadings
+from gramian.charts.palette import DIVERGING, colour
+from gramian.reports.contents import Grid, Picture, number
+from gramian.reports.figures.frame import (
+    INK,
+    LONGEST,
+    MUTED,
+    axis,
+    layout,
+    leading,
+    line,
+    listed,
+    plain,
+    rule,
+    with_notes,
+)
+from gramian.results import Array, percent
+
+#: Arrows that get a name, and bars that are drawn, at the most.
+NAMED, BARS = 18, 30
+SCALE = [[at / (len(DIVERGING) - 1), shade] for at, shade in enumerate(DIVERGING)]
+
+
+def loadings_picture(chart: Loadings) -> Picture:
+    """Columns along components: arrows for few, lines over the channels of a spectrum."""
+    says = " ".join(
+        f"{_short(label)} goes most with {leading(chart.columns, chart.values[:, at])}."
+        for at, label in enumerate(chart.labels)
+    )
+    rows = [[name, *values] for name, values in zip(chart.columns, chart.values.tolist(), strict=True)]
+    grid = Grid(chart.title, ["column", *chart.labels], rows)
+    if chart.kind == "lines":
+        x, data = chart.positions, []
+        for at, label in enumerate(chart.labels):
+            dash = ("solid", "dash", "dot", "dashdot")[at % 4]
+            data.append(line(x, chart.values[:, at], label, at, mode="lines", line={"color": colour(at), "width": 2, "dash": dash}))
+        frame = layout(axis(chart.xlabel), axis(chart.ylabel, zeroline=True, zerolinecolor=MUTED), legend=True)
+        return Picture(chart.title, with_notes(says, chart.notes), data, frame, grid)
+    first = len(chart.columns) - chart.second
+    data, notes = [], []
+    for at, (name, some) in enumerate((("columns of X", slice(0, first)), ("columns of Y", slice(first, None)))):
+        if len(chart.values[some]):
+            data += _arrows(chart.values[some], chart.columns[some], name, at)
+    longest = np.argsort(-np.linalg.norm(chart.values, axis=1), kind="stable")[:NAMED]
+    notes = [_name(chart.columns[at], chart.values[at]) for at in longest if np.any(chart.values[at])]
+    shapes = [{"type": "circle", "x0": -1, "x1": 1, "y0": -1, "y1": 1, "line": {"color": MUTED, "width": 1}}] if chart.circle else []
+    span = {"range": [-1.25, 1.25]} if chart.circle else {}
+    x, y = axis(chart.xlabel, **span), axis(chart.ylabel, scaleanchor="x", scaleratio=1, **span)
+    if chart.circle:
+        says += " The nearer an arrow comes to the circle, the better the two components represent the column."
+    if len(chart.columns) > NAMED:
+        says += f" The {NAMED} longest arrows are named."
+    frame = layout(x, y, legend=chart.second > 0, shapes=shapes, annotations=notes)
+    return Picture(chart.title, with_notes(says, chart.notes), data, frame, grid, height=560)
+
+
+def heat_picture(chart: Heat) -> Picture:
+    """Loadings as a table of colours."""
+    names = [plain(name, LONGEST) for name in chart.columns]
+    unique = [f"{name}{'\u200b' * names[:at].count(name)}" for at, name in enumerate(names)]  # cut names may repeat
+    text = [[f"{value:.2f}" if abs(value) >= chart.cut else "" for value in row] for row in chart.values]
+    labels = [plain(label).replace(" (", "<br>(", 1) for label in chart.labels]
+    hover = [
+        [f"{plain(name)}<br>{plain(label)}<br>{number(float(value))}" for label, value in zip(chart.labels, row, strict=True)]
+        for name, row in zip(chart.columns, chart.values, strict=True)
+    ]
+    data = [
+        {
+            "type": "heatmap",
+            "x": labels,
+            "y": unique,
+            "z": chart.values,
+            "zmin": -chart.limit,
+            "zmax": chart.limit,
+            "colorscale": SCALE,
+            "text": text,
+            "texttemplate": "%{text}",
+            "hovertext": hover,
+            "hoverinfo": "text",
+            "xgap": 1,
+            "ygap": 1,
+            "colorbar": {"thickness": 12, "outlinewidth": 0, "title": {"text": chart.notes[0] if chart.notes else ""}},
+        }
+    ]
+    says = " ".join(
+        f"{_short(label)}: {leading(chart.columns, chart.values[:, at])}." for at, label in enumerate(chart.labels)
+    )
+    common = [] if chart.communalities is None else ["communality"]
+    rows = [
+        [name, *row, *([] if chart.communalities is None else [float(chart.communalities[at])])]
+        for at, (name, row) in enumerate(zip(chart.columns, chart.values.tolist(), strict=True))
+    ]
+    x = axis("", type="category", side="top", showgrid=False)
+    y = axis("", type="category", autorange="reversed", showgrid=False)
+    frame = layout(x, y, margin={"l": 60, "r": 20, "t": 60, "b": 20})
+    height = int(np.clip(110 + 24 * len(rows), 260, 1_400))
+    return Picture(chart.title, says, data, frame, Grid(chart.title, ["column", *chart.labels, *common], rows, shown=40), height)
+
+
+def contributions_picture(chart: Contributions) -> Picture:
+    """Which columns or rows a component is made of."""
+    hover = [
+        f"{plain(name)}<br>{percent(float(share))} of the component, which holds {percent(float(cos2))} of it"
+        for name, share, cos2 in zip(chart.names, chart.shares, chart.cos2, strict=True)
+    ]
+    above = [chart.names[at] for at in np.flatnonzero(chart.shares > chart.expected)]
+    says = (
+        f"{len(above)} of the {chart.of} contribute more than they would if all contributed alike "
+        f"({percent(chart.expected)}, the dashed line): {listed(above)}."
+    )
+    rows = list(zip(chart.names, chart.shares, chart.cos2, strict=True))
+    grid = Grid(chart.title, [chart.of[:-1], "contribution", "share of its own variance"], rows)
+    return _bars(chart.title, with_notes(says, chart.notes), chart.names, chart.shares, "contribution", grid, hover, chart.expected)
+
+
+def importance_picture(chart: Importance) -> Picture:
+    """What a regression rests on."""
+    grid_columns = ["column", chart.ylabel]
+    parts: list[Any] = [chart.columns, chart.values]
+    if chart.low is not None and chart.high is not None:
+        grid_columns += ["from", "to"]
+        parts += [chart.low, chart.high]
+    grid = Grid(chart.title, grid_columns, list(zip(*parts, strict=True)))
+    if chart.limit is not None:
+        above = int((chart.values > chart.limit).sum())
+        says = f"{above} of {len(chart.values)} columns have a {chart.ylabel} above {number(chart.limit)}; the highest: "
+        says += f"{leading(chart.columns, chart.values)}."
+    else:
+        says = f"Largest: {leading(chart.columns, chart.values)}."
+        if chart.low is not None and chart.high is not None:
+            sure = int(((chart.low > 0) | (chart.high < 0)).sum())
+            says += f" {sure} of {len(chart.values)} differ from zero by more than their intervals."
+    says = with_notes(says, chart.notes)
+    if chart.positions is None:
+        order = np.argsort(-np.abs(chart.values), kind="stable")[:BARS]
+        names = tuple(chart.columns[at] for at in order)
+        if len(order) < len(chart.values):
+            says += f" The {len(order)} largest are shown."
+        hover = [f"{plain(name)}: {number(float(chart.values[at]))}" for name, at in zip(names, order, strict=True)]
+        spread = None if chart.low is None or chart.high is None else (chart.values - chart.low, chart.high - chart.values)
+        errors = None if spread is None else (spread[0][order], spread[1][order])
+        return _bars(chart.title, says, names, chart.values[order], chart.ylabel, grid, hover, chart.limit, errors)
+    data = [line(chart.positions, chart.values, chart.ylabel, mode="lines")]
+    if chart.low is not None and chart.high is not None:
+        x = np.concatenate([chart.positions, chart.positions[::-1]])
+        y = np.concatenate([chart.low, chart.high[::-1]])
+        band = {"fill": "toself", "fillcolor": "rgba(127,127,127,0.25)", "line": {"width": 0}, "mode": "lines"}
+        data.insert(0, {"type": "scatter", "x": x, "y": y, "hoverinfo": "skip", "name": "interval", **band})
+    shapes = [] if chart.limit is None else [rule(y=chart.limit)]
+    frame = layout(axis(chart.xlabel), axis(chart.ylabel, zerolinecolor=MUTED), shapes=shapes)
+    return Picture(chart.title, says, data, frame, grid, height=340)
+
+
+def _bars(
+    title: str,
+    says: str,
+    names: tuple[str, ...],
+    values: Array,
+    what: str,
+    grid: Grid,
+    hover: list[str],
+    limit: float | None = None,
+    errors: tuple[Array, Array] | None = None,
+) -> Picture:
+    # Places, not names, make the axis: names that are cut short, or repeat, stay apart.
+    places = np.arange(len(values))
+    bar: dict[str, Any] = {
+        "type": "bar",
+        "orientation": "h",
+        "x": values,
+        "y": places,
+        "hovertext": hover,
+        "hoverinfo": "text",
+        "marker": {"color": colour(0)},
+    }
+    if errors is not None:
+        bar["error_x"] = {"type": "data", "symmetric": False, "array": errors[1], "arrayminus": errors[0], "color": INK, "thickness": 1}
+    ticks = {"tickmode": "array", "tickvals": places, "ticktext": [plain(name, LONGEST) for name in names]}
+    shapes = [] if limit is None else [rule(x=limit)]
+    frame = layout(axis(what, zerolinecolor=MUTED), axis("", autorange="reversed", showgrid=False, **ticks), shapes=shapes)
+    return Picture(title, says, [bar], frame, grid, height=int(np.clip(90 + 22 * len(values), 200, 800)))
+
+
+def _arrows(ends: Array, columns: tuple[str, ...], name: str, at: int) -> list[dict[str, Any]]:
+    """Lines from the middle, and points at their ends."""
+    gaps = np.full(len(ends), np.nan)
+    x, y = (np.column_stack([np.zeros(len(ends)), ends[:, axis], gaps]).ravel() for axis in (0, 1))
+    hover = [f"{plain(column)}<br>{', '.join(number(float(part)) for part in end)}" for column, end in zip(columns, ends, strict=True)]
+    shaft = {"mode": "lines", "line": {"color": colour(at), "width": 1.3}, "hoverinfo": "skip", "showlegend": False}
+    tips = line(ends[:, 0], ends[:, 1], name, at, mode="markers", hovertext=hover, hoverinfo="text")
+    return [{"type": "scatter", "x": x, "y": y, **shaft}, tips]
+
+
+def _name(text: str, end: Array) -> dict[str, Any]:
+    across = "center" if abs(end[0]) < 0.35 * abs(end[1]) else "left" if end[0] >= 0 else "right"
+    upright = "middle" if abs(end[1]) < 0.35 * abs(end[0]) else "bottom" if end[1] >= 0 else "top"
+    shift = {"xshift": {"left": 6, "right": -6, "center": 0}[across], "yshift": {"bottom": 4, "top": -4, "middle": 0}[upright]}
+    shown = {"showarrow": False, "font": {"size": 12, "color": INK}, "xanchor": across, "yanchor": upright}
+    return {"x": end[0], "y": end[1], "text": plain(text, LONGEST), **shift, **shown}
+
+
+def _short(label: str) -> str:
+    """The name of a component without what it holds, to begin a sentence with."""
+    name = label.partition(" (")[0]
+    return name[:1].upper() + name[1:]
