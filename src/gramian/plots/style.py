@@ -6,30 +6,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
+from gramian.charts.palette import COLOURS, INK, MUTED, colour
+
 __all__ = ["COLOURS", "INK", "MUTED", "Axes", "Figure", "colour", "new_axes", "new_figure", "tidy"]
-
-#: Ten colours that stay apart for colour-blind readers (Petroff, Accessible color sequences for data visualization,
-#: 2021), reordered so that the greys and the browns do not follow each other.
-COLOURS = (
-    "#3f90da",
-    "#bd1f01",
-    "#ffa90e",
-    "#832db6",
-    "#717581",
-    "#e76300",
-    "#b9ac70",
-    "#92dadd",
-    "#94a4a2",
-    "#a96b59",
-)
-INK = "#222222"
-MUTED = "#666666"
-
-
-def colour(at: int) -> str:
-    """Return the colour of class or line number ``at``; they come round again after ten."""
-    return COLOURS[at % len(COLOURS)]
-
 
 def new_figure(panels: int = 1) -> tuple[Figure, list[Axes]]:
     """Return a figure with panels side by side, and their axes.
