@@ -6,6 +6,9 @@
              linear | kernel | low rank   identity | whiten ...
 """
 
+from importlib import import_module
+from typing import Any
+
 from gramian import kernels, selection
 from gramian.config import config, settings
 from gramian.estimators import (
@@ -77,7 +80,15 @@ __all__ = [
     "forecast",
     "kernels",
     "load",
+    "report",
     "save",
     "selection",
     "settings",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Load reports when they are first asked for: they stand above all that is loaded here."""
+    if name == "report":
+        return import_module("gramian.reports").report
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -10,6 +10,7 @@ from gramian.charts.palette import COLOURS, INK, MUTED, colour
 
 __all__ = ["COLOURS", "INK", "MUTED", "Axes", "Figure", "colour", "new_axes", "new_figure", "tidy"]
 
+
 def new_figure(panels: int = 1) -> tuple[Figure, list[Axes]]:
     """Return a figure with panels side by side, and their axes.
 

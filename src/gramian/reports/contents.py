@@ -88,6 +88,7 @@ class Picture:
     layout: dict[str, Any]
     grid: Grid
     height: int = 420
+    width: int = 960
 
     kind = "picture"
 
@@ -155,6 +156,20 @@ def number(value: float) -> str:
     if isinstance(value, (int, np.integer)):
         return f"{int(value):,}"
     return f"{float(value):.4g}" if math.isfinite(value) else "–"
+
+
+def brief(value: float) -> str:
+    """A number for the middle of a sentence.
+
+    >>> brief(0.123456), brief(-12.345)
+    ('0.123', '-12.3')
+    """
+    return f"{float(value):.3g}"
+
+
+def tidy_bias(found: Any) -> float:
+    """The bias of predictions; what is left of zero by rounding is zero."""
+    return found.bias if abs(found.bias) > 1e-9 * found.rmse else 0.0
 
 
 def cell_text(cell: Any) -> str:

@@ -73,7 +73,9 @@ def program(model: Any, *, source: Sequence[str] = (), with_y: bool = False, pat
     rows = "X, y" if with_y else "X"
     lines = list(source) or [f"# {rows}: the rows of the fit{', and what goes with them' if with_y else ''}"]
     fit = f"model = {construction(model)}.fit({rows})"
-    return "\n".join([*sorted(imports), "", *lines, fit, "print(" + _summary(model) + ")", f"report(model, {path!r}, {rows})"])
+    return "\n".join(
+        [*sorted(imports), "", *lines, fit, "print(" + _summary(model) + ")", f"report(model, {path!r}, {rows})"]
+    )
 
 
 def _summary(model: Any) -> str:

@@ -26,7 +26,8 @@ from gramian.selection import Diagnosis, HowMany, Trust, doctor, how_many, trust
 
 #: Multiplications that bootstrap draws may cost: some seconds.
 MOST_WORK = 1e11
-DRAWS = 100
+#: Bootstrap draws; fewer where each takes a search for the maximum of a likelihood.
+DRAWS, FEW_DRAWS = 100, 40
 #: What is chosen for which estimator, by the names of :func:`gramian.selection.how_many`.
 CHOSEN = {
     PCA: "pca",
@@ -109,6 +110,11 @@ class Subject:
         return scaled or self.name in ("FactorAnalysis", "ICA", "CCA", "Standardizer")
 
     @property
+    def minds_repetition(self) -> bool:
+        """Whether columns that follow from others do harm: where a matrix is inverted, or sources are counted."""
+        return self.name in ("FactorAnalysis", "ICA", "CCA") and not np.any(getattr(self.estimator, "ridge", 0))
+
+    @property
     def n(self) -> int:
         """Number of rows given."""
         return 0 if self.X is None else int(self.X.shape[0]) if hasattr(self.X, "shape") else len(self.X)
@@ -126,6 +132,19 @@ class Subject:
         if names is None:
             return tuple(f"column {at + 1}" for at in range(first.n_features_in_))
         return tuple(str(name) for name in names)
+
+    @cached_property
+    def targets(self) -> tuple[str, ...]:
+        """Names of the targets, or of the columns of the second view."""
+        known = getattr(self.estimator, "target_names_in_", None)
+        named = known if known is not None else getattr(self.y, "columns", None)
+        if named is not None:
+            return tuple(str(name) for name in named)
+        single = getattr(self.y, "name", None)
+        if single is not None:
+            return (str(single),)
+        q = len(getattr(self.estimator, "y_weights_", np.atleast_2d(np.zeros(np.shape(self.y)).T)))
+        return ("y",) if q == 1 and not self.two_views else tuple(f"y {at + 1}" for at in range(q))
 
     @cached_property
     def row_names(self) -> tuple[str, ...]:
@@ -156,13 +175,17 @@ class Subject:
     def trust(self) -> Trust | None:
         """What would come out again from other rows; None where it is not known, or would take long."""
         known = isinstance(self.estimator, tuple(CHOSEN)) and self.of_the_fit and self.n >= 10 and not self.piped
-        if not known or (self.y is None and isinstance(self.estimator, (PLSRegression, PrincipalComponentRegression, CCA))):
+        if not known or (
+            self.y is None and isinstance(self.estimator, (PLSRegression, PrincipalComponentRegression, CCA))
+        ):
             return None
         q = 0 if self.y is None else int(np.prod(np.shape(self.y)[1:]))
         work = DRAWS * self.n * float(len(self.columns) + q) ** 2
         if getattr(getattr(self.estimator, "kernel_", None), "name", "") == "precomputed" or work > MOST_WORK:
             return None
-        return trust(self.estimator, self.X, self.y, n_boot=DRAWS)
+        return trust(
+            self.estimator, self.X, self.y, n_boot=FEW_DRAWS if isinstance(self.estimator, FactorAnalysis) else DRAWS
+        )
 
     @cached_property
     def how_many(self) -> HowMany | None:

@@ -7,8 +7,8 @@ from typing import Any
 WORDS = {
     "PCA": "Principal component analysis finds the directions along which the rows differ most, one after the other. "
     "A score says where a row lies along a direction; a loading says how much a column takes part in it.",
-    "ProbabilisticPCA": "Probabilistic principal component analysis describes the rows by a few hidden scores and noise "
-    "that is the same for every column. It gives a likelihood, so that models can be compared.",
+    "ProbabilisticPCA": "Probabilistic principal component analysis describes the rows by a few hidden scores and "
+    "noise that is the same for every column. It gives a likelihood, so that models can be compared.",
     "FactorAnalysis": "Factor analysis explains why columns go together by a few hidden factors; what is left of each "
     "column is its own (its uniqueness). A loading is the weight of a factor in a column.",
     "ICA": "Independent component analysis takes the columns for mixtures of sources that have nothing to do with each "

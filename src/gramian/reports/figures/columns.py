@@ -22,10 +22,13 @@ from gramian.reports.figures.frame import (
     rule,
     with_notes,
 )
+from gramian.reports.figures.placing import arrow, names_beside
 from gramian.results import Array, percent
 
 #: Arrows that get a name, and bars that are drawn, at the most.
 NAMED, BARS = 18, 30
+#: Side of a square picture, in pixels.
+SQUARE = 520
 SCALE = [[at / (len(DIVERGING) - 1), shade] for at, shade in enumerate(DIVERGING)]
 
 
@@ -38,38 +41,52 @@ def loadings_picture(chart: Loadings) -> Picture:
     rows = [[name, *values] for name, values in zip(chart.columns, chart.values.tolist(), strict=True)]
     grid = Grid(chart.title, ["column", *chart.labels], rows)
     if chart.kind == "lines":
-        x, data = chart.positions, []
+        data = []
         for at, label in enumerate(chart.labels):
             dash = ("solid", "dash", "dot", "dashdot")[at % 4]
-            data.append(line(x, chart.values[:, at], label, at, mode="lines", line={"color": colour(at), "width": 2, "dash": dash}))
+            data.append(
+                line(
+                    chart.positions,
+                    chart.values[:, at],
+                    label,
+                    at,
+                    mode="lines",
+                    line={"color": colour(at), "width": 2, "dash": dash},
+                )
+            )
         frame = layout(axis(chart.xlabel), axis(chart.ylabel, zeroline=True, zerolinecolor=MUTED), legend=True)
         return Picture(chart.title, with_notes(says, chart.notes), data, frame, grid)
     first = len(chart.columns) - chart.second
     data, notes = [], []
     for at, (name, some) in enumerate((("columns of X", slice(0, first)), ("columns of Y", slice(first, None)))):
         if len(chart.values[some]):
-            data += _arrows(chart.values[some], chart.columns[some], name, at)
+            data.append(_tips(chart.values[some], chart.columns[some], name, at))
+            notes += [arrow(end, colour(at)) for end in chart.values[some] if np.any(end)]
     longest = np.argsort(-np.linalg.norm(chart.values, axis=1), kind="stable")[:NAMED]
-    notes = [_name(chart.columns[at], chart.values[at]) for at in longest if np.any(chart.values[at])]
-    shapes = [{"type": "circle", "x0": -1, "x1": 1, "y0": -1, "y1": 1, "line": {"color": MUTED, "width": 1}}] if chart.circle else []
-    span = {"range": [-1.25, 1.25]} if chart.circle else {}
-    x, y = axis(chart.xlabel, **span), axis(chart.ylabel, scaleanchor="x", scaleratio=1, **span)
+    reach = 1.25 if chart.circle else 1.2 * float(np.abs(chart.values).max(initial=0.0)) or 1.0
+    notes += names_beside([chart.columns[at] for at in longest], chart.values[longest], SQUARE / (2 * reach))
+    ring = {"type": "circle", "x0": -1, "x1": 1, "y0": -1, "y1": 1, "line": {"color": MUTED, "width": 1}}
+    x, y = axis(chart.xlabel, range=[-reach, reach]), axis(chart.ylabel, range=[-reach, reach])
     if chart.circle:
         says += " The nearer an arrow comes to the circle, the better the two components represent the column."
+    says += f" Arrows are {chart.notes[0]}." if chart.notes else ""
     if len(chart.columns) > NAMED:
-        says += f" The {NAMED} longest arrows are named."
-    frame = layout(x, y, legend=chart.second > 0, shapes=shapes, annotations=notes)
-    return Picture(chart.title, with_notes(says, chart.notes), data, frame, grid, height=560)
+        says += f" The {NAMED} longest arrows are named where there is room."
+    frame = layout(x, y, legend=chart.second > 0, shapes=[ring] if chart.circle else [], annotations=notes)
+    return Picture(chart.title, says, data, frame, grid, height=SQUARE + 70, width=SQUARE + 90)
 
 
 def heat_picture(chart: Heat) -> Picture:
     """Loadings as a table of colours."""
     names = [plain(name, LONGEST) for name in chart.columns]
-    unique = [f"{name}{'\u200b' * names[:at].count(name)}" for at, name in enumerate(names)]  # cut names may repeat
+    unique = [name + "\u200b" * names[:at].count(name) for at, name in enumerate(names)]  # cut names may repeat
     text = [[f"{value:.2f}" if abs(value) >= chart.cut else "" for value in row] for row in chart.values]
     labels = [plain(label).replace(" (", "<br>(", 1) for label in chart.labels]
     hover = [
-        [f"{plain(name)}<br>{plain(label)}<br>{number(float(value))}" for label, value in zip(chart.labels, row, strict=True)]
+        [
+            f"{plain(name)}<br>{plain(label)}<br>{number(float(value))}"
+            for label, value in zip(chart.labels, row, strict=True)
+        ]
         for name, row in zip(chart.columns, chart.values, strict=True)
     ]
     data = [
@@ -87,7 +104,11 @@ def heat_picture(chart: Heat) -> Picture:
             "hoverinfo": "text",
             "xgap": 1,
             "ygap": 1,
-            "colorbar": {"thickness": 12, "outlinewidth": 0, "title": {"text": chart.notes[0] if chart.notes else ""}},
+            "colorbar": {
+                "thickness": 12,
+                "outlinewidth": 0,
+                "title": {"text": chart.notes[0] if chart.notes else "", "side": "right"},
+            },
         }
     ]
     says = " ".join(
@@ -102,7 +123,9 @@ def heat_picture(chart: Heat) -> Picture:
     y = axis("", type="category", autorange="reversed", showgrid=False)
     frame = layout(x, y, margin={"l": 60, "r": 20, "t": 60, "b": 20})
     height = int(np.clip(110 + 24 * len(rows), 260, 1_400))
-    return Picture(chart.title, says, data, frame, Grid(chart.title, ["column", *chart.labels, *common], rows, shown=40), height)
+    return Picture(
+        chart.title, says, data, frame, Grid(chart.title, ["column", *chart.labels, *common], rows, shown=40), height
+    )
 
 
 def contributions_picture(chart: Contributions) -> Picture:
@@ -118,7 +141,16 @@ def contributions_picture(chart: Contributions) -> Picture:
     )
     rows = list(zip(chart.names, chart.shares, chart.cos2, strict=True))
     grid = Grid(chart.title, [chart.of[:-1], "contribution", "share of its own variance"], rows)
-    return _bars(chart.title, with_notes(says, chart.notes), chart.names, chart.shares, "contribution", grid, hover, chart.expected)
+    return _bars(
+        chart.title,
+        with_notes(says, chart.notes),
+        chart.names,
+        chart.shares,
+        "contribution",
+        grid,
+        hover,
+        chart.expected,
+    )
 
 
 def importance_picture(chart: Importance) -> Picture:
@@ -131,7 +163,9 @@ def importance_picture(chart: Importance) -> Picture:
     grid = Grid(chart.title, grid_columns, list(zip(*parts, strict=True)))
     if chart.limit is not None:
         above = int((chart.values > chart.limit).sum())
-        says = f"{above} of {len(chart.values)} columns have a {chart.ylabel} above {number(chart.limit)}; the highest: "
+        says = (
+            f"{above} of {len(chart.values)} columns have a {chart.ylabel} above {number(chart.limit)}; the highest: "
+        )
         says += f"{leading(chart.columns, chart.values)}."
     else:
         says = f"Largest: {leading(chart.columns, chart.values)}."
@@ -145,7 +179,9 @@ def importance_picture(chart: Importance) -> Picture:
         if len(order) < len(chart.values):
             says += f" The {len(order)} largest are shown."
         hover = [f"{plain(name)}: {number(float(chart.values[at]))}" for name, at in zip(names, order, strict=True)]
-        spread = None if chart.low is None or chart.high is None else (chart.values - chart.low, chart.high - chart.values)
+        spread = (
+            None if chart.low is None or chart.high is None else (chart.values - chart.low, chart.high - chart.values)
+        )
         errors = None if spread is None else (spread[0][order], spread[1][order])
         return _bars(chart.title, says, names, chart.values[order], chart.ylabel, grid, hover, chart.limit, errors)
     data = [line(chart.positions, chart.values, chart.ylabel, mode="lines")]
@@ -182,29 +218,30 @@ def _bars(
         "marker": {"color": colour(0)},
     }
     if errors is not None:
-        bar["error_x"] = {"type": "data", "symmetric": False, "array": errors[1], "arrayminus": errors[0], "color": INK, "thickness": 1}
+        bar["error_x"] = {
+            "type": "data",
+            "symmetric": False,
+            "array": errors[1],
+            "arrayminus": errors[0],
+            "color": INK,
+            "thickness": 1,
+        }
     ticks = {"tickmode": "array", "tickvals": places, "ticktext": [plain(name, LONGEST) for name in names]}
     shapes = [] if limit is None else [rule(x=limit)]
-    frame = layout(axis(what, zerolinecolor=MUTED), axis("", autorange="reversed", showgrid=False, **ticks), shapes=shapes)
+    frame = layout(
+        axis(what, zerolinecolor=MUTED), axis("", autorange="reversed", showgrid=False, **ticks), shapes=shapes
+    )
     return Picture(title, says, [bar], frame, grid, height=int(np.clip(90 + 22 * len(values), 200, 800)))
 
 
-def _arrows(ends: Array, columns: tuple[str, ...], name: str, at: int) -> list[dict[str, Any]]:
-    """Lines from the middle, and points at their ends."""
-    gaps = np.full(len(ends), np.nan)
-    x, y = (np.column_stack([np.zeros(len(ends)), ends[:, axis], gaps]).ravel() for axis in (0, 1))
-    hover = [f"{plain(column)}<br>{', '.join(number(float(part)) for part in end)}" for column, end in zip(columns, ends, strict=True)]
-    shaft = {"mode": "lines", "line": {"color": colour(at), "width": 1.3}, "hoverinfo": "skip", "showlegend": False}
-    tips = line(ends[:, 0], ends[:, 1], name, at, mode="markers", hovertext=hover, hoverinfo="text")
-    return [{"type": "scatter", "x": x, "y": y, **shaft}, tips]
-
-
-def _name(text: str, end: Array) -> dict[str, Any]:
-    across = "center" if abs(end[0]) < 0.35 * abs(end[1]) else "left" if end[0] >= 0 else "right"
-    upright = "middle" if abs(end[1]) < 0.35 * abs(end[0]) else "bottom" if end[1] >= 0 else "top"
-    shift = {"xshift": {"left": 6, "right": -6, "center": 0}[across], "yshift": {"bottom": 4, "top": -4, "middle": 0}[upright]}
-    shown = {"showarrow": False, "font": {"size": 12, "color": INK}, "xanchor": across, "yanchor": upright}
-    return {"x": end[0], "y": end[1], "text": plain(text, LONGEST), **shift, **shown}
+def _tips(ends: Array, columns: tuple[str, ...], name: str, at: int) -> dict[str, Any]:
+    """Points at the ends of arrows."""
+    hover = [
+        f"{plain(column)}<br>{', '.join(number(float(part)) for part in end)}"
+        for column, end in zip(columns, ends, strict=True)
+    ]
+    marker = {"color": colour(at), "size": 4}
+    return line(ends[:, 0], ends[:, 1], name, at, mode="markers", marker=marker, hovertext=hover, hoverinfo="text")
 
 
 def _short(label: str) -> str:

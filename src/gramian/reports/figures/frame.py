@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from gramian.charts.palette import colour
-from gramian.reports.contents import number
+from gramian.reports.contents import brief
 
 INK, MUTED, LINE, RAISED = "var(--ink)", "var(--muted)", "var(--line)", "var(--raised)"
 CLEAR = "rgba(0,0,0,0)"
@@ -36,6 +36,7 @@ def axis(title: str = "", **more: Any) -> dict[str, Any]:
         "linecolor": MUTED,
         "tickfont": {"size": 12},
         "automargin": True,
+        "exponentformat": "power",
         **more,
     }
 
@@ -65,7 +66,11 @@ def line(x: Any, y: Any, name: str = "", at: int = 0, **more: Any) -> dict[str, 
 
 def rule(*, x: float | None = None, y: float | None = None, dash: str = "dash") -> dict[str, Any]:
     """A straight line across the picture: upright at ``x``, or level at ``y``."""
-    place = {"x0": x, "x1": x, "y0": 0, "y1": 1, "yref": "paper"} if y is None else {"y0": y, "y1": y, "x0": 0, "x1": 1, "xref": "paper"}
+    place = (
+        {"x0": x, "x1": x, "y0": 0, "y1": 1, "yref": "paper"}
+        if y is None
+        else {"y0": y, "y1": y, "x0": 0, "x1": 1, "xref": "paper"}
+    )
     return {"type": "line", **place, "line": {"color": MUTED, "width": 1.2, "dash": dash}}
 
 
@@ -88,9 +93,11 @@ def leading(names: Sequence[str], values: Any, most: int = 3) -> str:
     'b (-0.9) and c (0.5)'
     """
     order = sorted(range(len(names)), key=lambda at: -abs(values[at]))[:most]
-    return listed([f"{names[at]} ({number(float(values[at]))})" for at in order], most)
+    return listed([f"{names[at]} ({brief(values[at])})" for at in order], most)
 
 
 def with_notes(sentence: str, notes: Iterable[str]) -> str:
     """A sentence, and what the chart says beside it."""
-    return " ".join([sentence, *(f"{note[0].upper()}{note[1:]}{'' if note.endswith('.') else '.'}" for note in notes if note)])
+    return " ".join(
+        [sentence, *(f"{note[0].upper()}{note[1:]}{'' if note.endswith('.') else '.'}" for note in notes if note)]
+    )

@@ -61,7 +61,13 @@ def contours_pictures(chart: Contours) -> list[Picture]:
 def regions_picture(chart: Regions) -> Picture:
     """The class that every point of the plane gets."""
     shares = [float((chart.codes == at).mean()) for at in range(len(chart.classes))]
-    cells = np.concatenate([np.array([rgb(colour(int(code))) for code in chart.codes.ravel()]).reshape(*chart.codes.shape, 3), np.full((*chart.codes.shape, 1), 0.25)], axis=2)
+    cells = np.concatenate(
+        [
+            np.array([rgb(colour(int(code))) for code in chart.codes.ravel()]).reshape(*chart.codes.shape, 3),
+            np.full((*chart.codes.shape, 1), 0.25),
+        ],
+        axis=2,
+    )
     half = [(edges[1] - edges[0]) / 2 for edges in (chart.x, chart.y)]
     behind = {
         "source": png(cells[::-1]),
@@ -85,9 +91,25 @@ def regions_picture(chart: Regions) -> Picture:
     says += ", ".join(f"{name} {percent(share)}" for name, share in zip(chart.classes, shares, strict=True)) + "."
     if chart.support is not None:
         ring = {"color": "rgba(0,0,0,0)", "size": 12, "line": {"color": INK, "width": 1.2}}
-        data.append(line(chart.support[:, 0], chart.support[:, 1], "support vectors", mode="markers", marker=ring, hoverinfo="skip"))
+        data.append(
+            line(
+                chart.support[:, 0],
+                chart.support[:, 1],
+                "support vectors",
+                mode="markers",
+                marker=ring,
+                hoverinfo="skip",
+            )
+        )
         says += f" The {len(chart.support):,} ringed rows are support vectors, which decide."
-    rows = [[name, share, int((chart.points.colouring.codes == at).sum()) if chart.points.colouring.codes is not None else None] for at, (name, share) in enumerate(zip(chart.classes, shares, strict=True))]
+    rows = [
+        [
+            name,
+            share,
+            int((chart.points.colouring.codes == at).sum()) if chart.points.colouring.codes is not None else None,
+        ]
+        for at, (name, share) in enumerate(zip(chart.classes, shares, strict=True))
+    ]
     grid = Grid("Regions", ["class", "share of the plane", "rows"], rows)
     ends = [{"range": [float(at[0]), float(at[-1])], "showgrid": False, "zeroline": False} for at in (chart.x, chart.y)]
     frame = layout(axis(chart.xlabel, **ends[0]), axis(chart.ylabel, **ends[1]), legend=True, images=[behind])
@@ -97,10 +119,13 @@ def regions_picture(chart: Regions) -> Picture:
 def rebuilt_picture(chart: Reconstructions) -> Picture:
     """Rows, and what growing numbers of components rebuild of them, as lines or as small images."""
     says = "; ".join(
-        f"{k} component{'' if k == 1 else 's'}: {number(float(error))}" for k, error in zip(chart.counts, chart.errors, strict=True)
+        f"{k} component{'' if k == 1 else 's'}: {number(float(error))}"
+        for k, error in zip(chart.counts, chart.errors, strict=True)
     )
     says = f"Root mean squared difference from the rows, by number of components: {says}."
-    grid = Grid(chart.title, ["components", "root mean squared difference"], list(zip(chart.counts, chart.errors, strict=True)))
+    grid = Grid(
+        chart.title, ["components", "root mean squared difference"], list(zip(chart.counts, chart.errors, strict=True))
+    )
     if chart.shape is None:
         return _as_lines(chart, says, grid)
     h, w = chart.shape
@@ -110,13 +135,43 @@ def rebuilt_picture(chart: Reconstructions) -> Picture:
     m, n = strips.shape[:2]
     tiles = np.pad(grey.reshape(m, n, h, w), ((0, 0), (0, 0), (0, 1), (0, 1)), constant_values=1.0)
     sheet = tiles.transpose(0, 2, 1, 3).reshape(m * (h + 1), n * (w + 1))
-    cells = np.repeat(np.concatenate([np.repeat(sheet[..., None], 3, axis=2), np.ones((*sheet.shape, 1))], axis=2), 6, axis=0).repeat(6, axis=1)
-    behind = {"source": png(cells), "xref": "x", "yref": "y", "x": -0.5, "y": -0.5, "sizex": n, "sizey": m, "sizing": "stretch", "layer": "below"}
+    cells = np.repeat(
+        np.concatenate([np.repeat(sheet[..., None], 3, axis=2), np.ones((*sheet.shape, 1))], axis=2), 6, axis=0
+    ).repeat(6, axis=1)
+    behind = {
+        "source": png(cells),
+        "xref": "x",
+        "yref": "y",
+        "x": -0.5,
+        "y": -0.5,
+        "sizex": n,
+        "sizey": m,
+        "sizing": "stretch",
+        "layer": "below",
+    }
     names = ["rows", *(f"{k}" for k in chart.counts)]
-    x = axis("row", tickmode="array", tickvals=list(range(n)), ticktext=[str(row + 1) for row in chart.rows], range=[-0.5, n - 0.5], showgrid=False)
-    y = axis("components", tickmode="array", tickvals=list(range(m)), ticktext=names, range=[m - 0.5, -0.5], showgrid=False, zeroline=False)
+    x = axis(
+        "row",
+        tickmode="array",
+        tickvals=list(range(n)),
+        ticktext=[str(row + 1) for row in chart.rows],
+        range=[-0.5, n - 0.5],
+        showgrid=False,
+        zeroline=False,
+    )
+    y = axis(
+        "components",
+        tickmode="array",
+        tickvals=list(range(m)),
+        ticktext=names,
+        range=[m - 0.5, -0.5],
+        showgrid=False,
+        zeroline=False,
+    )
     blank = {"type": "scatter", "x": [0], "y": [0], "mode": "markers", "marker": {"opacity": 0}, "hoverinfo": "skip"}
-    return Picture(chart.title, says, [blank], layout(x, y, images=[behind]), grid, height=90 + 62 * m)
+    return Picture(
+        chart.title, says, [blank], layout(x, y, images=[behind]), grid, height=70 + 64 * m, width=90 + 64 * n
+    )
 
 
 def _as_lines(chart: Reconstructions, says: str, grid: Grid) -> Picture:
@@ -125,8 +180,15 @@ def _as_lines(chart: Reconstructions, says: str, grid: Grid) -> Picture:
         name = f"row {int(row) + 1}"
         data.append(line(chart.positions, chart.originals[at], name, at, mode="lines"))
         dashed = {"color": colour(at), "width": 2, "dash": "dot"}
-        data.append(line(chart.positions, chart.rebuilt[-1, at], f"{name}, rebuilt from {chart.counts[-1]}", at, mode="lines", line=dashed))
+        data.append(
+            line(
+                chart.positions,
+                chart.rebuilt[-1, at],
+                f"{name}, rebuilt from {chart.counts[-1]}",
+                at,
+                mode="lines",
+                line=dashed,
+            )
+        )
     frame = layout(axis(chart.xlabel), axis("value"), legend=True)
     return Picture(chart.title, f"{says} Three rows are drawn, dotted as they are rebuilt.", data, frame, grid)
-
-

@@ -10,7 +10,7 @@ import numpy as np
 from gramian.charts import Biplot, Colouring, Outliers, Paired, Points, Predicted, Scores
 from gramian.charts.palette import SEQUENTIAL, colour
 from gramian.charts.points import blend
-from gramian.reports.contents import Grid, Picture, number
+from gramian.reports.contents import Grid, Picture, brief, number, tidy_bias
 from gramian.reports.figures.frame import (
     INK,
     MUTED,
@@ -22,6 +22,7 @@ from gramian.reports.figures.frame import (
     rule,
     with_notes,
 )
+from gramian.reports.figures.placing import arrow, names_beside
 from gramian.reports.figures.raster import image
 
 SCALE = [[at / (len(SEQUENTIAL) - 1), shade] for at, shade in enumerate(SEQUENTIAL)]
@@ -35,23 +36,43 @@ def scores_picture(chart: Scores, title: str = "") -> Picture:
         data.append(_outline(ellipse.outline, shade))
     notes: list[dict[str, Any]] = []
     says = _said_of_points(chart)
+    even = _even(chart)
     if isinstance(chart, Biplot):
-        data += [_outline(np.array([[0.0, 0.0], end]), INK) for end in chart.arrows]
-        notes = [_arrow(name, end) for name, end in zip(chart.columns, chart.arrows, strict=True)]
+        notes = [arrow(end, INK) for end in chart.arrows]
+        span = float(np.ptp(np.vstack([chart.points.at, chart.arrows]), axis=0).max()) or 1.0
+        notes += names_beside(chart.columns, chart.arrows, 800 / (1.1 * span)) if even else []
         says += f" Arrows are columns; the longest are {listed(chart.columns)}."
     if chart.ellipses:
-        says += f" Ellipses hold {100 * chart.ellipses[0].level:.0f} % of the rows of a group, if they are normal."
-    x, y = axis(chart.xlabel), axis(chart.ylabel, scaleanchor="x", scaleratio=1)
+        whose = "a group" if chart.colouring.groups else "the source"
+        says += f" Ellipses hold {100 * chart.ellipses[0].level:.0f} % of the rows of {whose}, if they are normal."
+    x, y = axis(chart.xlabel), axis(chart.ylabel, **({"scaleanchor": "x", "scaleratio": 1} if even else {}))
     frame = layout(x, y, legend=_legend(chart.colouring), annotations=notes, **more)
-    return Picture(title or chart.title, with_notes(says, chart.notes), data, frame, _grid(chart, chart.points), height=560)
+    title = title or chart.title
+    return Picture(title, with_notes(says, chart.notes), data, frame, _grid(chart, chart.points, title), height=560)
+
+
+def _even(chart: Scores) -> bool:
+    """Whether both axes may have one scale: not if one score varies a multiple of the other."""
+    spread = np.ptp(chart.points.at, axis=0) if len(chart.points.at) else np.ones(2)
+    if chart.points.density is not None:
+        spread = np.array([np.ptp(chart.points.density.x), np.ptp(chart.points.density.y)])
+    return bool(spread.max() <= 4 * spread.min())
 
 
 def paired_picture(chart: Paired) -> Picture:
     """Scores of one view against those of the other."""
     data, more = point_traces(chart.points, chart.names)
-    says = f"Each point is a row; the scores of the two views correlate {number(chart.correlation)}."
+    says = f"Each point is a row; the scores of the two views correlate {brief(chart.correlation)}."
     frame = layout(axis(chart.xlabel), axis(chart.ylabel), legend=_legend(chart.points.colouring), **more)
-    return Picture(chart.title, with_notes(says, chart.notes), data, frame, _grid(chart, chart.points), height=460)
+    return Picture(
+        chart.title,
+        with_notes(says, chart.notes),
+        data,
+        frame,
+        _grid(chart, chart.points, chart.title),
+        height=480,
+        width=640,
+    )
 
 
 def predicted_picture(chart: Predicted, title: str = "") -> Picture:
@@ -61,13 +82,15 @@ def predicted_picture(chart: Predicted, title: str = "") -> Picture:
     data.insert(0, _outline(ends, MUTED, dash="dash"))
     found = chart.merit
     says = (
-        f"On the dashed line the prediction is right. Root mean squared error {number(found.rmse)}, bias "
-        f"{number(found.bias)}, R2 {number(found.r2)}."
+        f"On the dashed line the prediction is right. Root mean squared error {brief(found.rmse)}, bias "
+        f"{brief(tidy_bias(found))}, R2 {brief(found.r2)}."
     )
     x = axis(chart.xlabel, range=[chart.low, chart.high])
     y = axis(chart.ylabel, range=[chart.low, chart.high])
     frame = layout(x, y, legend=_legend(chart.points.colouring), **more)
-    return Picture(title or chart.title, with_notes(says, chart.notes), data, frame, _grid(chart, chart.points), height=480)
+    title = title or chart.title
+    grid = _grid(chart, chart.points, title)
+    return Picture(title, with_notes(says, chart.notes), data, frame, grid, height=480, width=640)
 
 
 def outliers_picture(chart: Outliers) -> Picture:
@@ -79,13 +102,15 @@ def outliers_picture(chart: Outliers) -> Picture:
     far = [row for row in chart.beyond[:8].tolist() if row in named]
     notes = [_label(_row_name(chart.names, row), chart.points.at[named[row]]) for row in far]
     some = [_row_name(chart.names, row) for row in chart.beyond.tolist()]
+    far_off = f"; farthest: {listed(some)}" if some else ""
     says = (
-        f"{len(some):,} of {chart.points.total:,} rows are beyond a limit that {100 * chart.alpha:.0f} % of rows of the "
-        f"same source pass{f'; the farthest are {listed(some)}' if some else ''}."
+        f"{len(some):,} of {chart.points.total:,} rows {'is' if len(some) == 1 else 'are'} beyond a dashed limit, "
+        f"which {100 * chart.alpha:.0f} % of rows of the same source pass{far_off}."
     )
     x, y = axis(chart.xlabel, rangemode="tozero"), axis(chart.ylabel, rangemode="tozero")
     frame = layout(x, y, legend=_legend(chart.points.colouring), shapes=shapes, annotations=notes, **more)
-    return Picture("Rows that do not belong", with_notes(says, chart.notes), data, frame, _grid(chart, chart.points))
+    title = "Rows that do not belong"
+    return Picture(title, with_notes(says, chart.notes), data, frame, _grid(chart, chart.points, title))
 
 
 def point_traces(points: Points, names: Sequence[str] | None = None) -> tuple[list[dict[str, Any]], dict[str, Any]]:
@@ -93,7 +118,9 @@ def point_traces(points: Points, names: Sequence[str] | None = None) -> tuple[li
     colours = points.colouring
     text = [_hover(points, at, names) for at in range(len(points.at))]
     size = 8 if len(points.at) <= 300 else 6 if len(points.at) <= 2_000 else 4
-    more = {} if points.density is None else {"images": [image(points.density, blend(points.density, _shades(colours)))]}
+    more = (
+        {} if points.density is None else {"images": [image(points.density, blend(points.density, _shades(colours)))]}
+    )
     if colours.codes is None:
         return [_trace(points.at, text, size, _marker(colours))], more
     traces = []
@@ -124,7 +151,14 @@ def _marker(colours: Colouring) -> dict[str, Any]:
         return {"color": colour(0)}
     bar = {"title": {"text": plain(colours.name, 20)}, "thickness": 12, "outlinewidth": 0}
     edge = {"color": MUTED, "width": 0.6}
-    return {"color": colours.values, "colorscale": SCALE, "showscale": True, "colorbar": bar, "line": edge, "opacity": 1}
+    return {
+        "color": colours.values,
+        "colorscale": SCALE,
+        "showscale": True,
+        "colorbar": bar,
+        "line": edge,
+        "opacity": 1,
+    }
 
 
 def _shades(colours: Colouring) -> list[str]:
@@ -154,14 +188,14 @@ def _outline(ends: Any, shade: str, dash: str = "solid") -> dict[str, Any]:
     return {"type": "scatter", "x": ends[:, 0], "y": ends[:, 1], "hoverinfo": "skip", "showlegend": False, **shown}
 
 
-def _arrow(name: str, end: Any) -> dict[str, Any]:
-    side = {"xanchor": "left" if end[0] >= 0 else "right", "yanchor": "bottom" if end[1] >= 0 else "top"}
-    shown = {"showarrow": False, "font": {"size": 12, "color": INK}, "bgcolor": "var(--paper)", "opacity": 0.85}
-    return {"x": end[0], "y": end[1], "text": plain(name, 24), **side, **shown}
-
-
 def _label(name: str, at: Any) -> dict[str, Any]:
-    shown = {"showarrow": False, "font": {"size": 11, "color": INK}, "xanchor": "left", "yanchor": "bottom", "xshift": 4}
+    shown = {
+        "showarrow": False,
+        "font": {"size": 11, "color": INK},
+        "xanchor": "left",
+        "yanchor": "bottom",
+        "xshift": 4,
+    }
     return {"x": at[0], "y": at[1], "text": plain(name, 24), **shown}
 
 
@@ -178,10 +212,10 @@ def _said_of_points(chart: Scores) -> str:
     return f"{said} Along the first axis the groups run from {low} to {high}."
 
 
-def _grid(chart: Any, points: Points) -> Grid:
+def _grid(chart: Any, points: Points, title: str) -> Grid:
     """The points, or, where a density stands for them, how many rows of each group there are, and where."""
     if points.density is not None:
-        return _counted(chart, points)
+        return _counted(chart, points, title)
     colours = points.colouring
     beside: list[tuple[str, list[Any]]] = []
     if colours.codes is not None:
@@ -192,16 +226,21 @@ def _grid(chart: Any, points: Points) -> Grid:
         [_row_name(chart.names, int(row)), *(float(part) for part in at), *(values[i] for _, values in beside)]
         for i, (row, at) in enumerate(zip(points.rows, points.at, strict=True))
     ]
-    return Grid(chart.title, ["row", chart.xlabel, chart.ylabel, *(name for name, _ in beside)], rows, shown=10)
+    return Grid(title, ["row", chart.xlabel, chart.ylabel, *(name for name, _ in beside)], rows, shown=10)
 
 
-def _counted(chart: Any, points: Points) -> Grid:
+def _counted(chart: Any, points: Points, title: str) -> Grid:
     cells = points.density
     assert cells is not None
     x, y = ((edges[1:] + edges[:-1]) / 2 for edges in (cells.x, cells.y))
     names = points.colouring.groups or ("all rows",)
     rows = [
-        [name, int(count.sum()), float(count.sum(axis=0) @ x / max(count.sum(), 1)), float(count.sum(axis=1) @ y / max(count.sum(), 1))]
+        [
+            name,
+            int(count.sum()),
+            float(count.sum(axis=0) @ x / max(count.sum(), 1)),
+            float(count.sum(axis=1) @ y / max(count.sum(), 1)),
+        ]
         for name, count in zip(names, cells.counts, strict=True)
     ]
-    return Grid(chart.title, ["group", "rows", f"mean of {chart.xlabel}", f"mean of {chart.ylabel}"], rows)
+    return Grid(title, ["group", "rows", f"mean of {chart.xlabel}", f"mean of {chart.ylabel}"], rows)

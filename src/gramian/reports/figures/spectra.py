@@ -8,7 +8,7 @@ import numpy as np
 
 from gramian.charts import Correlations, CVCurve, Likelihood, Residuals, Scree
 from gramian.charts.palette import colour
-from gramian.reports.contents import Grid, Picture, number
+from gramian.reports.contents import Grid, Picture, brief, number
 from gramian.reports.figures.frame import INK, MUTED, axis, layout, line, plain, rule, with_notes
 from gramian.results import Array, percent
 
@@ -24,15 +24,21 @@ def scree_picture(chart: Scree) -> Picture:
         known = np.isfinite(chart.low)
         data.append(_band(x[known], chart.low[known], chart.high[known], "random tables, 5 % to 95 %"))
     shares = [""] * len(x) if chart.shares is None else [f", {percent(s)} of variance" for s in chart.shares]
-    hover = [f"{plain(chart.xlabel)} {k}: {number(float(v))}{s}" for k, v, s in zip(x, chart.values, shares, strict=True)]
+    hover = [
+        f"{plain(chart.xlabel)} {k}: {number(float(v))}{s}" for k, v, s in zip(x, chart.values, shares, strict=True)
+    ]
     data.append(line(x, chart.values, "all", mode="lines", hoverinfo="skip", showlegend=False))
     for name, some, fill in ((f"kept, {chart.kept}", kept, colour(0)), ("left out", ~kept, "var(--paper)")):
         if some.any():
             marker = {"color": fill, "size": 9, "line": {"color": colour(0), "width": 1.5}}
             text = [hover[at] for at in np.flatnonzero(some)]
-            data.append(line(x[some], chart.values[some], name, mode="markers", marker=marker, hovertext=text, hoverinfo="text"))
-    marked = [] if not chart.recommended else [rule(x=chart.recommended + 0.5)]
-    noted = [] if not chart.recommended else [_note(chart.recommended + 0.5, f"{chart.decided_by}: {chart.recommended}")]
+            data.append(
+                line(x[some], chart.values[some], name, mode="markers", marker=marker, hovertext=text, hoverinfo="text")
+            )
+    marked, noted = [], []
+    if chart.recommended and chart.recommended <= len(x):
+        marked.append(rule(x=chart.recommended + 0.5))
+        noted.append(_note(chart.recommended + 0.5, f"{chart.decided_by}: {chart.recommended}"))
     columns = [chart.xlabel, chart.ylabel, "share", "shares so far", "random tables, median", "random tables, 95 %"]
     none = [None] * len(x)
     parts = [x, chart.values, chart.shares, chart.cumulative, chart.middle, chart.high]
@@ -41,7 +47,13 @@ def scree_picture(chart: Scree) -> Picture:
         chart.title,
         with_notes(_scree_says(chart), chart.notes),
         data,
-        layout(axis(chart.xlabel, dtick=_step(len(x)), zeroline=False), axis(chart.ylabel, rangemode="tozero"), legend=True, shapes=marked, annotations=noted),
+        layout(
+            axis(chart.xlabel, dtick=_step(len(x)), zeroline=False),
+            axis(chart.ylabel, rangemode="tozero"),
+            legend=True,
+            shapes=marked,
+            annotations=noted,
+        ),
         _without_empty(Grid(chart.title, columns, rows, shown=30)),
     )
 
@@ -57,7 +69,11 @@ def _scree_says(chart: Scree) -> str:
     if chart.recommended is None:
         return said
     stands = f"{chart.recommended} {noun}{'' if chart.recommended == 1 else 's'}" if chart.recommended else f"no {noun}"
-    return f"{said} By {chart.decided_by}, {stands} stand{'s' if chart.recommended == 1 else ''} out."
+    said += f" By {chart.decided_by}, {stands} stand{'' if chart.recommended > 1 else 's'} out."
+    plain_band = [line.k for line in chart.suggestions if line.criterion == "parallel analysis"]
+    if chart.high is not None and plain_band and plain_band[0] != chart.recommended:
+        said += f" Plain parallel analysis, the grey band, would keep {plain_band[0]}."
+    return said
 
 
 def cv_picture(chart: CVCurve) -> Picture:
@@ -65,7 +81,11 @@ def cv_picture(chart: CVCurve) -> Picture:
     several = chart.errors.shape[1] > 1
     data = []
     for at, name in enumerate(chart.targets):
-        bars = {} if chart.standard_errors is None else {"error_y": {"type": "data", "array": chart.standard_errors[:, at], "thickness": 1}}
+        bars = (
+            {}
+            if chart.standard_errors is None
+            else {"error_y": {"type": "data", "array": chart.standard_errors[:, at], "thickness": 1}}
+        )
         data.append(line(chart.x, chart.errors[:, at], name or "error", at, **bars))
     x, best = chart.x[chart.recommended], chart.x[chart.best]
     shapes = [rule(x=float(np.log10(x)) if chart.logarithmic else float(x))]
@@ -79,10 +99,10 @@ def cv_picture(chart: CVCurve) -> Picture:
         [k, *chart.errors[at], *([] if chart.standard_errors is None else chart.standard_errors[at])]
         for at, k in enumerate(chart.x)
     ]
-    least = "" if several else f", {number(float(chart.errors[chart.best, 0]))},"
-    says = f"The error of rows left out is least{least} at {chart.xlabel} = {number(best)}."
+    least = "" if several else f", {brief(chart.errors[chart.best, 0])},"
+    says = f"The error of rows left out is least{least} {_at(chart.xlabel, best)}."
     if chart.recommended != chart.best:
-        says += f" {number(x)} is the fewest within one standard error of it."
+        says += f" {number(x)} components are the fewest within one standard error of it."
     return Picture(
         chart.title,
         with_notes(says, chart.notes),
@@ -90,6 +110,10 @@ def cv_picture(chart: CVCurve) -> Picture:
         layout(axis(chart.xlabel, **where), axis(chart.ylabel, rangemode="tozero"), legend=several, shapes=shapes),
         Grid(chart.title, columns, rows, shown=40),
     )
+
+
+def _at(what: str, x: Any) -> str:
+    return f"with {number(x)} components" if what == "components" else f"at {what} {number(x)}"
 
 
 def correlations_picture(chart: Correlations) -> Picture:
@@ -104,16 +128,24 @@ def correlations_picture(chart: Correlations) -> Picture:
         held = np.asarray(chart.held_out, dtype=np.float64)
         data.append(line(x[: len(held)], held, "rows left out of the fit", 1))
         parts.append(("rows left out", [*held, *[None] * (len(x) - len(held))]))
-    parts += [(n, v) for n, v in (("random, median", chart.middle), ("random, 95 %", chart.high), ("p", chart.p_values)) if v is not None]
-    says = f"The first pair correlates {number(float(chart.values[0]))}."
+    parts += [
+        (n, v)
+        for n, v in (("random, median", chart.middle), ("random, 95 %", chart.high), ("p", chart.p_values))
+        if v is not None
+    ]
+    says = f"The first pair correlates {brief(chart.values[0])}."
     if chart.high is not None:
         above = int((chart.values > chart.high).sum())
-        says += f" {above} of {len(x)} pair{'s' if len(x) != 1 else ''} correlate{'s' if above == 1 else ''} more than 95 % of rows paired at random."
+        says += f" Of {len(x)}, {above} {'is' if above == 1 else 'are'} above 95 % of those of rows paired at random."
     return Picture(
         chart.title,
         with_notes(says, chart.notes),
         data,
-        layout(axis(chart.xlabel, dtick=_step(len(x)), zeroline=False), axis(chart.ylabel, range=[0, 1.03]), legend=len(data) > 1),
+        layout(
+            axis(chart.xlabel, dtick=_step(len(x)), zeroline=False),
+            axis(chart.ylabel, range=[0, 1.03]),
+            legend=len(data) > 1,
+        ),
         Grid(chart.title, [name for name, _ in parts], list(zip(*(values for _, values in parts), strict=True))),
     )
 
@@ -127,15 +159,19 @@ def residuals_picture(chart: Residuals) -> Picture:
     ]
     worst = float(chart.angles.max(initial=0.0))
     says = (
-        f"No residual is above {number(float(chart.residuals.max(initial=0.0)))}; no direction is off by more than "
-        f"{number(worst)} (the sine of the angle)."
+        f"No residual is above {brief(chart.residuals.max(initial=0.0))}; no direction is off by more than "
+        f"{brief(worst)} (the sine of the angle)."
     )
     rows = list(zip(chart.numbers, chart.residuals, chart.gaps, chart.angles, strict=True))
     return Picture(
         "How exact the computation is",
         with_notes(says, chart.notes),
         data,
-        layout(axis(chart.xlabel, dtick=_step(len(rows)), zeroline=False), axis(chart.ylabel, type="log", exponentformat="power"), legend=True),
+        layout(
+            axis(chart.xlabel, dtick=_step(len(rows)), zeroline=False),
+            axis(chart.ylabel, type="log", range=[-17, 0], dtick=4),
+            legend=True,
+        ),
         Grid("Certificate", [chart.xlabel, "residual", "gap", "angle"], rows, shown=30),
         height=320,
     )

@@ -25,7 +25,7 @@
       const { data, layout } = resolved(spec, colours);
       if (narrow) {
         layout.margin = { ...layout.margin, l: Math.min(layout.margin?.l ?? 60, 110), r: 10 };
-        if (layout.legend) layout.legend = { ...layout.legend, orientation: "h", x: 0, y: -0.22, xanchor: "left", yanchor: "top" };
+        layout.dragmode = false; // a finger that scrolls the page must not zoom the picture
       }
       Plotly.react(id, data, layout, { displayModeBar: false, responsive: true, scrollZoom: false });
     });

@@ -1,0 +1,176 @@
+"""What a reader must know first, in plain words: of the data, of the fit, and of what would come out again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gramian.reports.contents import GRADES, Check, brief
+from gramian.reports.subject import Subject
+from gramian.results import percent
+from gramian.selection import Diagnosis, Trust
+
+#: Fit indices of a factor model that are commonly called good and fair (Hu, Bentler 1999).
+GOOD_RMSEA, FAIR_RMSEA = 0.06, 0.08
+#: Sampling adequacy below which columns share too little for factors (Kaiser 1974).
+LEAST_KMO = 0.5
+#: Degrees by which the span of the components may move between samples and still be called steady.
+STEADY = 10.0
+
+
+def checks_of(subject: Subject) -> list[Check]:
+    """All checks, the gravest first."""
+    found = [*_of_rows(subject), *_of_fit(subject), *_of_factors(subject), *_of_trust(subject)]
+    return sorted(found, key=lambda check: GRADES.index(check.grade))
+
+
+def _of_rows(subject: Subject) -> list[Check]:
+    if subject.X is None:
+        return [
+            Check(
+                "note",
+                "This report was made without rows: it shows what the model alone knows.",
+                "Give the rows for checks of the data, scores and diagnostics.",
+            )
+        ]
+    found = []
+    if not subject.of_the_fit:
+        fitted = subject.facts.get("n")
+        whose = "" if fitted is None else f" to {round(fitted):,} rows, these are {subject.n:,}"
+        found.append(Check("note", f"The model was fitted{whose}: they are taken for new ones."))
+    for diagnosis, where in ((subject.diagnosis, ""), (subject.diagnosis_of_y, "Second view: ")):
+        if diagnosis is not None:
+            found += _findings(subject, diagnosis, where)
+    if not any(check.grade in ("error", "warning") for check in found):
+        found.append(Check("good", f"No fault was found in the {subject.n:,} rows."))
+    return found
+
+
+def _findings(subject: Subject, diagnosis: Diagnosis, where: str) -> list[Check]:
+    gaps = getattr(subject.estimator, "missing", None) is not None
+    found = []
+    for finding in diagnosis:
+        if finding.code == "uneven_scales" and subject.even:
+            continue
+        if finding.code == "missing_values" and gaps:
+            found.append(Check("note", f"{where}{finding.message}", "They were expected under the model."))
+            continue
+        if finding.code == "collinear_columns" and not subject.minds_repetition:
+            found.append(Check("note", f"{where}{_sentence(finding.message)}", "This method does not mind."))
+            continue
+        found.append(Check(finding.severity, f"{where}{_sentence(finding.message)}", finding.remedy))
+    return found
+
+
+def _of_fit(subject: Subject) -> list[Check]:
+    facts, estimator = subject.facts, subject.estimator
+    found = [Check("warning", _sentence(note)) for note in facts.get("notes", ())]
+    if facts.get("converged") is False:
+        found.append(
+            Check("warning", "The computation stopped before it was done.", "Allow more steps, or ask for less.")
+        )
+    elif facts.get("residuals") is not None and np.size(facts["residuals"]):
+        worst = float(np.max(facts["residuals"]))
+        found.append(Check("good", f"The computation is exact: no relative residual is above {worst:.1g}."))
+    elif facts.get("kkt_residual") is not None:
+        found.append(
+            Check("good", f"The computation is done: its conditions hold to {float(facts['kkt_residual']):.1g}.")
+        )
+    elif facts.get("converged") is True:
+        found.append(Check("good", "The computation ran to its end."))
+    error = getattr(estimator, "trace_error_", None)
+    if error is not None:
+        grade = "good" if error < 0.05 else "note" if error < 0.2 else "warning"
+        remedy = "" if grade == "good" else "Take more landmarks for a closer answer."
+        found.append(
+            Check(grade, f"Landmarks stand for all rows; they leave out {percent(float(error))} of the kernel.", remedy)
+        )
+    return found + _of_distances(estimator)
+
+
+def _of_distances(estimator: Any) -> list[Check]:
+    distortion = getattr(estimator, "distortion_", None)
+    if distortion is None:
+        return []
+    kept = f"{percent(distortion.share_within)} of {distortion.pairs:,} squared distances stayed within the bound"
+    if distortion.share_within > 0.9:
+        return [Check("good", f"Distances were kept: {kept}.")]
+    return [
+        Check("warning", f"Distances were not kept well: only {kept}.", "Take more directions, or n_components='auto'.")
+    ]
+
+
+def _of_factors(subject: Subject) -> list[Check]:
+    indices, found = subject.facts.get("fit_indices"), []
+    if indices is None:
+        return []
+    rmsea, cfi = indices.get("rmsea"), indices.get("cfi")
+    if rmsea is not None and cfi is not None:
+        fits = f"RMSEA {rmsea:.3f}, CFI {cfi:.3f}"
+        if rmsea <= GOOD_RMSEA:
+            found.append(Check("good", f"The factors reproduce the correlations well ({fits})."))
+        elif rmsea <= FAIR_RMSEA:
+            found.append(Check("note", f"The factors reproduce the correlations fairly well ({fits})."))
+        else:
+            found.append(
+                Check(
+                    "warning",
+                    f"The factors do not reproduce the correlations well ({fits}).",
+                    "More factors may be needed.",
+                )
+            )
+    adequacy = getattr(subject.estimator, "kmo_", None)
+    if adequacy is not None and np.isfinite(adequacy.overall):
+        enough = adequacy.overall >= LEAST_KMO
+        text = f"Columns share {'enough' if enough else 'too little'} for factors (KMO {adequacy.overall:.2f})."
+        found.append(
+            Check("good" if enough else "warning", text, "" if enough else "Leave out columns that go with no other.")
+        )
+    return found
+
+
+def _of_trust(subject: Subject) -> list[Check]:
+    known = subject.trust
+    if known is None:
+        return []
+    found = []
+    for group in known.groups:
+        if len(group) > 1:
+            names = f"{', '.join(map(str, group[:-1]))} and {group[-1]}"
+            found.append(
+                Check(
+                    "warning",
+                    f"Components {names} cannot be told apart: other rows would give other mixtures of them.",
+                    "Read them together, as a plane, not one by one.",
+                )
+            )
+    if known.ties is not None and known.ties.cut:
+        found.append(
+            Check(
+                "note",
+                f"The last component kept, {known.ties.k}, holds no more than the next one, as far as these rows tell.",
+                "Keep fewer components, or more.",
+            )
+        )
+    return [*found, *_of_span(known)]
+
+
+def _of_span(known: Trust) -> list[Check]:
+    if known.angles is None:
+        return []
+    half, most = (float(angle) for angle in known.angles)
+    text = f"moves by {brief(half)} degrees in half of {known.draws} bootstrap draws, {brief(most)} in 95 %"
+    if most <= STEADY:
+        return [Check("good", f"The components would come out again: what they span {text}.")]
+    return [
+        Check(
+            "note",
+            f"The components depend on the rows: what they span {text}.",
+            "More rows, or fewer components, would steady it.",
+        )
+    ]
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith('.') else '.'}"
