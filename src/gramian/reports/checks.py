@@ -141,7 +141,7 @@ def _of_trust(subject: Subject) -> list[Check]:
             found.append(
                 Check(
                     "warning",
-                    f"Components {names} cannot be told apart: other rows would give other mixtures of them.",
+                    f"{subject.noun.capitalize()}s {names} cannot be told apart: other rows would mix them differently.",
                     "Read them together, as a plane, not one by one.",
                 )
             )
@@ -149,25 +149,25 @@ def _of_trust(subject: Subject) -> list[Check]:
         found.append(
             Check(
                 "note",
-                f"The last component kept, {known.ties.k}, holds no more than the next one, as far as these rows tell.",
-                "Keep fewer components, or more.",
+                f"As far as these rows tell, the last {subject.noun} kept, {known.ties.k}, holds no more than the next.",
+                f"Keep fewer {subject.noun}s, or more.",
             )
         )
-    return [*found, *_of_span(known)]
+    return [*found, *_of_span(known, subject.noun)]
 
 
-def _of_span(known: Trust) -> list[Check]:
+def _of_span(known: Trust, noun: str) -> list[Check]:
     if known.angles is None:
         return []
     half, most = (float(angle) for angle in known.angles)
     text = f"moves by {brief(half)} degrees in half of {known.draws} bootstrap draws, {brief(most)} in 95 %"
     if most <= STEADY:
-        return [Check("good", f"The components would come out again: what they span {text}.")]
+        return [Check("good", f"The {noun}s would come out again: what they span {text}.")]
     return [
         Check(
             "note",
-            f"The components depend on the rows: what they span {text}.",
-            "More rows, or fewer components, would steady it.",
+            f"The {noun}s depend on the rows: what they span {text}.",
+            f"More rows, or fewer {noun}s, would steady it.",
         )
     ]
 

@@ -31,7 +31,7 @@ def construction(estimator: Any) -> str:
     if hasattr(estimator, "steps"):
         return f"make_pipeline({', '.join(construction(step) for _, step in estimator.steps)})"
     defaults = inspect.signature(type(estimator)).parameters
-    given = estimator.get_params(deep=False)
+    given = {name: getattr(estimator, name) for name in defaults}
     shown = (f"{name}={_written(value)}" for name, value in given.items() if not _same(value, defaults[name].default))
     return f"{type(estimator).__name__}({', '.join(shown)})"
 

@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import is_classifier, is_regressor
 
+from gramian.charts.labels import noun_of
 from gramian.estimators import (
     CCA,
     PCA,
@@ -76,6 +77,11 @@ class Subject:
     def name(self) -> str:
         """Class of the estimator."""
         return type(self.estimator).__name__
+
+    @property
+    def noun(self) -> str:
+        """What its components are called."""
+        return noun_of(self.estimator)
 
     @property
     def facts(self) -> Any:
@@ -195,7 +201,7 @@ class Subject:
             return None
         beside: dict[str, Any] = {}
         if method in ("pls", "pcr", "cca"):
-            if self.y is None:
+            if self.y is None or np.any(getattr(self.estimator, "ridge", 0)):  # criteria of CCA know no ridge
                 return None
             beside["y"] = self.y
         if method in ("pca", "pls", "pcr"):

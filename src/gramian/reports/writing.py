@@ -20,7 +20,7 @@ from gramian.reports.page import render
 from gramian.reports.sections.choice import choice
 from gramian.reports.sections.components import components
 from gramian.reports.sections.diagnostics import diagnostics
-from gramian.reports.sections.done import code, done
+from gramian.reports.sections.done import code, done, rounded
 from gramian.reports.sections.predictions import predictions
 from gramian.reports.sections.scores import scores
 from gramian.reports.subject import Subject
@@ -108,7 +108,7 @@ def _title(subject: Subject) -> str:
 
 
 def _subtitle(subject: Subject) -> str:
-    return " · ".join(subject.estimator.summary_.title)
+    return rounded(" · ".join(subject.estimator.summary_.title))
 
 
 def _row_names(X: Any, names: Sequence[Any] | None) -> Sequence[str] | None:

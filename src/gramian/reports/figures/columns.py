@@ -64,12 +64,13 @@ def loadings_picture(chart: Loadings) -> Picture:
             notes += [arrow(end, colour(at)) for end in chart.values[some] if np.any(end)]
     longest = np.argsort(-np.linalg.norm(chart.values, axis=1), kind="stable")[:NAMED]
     reach = 1.25 if chart.circle else 1.2 * float(np.abs(chart.values).max(initial=0.0)) or 1.0
-    notes += names_beside([chart.columns[at] for at in longest], chart.values[longest], SQUARE / (2 * reach))
+    notes += names_beside([chart.columns[at] for at in longest], chart.values[longest], SQUARE / (2 * reach), reach)
     ring = {"type": "circle", "x0": -1, "x1": 1, "y0": -1, "y1": 1, "line": {"color": MUTED, "width": 1}}
-    x, y = axis(chart.xlabel, range=[-reach, reach]), axis(chart.ylabel, range=[-reach, reach])
+    square = {"range": [-reach, reach], "constrain": "domain"}
+    x, y = axis(chart.xlabel, **square), axis(chart.ylabel, scaleanchor="x", scaleratio=1, **square)
     if chart.circle:
         says += " The nearer an arrow comes to the circle, the better the two components represent the column."
-    says += f" Arrows are {chart.notes[0]}." if chart.notes else ""
+    says += f" Drawn for each column: its {chart.notes[0]}." if chart.notes else ""
     if len(chart.columns) > NAMED:
         says += f" The {NAMED} longest arrows are named where there is room."
     frame = layout(x, y, legend=chart.second > 0, shapes=[ring] if chart.circle else [], annotations=notes)

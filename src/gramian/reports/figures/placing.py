@@ -27,7 +27,9 @@ UP = {"bottom": 0.0, "middle": -0.5, "top": -1.0}
 Box = tuple[float, float, float, float]
 
 
-def names_beside(names: Sequence[str], points: Array, pixels: float) -> list[dict[str, Any]]:
+def names_beside(
+    names: Sequence[str], points: Array, pixels: float, reach: float = float("inf")
+) -> list[dict[str, Any]]:
     """Annotations for points, each at the first of eight places that is free, those before it having chosen.
 
     A name for which no place is free is left out: it is in the table, and under the pointer.
@@ -38,6 +40,8 @@ def names_beside(names: Sequence[str], points: Array, pixels: float) -> list[dic
     points : (m, 2) array
     pixels : float
         Pixels for one unit of the axes, about.
+    reach : float
+        Distance from the middle, in units of the axes, beyond which no name may go.
     """
     taken: list[Box] = [(x * pixels - 3, y * pixels - 3, x * pixels + 3, y * pixels + 3) for x, y in points]
     found = []
@@ -47,7 +51,8 @@ def names_beside(names: Sequence[str], points: Array, pixels: float) -> list[dic
             shift = ({"left": GAP, "right": -GAP}.get(across, 0.0), {"bottom": GAP, "top": -GAP}.get(up, 0.0))
             low = (x * pixels + shift[0] + ACROSS[across] * width, y * pixels + shift[1] + UP[up] * HEIGHT)
             box = (*low, low[0] + width, low[1] + HEIGHT)
-            if not any(_overlap(box, other) for other in taken):
+            inside = max(-box[0], box[2]) <= reach * pixels
+            if inside and not any(_overlap(box, other) for other in taken):
                 taken.append(box)
                 found.append(_annotation(name, x, y, across, up, shift))
                 break

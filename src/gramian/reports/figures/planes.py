@@ -8,6 +8,7 @@ import numpy as np
 
 from gramian.charts import Contours, Reconstructions, Regions
 from gramian.charts.palette import DIVERGING, colour, rgb
+from gramian.charts.palette import INK as DARK
 from gramian.reports.contents import Grid, Picture, number
 from gramian.reports.figures.frame import INK, axis, layout, line, with_notes
 from gramian.reports.figures.points import point_traces
@@ -50,7 +51,7 @@ def contours_pictures(chart: Contours) -> list[Picture]:
         ]
         grid = Grid(f"Contours of {label}", [chart.xlabel, chart.ylabel, "score"], rows)
         for trace in points:
-            trace["marker"] = {**trace["marker"], "color": INK, "size": 3, "opacity": 0.6}
+            trace["marker"] = {"color": DARK, "size": 4, "opacity": 0.7}  # on light colours in either theme
             trace["showlegend"] = False
         frame = layout(axis(chart.xlabel), axis(chart.ylabel), **more)
         title = f"{label[:1].upper()}{label[1:]} over the plane"

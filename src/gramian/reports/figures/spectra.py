@@ -88,7 +88,7 @@ def cv_picture(chart: CVCurve) -> Picture:
         )
         data.append(line(chart.x, chart.errors[:, at], name or "error", at, **bars))
     x, best = chart.x[chart.recommended], chart.x[chart.best]
-    shapes = [rule(x=float(np.log10(x)) if chart.logarithmic else float(x))]
+    shapes = [rule(x=float(x))]
     if chart.limit is not None:
         shapes.append(rule(y=chart.limit, dash="dot"))
     where = {"type": "log"} if chart.logarithmic else {"dtick": _step(len(chart.x)), "zeroline": False}
@@ -136,7 +136,8 @@ def correlations_picture(chart: Correlations) -> Picture:
     says = f"The first pair correlates {brief(chart.values[0])}."
     if chart.high is not None:
         above = int((chart.values > chart.high).sum())
-        says += f" Of {len(x)}, {above} {'is' if above == 1 else 'are'} above 95 % of those of rows paired at random."
+        whose = f"{above} of {len(x)}" if above < len(x) else "it" if above == 1 else f"all {above}"
+        says += f" Above what rows paired at random reach in 95 %: {whose}."
     return Picture(
         chart.title,
         with_notes(says, chart.notes),

@@ -22,7 +22,7 @@ def choice(subject: Subject) -> Section | None:
         agree = "All criteria agree." if least == most else f"Criteria say {least} to {most}."
         says.append(
             f"The model keeps {kept}. The criterion that decides for this method, {said.decided_by}, says "
-            f"{said.recommended}. {agree} None of them knows what the components are for: that decides too."
+            f"{said.recommended}. {agree} None of them knows what the {subject.noun}s are for: that decides too."
         )
         if said.note:
             says.append(f"{said.note[:1].upper()}{said.note[1:]}{'' if said.note.endswith('.') else '.'}")
@@ -36,7 +36,10 @@ def choice(subject: Subject) -> Section | None:
             for line in said.table
         ]
         parts.append(Grid("What every criterion says", ["criterion", "says", "reference", "detail"], rows, shown=30))
-    return Section("How many components", says, parts) if parts else None
+    if subject.name == "KernelRidge":
+        says = [f"The model has a ridge of {subject.facts['ridge']:.3g}: the larger, the smoother its predictions."]
+        return Section("How large a ridge", says, parts) if parts else None
+    return Section(f"How many {subject.noun}s", says, parts) if parts else None
 
 
 def _pictures(subject: Subject) -> list[Any]:

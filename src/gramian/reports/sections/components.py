@@ -25,7 +25,7 @@ MOST_ROWS = 60
 def components(subject: Subject) -> Section | None:
     """Loadings, contributions, what a regression rests on, intervals."""
     parts = [*_loadings(subject), *_importance(subject), *_contours(subject), *_tables(subject)]
-    return Section("Components", (), parts) if parts else None
+    return Section(f"{subject.noun.capitalize()}s", (), parts) if parts else None
 
 
 def _loadings(subject: Subject) -> list[Any]:
@@ -75,17 +75,18 @@ def _tables(subject: Subject) -> list[Any]:
         return []
     v, level = known.values, percent(known.level)
     rows = [[k + 1, *map(float, row)] for k, row in enumerate(zip(v.estimate, v.low, v.high, strict=True))]
-    title = f"{known.what.capitalize()} of each component, with limits"
+    title = f"{known.what.capitalize()} of each {subject.noun}, with limits"
     note = f"Limits hold {level} of what other rows of the same source would give."
-    found: list[Any] = [Grid(title, ["component", known.what, "from", "to"], rows, note)]
+    found: list[Any] = [Grid(title, [subject.noun, known.what, "from", "to"], rows, note)]
     if known.importance is not None:
-        found.append(_depends(known.importance))
+        found.append(_depends(known.importance, subject.columns))
     return found
 
 
-def _depends(importance: ColumnImportance) -> Grid:
+def _depends(importance: ColumnImportance, names: tuple[str, ...]) -> Grid:
     """For kernels: the columns that a component depends on."""
     columns = ["column", *(f"component {k + 1}" for k in range(importance.shares.shape[1]))]
-    rows = [[name, *row] for name, row in zip(importance.columns, importance.shares.tolist(), strict=True)]
-    note = "Share of each column in how the score changes from row to row."
+    order = sorted(range(len(importance.shares)), key=lambda at: -float(importance.shares[at].max()))
+    rows = [[names[at], *importance.shares[at].tolist()] for at in order]
+    note = "Share of each column in how the score changes from row to row, the largest first."
     return Grid("Columns that components depend on", columns, rows, note)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from gramian.reports.contents import Code, Facts, Section
@@ -16,7 +17,7 @@ def done(subject: Subject) -> Section:
     lines = [("data", subject.source)] if subject.source else []
     if subject.piped:
         lines.append(("first", "columns were centred and divided by their standard deviations"))
-    lines += [("fitted", ", ".join(summary.title[1:])), *summary.lines, ("call", construction(subject.model))]
+    lines += [("fitted", rounded(", ".join(summary.title[1:]))), *summary.lines, ("call", construction(subject.model))]
     parts: list[Any] = [Facts("Summary", _named_lines(lines))]
     return Section("What was done", [method_in_words(subject.estimator)], parts)
 
@@ -28,6 +29,15 @@ def code(subject: Subject) -> Section:
         "This program fits the same model and writes this report. Everything that is drawn at random has a fixed seed."
     )
     return Section("Code", [says], [Code("Python", text)])
+
+
+def rounded(text: str) -> str:
+    """Text in which no number has more than four digits behind the point.
+
+    >>> rounded("rbf(gamma=0.0295981723785551), 215 x 100")
+    'rbf(gamma=0.0296), 215 x 100'
+    """
+    return re.sub(r"\d+\.\d{5,}", lambda found: f"{float(found[0]):.4g}", text)
 
 
 def _takes_y(subject: Subject) -> bool:

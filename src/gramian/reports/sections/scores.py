@@ -73,7 +73,9 @@ def _mapped(subject: Subject) -> Section | None:
     plane = asked(PCA(2, scale=True).fit, table)
     if plane is None:
         return None
-    shown = subject.predictions if subject.name == "KernelKMeans" else _colour(subject)
+    shown = _colour(subject)
+    if subject.name == "KernelKMeans" and subject.predictions is not None:
+        shown = np.array([f"cluster {place}" for place in subject.predictions])
     chart = asked(charts.scores, plane, table, colour=shown, names=subject.names, ellipses=None, many=MANY)
     says = "The rows in the plane of their first two principal components, for orientation: the method does not use it."
     return None if chart is None else Section("Map of the rows", [says], [scores_picture(chart, "Map")])
@@ -98,8 +100,7 @@ def _square(subject: Subject) -> tuple[int, int] | None:
 
 
 def _labels(subject: Subject, k: int) -> list[str]:
-    noun = {"FactorAnalysis": "factor", "ICA": "source", "RandomProjection": "direction"}.get(subject.name, "component")
-    return [f"{noun} {at + 1}" for at in range(k)]
+    return [f"{subject.noun} {at + 1}" for at in range(k)]
 
 
 def _table(subject: Subject, values: Array, names: list[str]) -> Grid:
