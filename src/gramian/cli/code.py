@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 import numpy as np
 
 from gramian.cli.inputs import Inputs, reading
 from gramian.cli.request import FitRequest
+from gramian.reports.program import arguments
 
 
 def fit_code(request: FitRequest, inputs: Inputs) -> list[str]:
@@ -44,7 +42,7 @@ def _imports(request: FitRequest, body: str) -> list[str]:
 def _reader(request: FitRequest, body: str) -> list[str]:
     """Import what reads tables, and set what is set."""
     reader = "read_views" if "read_views" in body else "read_table"
-    settings = [f"config({_listed(**request.settings)})"] if request.settings else []
+    settings = [f"config({arguments(**request.settings)})"] if request.settings else []
     return [f"from gramian.tables import {reader}", *settings]
 
 
@@ -52,12 +50,12 @@ def _reading(request: FitRequest, inputs: Inputs) -> tuple[str, list[str]]:
     """Expression for the arguments of ``fit``, and the lines that make them."""
     given, chosen = reading(request), request.columns
     if request.targets is None and request.y_table is None:
-        read = f"read_table({_listed([request.table], columns=chosen, **given)})"
+        read = f"read_table({arguments([request.table], columns=chosen, **given)})"
         if request.row.needs != "label":
             return f"{read}.values", []
         return "X, y", [f"table = {read}; X, y = table.values, table.labels[{request.label!r}]"]
     files = [request.table] if request.y_table is None else [request.table, request.y_table]
-    read = f"read_views({_listed(files, x_columns=chosen, y_columns=request.targets, **given)})"
+    read = f"read_views({arguments(files, x_columns=chosen, y_columns=request.targets, **given)})"
     if not request.row.takes("target"):
         return ("X, y" if request.row.needs else "X"), [f"x, y = {read}; X, y = x.values, y.labels[{request.label!r}]"]
     column = "[:, 0]" if np.ndim(inputs.y) == 1 else ""
@@ -65,7 +63,7 @@ def _reading(request: FitRequest, inputs: Inputs) -> tuple[str, list[str]]:
 
 
 def _fitting(request: FitRequest, rows: str) -> list[str]:
-    model = f"{request.row.estimator.__name__}({_listed(**request.arguments)})"
+    model = f"{request.row.estimator.__name__}({arguments(**request.arguments)})"
     if request.standardizes:
         model = f"make_pipeline(Standardizer(), {model})"
     last = "model[-1]" if request.standardizes else "model"
@@ -78,9 +76,3 @@ def _fitting(request: FitRequest, rows: str) -> list[str]:
     if request.model_file is None:
         return [f"scores = {model}.fit_transform({rows})"]
     return [f"model = {model}; scores = model.fit_transform({rows})"]
-
-
-def _listed(words: Sequence[Any] = (), **named: Any) -> str:
-    """Write arguments as they stand in a call; those that are None are left out."""
-    given = (f"{name}={value!r}" for name, value in named.items() if value is not None)
-    return ", ".join([*map(repr, words), *given])

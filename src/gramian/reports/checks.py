@@ -17,11 +17,14 @@ GOOD_RMSEA, FAIR_RMSEA = 0.06, 0.08
 LEAST_KMO = 0.5
 #: Degrees by which the span of the components may move between samples and still be called steady.
 STEADY = 10.0
+#: Shares of the variance of a target, of rows left out, that are called well and little predicted.
+WELL, LITTLE = 0.5, 0.1
 
 
 def checks_of(subject: Subject) -> list[Check]:
     """All checks, the gravest first."""
-    found = [*_of_rows(subject), *_of_fit(subject), *_of_factors(subject), *_of_trust(subject)]
+    parts = (_of_rows, _of_fit, _of_factors, _of_predictions, _of_trust)
+    found = [check for part in parts for check in part(subject)]
     return sorted(found, key=lambda check: GRADES.index(check.grade))
 
 
@@ -130,6 +133,24 @@ def _of_factors(subject: Subject) -> list[Check]:
     return found
 
 
+def _of_predictions(subject: Subject) -> list[Check]:
+    found = []
+    for name, chart in zip(subject.targets, subject.left_out, strict=False):
+        r2, rmse = chart.merit.r2, brief(chart.merit.rmse)
+        if not np.isfinite(r2):
+            continue
+        text = f"explain {percent(max(r2, 0.0))} of the variance of {name}, with a typical error of {rmse}."
+        if r2 >= WELL:
+            found.append(Check("good", f"Predictions of rows left out {text}"))
+        elif r2 >= LITTLE:
+            found.append(Check("note", f"Predictions of rows left out {text}"))
+        else:
+            found.append(
+                Check("warning", f"Predictions of rows left out {text}", "They are hardly better than the mean.")
+            )
+    return found
+
+
 def _of_trust(subject: Subject) -> list[Check]:
     known = subject.trust
     if known is None:
@@ -141,7 +162,7 @@ def _of_trust(subject: Subject) -> list[Check]:
             found.append(
                 Check(
                     "warning",
-                    f"{subject.noun.capitalize()}s {names} cannot be told apart: other rows would mix them differently.",
+                    f"{subject.noun.capitalize()}s {names} cannot be told apart: other rows would mix them anew.",
                     "Read them together, as a plane, not one by one.",
                 )
             )
@@ -149,7 +170,7 @@ def _of_trust(subject: Subject) -> list[Check]:
         found.append(
             Check(
                 "note",
-                f"As far as these rows tell, the last {subject.noun} kept, {known.ties.k}, holds no more than the next.",
+                f"The last {subject.noun} kept, {known.ties.k}, holds no more than the next, as far as rows tell.",
                 f"Keep fewer {subject.noun}s, or more.",
             )
         )

@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import is_classifier, is_regressor
 
+from gramian.charts import Predicted, predicted
 from gramian.charts.labels import noun_of
 from gramian.estimators import (
     CCA,
@@ -29,6 +30,8 @@ from gramian.selection import Diagnosis, HowMany, Trust, doctor, how_many, trust
 MOST_WORK = 1e11
 #: Bootstrap draws; fewer where each takes a search for the maximum of a likelihood.
 DRAWS, FEW_DRAWS = 100, 40
+#: Points from which on a density stands for them: a page draws each as an element.
+MANY = 5_000
 #: What is chosen for which estimator, by the names of :func:`gramian.selection.how_many`.
 CHOSEN = {
     PCA: "pca",
@@ -213,6 +216,20 @@ class Subject:
     def _gaps(self) -> bool:
         values = None if sp.issparse(self.X) else np.asarray(self.X)
         return values is not None and values.dtype.kind == "f" and bool(np.isnan(values).any())
+
+    @cached_property
+    def left_out(self) -> tuple[Predicted, ...]:
+        """Of each target, predictions of rows from fits that have not seen them; none where they are not known."""
+        if not self.regresses or self.y is None or not self.of_the_fit:
+            return ()
+        found = []
+        for at in range(len(self.targets)):
+            try:
+                chart = predicted(self.model, self.X, self.y, target=at, left_out=True, names=self.names, many=MANY)
+            except (TypeError, ValueError):  # the estimator knows no way, or it would not fit into memory
+                return ()
+            found.append(chart)
+        return tuple(found)
 
     @cached_property
     def predictions(self) -> Array | None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import platform
+import sys
 import warnings
 from collections.abc import Sequence
 from datetime import date
@@ -79,9 +81,18 @@ def report(
     '<!doctype html>'
     """
     check_writable(path)
-    text = render(page_of(Subject(estimator, X, y, colour, _row_names(X, names)), title))
+    write_page(page_of(Subject(estimator, X, y, colour, _row_names(X, names)), title), path)
+
+
+def write_page(page: Page, path: PathLike) -> int:
+    """Write a page to a file, or to standard output if the path is "-"; return how many bytes it has."""
+    data = render(page).encode("utf-8")
+    if os.fspath(path) == "-":
+        sys.stdout.buffer.write(data)
+        return len(data)
     with atomic(path) as file:
-        file.write(text.encode("utf-8"))
+        file.write(data)
+    return len(data)
 
 
 def page_of(subject: Subject, title: str | None = None) -> Page:
@@ -91,12 +102,22 @@ def page_of(subject: Subject, title: str | None = None) -> Page:
         raise TypeError(
             f"report does not know {subject.name}. Give a fitted estimator of gramian, or a pipeline that ends in one."
         )
+    _check_lengths(subject)
     with warnings.catch_warnings():
         # Rows may come as an array to a model that was fitted to a data frame: then their order is that of the fit.
         warnings.filterwarnings("ignore", message="X does not have valid feature names", category=UserWarning)
         checks = checks_of(subject)
         found = [section for section in (make(subject) for make in SECTIONS) if section is not None]
     return Page(title or _title(subject), _subtitle(subject), checks, found, _colophon())
+
+
+def _check_lengths(subject: Subject) -> None:
+    for name, values in (("y", subject.y), ("colour", subject.colour), ("names", subject.names)):
+        length = None if values is None else np.shape(values)[0] if hasattr(values, "shape") else len(values)
+        if length is not None and subject.X is None:
+            raise ValueError(f"{name} was given without X. Give the rows that it belongs to.")
+        if length is not None and length != subject.n:
+            raise ValueError(f"{name} has {length} entries for {subject.n} rows of X. Give one for each row.")
 
 
 def _title(subject: Subject) -> str:

@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-#: Points from which on a density stands for them: a page draws each as an element.
-MANY = 5_000
-
 
 def asked(chart: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """A chart, or None where the estimator, or these rows, cannot give it: charts refuse by these errors."""

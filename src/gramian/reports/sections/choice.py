@@ -22,7 +22,7 @@ def choice(subject: Subject) -> Section | None:
         agree = "All criteria agree." if least == most else f"Criteria say {least} to {most}."
         says.append(
             f"The model keeps {kept}. The criterion that decides for this method, {said.decided_by}, says "
-            f"{said.recommended}. {agree} None of them knows what the {subject.noun}s are for: that decides too."
+            f"{said.recommended}. {agree} They do not know what the {subject.noun}s are for: that decides too."
         )
         if said.note:
             says.append(f"{said.note[:1].upper()}{said.note[1:]}{'' if said.note.endswith('.') else '.'}")

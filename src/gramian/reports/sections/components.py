@@ -13,8 +13,8 @@ from gramian.reports.figures.columns import (
     loadings_picture,
 )
 from gramian.reports.figures.planes import contours_pictures
-from gramian.reports.sections.asking import MANY, asked
-from gramian.reports.subject import Subject
+from gramian.reports.sections.asking import asked
+from gramian.reports.subject import MANY, Subject
 from gramian.results import percent
 from gramian.selection import ColumnImportance
 

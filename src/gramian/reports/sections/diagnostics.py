@@ -8,8 +8,8 @@ from gramian import charts
 from gramian.reports.contents import Facts, Grid, Section, number
 from gramian.reports.figures.points import outliers_picture
 from gramian.reports.figures.spectra import likelihood_picture, residuals_picture
-from gramian.reports.sections.asking import MANY, asked
-from gramian.reports.subject import Subject
+from gramian.reports.sections.asking import asked
+from gramian.reports.subject import MANY, Subject
 
 INDICES = {
     "chi_square": "chi-square",

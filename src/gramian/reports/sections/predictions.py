@@ -11,8 +11,8 @@ from gramian import charts
 from gramian.estimators.merit import merit
 from gramian.reports.contents import KEPT, Grid, Section, brief, tidy_bias
 from gramian.reports.figures.points import predicted_picture
-from gramian.reports.sections.asking import MANY, asked
-from gramian.reports.subject import Subject
+from gramian.reports.sections.asking import asked
+from gramian.reports.subject import MANY, Subject
 from gramian.results import percent
 
 #: Targets that are drawn, and classes that are told apart in a table.
@@ -32,16 +32,12 @@ def _numbers(subject: Subject) -> Section:
     names = subject.targets
     parts: list[Any] = []
     given = {"names": subject.names, "many": MANY}
+    seen = "Rows of the fit" if subject.of_the_fit else "New rows"
     for at, name in enumerate(names[:DRAWN]):
         of = "" if len(names) == 1 else f": {name}"
-        for left_out, title in (
-            (True, f"Rows left out{of}"),
-            (False, f"Rows of the fit{of}" if subject.of_the_fit else f"New rows{of}"),
-        ):
-            if left_out and not subject.of_the_fit:
-                continue
-            chart = asked(charts.predicted, subject.model, subject.X, subject.y, target=at, left_out=left_out, **given)
-            parts += [] if chart is None else [predicted_picture(chart, title)]
+        parts += [predicted_picture(chart, f"Rows left out{of}") for chart in subject.left_out[at : at + 1]]
+        chart = asked(charts.predicted, subject.model, subject.X, subject.y, target=at, **given)
+        parts += [] if chart is None else [predicted_picture(chart, f"{seen}{of}")]
     measured, guesses = (
         np.asarray(part, dtype=np.float64).reshape(subject.n, -1) for part in (subject.y, subject.predictions)
     )

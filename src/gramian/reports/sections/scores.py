@@ -12,8 +12,8 @@ from gramian.estimators import PCA
 from gramian.reports.contents import KEPT, Grid, Section
 from gramian.reports.figures.planes import rebuilt_picture, regions_picture
 from gramian.reports.figures.points import paired_picture, scores_picture
-from gramian.reports.sections.asking import MANY, asked
-from gramian.reports.subject import Subject
+from gramian.reports.sections.asking import asked
+from gramian.reports.subject import MANY, Subject
 from gramian.results import Array
 
 #: Columns from which on arrows would hide the points.
