@@ -152,6 +152,6 @@ def test_names_with_markup_are_shown_as_they_are(open_page, tmp_path):
     drawn(page)
     assert page.locator("b").count() == 0
     assert page.locator("img").count() == 0
-    shown = page.locator(".plot .annotation-text").all_inner_texts()
+    shown = page.locator(".plot .annotation-text").all_text_contents()
     assert "<script>alert(1)</script>" in shown
-    assert "</script>" in " ".join(page.locator(".plot .legendtext").all_inner_texts())
+    assert "</script>" in " ".join(page.locator(".plot .legendtext").all_text_contents())

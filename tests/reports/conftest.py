@@ -21,12 +21,22 @@ GRAM = g.kernels.RBF(sigma=1.0)(IRIS.data.to_numpy())
 
 #: name -> (estimator, X, y, titles of pictures that must be there)
 KINDS = {
-    "PCA": (g.PCA(3, scale=True), WINE, None, {"What each component holds", "Rows that do not belong", "Loadings"}),
+    "PCA": (
+        g.PCA(3, scale=True),
+        WINE,
+        None,
+        {"What each component holds", "Rows that do not belong", "Loadings of all columns"},
+    ),
     "PCA of one component": (g.PCA(1), IRIS.data, None, {"Loadings"}),
     "PCA with gaps": (g.PCA(2, scale=True, missing="em"), GAPS, None, {"Correlations of columns with scores"}),
     "ProbabilisticPCA": (g.ProbabilisticPCA(2), IRIS.data, None, {"What each component holds"}),
     "EM": (g.ProbabilisticPCA(2, method="em"), IRIS.data, None, {"Log-likelihood of every step"}),
-    "FactorAnalysis": (g.FactorAnalysis(2, rotation="oblimin"), WINE, None, {"What each factor holds", "Loadings"}),
+    "FactorAnalysis": (
+        g.FactorAnalysis(2, rotation="oblimin"),
+        WINE,
+        None,
+        {"What each factor holds", "Loadings of all columns"},
+    ),
     "ICA": (g.ICA(2), IRIS.data, None, {"Rows and columns"}),
     "RandomProjection": (g.RandomProjection(3), WINE, None, {"Rows and columns"}),
     "Standardizer": (g.Standardizer(), IRIS.data, None, set()),

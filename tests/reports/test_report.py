@@ -1,6 +1,7 @@
 """A report of every kind of estimator: well formed, complete, in plain words, whatever names the data have."""
 
 import importlib.resources
+import itertools
 import json
 import re
 import sys
@@ -66,7 +67,7 @@ def test_every_kind_of_estimator_has_a_sound_report(name, rows, read_page):
     assert len(found.all("div", role="img")) == len(pictures(page)) == len(found.all("script", type="application/json"))
     levels = [int(tag[1]) for tag, _ in found.elements if re.fullmatch(r"h[1-6]", tag)]
     assert levels[0] == 1
-    assert all(after <= before + 1 for before, after in zip(levels, levels[1:], strict=False))
+    assert all(after <= before + 1 for before, after in itertools.pairwise(levels))
 
 
 def _plotly(text):

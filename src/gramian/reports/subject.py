@@ -28,7 +28,7 @@ from gramian.selection import Diagnosis, HowMany, Trust, doctor, how_many, trust
 
 #: Multiplications that bootstrap draws may cost: some seconds.
 MOST_WORK = 1e11
-#: Bootstrap draws; fewer where each takes a search for the maximum of a likelihood.
+#: Bootstrap draws; fewer where each takes many steps.
 DRAWS, FEW_DRAWS = 100, 40
 #: Points from which on a density stands for them: a page draws each as an element.
 MANY = 5_000
@@ -192,9 +192,11 @@ class Subject:
         work = DRAWS * self.n * float(len(self.columns) + q) ** 2
         if getattr(getattr(self.estimator, "kernel_", None), "name", "") == "precomputed" or work > MOST_WORK:
             return None
-        return trust(
-            self.estimator, self.X, self.y, n_boot=FEW_DRAWS if isinstance(self.estimator, FactorAnalysis) else DRAWS
-        )
+        return trust(self.estimator, self.X, self.y, n_boot=FEW_DRAWS if self._takes_steps() else DRAWS)
+
+    def _takes_steps(self) -> bool:
+        by_steps = isinstance(self.estimator, FactorAnalysis) or getattr(self.estimator, "method", "") == "em"
+        return by_steps or getattr(self.estimator, "missing", None) is not None
 
     @cached_property
     def how_many(self) -> HowMany | None:

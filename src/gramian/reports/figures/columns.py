@@ -79,6 +79,7 @@ def loadings_picture(chart: Loadings) -> Picture:
 
 def heat_picture(chart: Heat) -> Picture:
     """Loadings as a table of colours."""
+    title = f"{chart.title} of all columns"
     names = [plain(name, LONGEST) for name in chart.columns]
     unique = [name + "\u200b" * names[:at].count(name) for at, name in enumerate(names)]  # cut names may repeat
     text = [[f"{value:.2f}" if abs(value) >= chart.cut else "" for value in row] for row in chart.values]
@@ -124,9 +125,7 @@ def heat_picture(chart: Heat) -> Picture:
     y = axis("", type="category", autorange="reversed", showgrid=False)
     frame = layout(x, y, margin={"l": 60, "r": 20, "t": 60, "b": 20})
     height = int(np.clip(110 + 24 * len(rows), 260, 1_400))
-    return Picture(
-        chart.title, says, data, frame, Grid(chart.title, ["column", *chart.labels, *common], rows, shown=40), height
-    )
+    return Picture(title, says, data, frame, Grid(title, ["column", *chart.labels, *common], rows, shown=40), height)
 
 
 def contributions_picture(chart: Contributions) -> Picture:
