@@ -40,6 +40,7 @@ from gramian.estimators import (
     Standardizer,
     SubGaussianWarning,
 )
+from gramian.estimators.foundation import show_with
 from gramian.forecasting import Forecast, forecast
 from gramian.models import load, save
 from gramian.selection import doctor
@@ -85,6 +86,13 @@ __all__ = [
     "selection",
     "settings",
 ]
+
+
+def _card(estimator: Any) -> str:
+    return import_module("gramian.notebook").card(estimator)
+
+
+show_with(_card)
 
 
 def __getattr__(name: str) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -9,7 +10,7 @@ import sklearn.base
 
 from gramian.estimators.callbacks import Callbacks
 
-#: What draws the card of a fitted estimator as HTML. The layer that knows charts puts itself here (gramian.notebook).
+#: What draws the card of a fitted estimator as HTML. Charts stand above estimators, so gramian/__init__ puts it here.
 _cards: list[Callable[[Any], str]] = []
 
 
@@ -33,5 +34,19 @@ class BaseEstimator(Callbacks, sklearn.base.BaseEstimator):
             bundle["text/html"] += self._card()
         return bundle
 
+    def _get_params_html(self, *args: Any, **kwargs: Any) -> Any:
+        return _read_quietly(super()._get_params_html(*args, **kwargs))
+
+    def _get_fitted_attr_html(self, *args: Any, **kwargs: Any) -> Any:
+        return _read_quietly(super()._get_fitted_attr_html(*args, **kwargs))
+
     def _card(self) -> str:
         return "".join(card(self) for card in _cards) if hasattr(self, "summary_") else ""
+
+
+def _read_quietly(table: Any) -> Any:
+    """Let scikit-learn read a docstring for its diagram, once for each class, without a word of sections new to it."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Unknown section", UserWarning)
+        table._repr_html_inner()
+    return table
