@@ -58,6 +58,7 @@ def test_sources_import_at_the_top(path):
         "gramian.cli.demo",
         "gramian.models.onnx",
         "h5py",
+        "matplotlib.pyplot",
         "openpyxl",
         "picard",
         "sklearn.pipeline",
