@@ -10,7 +10,7 @@ from matplotlib.ticker import MaxNLocator
 from gramian import charts
 from gramian.charts import CVCurve, Importance, Predicted
 from gramian.plots.display import Display, write_figures, write_notes
-from gramian.plots.points import draw_points, name_groups
+from gramian.plots.points import draw_points, list_groups
 from gramian.plots.style import INK, MUTED, PALE, SMALL, TICK, Axes, colour, legend, tidy
 
 #: Columns without an order that get a bar: the largest ones.
@@ -79,15 +79,18 @@ class CVCurveDisplay(Display[CVCurve]):
         else:
             ax.xaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
         ax.set_ylim(bottom=0)
-        legend(ax, where="upper right")
+        legend(ax, where="best" if chart.logarithmic else "upper right")
+
+    def _name(self, at: int) -> str:
+        x = self.chart.x[at]
+        return f"{x:.3g}" if self.chart.logarithmic else f"{x} component" + ("" if x == 1 else "s")
 
     def _mark(self, ax: Axes) -> list[Any]:
         chart = self.chart
         best, chosen = chart.best, chart.recommended
-        unit = "" if chart.logarithmic else " components"
-        marks = [(best, "D", 9, ":", f"least: {chart.x[best]:.3g}{unit}")]
+        marks = [(best, "D", 9, ":", f"least: {self._name(best)}")]
         if chosen != best:
-            marks.append((chosen, "*", 15, "-", f"recommended: {chart.x[chosen]:.3g}{unit}"))
+            marks.append((chosen, "*", 15, "-", f"recommended: {self._name(chosen)}"))
         if len(chart.targets) > 1:
             look: dict[str, Any] = {"color": INK, "linewidth": 0.9}
             return [ax.axvline(chart.x[at], linestyle=line, label=name, **look) for at, _, _, line, name in marks]
@@ -157,8 +160,10 @@ class PredictedDisplay(Display[Predicted]):
         self.scatter_, self.image_, self.colorbar_ = drawn.scatter, drawn.image, drawn.colorbar
         ax.set(xlim=ends, ylim=ends)
         ax.set_aspect("equal", adjustable="box")
-        name_groups(ax, chart.points)
-        lines = [f"n = {figures.n:,}", f"RMSE {figures.rmse:.4g}", f"bias {figures.bias:+.2g}"]
+        list_groups(ax, chart.points)
+        legend(ax, where="lower right")
+        tiny = abs(figures.bias) <= 1e-9 * figures.rmse  # rounding is no bias
+        lines = [f"n = {figures.n:,}", f"RMSE {figures.rmse:.4g}", "bias 0" if tiny else f"bias {figures.bias:+.2g}"]
         lines += [f"$R^2$ {figures.r2:.3f}", f"RPD {figures.rpd:.3g}"]
         self.text_ = write_figures(ax, "\n".join(lines))
         write_notes(ax, chart.notes)
@@ -240,4 +245,4 @@ class ImportanceDisplay(Display[Importance]):
         legend(ax, where="lower right")
         left = len(chart.values) - len(order)
         notes = (*chart.notes, *([f"the largest {len(order)} of {len(chart.values)}"] if left else []))
-        write_notes(ax, notes, "lower right" if chart.limit is None else "upper right")
+        write_notes(ax, notes, "title")

@@ -10,7 +10,7 @@ from matplotlib.ticker import MaxNLocator
 from gramian import charts
 from gramian.charts import Likelihood, Residuals
 from gramian.plots.display import Display, write_figures
-from gramian.plots.style import MUTED, Axes, colour, legend, panels, tidy
+from gramian.plots.style import MUTED, Axes, colour, legend, panels, tidy, whole_numbers
 
 
 class LikelihoodDisplay(Display[Likelihood]):
@@ -97,5 +97,5 @@ class ResidualsDisplay(Display[Residuals]):
             self.lines_ += ax.plot(chart.numbers, shown, style, color=shade, label=name, **look)
         ax.set_yscale("log")
         ax.set_ylim(floor / 10, 30)
-        ax.xaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
+        whole_numbers(ax.xaxis, len(chart.numbers))
         legend(ax)

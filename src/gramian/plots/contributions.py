@@ -13,7 +13,8 @@ from gramian.plots.style import INK, SMALL, TICK, Axes, colour, legend, panels, 
 class ContributionsDisplay(Display[Contributions]):
     """Bars of contributions, and squared cosines beside them.
 
-    The dashed line is what each would contribute if all contributed alike.
+    The dashed line is what each would contribute if all contributed alike. A squared cosine (cos2) is the share of a
+    column's variance, or of a row's squared distance from the mean, that the component holds.
 
     Parameters
     ----------
@@ -54,9 +55,9 @@ class ContributionsDisplay(Display[Contributions]):
         left.set_yticks(at, chart.names)
         left.invert_yaxis()
         tidy(left, title, "contribution, %", "")
-        tidy(right, "", "cos2 (share of its variance)" if chart.of == "columns" else "cos2", "")
+        tidy(right, "", "cos2", "")
         for side in (left, right):
             side.tick_params(axis="y", labelsize=TICK if m <= 15 else SMALL, length=0)
         right.tick_params(labelleft=False)
         legend(left, where="lower right")
-        write_notes(right, chart.notes)
+        write_notes(right, chart.notes, "lower right")

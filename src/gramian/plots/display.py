@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
 from gramian.charts import Chart
-from gramian.plots.style import SMALL, TICK, Axes, Figure, new_axes
+from gramian.plots.style import INK, MUTED, SMALL, TICK, Axes, Figure, new_axes
 
 Data = TypeVar("Data", bound=Chart)
 
@@ -98,9 +98,12 @@ class Display(ABC, Generic[Data]):
         """Draw on axes."""
 
 
-def write_notes(ax: Axes, notes: tuple[str, ...], where: str = "lower right") -> None:
-    """Write notes small into a corner."""
+def write_notes(ax: Axes, notes: tuple[str, ...], where: str = "title") -> None:
+    """Write notes small into a corner, or to the right of the title."""
     if not notes:
+        return
+    if where == "title":
+        ax.set_title("\n".join(notes), loc="right", fontsize=SMALL, color=MUTED)
         return
     low, right = where.startswith("lower"), where.endswith("right")
     ax.annotate(
@@ -112,7 +115,7 @@ def write_notes(ax: Axes, notes: tuple[str, ...], where: str = "lower right") ->
         ha="right" if right else "left",
         va="bottom" if low else "top",
         fontsize=SMALL,
-        color="#444444",
+        color=MUTED,
         bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.7, "pad": 1.5},
         zorder=6,
     )
@@ -129,7 +132,7 @@ def write_figures(ax: Axes, text: str, where: str = "upper left") -> Any:
         ha="left" if where.endswith("left") else "right",
         va="top" if where.startswith("upper") else "bottom",
         fontsize=TICK,
-        color="#222222",
+        color=INK,
         bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.75, "pad": 2},
         zorder=6,
     )

@@ -12,7 +12,7 @@ from gramian.charts import Heat, Loadings
 from gramian.plots.display import Display, write_notes
 from gramian.plots.placing import write_apart
 from gramian.plots.points import cross
-from gramian.plots.scores import away, draw_arrows
+from gramian.plots.scores import along, away, draw_arrows
 from gramian.plots.style import (
     BELOW_AND_ABOVE,
     INK,
@@ -95,27 +95,30 @@ class LoadingsDisplay(Display[Loadings]):
         reach = 1.0 if chart.circle else float(np.abs(ends).max(initial=0.0)) or 1.0
         if chart.circle:
             self.circle_ = ax.add_patch(Circle((0, 0), 1, fill=False, edgecolor=MUTED, linewidth=0.8))
-        ax.set_aspect("equal", adjustable="box" if chart.circle else "datalim")
-        ax.set(xlim=(-1.15 * reach, 1.15 * reach), ylim=(-1.15 * reach, 1.15 * reach))
+        ax.update_datalim(1.15 * reach * np.array([[-1, -1], [1, 1]]))
+        ax.margins(0)
+        ax.autoscale_view()
+        ax.set_aspect("equal", adjustable="datalim")
         views = [DARK[0]] * (len(ends) - chart.second) + [DARK[1]] * chart.second
+        order = np.argsort(-np.linalg.norm(ends, axis=1), kind="stable")[: MOST_NAMED if len(ends) <= 40 else 20]
         self.arrows_ = draw_arrows(ax, ends, views)
-        order = np.argsort(-np.linalg.norm(ends, axis=1), kind="stable")[:MOST_NAMED]
+        for at in set(range(len(ends))) - set(order.tolist()):
+            self.arrows_[at].set_alpha(0.25)
         self.texts_ = write_apart(
             ax,
             [chart.columns[at] for at in order],
             ends[order],
             size=8 if len(order) <= 15 else 7,
             colours=[views[at] for at in order],
-            offsets=away(ends[order]),
-            posts=ends,
-            leaders=True,
+            towards=away(ends[order]),
+            posts=along(ends),
         )
         if chart.second:
             for name, shade in zip(("columns of X", "columns of Y"), DARK, strict=True):
                 ax.plot([], [], color=shade, label=name)
             legend(ax, where="upper left")
-        left = len(ends) - len(order)
-        write_notes(ax, (*chart.notes, *([f"{left} shorter arrows have no name"] if left else [])))
+        if len(order) < len(ends):
+            write_notes(ax, (f"{len(ends) - len(order)} shorter arrows (pale) have no name",), "lower left")
 
 
 class HeatDisplay(Display[Heat]):
@@ -158,10 +161,10 @@ class HeatDisplay(Display[Heat]):
             vmax=chart.limit,
             aspect="auto",
         )
-        ax.set_xticks(range(k), [label.replace(" (", "\n(") for label in chart.labels])
-        step = max(1, -(-p // 60))
+        ax.set_xticks(range(k), [_short(label) for label in chart.labels])
+        step = -(-p // MOST_NUMBERS)
         ax.set_yticks(range(0, p, step), chart.columns[::step])
-        size = TICK if p <= 30 else SMALL * 30 / min(p, 60)
+        size = TICK if p <= 25 else 6.5
         ax.tick_params(axis="y", labelsize=size, length=0)
         ax.tick_params(axis="x", labelsize=TICK if k <= 5 else SMALL, length=0, rotation=0 if k <= 5 else 90)
         for side in ax.spines.values():
@@ -191,3 +194,8 @@ class HeatDisplay(Display[Heat]):
         beside.tick_params(labelsize=size, length=0, colors=MUTED)
         beside.spines["right"].set_visible(False)
         beside.set_ylabel("communality", fontsize=LABEL, color=MUTED)
+
+
+def _short(label: str) -> str:
+    """The name of a component over two or three lines, for narrow columns."""
+    return label.replace(" of variance", "").replace(" (", "\n(").replace(", ", ",\n")

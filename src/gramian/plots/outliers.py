@@ -9,7 +9,7 @@ import numpy as np
 from gramian import charts
 from gramian.charts import Outliers
 from gramian.plots.display import Display, write_notes
-from gramian.plots.points import draw_points, name_rows
+from gramian.plots.points import draw_points, list_groups, name_rows
 from gramian.plots.style import MUTED, Axes, legend, tidy
 
 #: Rows beyond the limits that get a name.
@@ -34,7 +34,7 @@ class OutliersDisplay(Display[Outliers]):
         Rows.
     limits_ : list of Line2D
     texts_ : list of Text
-        Names, or numbers from 1, of rows beyond the limits.
+        Names, or numbers from 0, of rows beyond the limits.
 
     Examples
     --------
@@ -60,9 +60,10 @@ class OutliersDisplay(Display[Outliers]):
                 text = f"passed by {100 * chart.alpha:g} % of good rows" if at == 0 else None
                 self.limits_.append(draw(limit, color=MUTED, linewidth=0.9, linestyle="--", zorder=2, label=text))
         self._scale(ax)
-        self.texts_ = name_rows(ax, chart.points, chart.names, [int(at) for at in chart.beyond[:MOST_NAMED]])
+        list_groups(ax, chart.points)
         legend(ax, where="upper right")
         write_notes(ax, chart.notes)
+        self.texts_ = name_rows(ax, chart.points, chart.names, [int(at) for at in chart.beyond[:MOST_NAMED]])
 
     def _scale(self, ax: Axes) -> None:
         """Begin at zero; go by orders of magnitude along an axis where some rows lie very far out."""
@@ -71,7 +72,6 @@ class OutliersDisplay(Display[Outliers]):
             ends = [] if density is None else [float((density.x, density.y)[axis][-1])]
             farthest = max([*ends, float(at[:, axis].max(initial=0.0))])
             if limit and farthest > FAR * limit and density is None:
-                ax.set(**{f"{name}scale": "symlog"})
                 getattr(ax, f"set_{name}scale")("symlog", linthresh=limit)
             if farthest > 0:
                 ax.set(**{f"{name}lim": (0, float(np.multiply(1.08, max(farthest, limit or 0.0))))})

@@ -11,6 +11,9 @@ from matplotlib.patheffects import withStroke
 from gramian.plots.style import INK, MUTED, Axes
 from gramian.results import Array
 
+#: Sides of its place on which a label may stand, in the order in which they are liked.
+SIDES = np.array([[1, 1], [1, -1], [-1, 1], [-1, -1], [1, 0], [-1, 0], [0, 1], [0, -1]], dtype=np.float64)
+
 
 def medians(points: Array, groups: Array, count: int) -> Array:
     """Return for each group the member nearest to its median: a place where the group is, even if it is a ring."""
@@ -22,9 +25,7 @@ def medians(points: Array, groups: Array, count: int) -> Array:
     return places
 
 
-def push_apart(
-    centres: Array, sizes: Array, rounds: int = 300, *, room: Array | None = None, posts: Array | None = None
-) -> Array:
+def push_apart(centres: Array, sizes: Array, rounds: int = 300, *, room: Array | None = None) -> Array:
     """Move boxes by as little as it takes until none overlaps another.
 
     Parameters
@@ -35,8 +36,6 @@ def push_apart(
         Limit, for crowds that have no room.
     room : (2, 2) array, optional
         Lower left and upper right corner of what boxes should not leave.
-    posts : (m, 2) array, optional
-        Points that boxes should not cover; they do not move.
 
     Returns
     -------
@@ -44,20 +43,16 @@ def push_apart(
         New centres.
     """
     centres = np.array(centres, dtype=np.float64)
-    upper = np.triu_indices(len(centres), 1)
+    first, second = np.triu_indices(len(centres), 1)
     for _ in range(rounds):
-        apart = centres[upper[1]] - centres[upper[0]]
-        overlap = (sizes[upper[0]] + sizes[upper[1]]) / 2 - np.abs(apart)
-        hits = np.flatnonzero((overlap > 1e-9 * sizes[upper[0]]).all(axis=1))
-        for at in hits:
-            _part(centres, sizes, int(upper[0][at]), int(upper[1][at]))
-        moved = bool(len(hits))
-        if posts is not None:
-            moved |= _leave(centres, sizes, posts)
         if room is not None:
             centres = np.clip(centres, room[0] + sizes / 2, np.maximum(room[0] + sizes / 2, room[1] - sizes / 2))
-        if not moved:
+        overlap = (sizes[first] + sizes[second]) / 2 - np.abs(centres[second] - centres[first])
+        hits = np.flatnonzero((overlap > 1e-9 * sizes[first]).all(axis=1))
+        if not len(hits):
             break
+        for at in hits:
+            _part(centres, sizes, int(first[at]), int(second[at]))
     return centres
 
 
@@ -74,19 +69,39 @@ def _part(centres: Array, sizes: Array, i: int, j: int) -> None:
     centres[j] += step
 
 
-def _leave(centres: Array, sizes: Array, posts: Array) -> bool:
-    """Push boxes off points, a little further than the edge; return whether any had to."""
-    moved = False
-    for i, (centre, size) in enumerate(zip(centres, sizes, strict=True)):
-        apart = centre - posts
-        overlap = size / 2 - np.abs(apart)
-        inside = np.flatnonzero((overlap > 1e-9 * size).all(axis=1))
-        if len(inside):
-            at = inside[overlap[inside].max(axis=1).argmin()]
-            axis = int(overlap[at].argmin())
-            centres[i, axis] += 1.02 * overlap[at, axis] * (1 if apart[at, axis] >= 0 else -1)
-            moved = True
-    return moved
+def beside(anchors: Array, sizes: Array, *, gap: float, posts: Array, room: Array, towards: Array) -> Array:
+    """Choose for each box the side of its anchor where it covers least: other boxes first, then points.
+
+    Parameters
+    ----------
+    anchors, sizes : (k, 2) arrays
+        Places that boxes belong to, their widths and heights.
+    gap : float
+        Distance between an anchor and its box.
+    posts : (m, 2) array
+        Points that should stay free.
+    room : (2, 2) array
+        Lower left and upper right corner of what boxes should not leave.
+    towards : (k, 2) array
+        Side that a box likes most; zero if it has no wish.
+
+    Returns
+    -------
+    (k, 2) array
+        Centres of the boxes, which may still overlap a little.
+    """
+    centres = np.empty((len(anchors), 2))
+    for i, (anchor, size) in enumerate(zip(anchors, sizes, strict=True)):
+        sides = np.vstack([towards[i], SIDES]) if towards[i].any() else SIDES
+        tries = np.vstack([anchor + far * sides * (size / 2 + gap) for far in (1.0, 1.6, 2.4)])
+        others = (sizes[:i] + size) / 2 - np.abs(tries[:, None] - centres[None, :i])
+        covered = np.where((others > 0).all(axis=2), np.prod(np.maximum(others, 0), axis=2), 0).sum(axis=1)
+        hidden = (np.abs(tries[:, None] - posts) < size / 2).all(axis=2).sum(axis=1)
+        outside = np.maximum(0, np.maximum(room[0] + size / 2 - tries, tries - room[1] + size / 2)).sum(axis=1)
+        dislike = 0.15 * np.arange(len(tries)) / len(sides)
+        cost = 4 * covered / np.prod(size) + hidden + outside / size[1] + dislike
+        centres[i] = tries[int(cost.argmin())]
+    return centres
 
 
 def write_apart(
@@ -97,47 +112,53 @@ def write_apart(
     size: float,
     colours: Sequence[Any] | None = None,
     bold: bool = False,
-    offsets: Array | None = None,
+    towards: Array | None = None,
     posts: Array | None = None,
-    leaders: bool = False,
 ) -> list[Any]:
-    """Write texts near places in data units so that none covers another; return them.
+    """Write texts on or beside places in data units so that none covers another; return them.
 
-    ``offsets`` are wishes, in units of the height of a letter; ``leaders`` draws a thin line to the place of a text
-    that had to move far.
+    With ``towards``, a wish for each text (zero for none), texts stand beside their places, with a thin line to those
+    that had to go far; without, they stand on them.
     """
     if not len(texts):
         return []
-    ax.apply_aspect()
-    to_pixels = ax.transData
-    height = size * ax.figure.dpi / 72
-    sizes = np.array([[height * (0.62 * len(text) + 0.35), 1.15 * height] for text in texts])
-    anchors = to_pixels.transform(np.asarray(places, dtype=np.float64))
-    wishes = anchors if offsets is None else anchors + height * offsets + np.sign(offsets) * sizes / 2 * [1, 0]
+    halo = [withStroke(linewidth=2.5 if bold else 1.8, foreground="white")]
+    written = [
+        ax.text(
+            float(x),
+            float(y),
+            text,
+            ha="center",
+            va="center",
+            fontsize=size,
+            fontweight="bold" if bold else "normal",
+            color=INK if colours is None else colours[at],
+            path_effects=halo,
+            zorder=5,
+        )
+        for at, (text, (x, y)) in enumerate(zip(texts, places, strict=True))
+    ]
+    for text in written:
+        text.set_in_layout(False)
+    # Laid out once without ink: only then the size of the axes, and with it the room for the texts, is known.
+    figure: Any = ax.get_figure()
+    figure.get_figure(root=True).draw_without_rendering()
+    boxes = [text.get_window_extent() for text in written]
+    sizes = np.array([[box.width, box.height] for box in boxes]) + 0.25 * size
     frame = ax.get_window_extent()
     room = np.array([[frame.x0, frame.y0], [frame.x1, frame.y1]])
-    stops = None if posts is None else to_pixels.transform(posts)
-    centres = push_apart(wishes, sizes, room=room, posts=stops)
-    ends = to_pixels.inverted().transform(centres)
-    halo = [withStroke(linewidth=2.5 if bold else 1.8, foreground="white")]
-    written = []
-    for at, text in enumerate(texts):
-        gap = np.abs(centres[at] - anchors[at]) - sizes[at] / 2
-        if leaders and gap.max() > 0.9 * height:
-            ax.plot(*np.array([places[at], ends[at]]).T, color=MUTED, linewidth=0.5, zorder=3.5)
-        written.append(
-            ax.text(
-                ends[at, 0],
-                ends[at, 1],
-                text,
-                ha="center",
-                va="center",
-                fontsize=size,
-                fontweight="bold" if bold else "normal",
-                color=INK if colours is None else colours[at],
-                path_effects=halo,
-                zorder=5,
-                clip_on=False,
-            )
-        )
+    anchors = ax.transData.transform(np.asarray(places, dtype=np.float64))
+    centres = anchors
+    if towards is not None:
+        stops = anchors if posts is None else ax.transData.transform(posts)
+        centres = beside(anchors, sizes, gap=0.35 * size, posts=stops, room=room, towards=towards)
+    centres = push_apart(centres, sizes, room=room)
+    ends = ax.transData.inverted().transform(centres)
+    for text, end, centre, anchor, box in zip(written, ends, centres, anchors, sizes, strict=True):
+        text.set_position((float(end[0]), float(end[1])))
+        gap = np.maximum(np.abs(centre - anchor) - box / 2, 0)
+        if towards is not None and np.hypot(*gap) > 1.5 * size:
+            here = ax.transData.inverted().transform(anchor)
+            look: dict[str, Any] = {"color": MUTED, "linewidth": 0.5, "scalex": False, "scaley": False}
+            ax.plot([here[0], end[0]], [here[1], end[1]], gid="leader", zorder=3.5, **look)
     return written

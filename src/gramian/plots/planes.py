@@ -11,7 +11,7 @@ from gramian import charts
 from gramian.charts import Contours, Regions
 from gramian.plots.display import Display, write_notes
 from gramian.plots.points import draw_points
-from gramian.plots.style import BELOW_AND_ABOVE, INK, LABEL, TICK, Axes, colour, panels, tidy
+from gramian.plots.style import BELOW_AND_ABOVE, INK, LABEL, TICK, Axes, colour, legend, panels, tidy
 
 
 class ContoursDisplay(Display[Contours]):
@@ -48,13 +48,14 @@ class ContoursDisplay(Display[Contours]):
     def _draw(self, ax: Axes, title: str) -> None:
         chart = self.chart
         m = len(chart.values)
-        columns = min(m, 3 if m not in (2, 4) else 2)
+        columns = _columns(m, float(np.ptp(chart.x) / np.ptp(chart.y)))
         rows = -(-m // columns)
         grid = panels(ax, rows, columns, shared="xy")
         for empty in grid[m:]:
             empty.remove()
         self.axes_ = grid[:m]
         self.contours_: list[Any] = []
+        few = chart.points.density is None
         for at, (panel, values) in enumerate(zip(self.axes_, chart.values, strict=True)):
             reach = float(np.abs(values).max()) or 1.0
             levels = np.linspace(-reach, reach, 13)
@@ -62,14 +63,22 @@ class ContoursDisplay(Display[Contours]):
             self.contours_.append(
                 panel.contour(chart.x, chart.y, values, levels, colors=INK, linewidths=0.4, linestyles="solid")
             )
-            draw_points(panel, chart.points, scale=False, alpha=0.9)
+            draw_points(panel, chart.points, scale=False, alpha=0.9 if few else 0.4, plain=INK, size=0.5)
             panel.set_aspect("equal", adjustable="box")
             below, beside = at + columns >= m, at % columns == 0
             tidy(panel, "", chart.xlabel if below else "", chart.ylabel if beside else "")
-            panel.set_title(chart.labels[at], loc="left", fontsize=LABEL if columns < 3 else TICK, color=INK)
+            name = chart.labels[at].replace(" of variance", "")
+            if at == 0 and title not in ("", chart.title):  # panels say what they are: only another title is news
+                name = f"{title}\n{name}"
+            panel.set_title(name, loc="left", fontsize=LABEL if columns < 3 else TICK, color=INK)
             panel.tick_params(labelbottom=below, labelleft=beside)
             panel.set(xlim=chart.x[[0, -1]], ylim=chart.y[[0, -1]])
-        write_notes(self.axes_[-1], chart.notes)
+        write_notes(self.axes_[-1], chart.notes, "lower right")
+
+
+def _columns(m: int, ratio: float) -> int:
+    """Columns of a grid of m panels of this ratio of width to height that makes them largest on a page of 4 to 3."""
+    return max(range(1, m + 1), key=lambda columns: min(4 / columns / ratio, 3 / -(-m // columns)))
 
 
 class RegionsDisplay(Display[Regions]):
@@ -116,7 +125,7 @@ class RegionsDisplay(Display[Regions]):
             chart.x, chart.y, chart.codes, cmap=shades, vmin=-0.5, vmax=count - 0.5, shading="nearest", rasterized=True
         )
         self.border_ = self._draw_borders(ax)
-        drawn = draw_points(ax, chart.points, scale=False, alpha=0.9)
+        drawn = draw_points(ax, chart.points, scale=False, alpha=0.9, plain=INK)
         self.scatter_, self.image_ = drawn.scatter, drawn.image
         self.support_ = None
         if chart.support is not None:
@@ -133,7 +142,7 @@ class RegionsDisplay(Display[Regions]):
         for at, name in enumerate(chart.classes):
             ax.scatter([], [], s=20, color=colour(at), label=name)
         ax.set(xlim=chart.x[[0, -1]], ylim=chart.y[[0, -1]])
-        ax.legend(fontsize=TICK, loc="best", labelcolor=INK, framealpha=0.8, edgecolor="none")
+        legend(ax)
         write_notes(ax, chart.notes)
 
     def _draw_borders(self, ax: Axes) -> list[Any]:

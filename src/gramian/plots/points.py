@@ -30,31 +30,39 @@ class Drawn:
     colorbar: Any = None
 
 
-def draw_points(ax: Axes, points: Points, *, scale: bool = True, alpha: float = 0.8) -> Drawn:
-    """Draw points, and cells of a density below them; ``scale`` adds a bar where numbers or counts need one."""
+def draw_points(
+    ax: Axes, points: Points, *, scale: bool = True, alpha: float = 0.8, plain: str = "", size: float = 1
+) -> Drawn:
+    """Draw points, and cells of a density below them.
+
+    ``scale`` adds a bar where numbers or counts need one; ``plain`` is the colour of points that have none of their
+    own, over a coloured ground: such points get a white rim. ``size`` is a factor.
+    """
     drawn = Drawn()
     norm = _norm(points)
     if points.density is not None:
         drawn.image = _draw_cells(ax, points.density, points.colouring, norm)
+        drawn.image.set_alpha(None if alpha > 0.5 else alpha)
     if len(points.at):
         # In random order, so that no group lies on top of the others because it came last.
         order = np.random.default_rng(0).permutation(len(points.at))
-        shades = colours_of(points.colouring, len(points.at), norm)[order]
+        shades = colours_of(points.colouring, len(points.at), norm, plain or colour(0))[order]
+        rim: dict[str, Any] = {"edgecolors": "white", "linewidths": 0.4} if plain else {"linewidths": 0}
         draw: Any = ax.scatter  # in the plane and in space
         drawn.scatter = draw(
-            *points.at[order].T, s=dot_size(points.total), alpha=alpha, linewidths=0, zorder=3, c=shades
+            *points.at[order].T, s=size * dot_size(points.total), alpha=alpha, zorder=3, c=shades, **rim
         )
     if scale:
         drawn.colorbar = _scale(ax, points, norm, drawn.image)
     return drawn
 
 
-def colours_of(given: Colouring, n: int, norm: Any = None) -> Array:
+def colours_of(given: Colouring, n: int, norm: Any, plain: str) -> Array:
     """Red, green and blue of each point."""
     if given.codes is not None:
         return np.array([to_rgb(colour(at)) for at in range(len(given.groups))])[given.codes]
     if given.values is None:
-        return np.tile(to_rgb(colour(0)), (n, 1))
+        return np.tile(to_rgb(plain), (n, 1))
     shades = SCALE_OF_NUMBERS(norm(given.values))[:, :3]
     shades[~np.isfinite(given.values)] = to_rgb(PALE)
     return shades
@@ -66,7 +74,8 @@ def _norm(points: Points) -> Any:
         values = points.density.means
     if values is None or not np.isfinite(values).any():
         return Normalize(0, 1)
-    return Normalize(float(np.nanmin(values)), float(np.nanmax(values)))
+    low, high = np.nanquantile(values, [0.01, 0.99] if points.density is not None else [0, 1])
+    return Normalize(float(low), float(high))
 
 
 def _draw_cells(ax: Axes, density: Density, given: Colouring, norm: Any) -> Any:
@@ -128,10 +137,14 @@ def name_rows(ax: Axes, points: Points, names: Sequence[str] | None, rows: Seque
     found = {int(row): at for at, row in enumerate(points.rows)}
     chosen = [row for row in (found if rows is None else rows) if int(row) in found]
     places = points.at[[found[int(row)] for row in chosen]]
-    texts = [str(row + 1) if names is None else names[int(row)] for row in chosen]
-    wishes = np.tile([0.3, 0.75], (len(texts), 1))
-    posts = points.at if points.total <= MOST_NAMES else None
-    return write_apart(ax, texts, places, size=7, offsets=wishes, posts=posts, leaders=True)
+    texts = [str(row) if names is None else names[int(row)] for row in chosen]
+    return write_apart(ax, texts, places, size=7, towards=np.zeros((len(texts), 2)), posts=points.at)
+
+
+def list_groups(ax: Axes, points: Points) -> None:
+    """Give each group an entry in the legend, where names would cover each other."""
+    for group, name in enumerate(points.colouring.groups):
+        ax.plot([], [], "o", color=colour(group), markersize=4, label=name)
 
 
 def cross(ax: Axes) -> None:

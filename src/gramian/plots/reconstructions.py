@@ -83,7 +83,7 @@ class ReconstructionsDisplay(Display[Reconstructions]):
             panel.plot(chart.positions, chart.originals.T, color=PALE, linewidth=2.5)
             panel.plot(chart.positions, rebuilt.T, color=colour(0), linewidth=0.9)
             last = at == len(self.axes_) - 1
-            tidy(panel, title if at == 0 else "", chart.xlabel if last else "", "")
+            tidy(panel, title if at == 0 else "", chart.xlabel if last else "", "value")
             panel.tick_params(labelbottom=last)
             panel.annotate(
                 f"{name}, RMSE {error:.3g}",
@@ -97,7 +97,7 @@ class ReconstructionsDisplay(Display[Reconstructions]):
         first = self.axes_[0]
         first.plot([], [], color=PALE, linewidth=2.5, label="rows")
         first.plot([], [], color=colour(0), linewidth=0.9, label="rebuilt")
-        first.legend(frameon=False, fontsize=TICK, loc="upper right", labelcolor=INK, ncols=2)
+        first.legend(frameon=False, fontsize=TICK, loc="lower right", labelcolor=INK, ncols=2)
         first.margins(x=0.01)
 
 

@@ -18,6 +18,10 @@ from gramian.results import Array
 
 #: Arrows of columns, dark enough to stand before points of any colour.
 ARROW = "#8a1601"
+#: Pictures so much wider than high, or higher than wide, do not keep one scale for both axes.
+FLAT = 4
+#: Arrows shorter than this share of the longest have no name.
+SHORT = 0.05
 
 
 class ScoresDisplay(Display[Scores]):
@@ -98,9 +102,16 @@ class ScoresDisplay(Display[Scores]):
             )[0]
             for at, found in enumerate(chart.ellipses)
         ]
-        ax.set_aspect("equal", adjustable="datalim")
-        self._write(ax)
+        extent = np.ptp(np.vstack([self._corners(), *(found.outline for found in chart.ellipses)]), axis=0)
+        if extent.max() <= FLAT * extent.min():
+            ax.set_aspect("equal", adjustable="datalim")
         write_notes(ax, chart.notes)
+        self._write(ax)
+
+    def _corners(self) -> Array:
+        """Points that span the picture."""
+        density = self.chart.points.density
+        return self.chart.points.at if density is None else np.column_stack([density.x[[0, -1]], density.y[[0, -1]]])
 
     def _write(self, ax: Axes) -> None:
         self.texts_ = [*name_rows(ax, self.chart.points, self.chart.names), *name_groups(ax, self.chart.points)]
@@ -108,11 +119,16 @@ class ScoresDisplay(Display[Scores]):
     def _draw_space(self, ax: Any) -> None:
         points, self.ellipses_, self.texts_ = self.chart.points, [], []
         self._keep(draw_points(ax, points))
+        ax.set_box_aspect(None, zoom=0.84)  # or names of axes would leave the figure
+        ax.view_init(elev=20, azim=-50)
         ax.set_zlabel(self.chart.zlabel, fontsize=LABEL, color=INK)
+        for axis in (ax.xaxis, ax.yaxis, ax.zaxis):
+            axis.labelpad = 7
         for axis in (ax.xaxis, ax.yaxis, ax.zaxis):
             axis.pane.set_facecolor("white")
             axis.pane.set_edgecolor("#dddddd")
         ax.grid(False)
+        ax.locator_params(nbins=5)
         given = points.colouring
         for group, name in enumerate(given.groups):
             ax.scatter([], [], [], color=colour(group), label=name)
@@ -157,17 +173,22 @@ class BiplotDisplay(ScoresDisplay):
         self.arrows_ = draw_arrows(ax, ends, [ARROW] * len(ends))
         ax.update_datalim(1.12 * ends)
         ax.autoscale_view()
-        groups = name_groups(ax, points)
-        named = chart.names is not None and points.total <= MOST_NAMES and points.density is None
-        rows = list(chart.names) if named and chart.names is not None else []
-        texts = [*chart.columns, *rows]
-        places = np.vstack([ends, points.at]) if rows else ends
-        wishes = np.vstack([away(ends), np.tile([0.3, 0.75], (len(rows), 1))])
-        shades = [*[ARROW] * len(ends), *[INK] * len(rows)]
-        posts = np.vstack([points.at, ends]) if points.total <= MOST_NAMES else None
+        lengths = np.linalg.norm(ends, axis=1)
+        seen = np.flatnonzero(lengths > SHORT * lengths.max(initial=0.0))
+        named = chart.names is not None and points.total <= MOST_NAMES
+        rows = chart.names if named and chart.names is not None else ()
+        free = np.vstack([points.at, along(ends)]) if points.total <= MOST_NAMES else along(ends)
         self.texts_ = [
-            *groups,
-            *write_apart(ax, texts, places, size=7.5, colours=shades, offsets=wishes, posts=posts, leaders=True),
+            *name_groups(ax, points),
+            *write_apart(
+                ax,
+                [*(chart.columns[at] for at in seen), *rows],
+                np.vstack([ends[seen], points.at]) if rows else ends[seen],
+                size=7.5,
+                colours=[*[ARROW] * len(seen), *[INK] * len(rows)],
+                towards=np.vstack([away(ends[seen]), np.zeros((len(rows), 2))]),
+                posts=free,
+            ),
         ]
 
 
@@ -186,7 +207,12 @@ def draw_arrows(ax: Axes, ends: Array, colours: list[str]) -> list[Any]:
 def away(ends: Array) -> Array:
     """Where labels of arrows wish to stand: beyond the tip, in the direction of the arrow."""
     lengths = np.linalg.norm(ends, axis=1, keepdims=True)
-    return 0.7 * np.divide(ends, lengths, out=np.zeros_like(ends), where=lengths > 0)
+    return np.divide(ends, lengths, out=np.zeros_like(ends), where=lengths > 0)
+
+
+def along(ends: Array) -> Array:
+    """Points along arrows, which labels should not cover."""
+    return np.vstack([share * ends for share in (0.4, 0.6, 0.8, 1.0)])
 
 
 def _darker(shade: str) -> tuple[float, ...]:

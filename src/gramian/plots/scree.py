@@ -6,12 +6,11 @@ import textwrap
 from typing import Any, Self
 
 import numpy as np
-from matplotlib.ticker import MaxNLocator
 
 from gramian import charts
 from gramian.charts import Scree
 from gramian.plots.display import Display
-from gramian.plots.style import INK, MUTED, PALE, SMALL, TICK, Axes, colour, tidy
+from gramian.plots.style import INK, MUTED, PALE, Axes, colour, legend, tidy, whole_numbers
 from gramian.results import percent
 
 #: Lines differ in shape too, for readers who do not see the colours.
@@ -80,43 +79,29 @@ class ScreeDisplay(Display[Scree]):
 
     def _draw(self, ax: Axes, title: str) -> None:
         chart = self.chart
-        shares = chart.shares is not None
-        values = 100 * chart.shares if chart.shares is not None else chart.values
+        values = chart.values if chart.shares is None else 100 * chart.shares
         unit = float(values[0] / chart.values[0]) if chart.values[0] > 0 else 1.0
         at = sum(line.get_gid() == "scree" for line in ax.lines)
-        self.band_ = self._draw_band(ax, unit)
-        label = None
-        if self.name and chart.shares is not None:
-            label = f"{self.name}: {percent(float(chart.shares[: chart.kept].sum()))} in {chart.kept} components"
+        look: dict[str, Any] = {"color": colour(at), "marker": MARKERS[at % len(MARKERS)], "markersize": 4.5}
         self.line_ = ax.plot(
-            chart.numbers,
-            values,
-            color=colour(at),
-            marker=MARKERS[at % len(MARKERS)],
-            markersize=4.5,
-            markerfacecolor="white",
-            linewidth=1.3,
-            gid="scree",
-            zorder=3,
+            chart.numbers, values, markerfacecolor="white", linewidth=1.3, gid="scree", zorder=3, **look
         )[0]
-        ax.plot(
-            chart.numbers[: chart.kept],
-            values[: chart.kept],
-            color=colour(at),
-            marker=MARKERS[at % len(MARKERS)],
-            markersize=4.5,
-            linewidth=0,
-            zorder=3.1,
-            label=label or (f"fitted ({chart.kept})" if self.band_ is not None else None),
-        )
-        ax.xaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
-        ax.set_ylim(bottom=0)
-        tidy(ax, title, chart.xlabel, "share of variance, %" if shares else chart.ylabel)
-        self.suggestions_ = self._draw_suggestions(ax)
-        if label or self.band_ is not None:
-            ax.legend(frameon=False, fontsize=TICK, loc="upper right", labelcolor=INK)
-        if self.suggestions_ is not None:
-            self._place_list(ax)
+        kept = slice(chart.kept)
+        ax.plot(chart.numbers[kept], values[kept], linewidth=0, zorder=3.1, label=self._label(), **look)
+        self.band_ = self._draw_band(ax, unit)
+        whole_numbers(ax.xaxis, max(len(values), int(ax.get_xlim()[1])))
+        ax.set_ylim(0, max(ax.get_ylim()[1], 1.1 * float(values.max())) if at else 1.1 * float(values.max()))
+        tidy(ax, title, chart.xlabel, chart.ylabel if chart.shares is None else "share of variance, %")
+        suggested = self._draw_suggestions(ax)
+        legend(ax, where="upper right")
+        named = ax.get_legend()
+        self.suggestions_ = named.get_texts()[-1] if suggested and named is not None else None
+
+    def _label(self) -> str | None:
+        chart = self.chart
+        if self.name and chart.shares is not None:
+            return f"{self.name}: {percent(float(chart.shares[: chart.kept].sum()))} in {chart.kept} components"
+        return self.name or (f"fitted ({chart.kept})" if chart.high is not None else None)
 
     def _draw_band(self, ax: Axes, unit: float) -> Any:
         low, middle, high = self.chart.low, self.chart.middle, self.chart.high
@@ -128,42 +113,23 @@ class ScreeDisplay(Display[Scree]):
             x, unit * low, unit * high, color=PALE, alpha=0.6, linewidth=0, zorder=1.5, label="random tables, 5 to 95 %"
         )
 
-    def _draw_suggestions(self, ax: Axes) -> Any:
+    def _draw_suggestions(self, ax: Axes) -> bool:
+        """Mark every number that a criterion says, and list the criteria in the legend."""
         chart = self.chart
-        if not chart.suggestions:
-            return None
         votes: dict[int, list[str]] = {}
         for line in chart.suggestions:
             assert line.k is not None
             votes.setdefault(line.k, []).append(line.criterion)
+        if not votes:
+            return False
         recommended = chart.recommended or 0
         if recommended:
             ax.axvline(recommended, color=INK, linewidth=0.8, linestyle=":", zorder=1)
-        shown = [k for k in votes if k <= len(chart.values)]
-        ax.plot(
-            shown,
-            np.zeros(len(shown)),
-            color=INK,
-            marker="^",
-            linewidth=0,
-            markersize=6,
-            clip_on=False,
-            zorder=4,
-            label="suggested",
-        )
-        lines = [f"{recommended}: {chart.decided_by} (decides)"]
+        lines = ["suggested:", f"{recommended}  {chart.decided_by} (decides)"]
         for k in sorted(votes):
-            rest = [name for name in votes[k] if name != chart.decided_by]
-            if rest:
-                lines += textwrap.wrap(f"{k}: {', '.join(rest)}", WIDTH, subsequent_indent="    ")
-        return ax.text(1, 1, "\n".join(lines), ha="right", va="top", fontsize=SMALL, color=INK, linespacing=1.35)
-
-    def _place_list(self, ax: Axes) -> None:
-        """Put the list under the legend, and left-align its lines."""
-        self.figure_.draw_without_rendering()
-        legend = ax.get_legend()
-        frame = ax.get_window_extent()
-        box = legend.get_window_extent() if legend else None
-        top = 1.0 if box is None else (box.y0 - frame.y0) / frame.height
-        width = self.suggestions_.get_window_extent().width / frame.width
-        self.suggestions_.set(transform=ax.transAxes, position=(max(0.99 - width, 0.02), top), ha="left")
+            rest = ", ".join(name for name in votes[k] if name != chart.decided_by)
+            lines += textwrap.wrap(f"{k}  {rest}", WIDTH, subsequent_indent="    ") if rest else []
+        shown = [k for k in votes if k <= len(chart.values)]
+        look: dict[str, Any] = {"color": INK, "marker": "^", "markersize": 6, "linewidth": 0, "clip_on": False}
+        ax.plot(shown, np.zeros(len(shown)), zorder=4, label="\n".join(lines), **look)
+        return True

@@ -10,6 +10,7 @@ from matplotlib.colors import Colormap, LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.gridspec import GridSpecFromSubplotSpec
 from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.ticker import FixedLocator, MaxNLocator
 
 from gramian.charts.palette import COLOURS, DIVERGING, INK, MUTED, PALE, SCALE, SEQUENTIAL, colour
 
@@ -95,7 +96,14 @@ def tidy(ax: Axes, title: str, xlabel: str, ylabel: str) -> None:
 def legend(ax: Axes, *, where: Any = "best", columns: int = 1) -> None:
     """Write a legend of what has a name, if anything has."""
     if ax.get_legend_handles_labels()[0]:
-        ax.legend(frameon=False, fontsize=TICK, loc=where, labelcolor=INK, ncols=columns)
+        paper = {"facecolor": "white", "edgecolor": "none", "framealpha": 0.85}
+        ax.legend(fontsize=TICK, loc=where, labelcolor=INK, ncols=columns, **paper)
+
+
+def whole_numbers(axis: Any, count: int) -> None:
+    """Put ticks on whole numbers: on all of few."""
+    some = MaxNLocator(integer=True, steps=[1, 2, 5, 10])
+    axis.set_major_locator(FixedLocator(range(count + 1)) if count <= 15 else some)
 
 
 def dot_size(n: int) -> float:

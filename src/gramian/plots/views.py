@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from matplotlib.ticker import MaxNLocator
 
 from gramian import charts
 from gramian.charts import Correlations, Paired
 from gramian.plots.display import Display, write_figures, write_notes
-from gramian.plots.points import draw_points, name_groups, name_rows
-from gramian.plots.style import INK, MUTED, PALE, SMALL, Axes, colour, legend, tidy
+from gramian.plots.points import draw_points, list_groups, name_rows
+from gramian.plots.style import INK, MUTED, PALE, SMALL, Axes, colour, legend, tidy, whole_numbers
 
 
 class CorrelationsDisplay(Display[Correlations]):
@@ -58,8 +57,17 @@ class CorrelationsDisplay(Display[Correlations]):
                 x, 0, high, color=PALE, alpha=0.6, linewidth=0, label="rows paired at random, to 95 %"
             )
             ax.plot(*_widened(pairs, chart.middle), color=MUTED, linewidth=0.8, linestyle="--")
+        if chart.plain is not None:
+            text = "plain correlation of scores"
+            ax.plot(pairs, chart.plain, "s-", color=colour(2), linewidth=1.3, markersize=5, label=text)
         self.line_ = ax.plot(
-            pairs, chart.values, "o-", color=colour(0), linewidth=1.3, markersize=5, label="fitted rows"
+            pairs,
+            chart.values,
+            "o-",
+            color=colour(0),
+            linewidth=1.3,
+            markersize=5,
+            label="fitted" if chart.plain is None else "fitted, with the ridge",
         )[0]
         if chart.held_out is not None:
             shown = chart.held_out[: len(pairs)]
@@ -83,11 +91,11 @@ class CorrelationsDisplay(Display[Correlations]):
                     fontsize=SMALL,
                     color=INK,
                 )
-        ax.xaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
+        whole_numbers(ax.xaxis, len(pairs))
         lowest = 0.0 if chart.held_out is None else float(min(chart.held_out.min(initial=0.0), 0.0))
         ax.set(ylim=(1.1 * lowest, 1.08), xlim=(0.5, len(pairs) + 0.5))
         legend(ax)
-        write_notes(ax, chart.notes, "lower left")
+        write_notes(ax, chart.notes)
 
 
 def _widened(pairs: Any, values: Any) -> tuple[Any, Any]:
@@ -110,7 +118,7 @@ class PairedDisplay(Display[Paired]):
     scatter_, image_, colorbar_
         Rows.
     texts_ : list of Text
-        Names of groups and rows.
+        Names of rows, if they are few.
 
     Examples
     --------
@@ -131,5 +139,7 @@ class PairedDisplay(Display[Paired]):
         drawn = draw_points(ax, chart.points)
         self.scatter_, self.image_, self.colorbar_ = drawn.scatter, drawn.image, drawn.colorbar
         write_figures(ax, f"n = {chart.points.total:,}\ncorrelation {chart.correlation:.3f}")
-        self.texts_ = [*name_rows(ax, chart.points, chart.names), *name_groups(ax, chart.points)]
+        list_groups(ax, chart.points)
+        legend(ax, where="lower right")
         write_notes(ax, chart.notes)
+        self.texts_ = name_rows(ax, chart.points, chart.names)
