@@ -106,7 +106,7 @@ def test_a_long_scree_is_cut(digits):
 def test_ellipses_cover_new_rows_as_often_as_they_say(rng, n):
     """A new row of the same normal source falls inside with the probability of the level, for small groups too."""
     inside = []
-    for _ in range(400):
+    for _ in range(150):
         X = rng.standard_normal((n, 2)) @ [[2.0, 1.0], [0.0, 0.5]]
         (found,) = charts.scores(PCA(2).fit(X), X, ellipses=0.9).ellipses
         new = PCA(2).fit(X).transform(rng.standard_normal((50, 2)) @ [[2.0, 1.0], [0.0, 0.5]])
@@ -265,12 +265,21 @@ def test_a_biplot_keeps_directions_and_the_longest_arrows(wine):
     model = PCA(2, scale=True).fit(wine)
     chart = charts.biplot(model, wine, most=5)
     assert (len(chart.columns), chart.left_out) == (5, 8)
-    ends = dict(zip(wine.columns, charts.loadings(model).values, strict=True))
+    ends = dict(zip(wine.columns, model.components_.T, strict=True))
     for name, arrow in zip(chart.columns, chart.arrows, strict=True):
         assert_allclose(arrow, chart.factor * ends[name])
     lengths = np.linalg.norm(chart.arrows, axis=1)
     assert (np.diff(lengths) <= 0).all()
     assert lengths[0] <= np.linalg.norm(chart.points.at, axis=1).max()
+
+
+@pytest.mark.parametrize("model", [PCA(2), PCA(2, whiten=True), PLSRegression(2, scale=False)], ids=str)
+def test_points_times_arrows_are_what_two_components_hold(wine, model):
+    X = wine.iloc[:, 1:].to_numpy()
+    chart = charts.biplot(model.fit(X, wine["alcohol"]), X, most=99)
+    order = [int(name.split()[1]) for name in chart.columns]
+    rebuilt = chart.points.at @ chart.arrows.T / chart.factor + X.mean(axis=0)[order]
+    assert_allclose(rebuilt, model.projection_.inverse(chart.points.at)[:, order], rtol=1e-8)
 
 
 def test_heat_is_sorted_by_factor(wine):

@@ -72,6 +72,7 @@ def test_sources_import_at_the_top(path):
         "gramian.models.onnx",
         "h5py",
         "jinja2",
+        "matplotlib.pyplot",
         "openpyxl",
         "picard",
         "plotly.offline",

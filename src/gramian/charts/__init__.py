@@ -16,9 +16,9 @@ from gramian.charts.loadings import Heat, Loadings, heat, loadings
 from gramian.charts.outliers import Outliers, outliers
 from gramian.charts.planes import Contours, Regions, contours, regions
 from gramian.charts.points import Density, Ellipse, Points
-from gramian.charts.predictions import Predicted, predicted
+from gramian.charts.predictions import Predicted, from_values, predicted
 from gramian.charts.reconstructions import Reconstructions, reconstructions
-from gramian.charts.scores import Biplot, Scores, biplot, scores
+from gramian.charts.scores import Biplot, Scores, biplot, from_scores, scores
 from gramian.charts.scree import Scree, scree
 from gramian.charts.views import Correlations, Paired, correlations, paired
 
@@ -51,6 +51,8 @@ __all__ = [
     "contributions",
     "correlations",
     "cv_curve",
+    "from_scores",
+    "from_values",
     "heat",
     "importance",
     "likelihood",

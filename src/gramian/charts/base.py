@@ -69,9 +69,9 @@ def check_picks(components: Sequence[int], count: int, sizes: tuple[int, ...], n
 
 
 def column_names(estimator: Any, d: int) -> tuple[str, ...]:
-    """Names of the columns, as the fit saw them, or their numbers from 1."""
+    """Names of the columns, as the fit saw them, or their numbers, from 0."""
     names = getattr(estimator, "feature_names_in_", None)
-    return tuple(f"column {j + 1}" for j in range(d)) if names is None else tuple(str(name) for name in names)
+    return tuple(f"column {j}" for j in range(d)) if names is None else tuple(str(name) for name in names)
 
 
 def row_names(X: Any, n: int, names: Sequence[Any] | None = None) -> tuple[str, ...] | None:

@@ -102,12 +102,12 @@ def contributions(
     else:
         rows = need_rows(rows, "contributions of rows")
         shares, cos2 = model.row_contributions(rows)[:, k], model.row_cos2(rows)[:, k]
-        called = row_names(X, len(shares), names) or tuple(f"row {at + 1}" for at in range(len(shares)))
+        called = row_names(X, len(shares), names) or tuple(f"row {at}" for at in range(len(shares)))
         expected = 1 / float(model.n_samples_)
     assert called is not None
     order = np.argsort(-shares, kind="stable")[:most]
     return Contributions(
-        title=f"Contributions of {of} to {label_of(model, k)}",
+        title=f"Contributions to {label_of(model, k)}".replace(" of variance", ""),
         xlabel="contribution",
         ylabel="",
         notes=(f"the largest {len(order)} of {len(shares):,}",) if len(order) < len(shares) else (),

@@ -6,7 +6,7 @@ import numpy as np
 
 from gramian.results import Array
 
-__all__ = ["COLOURS", "DIVERGING", "INK", "MUTED", "PALE", "SEQUENTIAL", "colour", "rgb"]
+__all__ = ["COLOURS", "DIVERGING", "INK", "MUTED", "PALE", "SCALE", "SEQUENTIAL", "colour", "rgb"]
 
 #: Ten colours (Petroff, Accessible color sequences for data visualization, 2021), reordered so that the greys and the
 #: browns do not follow each other.
@@ -27,6 +27,8 @@ MUTED = "#666666"
 PALE = "#bbbbbb"
 #: From little to much: one hue that darkens evenly, so that it also prints in grey.
 SEQUENTIAL = ("#e8f1fa", "#b7d3ee", "#7fb2e2", "#3f90da", "#2268a6", "#123f69")
+#: Numbers on a scale: the map viridis without its yellow end, which is lost on paper.
+SCALE = ("#440154", "#472d7b", "#3b528b", "#2c728e", "#21918c", "#28ae80", "#5ec962", "#addc30")
 #: From below to above: blue, white, orange-red; never red and green.
 DIVERGING = ("#1f5f9e", "#5b9bd5", "#b9d6ee", "#f7f7f7", "#f6c6a2", "#e0803f", "#a8400a")
 

@@ -17,7 +17,7 @@ from gramian.charts.points import MANY, Points, thin
 from gramian.results import Array
 
 #: Points of the grid along an axis.
-GRID = 120
+GRID = 150
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,7 +76,7 @@ class Regions(Chart):
     >>> X, y = make_moons(100, noise=0.1, random_state=0)
     >>> chart = charts.regions(KernelSVC(10, kernel="rbf(sigma=0.5)").fit(X, y), X, y)
     >>> chart.classes, chart.codes.shape
-    (('0', '1'), (120, 120))
+    (('0', '1'), (150, 150))
     """
 
     x: Array
@@ -127,7 +127,7 @@ def contours(
     >>> from gramian import KernelPCA, charts
     >>> X, _ = make_moons(100, noise=0.05, random_state=0)
     >>> charts.contours(KernelPCA(2, kernel="rbf(sigma=0.5)").fit(X), X).xlabel
-    'column 1'
+    'column 0'
     """
     check_is_fitted(estimator)
     if not hasattr(estimator, "transform"):

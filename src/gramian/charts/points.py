@@ -18,6 +18,8 @@ MANY = 20_000
 SOME = 3_000
 #: Cells along an axis; share of the rows at either end that may lie outside them.
 CELLS, OUTSIDE = 160, 5e-4
+#: Rows of a group from which on it has an ellipse: those of fewer are so uncertain that they say nothing.
+LEAST = 8
 
 
 @dataclass(frozen=True)
@@ -155,14 +157,14 @@ def blend(density: Density, colours: Sequence[str]) -> Array:
 
 
 def ellipses(points: Array, colours: Colouring, level: float) -> tuple[Ellipse, ...]:
-    """Ellipses of all groups, or of all rows if there are no groups; groups of fewer than four rows have none."""
+    """Ellipses of all groups, or of all rows if there are no groups; groups of fewer than eight rows have none."""
     if not 0 < level < 1:
         raise ValueError(f"ellipses={level!r} must be a probability between 0 and 1, or None.")
     codes = np.zeros(len(points), dtype=int) if colours.codes is None else colours.codes
     found = []
     for group in range(max(len(colours.groups), 1)):
         members = points[codes == group]
-        if len(members) > 3 and np.linalg.matrix_rank(members - members.mean(axis=0)) == 2:
+        if len(members) >= LEAST and np.linalg.matrix_rank(members - members.mean(axis=0)) == 2:
             found.append(_ellipse(members, level, group if colours.groups else None))
     return tuple(found)
 

@@ -13,7 +13,7 @@ from gramian.charts.colouring import Colouring, colouring
 from gramian.charts.columns import column_vectors
 from gramian.charts.labels import label_of, noun_of
 from gramian.charts.points import MANY, Ellipse, Points, ellipses, thin
-from gramian.results import Array
+from gramian.results import Array, percent
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,10 +123,51 @@ def scores(
     >>> chart.xlabel, len(chart.ellipses)
     ('component 1 (92.5 % of variance)', 3)
     """
-    fields = _fields(
-        *last_step(estimator, X), components, (2, 3), colour, row_names(X, _length(X), names), ellipses, many
-    )
-    return Scores(**fields)
+    model, rows = last_step(estimator, X)
+    T = scores_of(model, rows)
+    picks = check_picks(components, T.shape[1], (2, 3), noun_of(model))
+    labels = [label_of(model, at) for at in picks]
+    return Scores(**_fields(T[:, picks], labels, colour, row_names(X, len(T), names), ellipses, many))
+
+
+def from_scores(
+    scores: Any,
+    shares: Any = None,
+    *,
+    components: Sequence[int] = (0, 1),
+    colour: Any = None,
+    names: Sequence[Any] | None = None,
+    ellipses: float | None = 0.95,
+    many: int = MANY,
+) -> Scores:
+    """Return the same chart for scores that are there already, or for any points.
+
+    Parameters
+    ----------
+    scores : (n, k) array
+        At least as many columns as are drawn.
+    shares : (k,) array, optional
+        Shares of the variance, for the names of the axes; ``explained_variance_ratio_`` is meant.
+    components, colour, names, ellipses, many
+        As for :func:`scores`.
+
+    Returns
+    -------
+    Scores
+
+    Examples
+    --------
+    >>> from gramian import charts
+    >>> charts.from_scores([[0.0, 1.0], [2.0, 0.0], [4.0, 1.0]], [0.6, 0.3]).xlabel
+    'component 1 (60 % of variance)'
+    """
+    T = np.asarray(scores, dtype=np.float64)
+    if T.ndim != 2 or T.shape[1] < 2 or not np.isfinite(T).all():
+        raise ValueError(f"scores has shape {T.shape}; a plane needs rows of at least two finite numbers.")
+    picks = check_picks(components, T.shape[1], (2, 3))
+    held = ["" if shares is None else f" ({percent(shares[at])} of variance)" for at in picks]
+    labels = [f"component {at + 1}{share}" for at, share in zip(picks, held, strict=True)]
+    return Scores(**_fields(T[:, picks], labels, colour, row_names(scores, len(T), names), ellipses, many))
 
 
 def biplot(
@@ -142,8 +183,9 @@ def biplot(
 ) -> Biplot:
     """Return scores of rows with arrows for the columns.
 
-    Arrows are coordinates of columns (for PCA covariances with unit scores) times one factor, so that the longest arrow
-    reaches as far as the points do: directions and relative lengths mean something, lengths beside points do not.
+    Arrows are what rebuilds a row from its scores, times one factor so that the longest reaches nearly as far as the
+    points do. The inner product of a point and an arrow, over that factor, is the (scaled) entry of the row in that
+    column, as far as two components hold it. Two views have correlations with the scores for arrows.
 
     Parameters
     ----------
@@ -172,8 +214,13 @@ def biplot(
     """
     model, rows = last_step(estimator, X)
     vectors = column_vectors(model, "biplot")
-    fields = _fields(model, rows, components, (2,), colour, row_names(X, _length(X), names), ellipses, many)
-    ends = vectors.values[:, list(components)].astype(np.float64)
+    T = scores_of(model, rows)
+    picks = check_picks(components, T.shape[1], (2,), noun_of(model))
+    labels = [label_of(model, at) for at in picks]
+    fields = _fields(T[:, picks], labels, colour, row_names(X, len(T), names), ellipses, many)
+    ends = (vectors.values if vectors.second else vectors.weights)[:, picks].astype(np.float64)
+    if getattr(model, "whiten", False):
+        ends = ends * np.sqrt(model.explained_variance_[picks])
     lengths = np.linalg.norm(ends, axis=1)
     order = np.argsort(-lengths, kind="stable")[:most]
     longest, reach = float(lengths.max(initial=0.0)), _reach(fields["points"])
@@ -188,26 +235,13 @@ def biplot(
     )
 
 
-def _length(X: Any) -> int:
-    return 0 if X is None else (X.shape[0] if hasattr(X, "shape") else len(X))
-
-
 def _fields(
-    model: Any,
-    X: Any,
-    components: Sequence[int],
-    sizes: tuple[int, ...],
-    colour: Any,
-    names: tuple[str, ...] | None,
-    level: float | None,
-    many: int,
+    T: Array, labels: list[str], colour: Any, names: tuple[str, ...] | None, level: float | None, many: int
 ) -> dict[str, Any]:
-    T = scores_of(model, X)
-    picks = check_picks(components, T.shape[1], sizes, noun_of(model))
-    at = T[:, picks].astype(np.float64)
+    """What all charts of scores hold."""
+    at = np.asarray(T, dtype=np.float64)
     colours = colouring(colour, len(at))
     points = thin(at, colours, many)
-    labels = [label_of(model, pick) for pick in picks]
     return {
         "title": "Scores",
         "xlabel": labels[0],
@@ -216,7 +250,7 @@ def _fields(
         "notes": tuple(note for note in (points.note,) if note),
         "points": points,
         "names": names,
-        "ellipses": ellipses(at, colours, level) if level is not None and len(picks) == 2 else (),
+        "ellipses": ellipses(at, colours, level) if level is not None and len(labels) == 2 else (),
     }
 
 

@@ -28,6 +28,8 @@ class Correlations(Chart):
     Attributes
     ----------
     values : (K,) array
+    plain : (K,) array or None
+        Plain correlations of the scores of the fit, where a ridge makes the values smaller than these.
     held_out : (m,) array or None
         Correlations of rows that were left out of the fit, if the estimator knows them.
     middle, high : (K,) arrays or None
@@ -45,6 +47,7 @@ class Correlations(Chart):
     """
 
     values: Array
+    plain: Array | None = None
     held_out: Array | None = None
     middle: Array | None = None
     high: Array | None = None
@@ -135,6 +138,7 @@ def correlations(
         ylabel="correlation",
         notes=tuple(notes),
         values=np.asarray(values, dtype=np.float64),
+        plain=None if np.allclose(model.score_correlations_, values) else model.score_correlations_,
         held_out=getattr(model, "held_out_correlations_", None),
         middle=quantiles[0],
         high=quantiles[1],
