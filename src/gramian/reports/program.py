@@ -26,7 +26,7 @@ def construction(estimator: Any) -> str:
 
     >>> from gramian import KernelPCA, kernels
     >>> construction(KernelPCA(2, kernel=kernels.RBF(sigma=3.0)))
-    "KernelPCA(n_components=2, kernel='rbf(sigma=3.0)')"
+    "KernelPCA(n_components=2, kernel='rbf(sigma=3)')"
     """
     if hasattr(estimator, "steps"):
         return f"make_pipeline({', '.join(construction(step) for _, step in estimator.steps)})"
