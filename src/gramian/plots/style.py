@@ -39,7 +39,6 @@ BELOW_AND_ABOVE: Colormap = LinearSegmentedColormap.from_list("gramian_diverging
 TITLE, LABEL, TICK, SMALL = 11, 9, 8, 7.5
 
 
-
 def new_figure(panels: int = 1) -> tuple[Figure, list[Axes]]:
     """Return a figure with panels side by side, and their axes, without touching pyplot's state.
 
