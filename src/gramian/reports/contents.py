@@ -80,7 +80,10 @@ class Grid:
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture for plotly, the sentence that says what it shows, and the numbers behind it."""
+    """A picture for plotly, the sentence that says what it shows, and the numbers behind it.
+
+    ``narrow`` takes the place of parts of the layout on a phone; a ``square`` picture is there as high as it is wide.
+    """
 
     title: str
     says: str
@@ -89,6 +92,8 @@ class Picture:
     grid: Grid
     height: int = 420
     width: int = 960
+    narrow: dict[str, Any] = field(default_factory=dict)
+    square: bool = False
 
     kind = "picture"
 

@@ -45,9 +45,10 @@ def spec(picture: Any) -> str:
 
     >>> from gramian.reports.contents import Grid, Picture
     >>> spec(Picture("t", "s", [{"name": "</script>"}], {}, Grid("g", (), ())))
-    '{"data": [{"name": "\\\\u003c/script\\\\u003e"}], "layout": {}}'
+    '{"data": [{"name": "\\\\u003c/script\\\\u003e"}]}'
     """
-    text = json.dumps({"data": _plain(picture.data), "layout": _plain(picture.layout)}, allow_nan=False)
+    parts = {"data": picture.data, "layout": picture.layout, "narrow": picture.narrow}
+    text = json.dumps({name: _plain(part) for name, part in parts.items() if part}, allow_nan=False)
     for sign in "<>&\u2028\u2029":
         text = text.replace(sign, f"\\u{ord(sign):04x}")
     return text

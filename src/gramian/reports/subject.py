@@ -28,6 +28,9 @@ from gramian.selection import Diagnosis, HowMany, Trust, doctor, how_many, trust
 
 #: Multiplications that bootstrap draws may cost: some seconds.
 MOST_WORK = 1e11
+#: Rows up to which a kernel matrix is taken apart once more, for errors over ridges and rows left out, and up to which
+#: pairs of two kernels are fitted to shuffled rows.
+MOST_ROWS, MOST_SHUFFLED = 2_000, 400
 #: Bootstrap draws; fewer where each takes many steps.
 DRAWS, FEW_DRAWS = 100, 40
 #: Points from which on a density stands for them: a page draws each as an element.
@@ -133,6 +136,12 @@ class Subject:
         """Whether the rows are, as far as their number tells, those of the fit."""
         return self.X is not None and self.n == round(self.facts.get("n", -1))
 
+    @property
+    def affordable(self) -> bool:
+        """Whether what takes the cube of the number of rows, or many fits, is done in a few seconds."""
+        most = {"KernelRidge": MOST_ROWS, "KernelCCA": MOST_SHUFFLED}.get(self.name)
+        return most is None or self.n <= most
+
     @cached_property
     def columns(self) -> tuple[str, ...]:
         """Names of the columns."""
@@ -190,6 +199,8 @@ class Subject:
             return None
         q = 0 if self.y is None else int(np.prod(np.shape(self.y)[1:]))
         work = DRAWS * self.n * float(len(self.columns) + q) ** 2
+        if isinstance(self.estimator, KernelPCA):  # no draws, but the training scores once more
+            work = float(self.n) ** 2 * len(self.columns)
         if getattr(getattr(self.estimator, "kernel_", None), "name", "") == "precomputed" or work > MOST_WORK:
             return None
         return trust(self.estimator, self.X, self.y, n_boot=FEW_DRAWS if self._takes_steps() else DRAWS)
@@ -222,7 +233,7 @@ class Subject:
     @cached_property
     def left_out(self) -> tuple[Predicted, ...]:
         """Of each target, predictions of rows from fits that have not seen them; none where they are not known."""
-        if not self.regresses or self.y is None or not self.of_the_fit:
+        if not self.regresses or self.y is None or not self.of_the_fit or not self.affordable:
             return ()
         found = []
         for at in range(len(self.targets)):

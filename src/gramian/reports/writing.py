@@ -81,6 +81,7 @@ def report(
     '<!doctype html>'
     """
     check_writable(path)
+    X = np.asarray(X) if isinstance(X, (list, tuple)) else X
     write_page(page_of(Subject(estimator, X, y, colour, _row_names(X, names)), title), path)
 
 

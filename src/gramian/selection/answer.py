@@ -86,8 +86,8 @@ class HowMany:
             for line in self.table
         ]
         caption = (
-            f"<strong>{self.recommended} of {escape(self.method)}</strong> {n:,} x {d:,} · {escape(self.basis)} · "
-            f"★ decides{' · ' + escape(self.note) if self.note else ''}"
+            f"<strong>{escape(self.method)}</strong> {n:,} x {d:,} · {escape(self.basis)} · {self.recommended}, as ★ "
+            f"says, which decides{' · ' + escape(self.note) if self.note else ''}"
         )
         return html_table(caption, rows, ("criterion", "k", "reference", "detail"))
 

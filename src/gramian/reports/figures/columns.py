@@ -1,4 +1,4 @@
-"""Pictures of columns: loadings as arrows, lines or a heat map; contributions; what a regression rests on."""
+"""Pictures of columns: loadings as arrows or lines; contributions; what a regression rests on."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from gramian.charts import Contributions, Heat, Importance, Loadings
-from gramian.charts.palette import DIVERGING, colour
+from gramian.charts import Contributions, Importance, Loadings
+from gramian.charts.palette import colour
 from gramian.reports.contents import Grid, Picture, number
 from gramian.reports.figures.frame import (
     INK,
@@ -20,6 +20,7 @@ from gramian.reports.figures.frame import (
     listed,
     plain,
     rule,
+    short_label,
     with_notes,
 )
 from gramian.reports.figures.placing import arrow, names_beside
@@ -27,15 +28,14 @@ from gramian.results import Array, percent
 
 #: Arrows that get a name, and bars that are drawn, at the most.
 NAMED, BARS = 18, 30
-#: Side of a square picture, in pixels.
-SQUARE = 520
-SCALE = [[at / (len(DIVERGING) - 1), shade] for at, shade in enumerate(DIVERGING)]
+#: Side of a square picture, in pixels, and on a phone.
+SQUARE, SLIM = 520, 270
 
 
 def loadings_picture(chart: Loadings) -> Picture:
     """Columns along components: arrows for few, lines over the channels of a spectrum."""
     says = " ".join(
-        f"{_short(label)} goes most with {leading(chart.columns, chart.values[:, at])}."
+        f"{short_label(label)} goes most with {leading(chart.columns, chart.values[:, at])}."
         for at, label in enumerate(chart.labels)
     )
     rows = [[name, *values] for name, values in zip(chart.columns, chart.values.tolist(), strict=True)]
@@ -64,7 +64,11 @@ def loadings_picture(chart: Loadings) -> Picture:
             notes += [arrow(end, colour(at)) for end in chart.values[some] if np.any(end)]
     longest = np.argsort(-np.linalg.norm(chart.values, axis=1), kind="stable")[:NAMED]
     reach = 1.25 if chart.circle else 1.2 * float(np.abs(chart.values).max(initial=0.0)) or 1.0
-    notes += names_beside([chart.columns[at] for at in longest], chart.values[longest], SQUARE / (2 * reach), reach)
+    names, ends = [chart.columns[at] for at in longest], chart.values[longest]
+    wide, slim = (
+        notes + names_beside(names, ends, pixels / (2 * reach), reach, size)
+        for pixels, size in ((SQUARE, 12), (SLIM, 10))
+    )
     ring = {"type": "circle", "x0": -1, "x1": 1, "y0": -1, "y1": 1, "line": {"color": MUTED, "width": 1}}
     square = {"range": [-reach, reach], "constrain": "domain"}
     x, y = axis(chart.xlabel, **square), axis(chart.ylabel, scaleanchor="x", scaleratio=1, **square)
@@ -73,59 +77,9 @@ def loadings_picture(chart: Loadings) -> Picture:
     says += f" Drawn for each column: its {chart.notes[0]}." if chart.notes else ""
     if len(chart.columns) > NAMED:
         says += f" The {NAMED} longest arrows are named where there is room."
-    frame = layout(x, y, legend=chart.second > 0, shapes=[ring] if chart.circle else [], annotations=notes)
-    return Picture(chart.title, says, data, frame, grid, height=SQUARE + 70, width=SQUARE + 90)
-
-
-def heat_picture(chart: Heat) -> Picture:
-    """Loadings as a table of colours."""
-    title = f"{chart.title} of all columns"
-    names = [plain(name, LONGEST) for name in chart.columns]
-    unique = [name + "\u200b" * names[:at].count(name) for at, name in enumerate(names)]  # cut names may repeat
-    text = [[f"{value:.2f}" if abs(value) >= chart.cut else "" for value in row] for row in chart.values]
-    labels = [plain(label).replace(" (", "<br>(", 1) for label in chart.labels]
-    hover = [
-        [
-            f"{plain(name)}<br>{plain(label)}<br>{number(float(value))}"
-            for label, value in zip(chart.labels, row, strict=True)
-        ]
-        for name, row in zip(chart.columns, chart.values, strict=True)
-    ]
-    data = [
-        {
-            "type": "heatmap",
-            "x": labels,
-            "y": unique,
-            "z": chart.values,
-            "zmin": -chart.limit,
-            "zmax": chart.limit,
-            "colorscale": SCALE,
-            "text": text,
-            "texttemplate": "%{text}",
-            "hovertext": hover,
-            "hoverinfo": "text",
-            "xgap": 1,
-            "ygap": 1,
-            "colorbar": {
-                "thickness": 12,
-                "outlinewidth": 0,
-                "title": {"text": chart.notes[0] if chart.notes else "", "side": "right"},
-            },
-        }
-    ]
-    says = " ".join(
-        f"{_short(label)}: {leading(chart.columns, chart.values[:, at])}." for at, label in enumerate(chart.labels)
-    )
-    common = [] if chart.communalities is None else ["communality"]
-    rows = [
-        [name, *row, *([] if chart.communalities is None else [float(chart.communalities[at])])]
-        for at, (name, row) in enumerate(zip(chart.columns, chart.values.tolist(), strict=True))
-    ]
-    x = axis("", type="category", side="top", showgrid=False)
-    y = axis("", type="category", autorange="reversed", showgrid=False)
-    frame = layout(x, y, margin={"l": 60, "r": 20, "t": 60, "b": 20})
-    height = int(np.clip(110 + 24 * len(rows), 260, 1_400))
-    return Picture(title, says, data, frame, Grid(title, ["column", *chart.labels, *common], rows, shown=40), height)
+    frame = layout(x, y, legend=chart.second > 0, shapes=[ring] if chart.circle else [], annotations=wide)
+    instead = {"annotations": slim}
+    return Picture(chart.title, says, data, frame, grid, SQUARE + 70, SQUARE + 90, instead, square=True)
 
 
 def contributions_picture(chart: Contributions) -> Picture:
@@ -242,9 +196,3 @@ def _tips(ends: Array, columns: tuple[str, ...], name: str, at: int) -> dict[str
     ]
     marker = {"color": colour(at), "size": 4}
     return line(ends[:, 0], ends[:, 1], name, at, mode="markers", marker=marker, hovertext=hover, hoverinfo="text")
-
-
-def _short(label: str) -> str:
-    """The name of a component without what it holds, to begin a sentence with."""
-    name = label.partition(" (")[0]
-    return name[:1].upper() + name[1:]

@@ -101,3 +101,13 @@ def with_notes(sentence: str, notes: Iterable[str]) -> str:
     return " ".join(
         [sentence, *(f"{note[0].upper()}{note[1:]}{'' if note.endswith('.') else '.'}" for note in notes if note)]
     )
+
+
+def short_label(label: str) -> str:
+    """The name of a component without what it holds, to begin a sentence with.
+
+    >>> short_label("factor 1 (31 % of variance)")
+    'Factor 1'
+    """
+    name = label.partition(" (")[0]
+    return name[:1].upper() + name[1:]

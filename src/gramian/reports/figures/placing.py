@@ -28,7 +28,7 @@ Box = tuple[float, float, float, float]
 
 
 def names_beside(
-    names: Sequence[str], points: Array, pixels: float, reach: float = float("inf")
+    names: Sequence[str], points: Array, pixels: float, reach: float = float("inf"), size: int = 12
 ) -> list[dict[str, Any]]:
     """Annotations for points, each at the first of eight places that is free, those before it having chosen.
 
@@ -42,19 +42,21 @@ def names_beside(
         Pixels for one unit of the axes, about.
     reach : float
         Distance from the middle, in units of the axes, beyond which no name may go.
+    size : int
+        Of the letters.
     """
     taken: list[Box] = [(x * pixels - 3, y * pixels - 3, x * pixels + 3, y * pixels + 3) for x, y in points]
     found = []
     for name, (x, y) in zip(names, points, strict=True):
-        width = LETTER * min(len(name), LONGEST)
+        width, height = LETTER * size / 12 * min(len(name), LONGEST), HEIGHT * size / 12
         for across, up in sorted(PLACES, key=lambda place: _inwards(place, x, y)):
             shift = ({"left": GAP, "right": -GAP}.get(across, 0.0), {"bottom": GAP, "top": -GAP}.get(up, 0.0))
-            low = (x * pixels + shift[0] + ACROSS[across] * width, y * pixels + shift[1] + UP[up] * HEIGHT)
-            box = (*low, low[0] + width, low[1] + HEIGHT)
+            low = (x * pixels + shift[0] + ACROSS[across] * width, y * pixels + shift[1] + UP[up] * height)
+            box = (*low, low[0] + width, low[1] + height)
             inside = max(-box[0], box[2]) <= reach * pixels
             if inside and not any(_overlap(box, other) for other in taken):
                 taken.append(box)
-                found.append(_annotation(name, x, y, across, up, shift))
+                found.append(_annotation(name, (x, y), (across, up), shift, size))
                 break
     return found
 
@@ -70,9 +72,11 @@ def _overlap(a: Box, b: Box) -> bool:
     return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
 
 
-def _annotation(name: str, x: float, y: float, across: str, up: str, shift: tuple[float, float]) -> dict[str, Any]:
-    shown = {"showarrow": False, "font": {"size": 12, "color": INK}, "xanchor": across, "yanchor": up}
-    return {"x": x, "y": y, "text": plain(name, LONGEST), "xshift": shift[0], "yshift": shift[1], **shown}
+def _annotation(
+    name: str, at: tuple[float, float], place: tuple[str, str], shift: tuple[float, float], size: int
+) -> dict[str, Any]:
+    shown = {"showarrow": False, "font": {"size": size, "color": INK}, "xanchor": place[0], "yanchor": place[1]}
+    return {"x": at[0], "y": at[1], "text": plain(name, LONGEST), "xshift": shift[0], "yshift": shift[1], **shown}
 
 
 def arrow(end: Array, shade: str) -> dict[str, Any]:

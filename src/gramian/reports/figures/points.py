@@ -35,12 +35,15 @@ def scores_picture(chart: Scores, title: str = "") -> Picture:
         shade = colour(ellipse.group or 0)
         data.append(_outline(ellipse.outline, shade))
     notes: list[dict[str, Any]] = []
+    narrow: dict[str, Any] = {}
     says = _said_of_points(chart)
     even = _even(chart)
     if isinstance(chart, Biplot):
         notes = [arrow(end, INK) for end in chart.arrows]
         span = float(np.ptp(np.vstack([chart.points.at, chart.arrows]), axis=0).max()) or 1.0
-        notes += names_beside(chart.columns, chart.arrows, 800 / (1.1 * span)) if even else []
+        slim = names_beside(chart.columns, chart.arrows, 290 / (1.1 * span), size=10)
+        narrow = {"annotations": [*notes, *slim]}
+        notes += names_beside(chart.columns, chart.arrows, 800 / (1.1 * span))
         says += f" Arrows are columns; the longest are {listed(chart.columns)}."
     if chart.ellipses:
         whose = "a group" if chart.colouring.groups else "the source"
@@ -48,7 +51,9 @@ def scores_picture(chart: Scores, title: str = "") -> Picture:
     x, y = axis(chart.xlabel), axis(chart.ylabel, **({"scaleanchor": "x", "scaleratio": 1} if even else {}))
     frame = layout(x, y, legend=_legend(chart.colouring), annotations=notes, **more)
     title = title or chart.title
-    return Picture(title, with_notes(says, chart.notes), data, frame, _grid(chart, chart.points, title), height=560)
+    return Picture(
+        title, with_notes(says, chart.notes), data, frame, _grid(chart, chart.points, title), 560, narrow=narrow
+    )
 
 
 def _even(chart: Scores) -> bool:

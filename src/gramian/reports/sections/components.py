@@ -8,10 +8,10 @@ from gramian import charts
 from gramian.reports.contents import Grid, Section
 from gramian.reports.figures.columns import (
     contributions_picture,
-    heat_picture,
     importance_picture,
     loadings_picture,
 )
+from gramian.reports.figures.heat import heat_picture
 from gramian.reports.figures.planes import contours_pictures
 from gramian.reports.sections.asking import asked
 from gramian.reports.subject import MANY, Subject

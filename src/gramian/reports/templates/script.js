@@ -22,10 +22,13 @@
     const colours = getComputedStyle(root);
     const narrow = window.innerWidth < 640;
     specs.forEach((spec, id) => {
-      const { data, layout } = resolved(spec, colours);
+      const { data, layout, narrow: instead } = resolved(spec, colours);
+      const place = document.getElementById(id);
       if (narrow) {
-        layout.margin = { ...layout.margin, l: Math.min(layout.margin?.l ?? 60, 110), r: 10 };
+        Object.assign(layout, instead);
+        layout.margin = { ...layout.margin, l: Math.min(layout.margin.l, 50), r: 10 };
         layout.dragmode = false; // a finger that scrolls the page must not zoom the picture
+        if ("square" in place.dataset) place.style.height = `${place.clientWidth + 30}px`;
       }
       Plotly.react(id, data, layout, { displayModeBar: false, responsive: true, scrollZoom: false });
     });
