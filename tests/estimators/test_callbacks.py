@@ -82,6 +82,17 @@ def test_a_failed_fit_tears_callbacks_down_and_leaves_the_estimator_as_it_was():
 
 
 @has_callbacks
+def test_the_small_fits_of_a_bootstrap_are_not_told():
+    from gramian.selection import trust
+
+    witness = Witness()
+    model = gramian.PCA(2).set_callbacks(witness).fit(X)
+    witness.said = []
+    trust(model, X, n_boot=20)
+    assert witness.said == []
+
+
+@has_callbacks
 def test_callbacks_are_no_part_of_a_saved_model(tmp_path):
     model = clone(LONG).set_callbacks(Witness()).fit(X)
     gramian.save(model, tmp_path / "model.safetensors")

@@ -66,6 +66,12 @@ def call(fit: Callable[..., Any], estimator: Any, *args: Any, **kwargs: Any) -> 
     return with_callbacks(told)(estimator)
 
 
+def unwatched(estimator: Any) -> Any:
+    """Take the callbacks off an estimator, a clone for instance, whose fit is a small part of other work."""
+    vars(estimator).pop("_skl_callbacks", None)
+    return estimator
+
+
 class Tasks:
     """Turns progress into tasks of scikit-learn: one for each of ours, and a hundred steps in each."""
 
