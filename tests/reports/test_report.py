@@ -162,6 +162,17 @@ def test_checks_say_what_is_wrong_first():
     assert grades[0] == "warning"
 
 
+def test_classes_are_judged_on_rows_left_out():
+    labels = np.random.default_rng(0).choice(["heads", "tails"], len(MOONS))
+    told = {}
+    for name, y in (("sides", SIDES), ("coins", labels)):
+        page = page_of(Subject(g.KernelKNNClassifier(1).fit(MOONS, y), MOONS, y))
+        told[name] = next(check for check in page.checks if "rows left out" in check.text.lower())
+        assert "Rows left out, in five folds" in [grid.title for grid in grids(page)]
+    assert told["sides"].grade == "good"
+    assert told["coins"].grade == "warning"
+
+
 def test_the_program_of_the_page_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     page = page_of(Subject(g.KernelSVC(3, kernel=g.kernels.RBF(sigma=2.0)).fit(MOONS, SIDES), MOONS, SIDES))

@@ -17,13 +17,14 @@ GOOD_RMSEA, FAIR_RMSEA = 0.06, 0.08
 LEAST_KMO = 0.5
 #: Degrees by which the span of the components may move between samples and still be called steady.
 STEADY = 10.0
-#: Shares of the variance of a target, of rows left out, that are called well and little predicted.
+#: Shares of the variance of a target, or of what chance gets wrong, that are called well and little predicted.
 WELL, LITTLE = 0.5, 0.1
+HARDLY = "They are hardly better than a guess that looks at no column."
 
 
 def checks_of(subject: Subject) -> list[Check]:
     """All checks, the gravest first."""
-    parts = (_of_rows, _of_fit, _of_factors, _of_predictions, _of_trust)
+    parts = (_of_rows, _of_fit, _of_factors, _of_predictions, _of_classes, _of_trust)
     found = [check for part in parts for check in part(subject)]
     return sorted(found, key=lambda check: GRADES.index(check.grade))
 
@@ -145,10 +146,21 @@ def _of_predictions(subject: Subject) -> list[Check]:
         elif r2 >= LITTLE:
             found.append(Check("note", f"Predictions of rows left out {text}"))
         else:
-            found.append(
-                Check("warning", f"Predictions of rows left out {text}", "They are hardly better than the mean.")
-            )
+            found.append(Check("warning", f"Predictions of rows left out {text}", HARDLY))
     return found
+
+
+def _of_classes(subject: Subject) -> list[Check]:
+    guesses = subject.classes_left_out
+    if guesses is None:
+        return []
+    truth = np.asarray(subject.y).astype(str).ravel()
+    right = float((truth == guesses.astype(str).ravel()).mean())
+    chance = float(np.unique(truth, return_counts=True)[1].max() / len(truth))
+    text = f"Of rows left out, {percent(right)} are predicted right; the largest class alone has {percent(chance)}."
+    if right >= chance + WELL * (1 - chance):
+        return [Check("good", text)]
+    return [Check("note", text)] if right >= chance + LITTLE * (1 - chance) else [Check("warning", text, HARDLY)]
 
 
 def _of_trust(subject: Subject) -> list[Check]:

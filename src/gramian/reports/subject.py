@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import is_classifier, is_regressor
+from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
 from gramian.charts import Predicted, predicted
 from gramian.charts.labels import noun_of
@@ -23,6 +24,7 @@ from gramian.estimators import (
     ProbabilisticPCA,
     Standardizer,
 )
+from gramian.estimators.callbacks import unwatched
 from gramian.results import Array
 from gramian.selection import Diagnosis, HowMany, Trust, doctor, how_many, trust
 
@@ -31,6 +33,8 @@ MOST_WORK = 1e11
 #: Rows up to which a kernel matrix is taken apart once more, for errors over ridges and rows left out, and up to which
 #: pairs of two kernels are fitted to shuffled rows.
 MOST_ROWS, MOST_SHUFFLED = 2_000, 400
+#: Folds in which classes are predicted of rows left out.
+FOLDS = 5
 #: Bootstrap draws; fewer where each takes many steps.
 DRAWS, FEW_DRAWS = 100, 40
 #: Points from which on a density stands for them: a page draws each as an element.
@@ -243,6 +247,17 @@ class Subject:
                 return ()
             found.append(chart)
         return tuple(found)
+
+    @cached_property
+    def classes_left_out(self) -> Array | None:
+        """Classes of rows, predicted in five folds by fits that have not seen them; None where that is not possible."""
+        if not self.classifies or self.y is None or not self.of_the_fit or not 2 * FOLDS <= self.n <= MOST_ROWS:
+            return None
+        least = np.unique(np.asarray(self.y).astype(str), return_counts=True)[1].min()
+        if least < FOLDS or getattr(getattr(self.estimator, "kernel_", None), "name", "") == "precomputed":
+            return None
+        folds = StratifiedKFold(FOLDS, shuffle=True, random_state=0)
+        return np.asarray(cross_val_predict(unwatched(clone(self.model)), self.X, np.asarray(self.y), cv=folds))
 
     @cached_property
     def predictions(self) -> Array | None:

@@ -95,7 +95,7 @@ def predicted_picture(chart: Predicted, title: str = "") -> Picture:
     frame = layout(x, y, legend=_legend(chart.points.colouring), **more)
     title = title or chart.title
     grid = _grid(chart, chart.points, title)
-    return Picture(title, with_notes(says, chart.notes), data, frame, grid, height=480, width=640)
+    return Picture(title, with_notes(says, chart.notes), data, frame, grid, height=480, width=560, square=True)
 
 
 def outliers_picture(chart: Outliers) -> Picture:

@@ -13,7 +13,7 @@ from gramian.reports.contents import KEPT, Grid, Section, brief, tidy_bias
 from gramian.reports.figures.points import predicted_picture
 from gramian.reports.sections.asking import asked
 from gramian.reports.subject import MANY, Subject
-from gramian.results import percent
+from gramian.results import Array, percent
 
 #: Targets that are drawn, and classes that are told apart in a table.
 DRAWN, MOST_CLASSES = 3, 30
@@ -58,26 +58,34 @@ def _numbers(subject: Subject) -> Section:
 
 def _classes(subject: Subject) -> Section:
     truth, guesses = (np.asarray(part).astype(str).ravel() for part in (subject.y, subject.predictions))
-    right = float((truth == guesses).mean())
-    names = sorted({*truth, *guesses})
-    parts: list[Any] = []
-    if len(names) <= MOST_CLASSES:
-        counts = confusion_matrix(truth, guesses, labels=names).tolist()
-        rows = [
-            [name, *row, percent(row[at] / max(sum(row), 1))]
-            for at, (name, row) in enumerate(zip(names, counts, strict=True))
-        ]
-        note = "A row for each true class; a column for what was predicted."
-        parts.append(Grid("What was taken for what", ["class", *names, "right"], rows, note, shown=MOST_CLASSES))
     wrong = np.flatnonzero(truth != guesses)
-    whose = "rows of the fit" if subject.of_the_fit else "rows"
-    says = f"{percent(right)} of {len(truth):,} {whose} are predicted right; {len(wrong):,} are not."
-    if subject.of_the_fit:
+    whose = "rows of the fit" if subject.of_the_fit else "new rows"
+    says = f"{percent(1 - len(wrong) / len(truth))} of {len(truth):,} {whose} are predicted right."
+    parts: list[Any] = []
+    if subject.classes_left_out is not None:
+        parts += _confusion(truth, subject.classes_left_out.astype(str).ravel(), "Rows left out, in five folds")
+        says += " The model has seen these rows: rows left out are the fairer test."
+    elif subject.of_the_fit:
         says += " The model has seen these rows: expect less of new ones, and judge it on rows left out."
+    parts += _confusion(truth, guesses, f"{whose[:1].upper()}{whose[1:]}")
     if len(wrong):
         rows = [[subject.row_names[at], truth[at], guesses[at]] for at in wrong[:KEPT]]
         parts.append(Grid("Rows predicted wrong", ["row", "true", "predicted"], rows, total=len(wrong)))
     return Section("Predictions", [says], parts)
+
+
+def _confusion(truth: Array, guesses: Array, title: str) -> list[Grid]:
+    """Which classes were taken for which."""
+    names = sorted({*truth, *guesses})
+    if len(names) > MOST_CLASSES:
+        return []
+    counts = confusion_matrix(truth, guesses, labels=names).tolist()
+    rows = [
+        [name, *row, percent(row[at] / max(sum(row), 1))]
+        for at, (name, row) in enumerate(zip(names, counts, strict=True))
+    ]
+    note = "A line for each true class, a column for what was predicted."
+    return [Grid(title, ["class", *names, "right"], rows, note, shown=MOST_CLASSES)]
 
 
 def _clusters(subject: Subject) -> Section:
