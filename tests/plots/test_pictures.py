@@ -18,6 +18,7 @@ from gramian.plots import (
     ContoursDisplay,
     ContributionsDisplay,
     CVCurveDisplay,
+    HeatDisplay,
     ImportanceDisplay,
     LoadingsDisplay,
     OutliersDisplay,
@@ -282,3 +283,34 @@ print([name for name in names if name in sys.modules])
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stdout == "[]\n"
+
+
+def test_names_with_dollars_are_written_as_they_are():
+    X = events().rename(columns=lambda name: rf"${name} \frac$")
+    X.index = [rf"$\sqrt{name}$" for name in X.index]
+    kinds = np.array([r"$\nonsense{", "$b$"])[np.arange(len(X)) % 2]
+    model, regression = PCA(2, scale=True).fit(X), PLSRegression("auto").fit(X, X.iloc[:, 0])
+    displays = [
+        ScoresDisplay.from_estimator(model, X, colour=kinds, ax=new()),
+        BiplotDisplay.from_estimator(model, X, ax=new()),
+        LoadingsDisplay.from_estimator(model, ax=new()),
+        HeatDisplay.from_estimator(model, ax=new()),
+        ContributionsDisplay.from_estimator(model, X, of="rows", ax=new()),
+        OutliersDisplay.from_estimator(model, X, colour=kinds, ax=new()),
+        ImportanceDisplay.from_estimator(regression, kind="coefficients", ax=new()),
+        PredictedDisplay.from_estimator(regression, X, X.iloc[:, 0], colour=kinds, unit="$ in $", ax=new()),
+        RegionsDisplay.from_estimator(KernelSVC().fit(X.iloc[:, :2], kinds), X.iloc[:, :2], kinds, grid=20, ax=new()),
+    ]
+    for display in displays:
+        display.figure_.savefig(io.BytesIO(), format="png")
+
+
+@pytest.mark.parametrize("rows", [2, 3, 10])
+def test_few_rows(rows):
+    X = wine()[0][:rows]
+    model = PCA(1 if rows == 2 else 2).fit(X)
+    if rows > 2:
+        for display in (ScoresDisplay, BiplotDisplay, OutliersDisplay):
+            display.from_estimator(model, X, ax=new()).figure_.savefig(io.BytesIO(), format="png")
+    for display in (ScreeDisplay, ContributionsDisplay):
+        display.from_estimator(model, ax=new()).figure_.savefig(io.BytesIO(), format="png")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from matplotlib.patheffects import withStroke
 
-from gramian.plots.style import INK, MUTED, Axes
+from gramian.plots.style import INK, MUTED, Axes, literal
 from gramian.results import Array
 
 #: Sides of its place on which a label may stand, in the order in which they are liked.
@@ -127,7 +127,7 @@ def write_apart(
         ax.text(
             float(x),
             float(y),
-            text,
+            literal(text),
             ha="center",
             va="center",
             fontsize=size,
