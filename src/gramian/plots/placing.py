@@ -158,7 +158,8 @@ def write_apart(
         text.set_position((float(end[0]), float(end[1])))
         gap = np.maximum(np.abs(centre - anchor) - box / 2, 0)
         if towards is not None and np.hypot(*gap) > 1.5 * size:
-            here = ax.transData.inverted().transform(anchor)
+            edge = np.clip(anchor, centre - box / 2, centre + box / 2)
+            (here, there) = ax.transData.inverted().transform([anchor, edge])
             look: dict[str, Any] = {"color": MUTED, "linewidth": 0.5, "scalex": False, "scaley": False}
-            ax.plot([here[0], end[0]], [here[1], end[1]], gid="leader", zorder=3.5, **look)
+            ax.plot([here[0], there[0]], [here[1], there[1]], gid="leader", zorder=3.5, **look)
     return written
