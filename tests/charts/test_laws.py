@@ -79,7 +79,7 @@ def test_a_kernel_scree_has_a_band_of_shuffled_columns(wine):
     assert np.argmin(chart.values > chart.high) == said.k
 
 
-@pytest.mark.parametrize(("n", "d"), [(4, 30), (10, 3), (60, 1100)])
+@pytest.mark.parametrize(("n", "d"), [(4, 30), (10, 3), (8, 1100)])
 def test_screes_of_odd_shapes(rng, n, d):
     X = rng.standard_normal((n, d))
     chart = charts.scree(PCA(2).fit(X), X)
@@ -102,14 +102,14 @@ def test_a_long_scree_is_cut(digits):
 # Points and ellipses
 
 
-@pytest.mark.parametrize("n", [8, 30, 300])
+@pytest.mark.parametrize("n", [8, 100])
 def test_ellipses_cover_new_rows_as_often_as_they_say(rng, n):
     """A new row of the same normal source falls inside with the probability of the level, for small groups too."""
     inside = []
-    for _ in range(150):
+    for _ in range(100):
         X = rng.standard_normal((n, 2)) @ [[2.0, 1.0], [0.0, 0.5]]
         (found,) = charts.scores(PCA(2).fit(X), X, ellipses=0.9).ellipses
-        new = PCA(2).fit(X).transform(rng.standard_normal((50, 2)) @ [[2.0, 1.0], [0.0, 0.5]])
+        new = PCA(2).fit(X).transform(rng.standard_normal((200, 2)) @ [[2.0, 1.0], [0.0, 0.5]])
         inside.append(contains(found.outline, found.centre, new).mean())
     assert abs(np.mean(inside) - 0.9) < 0.02
 

@@ -2,6 +2,7 @@
 
 import dataclasses
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
@@ -21,9 +22,18 @@ def new(space=False):
     return figure.add_subplot(projection="3d" if space else None)
 
 
+#: Pictures whose columns or rows say themselves what they are.
+UNNAMED = ("heat", "contributions", "reconstructions", "coefficients")
+
+
 @pytest.mark.parametrize("name", PICTURES)
-def test_the_picture_is_the_one_that_was_kept(name):
-    display = PICTURES[name](new(space=name == "scores_in_space"))
+def test_the_picture_is_the_one_that_was_kept_drawn_where_it_should_be(name):
+    ax = new(space=name == "scores_in_space")
+    display = PICTURES[name](ax)
+    assert (display.ax_, display.figure_) == (ax, ax.figure)
+    assert plt.get_fignums() == []  # pyplot is left alone
+    shown = getattr(display, "axes_", None) or [ax]
+    assert name in UNNAMED or (shown[-1].get_xlabel() and shown[0].get_ylabel())
     compare(name, display.figure_)
 
 

@@ -24,6 +24,12 @@ class Chart:
         Names of the axes, with units or shares of variance.
     notes : tuple of str
         What a reader should be told beside the picture.
+
+    Examples
+    --------
+    >>> from gramian import charts
+    >>> issubclass(charts.Scree, charts.Chart)
+    True
     """
 
     title: str = ""

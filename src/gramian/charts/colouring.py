@@ -29,6 +29,11 @@ class Colouring:
         Group of each row.
     values : (n,) array of float or None
         Number of each row, on a scale; NaN where it is missing.
+
+    Examples
+    --------
+    >>> Colouring(groups=("a", "b"), codes=np.array([0, 1, 0])).of([2]).codes
+    array([0])
     """
 
     name: str = ""
@@ -36,7 +41,7 @@ class Colouring:
     codes: Array | None = None
     values: Array | None = None
 
-    def of(self, rows: Array) -> Colouring:
+    def of(self, rows: Any) -> Colouring:
         """The same for some of the rows."""
         pick = lambda part: None if part is None else part[rows]  # noqa: E731
         return Colouring(self.name, self.groups, pick(self.codes), pick(self.values))

@@ -34,6 +34,13 @@ class Density:
         Rows of each group in each cell; g = 1 without groups.
     means : (b, a) array or None
         Mean of the numbers by which rows are coloured, NaN in empty cells.
+
+    Examples
+    --------
+    >>> from gramian import charts
+    >>> points = np.random.default_rng(0).standard_normal((50_000, 2))
+    >>> charts.from_scores(points).points.density.counts.shape
+    (1, 160, 160)
     """
 
     x: Array
@@ -57,6 +64,12 @@ class Points:
     density : Density or None
     total : int
         Number of rows that the picture stands for.
+
+    Examples
+    --------
+    >>> from gramian import charts
+    >>> charts.from_scores(np.zeros((10, 2))).points.total
+    10
     """
 
     at: Array
@@ -88,6 +101,13 @@ class Ellipse:
         Probability.
     group : int or None
         Number of the group; None for all rows.
+
+    Examples
+    --------
+    >>> from gramian import charts
+    >>> points = np.random.default_rng(0).standard_normal((100, 2))
+    >>> charts.from_scores(points, ellipses=0.5).ellipses[0].level
+    0.5
     """
 
     centre: Array

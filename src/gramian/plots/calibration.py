@@ -11,7 +11,7 @@ from gramian import charts
 from gramian.charts import CVCurve, Importance, Predicted
 from gramian.plots.display import Display, write_figures, write_notes
 from gramian.plots.points import draw_points, list_groups
-from gramian.plots.style import INK, MUTED, PALE, SMALL, TICK, Axes, colour, legend, tidy
+from gramian.plots.style import INK, MUTED, PALE, SMALL, TICK, Axes, colour, legend, literal, tidy
 
 #: Columns without an order that get a bar: the largest ones.
 MOST_BARS = 30
@@ -66,7 +66,7 @@ class CVCurveDisplay(Display[CVCurve]):
                 linewidth=1.3,
                 elinewidth=0.8,
                 capsize=2,
-                label=name or None,
+                label=literal(name) or None,
             )
             self.lines_.append(line)
         self.limit_ = None
@@ -164,7 +164,7 @@ class PredictedDisplay(Display[Predicted]):
         legend(ax, where="lower right")
         tiny = abs(figures.bias) <= 1e-9 * figures.rmse  # rounding is no bias
         lines = [f"n = {figures.n:,}", f"RMSE {figures.rmse:.4g}", "bias 0" if tiny else f"bias {figures.bias:+.2g}"]
-        lines += [f"$R^2$ {figures.r2:.3f}", f"RPD {figures.rpd:.3g}"]
+        lines += [f"R² {figures.r2:.3f}", f"RPD {figures.rpd:.3g}"]
         self.text_ = write_figures(ax, "\n".join(lines))
         write_notes(ax, chart.notes)
 
@@ -238,7 +238,7 @@ class ImportanceDisplay(Display[Importance]):
         ax.axvline(0, color=PALE, linewidth=0.6, zorder=0.5)
         if chart.limit is not None:
             self.limit_ = ax.axvline(chart.limit, color=MUTED, linewidth=0.9, linestyle="--", label="important above 1")
-        ax.set_yticks(at, [chart.columns[j] for j in order])
+        ax.set_yticks(at, [literal(chart.columns[j]) for j in order])
         ax.invert_yaxis()
         tidy(ax, title, chart.ylabel, "")
         ax.tick_params(axis="y", labelsize=TICK if len(order) <= 15 else SMALL, length=0)

@@ -7,7 +7,7 @@ import numpy as np
 from gramian import charts
 from gramian.charts import Contributions
 from gramian.plots.display import Display, write_notes
-from gramian.plots.style import INK, SMALL, TICK, Axes, colour, legend, panels, tidy
+from gramian.plots.style import INK, SMALL, TICK, Axes, colour, legend, literal, panels, tidy
 
 
 class ContributionsDisplay(Display[Contributions]):
@@ -52,7 +52,7 @@ class ContributionsDisplay(Display[Contributions]):
         left.axvline(100 * chart.expected, color=INK, linewidth=0.9, linestyle="--", label="if all were alike")
         self.cos2_ = right.barh(at, chart.cos2, color=colour(2), height=0.7)
         right.set_xlim(0, 1)
-        left.set_yticks(at, chart.names)
+        left.set_yticks(at, [literal(name) for name in chart.names])
         left.invert_yaxis()
         tidy(left, title, "contribution, %", "")
         tidy(right, "", "cos2", "")

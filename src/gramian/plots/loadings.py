@@ -24,6 +24,7 @@ from gramian.plots.style import (
     Axes,
     colour,
     legend,
+    literal,
     tidy,
 )
 
@@ -163,7 +164,7 @@ class HeatDisplay(Display[Heat]):
         )
         ax.set_xticks(range(k), [_short(label) for label in chart.labels])
         step = -(-p // MOST_NUMBERS)
-        ax.set_yticks(range(0, p, step), chart.columns[::step])
+        ax.set_yticks(range(0, p, step), [literal(name) for name in chart.columns[::step]])
         size = TICK if p <= 25 else 6.5
         ax.tick_params(axis="y", labelsize=size, length=0)
         ax.tick_params(axis="x", labelsize=TICK if k <= 5 else SMALL, length=0, rotation=0 if k <= 5 else 90)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from matplotlib.patheffects import withStroke
 
-from gramian.plots.style import INK, MUTED, Axes
+from gramian.plots.style import INK, MUTED, Axes, literal
 from gramian.results import Array
 
 #: Sides of its place on which a label may stand, in the order in which they are liked.
@@ -127,7 +127,7 @@ def write_apart(
         ax.text(
             float(x),
             float(y),
-            text,
+            literal(text),
             ha="center",
             va="center",
             fontsize=size,
@@ -158,7 +158,8 @@ def write_apart(
         text.set_position((float(end[0]), float(end[1])))
         gap = np.maximum(np.abs(centre - anchor) - box / 2, 0)
         if towards is not None and np.hypot(*gap) > 1.5 * size:
-            here = ax.transData.inverted().transform(anchor)
+            edge = np.clip(anchor, centre - box / 2, centre + box / 2)
+            (here, there) = ax.transData.inverted().transform([anchor, edge])
             look: dict[str, Any] = {"color": MUTED, "linewidth": 0.5, "scalex": False, "scaley": False}
-            ax.plot([here[0], end[0]], [here[1], end[1]], gid="leader", zorder=3.5, **look)
+            ax.plot([here[0], there[0]], [here[1], there[1]], gid="leader", zorder=3.5, **look)
     return written

@@ -11,7 +11,7 @@ from gramian import charts
 from gramian.charts import Contours, Regions
 from gramian.plots.display import Display, write_notes
 from gramian.plots.points import draw_points
-from gramian.plots.style import BELOW_AND_ABOVE, INK, LABEL, TICK, Axes, colour, legend, panels, tidy
+from gramian.plots.style import BELOW_AND_ABOVE, INK, LABEL, TICK, Axes, colour, legend, literal, panels, tidy
 
 
 class ContoursDisplay(Display[Contours]):
@@ -140,7 +140,7 @@ class RegionsDisplay(Display[Regions]):
                 label=f"support vectors ({len(chart.support):,})",
             )
         for at, name in enumerate(chart.classes):
-            ax.scatter([], [], s=20, color=colour(at), label=name)
+            ax.scatter([], [], s=20, color=colour(at), label=literal(name))
         ax.set(xlim=chart.x[[0, -1]], ylim=chart.y[[0, -1]])
         legend(ax)
         write_notes(ax, chart.notes)
@@ -148,7 +148,8 @@ class RegionsDisplay(Display[Regions]):
     def _draw_borders(self, ax: Axes) -> list[Any]:
         chart = self.chart
         if chart.decision is not None:
-            lines = [([-1, 1], 0.8, "--"), ([0], 1.4, "-")]
+            margin = [([-1, 1], 0.8, "--")] if chart.support is not None else []  # others know of no margin
+            lines = [*margin, ([0], 1.4, "-")]
             return [
                 ax.contour(chart.x, chart.y, chart.decision, at, colors=INK, linewidths=width, linestyles=style)
                 for at, width, style in lines

@@ -13,7 +13,19 @@ from matplotlib.colors import LogNorm, Normalize, to_rgb
 from gramian.charts.colouring import Colouring
 from gramian.charts.points import Density, Points, blend
 from gramian.plots.placing import medians, write_apart
-from gramian.plots.style import INK, LABEL, LITTLE_TO_MUCH, MUTED, PALE, SCALE_OF_NUMBERS, TICK, Axes, colour, dot_size
+from gramian.plots.style import (
+    INK,
+    LABEL,
+    LITTLE_TO_MUCH,
+    MUTED,
+    PALE,
+    SCALE_OF_NUMBERS,
+    TICK,
+    Axes,
+    colour,
+    dot_size,
+    literal,
+)
 from gramian.results import Array
 
 #: Named rows up to which all names are written.
@@ -94,7 +106,7 @@ def _draw_cells(ax: Axes, density: Density, given: Colouring, norm: Any) -> Any:
 def _scale(ax: Axes, points: Points, norm: Any, image: Any) -> Any:
     if points.colouring.values is not None:
         bar = ax.figure.colorbar(ScalarMappable(norm, SCALE_OF_NUMBERS), ax=ax, shrink=0.75, pad=0.02)
-        bar.set_label(points.colouring.name, fontsize=LABEL, color=INK)
+        bar.set_label(literal(points.colouring.name), fontsize=LABEL, color=INK)
     elif image is not None and not points.colouring.groups:
         bar = ax.figure.colorbar(image, ax=ax, shrink=0.75, pad=0.02)
         bar.set_label("rows in a cell", fontsize=LABEL, color=INK)
@@ -144,7 +156,7 @@ def name_rows(ax: Axes, points: Points, names: Sequence[str] | None, rows: Seque
 def list_groups(ax: Axes, points: Points) -> None:
     """Give each group an entry in the legend, where names would cover each other."""
     for group, name in enumerate(points.colouring.groups):
-        ax.plot([], [], "o", color=colour(group), markersize=4, label=name)
+        ax.plot([], [], "o", color=colour(group), markersize=4, label=literal(name))
 
 
 def cross(ax: Axes) -> None:

@@ -13,7 +13,7 @@ from gramian.charts import Biplot, Scores
 from gramian.plots.display import Display, write_notes
 from gramian.plots.placing import write_apart
 from gramian.plots.points import MOST_NAMES, Drawn, cross, draw_points, name_groups, name_rows
-from gramian.plots.style import INK, LABEL, TICK, Axes, colour, legend, tidy
+from gramian.plots.style import INK, LABEL, TICK, Axes, colour, legend, literal, tidy
 from gramian.results import Array
 
 #: Arrows of columns, dark enough to stand before points of any colour.
@@ -131,7 +131,7 @@ class ScoresDisplay(Display[Scores]):
         ax.locator_params(nbins=5)
         given = points.colouring
         for group, name in enumerate(given.groups):
-            ax.scatter([], [], [], color=colour(group), label=name)
+            ax.scatter([], [], [], color=colour(group), label=literal(name))
         legend(ax, where="upper left")
         if self.chart.notes:
             ax.text2D(0.98, 0.0, "\n".join(self.chart.notes), transform=ax.transAxes, ha="right", fontsize=TICK)

@@ -74,7 +74,7 @@ class ScreeDisplay(Display[Scree]):
         name: str = "",
         **options: Any,
     ) -> Self:
-        """Compute the variances of a fitted estimator and draw them; see :meth:`Display.from_estimator`."""
+        """Compute the variances of a fitted estimator and draw them, with ``name`` in the legend."""
         return cls(charts.scree(estimator, X, **options), name=name).plot(ax, title=title)
 
     def _draw(self, ax: Axes, title: str) -> None:

@@ -81,11 +81,20 @@ def panels(ax: Axes, rows: int, columns: int, *, widths: list[float] | None = No
     return found
 
 
+def literal(name: str) -> str:
+    r"""Write a name of the user's as it is: matplotlib takes what stands between two dollars for a formula.
+
+    >>> literal("price in $")
+    'price in \\$'
+    """
+    return name.replace("$", r"\$")
+
+
 def tidy(ax: Axes, title: str, xlabel: str, ylabel: str) -> None:
     """Write the title and the names of the axes, and take away lines that carry nothing."""
     ax.set_title(title, loc="left", fontsize=TITLE, color=INK)
-    ax.set_xlabel(xlabel, fontsize=LABEL, color=INK)
-    ax.set_ylabel(ylabel, fontsize=LABEL, color=INK)
+    ax.set_xlabel(literal(xlabel), fontsize=LABEL, color=INK)
+    ax.set_ylabel(literal(ylabel), fontsize=LABEL, color=INK)
     ax.tick_params(labelsize=TICK, colors=MUTED, length=3)
     if ax.name == "3d":
         return
