@@ -14,7 +14,7 @@ from benchmarks.contest import measure, memory
 from benchmarks.data import labelled_blobs
 from gramian import KernelPCA
 from gramian.kernels import RBF
-from gramian.plots import new_figure, plot_scores
+from gramian.plots import ScoresDisplay, new_figure
 from gramian.solvers import Krylov
 
 PICTURES = Path(__file__).parents[1] / "docs" / "pictures"
@@ -26,8 +26,13 @@ def draw(model: KernelPCA, scores: Any, labels: Any, seconds: float, megabytes: 
     """Draw the first four scores, one colour for each blob."""
     figure, axes = new_figure(panels=2)
     for ax, pair in zip(axes, ([0, 1], [2, 3]), strict=True):
-        plot_scores(scores[:, pair], [str(label) for label in labels], ax=ax)
-        ax.collections[0].set(sizes=[1.0], alpha=0.5)
+        options = {
+            "colour": labels,
+            "ellipses": None,
+            "many": len(scores),
+        }  # every point, so that all are seen to be there
+        points = ScoresDisplay.from_scores(scores[:, pair], ax=ax, title="", **options).scatter_
+        points.set(sizes=[1.0], alpha=0.5)
         ax.set(xlabel=f"component {pair[0] + 1}", ylabel=f"component {pair[1] + 1}")
     worst = float(model.summary_.facts["residuals"].max())
     figure.suptitle(

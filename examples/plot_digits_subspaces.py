@@ -13,12 +13,10 @@ single picture: it is the variance of the components left out.
 
 import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.patheffects import withStroke
 from sklearn.datasets import load_digits
 
 from gramian import PCA
-from gramian.plots import plot_scores
-from gramian.plots.style import MUTED, colour
+from gramian.plots import ReconstructionsDisplay, ScoresDisplay
 
 X, digit = load_digits(return_X_y=True)
 counts = [2, 3, 5, 10, 20, 40]
@@ -26,36 +24,25 @@ models = {k: PCA(k).fit(X) for k in counts}
 rebuilt = {k: model.inverse_transform(model.transform(X)) for k, model in models.items()}
 
 chosen = [np.flatnonzero(digit == d)[3] for d in range(10)]
-rows = {f"{k} components": rebuilt[k] for k in counts} | {"original": X}
-figure, axes = plt.subplots(len(rows), 10, figsize=(7, 4.6), layout="constrained")
-for row, (name, pictures) in zip(axes, rows.items(), strict=True):
-    for ax, at in zip(row, chosen, strict=True):
-        ax.imshow(pictures[at].reshape(8, 8), cmap="gray_r", vmin=0, vmax=16)
-        ax.set(xticks=[], yticks=[])
-        ax.spines[:].set_color("#cccccc")
-    row[0].set_ylabel(name, rotation=0, ha="right", va="center")
+figure, ax = plt.subplots(figsize=(7, 4.8), layout="constrained")
+options = {"rows": chosen, "counts": counts, "shape": (8, 8)}
+ReconstructionsDisplay.from_estimator(models[40], X, ax=ax, title="digits and what components rebuild", **options)
 
 # %%
 # The nearest plane: each digit is a point.
 
-shares = models[3].explained_variance_ratio_
 figure, ax = plt.subplots(figsize=(7, 5), layout="constrained")
-plot_scores(models[2].transform(X), digit.astype(str), shares, ax, title="digits in two dimensions")
+options = {"colour": digit, "ellipses": None, "title": "digits in two dimensions"}
+ScoresDisplay.from_estimator(models[2], X, ax=ax, **options)
 
 # %%
-# The nearest space of three dimensions; a number stands at the mean of its digits.
+# The nearest space of three dimensions.
 
 scores = models[3].transform(X)
 means = np.array([scores[digit == d].mean(axis=0) for d in range(10)])
 figure, ax = plt.subplots(figsize=(7, 6), layout="constrained", subplot_kw={"projection": "3d"})
-ax.scatter(*scores.T, s=14, c=[colour(d) for d in digit], alpha=0.7, linewidths=0, depthshade=False)
-halo = [withStroke(linewidth=3, foreground="white")]
-for d, mean in enumerate(means):
-    ax.text(*mean, str(d), fontsize=14, fontweight="bold", ha="center", va="center", path_effects=halo, zorder=10)
+ScoresDisplay.from_estimator(models[3], X, components=(0, 1, 2), colour=digit, ax=ax, title="and in three")
 ax.view_init(elev=12, azim=-70)
-ax.set_box_aspect((1, 1, 0.9), zoom=1.1)
-ax.set(xlabel="component 1", ylabel="component 2", zlabel="component 3", xlim=(-30, 30), ylim=(-30, 30), zlim=(-28, 28))
-ax.tick_params(labelsize=8, colors=MUTED)
 
 # %%
 # From two components a 0, a 3, a 4 or a 6 can be guessed, from ten most digits can be read, from forty hardly anything

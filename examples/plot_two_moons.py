@@ -10,11 +10,10 @@ interleaved moons.
 """
 
 import matplotlib.pyplot as plt
-import numpy as np
 from sklearn.datasets import make_moons
 
 from gramian import KernelKNNClassifier, KernelPrototypeClassifier, KernelSVC
-from gramian.plots.style import COLOURS, tidy
+from gramian.plots import RegionsDisplay
 
 X, y = make_moons(200, noise=0.2, random_state=0)
 new, truth = make_moons(2000, noise=0.2, random_state=1)
@@ -35,21 +34,13 @@ svm = models["support vectors"]
 # in feature space is a smooth hill over all points of a class, and not a point in the plane: with the linear kernel,
 # where it is one, the border is straight and errs more often.
 
-steps = [np.linspace(X[:, j].min() - 0.4, X[:, j].max() + 0.4, 150) for j in (0, 1)]
-grid = np.stack(np.meshgrid(*steps), axis=-1)
 figure, axes = plt.subplots(2, 2, figsize=(7, 5.6), sharex=True, sharey=True, layout="constrained")
 for ax, (name, model) in zip(axes.flat, models.items(), strict=True):
-    said = model.predict(grid.reshape(-1, 2)).reshape(grid.shape[:2])
-    ax.contourf(*steps, said, levels=[-0.5, 0.5, 1.5], colors=COLOURS[:2], alpha=0.25)
-    for label, marker in ((0, "o"), (1, "^")):
-        ax.scatter(*X[y == label].T, s=16, color=COLOURS[label], marker=marker)
-    tidy(
-        ax,
-        f"{name}: {100 * accuracy[name]:.1f} % right",
-        "first column" if ax in axes[1] else "",
-        "second column" if ax in axes[:, 0] else "",
-    )
-axes[0, 0].scatter(*X[svm.support_].T, s=60, facecolors="none", edgecolors="0.2", linewidths=0.8)
+    title = f"{name}: {100 * accuracy[name]:.1f} % right"
+    RegionsDisplay.from_estimator(model, X, y, ax=ax, title=title)
+    ax.label_outer()
+    if model is not svm:
+        ax.get_legend().remove()
 
 assert min(accuracy[name] for name in list(models)[:2]) > 0.95
 assert accuracy["prototypes"] > accuracy["prototypes, linear"] + 0.05

@@ -1,6 +1,7 @@
 """One seed, read-only data: what every test starts from."""
 
 import signal
+import sys
 
 import numpy as np
 import pytest
@@ -8,6 +9,14 @@ from sklearn.datasets import load_digits
 
 # Shells make what they start in the background deaf to interrupts; tests of interrupts need ears.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(autouse=True)
+def _no_figures_left():
+    """Close what pictures without axes of their own opened: pyplot keeps figures until it is told."""
+    yield
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
 
 
 @pytest.fixture

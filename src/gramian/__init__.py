@@ -6,6 +6,9 @@
              linear | kernel | low rank   identity | whiten ...
 """
 
+from importlib import import_module
+from typing import Any
+
 from gramian import kernels, selection
 from gramian.config import config, settings
 from gramian.estimators import (
@@ -37,6 +40,7 @@ from gramian.estimators import (
     Standardizer,
     SubGaussianWarning,
 )
+from gramian.estimators.foundation import show_with
 from gramian.forecasting import Forecast, forecast
 from gramian.models import load, save
 from gramian.selection import doctor
@@ -78,8 +82,23 @@ __all__ = [
     "forecast",
     "kernels",
     "load",
+    "report",
     "rows",
     "save",
     "selection",
     "settings",
 ]
+
+
+def _card(estimator: Any) -> str:
+    return import_module("gramian.notebook").card(estimator)
+
+
+show_with(_card)
+
+
+def __getattr__(name: str) -> Any:
+    """Load reports when they are first asked for: they stand above all that is loaded here."""
+    if name == "report":
+        return import_module("gramian.reports").report
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
@@ -32,15 +32,27 @@ class Tracker:
         self.report(0.0)
 
     def report(self, part: float, *, force: bool = False) -> None:
-        """Tell the callback, if there is one and it was not told just now."""
+        """Tell whoever listens, if anyone does and was not told just now."""
         seconds = time.perf_counter() - self.start
-        callback = settings().progress
-        if callback and (force or seconds - self.last >= PAUSE):
+        told = [callback for callback in (settings().progress, _listener.get()) if callback]
+        if told and (force or seconds - self.last >= PAUSE):
             self.last = seconds
-            callback(Progress(self.task, self.done + part, self.expected, seconds, self.unit))
+            for callback in told:
+                callback(Progress(self.task, self.done + part, self.expected, seconds, self.unit))
 
 
 _current: ContextVar[Tracker | None] = ContextVar("gramian_tracker", default=None)
+_listener: ContextVar[Callable[[Progress], None] | None] = ContextVar("gramian_listener", default=None)
+
+
+@contextmanager
+def listen(callback: Callable[[Progress], None]) -> Iterator[None]:
+    """Report what this thread does inside the block to ``callback`` too, beside ``config(progress=...)``."""
+    token = _listener.set(callback)
+    try:
+        yield
+    finally:
+        _listener.reset(token)
 
 
 @contextmanager

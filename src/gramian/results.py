@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -80,6 +81,11 @@ class FitSummary:
         head = f"{self.title[0]:<{width}} " + "   ".join(self.title[1:])
         return "\n".join([head, *(f"{label:<{width}} {text}" for label, text in self.lines)])
 
+    def _repr_html_(self) -> str:
+        """The same as a small table, for notebooks."""
+        head, *rest = (escape(part) for part in self.title)
+        return html_table(f"<strong>{head}</strong> {' · '.join(rest)}", self.lines)
+
     def to_dict(self) -> dict[str, Any]:
         """Facts as plain Python values."""
         return json.loads(self.to_json())
@@ -96,6 +102,22 @@ def _plain(value: Any) -> Any:
     if isinstance(value, np.generic):
         return value.item()
     raise TypeError(f"{type(value).__name__} has no JSON form")
+
+
+def html_table(caption: str, rows: Iterable[Sequence[str]], head: Sequence[str] = ()) -> str:
+    """Write a small table for notebooks; the first cell of a row names it. The caption is HTML already.
+
+    >>> html_table("Sizes", [("n", "1 < 2")])[-27:]
+    '>1 &lt; 2</td></tr></table>'
+    """
+    left = 'style="text-align:left"'
+    names = "".join(f'<th scope="col" {left}>{escape(name)}</th>' for name in head)
+    cells = [
+        f'<th scope="row" {left}>{escape(first)}</th>' + "".join(f"<td {left}>{escape(cell)}</td>" for cell in rest)
+        for first, *rest in rows
+    ]
+    body = "".join(f"<tr>{row}</tr>" for row in ([names] if head else []) + cells)
+    return f"<table><caption {left.replace('left', 'left;padding:0 0 .4em')}>{caption}</caption>{body}</table>"
 
 
 def percent(share: float) -> str:

@@ -50,7 +50,19 @@ def test_the_rings_are_parted_by_the_first_component(here):
     assert np.mean(high > (low.mean() + high.mean()) / 2) > 0.99
 
 
-COMMANDS = ["fit", "transform", "inverse", "predict", "score", "select", "compare", "doctor", "inspect", "demo"]
+COMMANDS = [
+    "fit",
+    "transform",
+    "inverse",
+    "predict",
+    "score",
+    "select",
+    "compare",
+    "doctor",
+    "inspect",
+    "report",
+    "demo",
+]
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,8 @@ import pytest
 from .pages import ROOT
 
 MODULES = [
-    f"gramian{name}" for name in ("", ".kernels", ".tables", ".models", ".preimage", ".selection", ".plots", ".testing")
+    f"gramian{name}"
+    for name in ("", ".kernels", ".tables", ".models", ".preimage", ".selection", ".charts", ".plots", ".testing")
 ]
 
 

@@ -14,6 +14,7 @@ GALLERY = sorted(EXAMPLES.glob("plot_*.py"))
 SLOW = {
     *("plot_paired_texts", "plot_random_projection", "plot_denoise_digits", "plot_probabilistic_pca"),
     *("plot_pca_four_ways", "plot_collinear_regressors", "plot_digits_subspaces", "plot_features_or_kernel"),
+    "plot_every_display",
 }
 
 

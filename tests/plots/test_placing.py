@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gramian.plots.placing import medians, push_apart
+from gramian.plots.placing import beside, medians, push_apart
 
 
 def overlaps(centres, sizes):
@@ -40,3 +40,30 @@ def test_the_name_of_a_ring_stands_on_the_ring(rng):
     places = medians(points, np.repeat([0, 1], [200, 50]), 2)
     np.testing.assert_allclose(np.linalg.norm(places[0]), 1)
     np.testing.assert_allclose(places[1], np.median(points[200:], axis=0), atol=0.1)
+
+
+def test_boxes_stay_in_the_room_that_there_is(rng):
+    centres, sizes = rng.uniform(0, 10, (12, 2)), np.full((12, 2), 1.5)
+    room = np.array([[0.0, 0.0], [10.0, 10.0]])
+    moved = push_apart(centres, sizes, room=room)
+    assert not overlaps(moved, sizes)
+    assert (moved >= 0.75 - 1e-6).all()
+    assert (moved <= 9.25 + 1e-6).all()
+
+
+def test_a_box_stands_beside_its_place_where_it_covers_nothing(rng):
+    anchors = np.array([[5.0, 5.0]])
+    size, room = np.array([[2.0, 1.0]]), np.array([[0.0, 0.0], [10.0, 10.0]])
+    above = rng.uniform([2, 5.2], [8, 7], (50, 2))  # points all over the upper side
+    (centre,) = beside(anchors, size, gap=0.1, posts=above, room=room, towards=np.zeros((1, 2)))
+    assert centre[1] < 5
+    assert not (np.abs(above - centre) < size / 2).all(axis=1).any()
+
+
+def test_a_box_goes_where_it_wishes_if_nothing_is_there():
+    places, none = np.zeros((2, 2)) + [[0], [5]], np.empty((0, 2))
+    room = np.array([[-9.0, -9.0], [9.0, 9.0]])
+    found = beside(
+        places, np.ones((2, 2)), gap=0.5, posts=none, room=room, towards=np.array([[-1.0, 0.0], [0.0, -1.0]])
+    )
+    np.testing.assert_allclose(found, [[-1, 0], [5, 4]])

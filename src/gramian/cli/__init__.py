@@ -7,6 +7,7 @@
                                                        figures   load, read, compare with what is there
                                                        select    read, ask the criteria
                                                        compare   fit, several times
+                                                       page      load, read, report
                                                        demo      fit digits, with pictures; tables to try
 
 A new method is a row in ``methods.py``.

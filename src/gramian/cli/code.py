@@ -9,6 +9,7 @@ import numpy as np
 
 from gramian.cli.inputs import Inputs, reading
 from gramian.cli.request import FitRequest
+from gramian.reports.program import arguments
 
 
 def fit_code(request: FitRequest, inputs: Inputs) -> list[str]:
@@ -46,7 +47,7 @@ def _imports(request: FitRequest, body: str) -> list[str]:
 def _reader(request: FitRequest, body: str) -> list[str]:
     """Import what reads tables, and set what is set."""
     reader = "read_views" if "read_views" in body else "read_table"
-    settings = [f"config({_listed(**request.settings)})"] if request.settings else []
+    settings = [f"config({arguments(**request.settings)})"] if request.settings else []
     return [f"from gramian.tables import {reader}", *settings]
 
 
@@ -62,12 +63,12 @@ def _reading(request: FitRequest, inputs: Inputs) -> tuple[str, list[str]]:
             f"y = {_call('rows', [request.y_table], columns=request.targets, **given)}"
         ]
     if request.targets is None and request.y_table is None:
-        read = f"read_table({_listed([request.table], columns=chosen, **given)})"
+        read = f"read_table({arguments([request.table], columns=chosen, **given)})"
         if request.row.needs != "label":
             return f"{read}.values", []
         return "X, y", [f"table = {read}; X, y = table.values, table.labels[{request.label!r}]"]
     files = [request.table] if request.y_table is None else [request.table, request.y_table]
-    read = f"read_views({_listed(files, x_columns=chosen, y_columns=request.targets, **given)})"
+    read = f"read_views({arguments(files, x_columns=chosen, y_columns=request.targets, **given)})"
     if not request.row.takes("target"):
         return ("X, y" if request.row.needs else "X"), [f"x, y = {read}; X, y = x.values, y.labels[{request.label!r}]"]
     column = "[:, 0]" if np.ndim(inputs.y) == 1 else ""
@@ -75,7 +76,7 @@ def _reading(request: FitRequest, inputs: Inputs) -> tuple[str, list[str]]:
 
 
 def _fitting(request: FitRequest, rows: str) -> list[str]:
-    model = f"{request.row.estimator.__name__}({_listed(**request.arguments)})"
+    model = f"{request.row.estimator.__name__}({arguments(**request.arguments)})"
     if request.standardizes:
         model = f"make_pipeline(Standardizer(), {model})"
     last = "model[-1]" if request.standardizes else "model"
@@ -92,10 +93,4 @@ def _fitting(request: FitRequest, rows: str) -> list[str]:
 
 
 def _call(name: str, words: Sequence[Any], **named: Any) -> str:
-    return f"{name}({_listed(words, **named)})"
-
-
-def _listed(words: Sequence[Any] = (), **named: Any) -> str:
-    """Write arguments as they stand in a call; those that are None are left out."""
-    given = (f"{name}={value!r}" for name, value in named.items() if value is not None)
-    return ", ".join([*map(repr, words), *given])
+    return f"{name}({arguments(words, **named)})"

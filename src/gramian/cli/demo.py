@@ -11,7 +11,7 @@ from gramian.cli.demo_tables import TABLES, write_tables
 from gramian.cli.fit import Fitted, fit
 from gramian.cli.report import as_text
 from gramian.cli.request import FitRequest
-from gramian.plots import new_figure, plot_scores, plot_spectrum
+from gramian.plots import ScoresDisplay, ScreeDisplay, new_figure
 from gramian.plots.style import Figure
 from gramian.tables import atomic
 
@@ -59,15 +59,16 @@ def draw_digits(linear: Fitted, curved: Fitted) -> Figure:
     figure, axes = new_figure(panels=2)
     for ax, fitted, title in zip(axes, (linear, curved), ("PCA", f"kernel PCA, {DIGITS_KERNEL}"), strict=True):
         digits = [label.removeprefix("d") for label in fitted.table.labels["digit"]]
-        plot_scores(fitted.scores, digits, fitted.estimator.explained_variance_ratio_, ax, title=title)
+        shares = fitted.estimator.explained_variance_ratio_
+        ScoresDisplay.from_scores(fitted.scores, shares, colour=digits, ellipses=None, ax=ax, title=title)
     return figure
 
 
 def draw_spectra(linear: Fitted, curved: Fitted) -> Figure:
     """Draw both spectra into one picture."""
     figure, (ax,) = new_figure()
-    plot_spectrum(linear.estimator.explained_variance_ratio_, ax, name="PCA")
-    plot_spectrum(curved.estimator.explained_variance_ratio_, ax, name="kernel PCA", title="What the components hold")
+    for fitted, name in ((linear, "PCA"), (curved, "kernel PCA")):
+        ScreeDisplay.from_estimator(fitted.estimator, ax=ax, name=name)
     return figure
 
 
@@ -78,6 +79,8 @@ def draw_rings() -> Figure:
     estimator = KernelPCA(n_components=2, kernel=RINGS_KERNEL)
     scores = estimator.fit_transform(points)
     figure, (left, right) = new_figure(panels=2)
-    plot_scores(points, labels, ax=left, title="Two rings").set(xlabel="x", ylabel="y")
-    plot_scores(scores, labels, estimator.explained_variance_ratio_, right, title=f"kernel PCA, {RINGS_KERNEL}")
+    rings = ScoresDisplay.from_scores(points, colour=labels, ellipses=None, ax=left, title="Two rings")
+    rings.ax_.set(xlabel="x", ylabel="y")
+    shares, title = estimator.explained_variance_ratio_, f"kernel PCA, {RINGS_KERNEL}"
+    ScoresDisplay.from_scores(scores, shares, colour=labels, ellipses=None, ax=right, title=title)
     return figure

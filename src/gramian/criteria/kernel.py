@@ -36,22 +36,27 @@ def kernel_criteria(kernel: Kernel, X: Any, seed: int = 0) -> tuple[Suggestion, 
     Learning Systems 2012.
     """
     rng = np.random.default_rng(seed)
-    n = X.shape[0]
-    rows = np.sort(rng.choice(n, ROWS, replace=False)) if n > ROWS else np.arange(n)
-    given = kernel.name == "precomputed"
-    A = X[rows][:, rows] if given else X[rows]
-    A = A.toarray() if sp.issparse(A) else np.asarray(A, dtype=np.float64)
+    n, given = X.shape[0], kernel.name == "precomputed"
+    A = sample(kernel, X, rng)
     values = centred_values(kernel, A)
     gap, source = largest_gap(values), "Jorgensen, Hansen 2012"
     if given or A.shape[1] < 2:
         why = "a precomputed kernel has no columns to shuffle" if given else "one column cannot be shuffled apart"
         return Suggestion(SHUFFLED, None, source, why), gap
-    limits = np.quantile(_shuffled(kernel, A, rng), QUANTILE, axis=0)
+    limits = np.quantile(shuffled_values(kernel, A, rng), QUANTILE, axis=0)
     k = run_length((values > limits) & (values > 1e-10 * values[0]))
     seen = f"{TABLES} tables" + (f" of {ROWS} rows" if n > ROWS else "")
     if k < len(values):
         seen += f", next {values[k]:.4g} of {limits[k]:.4g}"
     return Suggestion(SHUFFLED, k, source, seen), gap
+
+
+def sample(kernel: Kernel, X: Any, rng: np.random.Generator) -> Array:
+    """At most 500 rows, dense."""
+    n = X.shape[0]
+    rows = np.sort(rng.choice(n, ROWS, replace=False)) if n > ROWS else np.arange(n)
+    A = X[rows][:, rows] if kernel.name == "precomputed" else X[rows]
+    return A.toarray() if sp.issparse(A) else np.asarray(A, dtype=np.float64)
 
 
 def centred_values(kernel: Kernel, A: Array) -> Array:
@@ -61,7 +66,7 @@ def centred_values(kernel: Kernel, A: Array) -> Array:
         return np.linalg.eigvalsh(gram.toarray())[::-1][: min(gram.limit, len(A) - 1)]
 
 
-def _shuffled(kernel: Kernel, A: Array, rng: np.random.Generator) -> Array:
+def shuffled_values(kernel: Kernel, A: Array, rng: np.random.Generator) -> Array:
     """Eigenvalues of tables with every column in an order of its own, a row each."""
     seeds = rng.spawn(TABLES)
 

@@ -86,8 +86,14 @@ def horn(found: Variances, *, correlation: bool, tables: int = TABLES, seed: int
 
 def component_limits(columns: Array, freedom: float, *, correlation: bool, tables: int, seed: int) -> Array:
     """What the k-th variance of a random table passes once in twenty."""
+    drawn = random_variances(columns, freedom, correlation=correlation, tables=tables, seed=seed)
+    return np.quantile(drawn, QUANTILE, axis=0)
+
+
+def random_variances(columns: Array, freedom: float, *, correlation: bool, tables: int, seed: int) -> Array:
+    """Variances of the components of random tables, a row each."""
     values_of = (lambda C: descending(correlation_of(C))) if correlation else descending
-    return np.quantile(random_values(columns, freedom, tables=tables, seed=seed, values_of=values_of), QUANTILE, axis=0)
+    return random_values(columns, freedom, tables=tables, seed=seed, values_of=values_of)
 
 
 def passed_limits(found: Variances, limits: Array, tables: int) -> Suggestion:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import RegressorMixin
 
 from gramian import mixing
 from gramian.criteria import Suggestion
 from gramian.estimators.auto import at_least_one
 from gramian.estimators.base import Clock, chosen_facts, chosen_lines, describe
 from gramian.estimators.cca_tests import CanonicalTests
+from gramian.estimators.foundation import BaseEstimator
 from gramian.estimators.pairs_auto import choose_pairs
 from gramian.estimators.two_blocks import Blocks, Scaled, complete_rows
 from gramian.estimators.two_views import TwoViews

@@ -141,7 +141,7 @@ def wilks_test(rho: Array, ranks: tuple[int, int], n: float) -> CanonicalTest:
 
 def permutation_test(X: Any, Y: Any, m: int, n_permutations: int, rng: np.random.Generator) -> CanonicalTest:
     """Permutation test of the first m canonical correlations of checked rows."""
-    Ux, Uy = _whitened(X), _whitened(Y)
+    Ux, Uy = whitened(X), whitened(Y)
     A, rho, Bt = np.linalg.svd(Ux.T @ Uy, full_matrices=True)
     Sx, Sy = Ux @ A, Uy @ Bt.T
     m = min(len(rho), m)
@@ -167,7 +167,7 @@ def _logarithms(rho: Array) -> Array:
     return np.log(np.maximum(1 - np.minimum(rho, 1.0) ** 2, np.finfo(np.float64).eps))
 
 
-def _whitened(view: Any) -> Array:
+def whitened(view: Any) -> Array:
     """Orthonormal scores of all directions of a view that have variance."""
     A = Data(view, scale=True).toarray()
     U, s, _ = np.linalg.svd(A, full_matrices=False)

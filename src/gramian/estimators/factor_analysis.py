@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator, DensityMixin
+from sklearn.base import DensityMixin
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.adequacy import bartlett_sphericity, fit_indices, kmo
@@ -14,6 +14,7 @@ from gramian.criteria import Suggestion
 from gramian.estimators import factor_checks as checks
 from gramian.estimators.base import Clock, ProjectionTransformer, accumulate
 from gramian.estimators.factor_text import loadings_table, summarize_factors
+from gramian.estimators.foundation import BaseEstimator
 from gramian.estimators.probabilistic_pca import ProbabilisticPCA
 from gramian.estimators.streams import Stream, by_blocks
 from gramian.estimators.validation import all_or_nothing, check_choice, check_squares, check_weights, validate

@@ -23,7 +23,7 @@ def loadings_table(
     d, k = loadings.shape
     common = np.einsum("ij,jl,il->i", loadings, correlation, loadings)
     sums = np.einsum("jl,il,ij->j", correlation, loadings, loadings)
-    rows = _order(loadings) if sort else np.arange(d)
+    rows = order_of_loadings(loadings) if sort else np.arange(d)
     heads = [f"factor {j + 1}" for j in range(k)]
     labels = [names[int(i)] for i in rows]
     foot = ("sum of squares", "share of variance", "cumulative")
@@ -45,7 +45,7 @@ def loadings_table(
     return "\n".join(lines)
 
 
-def _order(loadings: Array) -> Array:
+def order_of_loadings(loadings: Array) -> Array:
     """Rows by the factor they load on most, then by how much."""
     size = np.abs(loadings)
     return np.lexsort((-size.max(axis=1), size.argmax(axis=1)))

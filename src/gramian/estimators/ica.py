@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, DensityMixin
+from sklearn.base import DensityMixin
 from sklearn.utils.validation import check_is_fitted
 
 from gramian import mixing
 from gramian.estimators.base import Clock, ProjectionTransformer, describe, random_generator
+from gramian.estimators.foundation import BaseEstimator
 from gramian.estimators.streams import by_blocks
 from gramian.estimators.validation import all_or_nothing, check_components, validate, whole_number
 from gramian.estimators.warnings import ConvergenceWarning, RankWarning, SubGaussianWarning, warn

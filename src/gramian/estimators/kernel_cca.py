@@ -6,12 +6,13 @@ from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.estimators.base import Clock, random_generator
 from gramian.estimators.cca import check_ridge
+from gramian.estimators.foundation import BaseEstimator
 from gramian.estimators.kernel_cca_streams import held_out_part, more_pairs, seen_pairs, told_held
 from gramian.estimators.kernel_cca_text import summarize_pairs
 from gramian.estimators.kernel_folds import held_out_correlations, partition

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -17,6 +17,7 @@ from gramian.estimators.distances import (
     lengths,
     warn_of_underflow,
 )
+from gramian.estimators.foundation import BaseEstimator
 from gramian.estimators.kernel_kmeans_streams import SeenMeans, by_passes, by_steps, keep_means, one_pass
 from gramian.estimators.kernel_kmeans_text import check_clustering, summarise, warn_of
 from gramian.estimators.kernel_streams import KEPT_FEATURES, KernelStream, has_landmarks, next_rows

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.estimators.base import Clock
 from gramian.estimators.distances import check_similarities, lengths, warn_of_underflow
+from gramian.estimators.foundation import BaseEstimator
 from gramian.estimators.low_rank import add_low_rank, left_of, low_rank
 from gramian.estimators.streams import by_blocks
 from gramian.estimators.targets import KernelInput, check_labels

@@ -6,12 +6,13 @@ from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.config import memory_budget
 from gramian.estimators.base import Clock
 from gramian.estimators.distances import check_similarities
+from gramian.estimators.foundation import BaseEstimator
 from gramian.estimators.low_rank import add_low_rank, low_rank, mapped_rows
 from gramian.estimators.streams import by_blocks
 from gramian.estimators.svm_text import most_negative, warn_of, write

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from gramian import mixing
@@ -20,6 +19,7 @@ from gramian.estimators.base import (
     warn_of,
 )
 from gramian.estimators.diagnostics import ComponentDiagnostics
+from gramian.estimators.foundation import BaseEstimator
 from gramian.estimators.probabilistic_pca import ProbabilisticPCA
 from gramian.estimators.streams import Stream, by_blocks
 from gramian.estimators.validation import (

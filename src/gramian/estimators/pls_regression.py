@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sklearn.base import BaseEstimator
-
+from gramian.estimators.foundation import BaseEstimator
 from gramian.estimators.regression import ComponentRegressor
 from gramian.estimators.validation import check_choice
 from gramian.results import Array

@@ -6,9 +6,10 @@ from abc import abstractmethod
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import RegressorMixin
 
 from gramian.estimators.base import Clock, describe
+from gramian.estimators.foundation import BaseEstimator
 from gramian.estimators.two_blocks import Blocks, Scaled
 from gramian.estimators.two_views import TwoViews
 from gramian.estimators.validation import check_choice, check_components

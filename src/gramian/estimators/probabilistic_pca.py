@@ -6,12 +6,13 @@ from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, DensityMixin
+from sklearn.base import DensityMixin
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.criteria import Suggestion
 from gramian.estimators.auto import choose_from_moments
 from gramian.estimators.base import Clock, ProjectionTransformer, accumulate, random_generator
+from gramian.estimators.foundation import BaseEstimator
 from gramian.estimators.gaussian_text import summarize_model
 from gramian.estimators.streams import Stream, by_blocks
 from gramian.estimators.validation import (

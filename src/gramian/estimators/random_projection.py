@@ -8,11 +8,11 @@ from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.config import format_bytes, memory_budget
 from gramian.estimators.base import Clock, ProjectionTransformer, describe, random_generator
+from gramian.estimators.foundation import BaseEstimator
 from gramian.estimators.streams import first_rows
 from gramian.estimators.validation import all_or_nothing, check_components, validate
 from gramian.estimators.warnings import RankWarning, warn

@@ -6,9 +6,10 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from gramian.estimators.foundation import BaseEstimator
 from gramian.estimators.streams import by_blocks, column_moments
 from gramian.estimators.validation import all_or_nothing, check_weights, validate
 from gramian.operators import Data, Rows

@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import validate_data
 
+from gramian.estimators import callbacks
 from gramian.operators import Moments, Rows
 from gramian.results import Array
 from gramian.spaces import SingularBasis
@@ -210,13 +211,13 @@ def how_many(n_components: Any, basis: SingularBasis) -> int:
 
 
 def all_or_nothing(fit: Callable[..., Any]) -> Callable[..., Any]:
-    """Let a fit that fails or is interrupted leave the estimator as it was before the call."""
+    """Let a fit that fails or is interrupted leave the estimator as it was before the call, and tell its callbacks."""
 
     @functools.wraps(fit)
     def wrapped(self: Any, *args: Any, **kwargs: Any) -> Any:
         before = dict(self.__dict__)
         try:
-            return fit(self, *args, **kwargs)
+            return callbacks.call(fit, self, *args, **kwargs)
         except BaseException:
             self.__dict__.clear()
             self.__dict__.update(before)

@@ -131,7 +131,8 @@ def state_of(value: Any) -> dict[str, Any]:
         return {key: getattr(value, key) for key in fields}
     state = vars(value)
     computed = {key for key in state if isinstance(getattr_static(type(value), key, None), cached_property)}
-    return {key: part for key, part in state.items() if key not in computed}
+    passing = {"_skl_callbacks"}  # who watches a fit is no part of it
+    return {key: part for key, part in state.items() if key not in computed | passing}
 
 
 def _digits(value: int, path: tuple[str, ...]) -> str:

@@ -1,9 +1,9 @@
-"""Pictures of scores and spectra, drawn on matplotlib axes without touching pyplot's state.
+"""Pictures in scikit-learn's Display convention, drawn with matplotlib.
 
 ::
 
-    scores, labels, shares --> plot_scores(...)   --> Axes
-    shares                 --> plot_spectrum(...) --> Axes --> ax.figure.savefig(...)
+    fitted estimator, rows --> ScreeDisplay.from_estimator(...) --> display.ax_, display.figure_
+    gramian.charts.scree(...) --> ScreeDisplay(chart).plot(ax)
 """
 
 try:
@@ -11,8 +11,35 @@ try:
 except ModuleNotFoundError:
     raise ModuleNotFoundError('gramian.plots needs matplotlib: pip install "gramian[plot]"') from None
 
-from gramian.plots.scores import plot_scores
-from gramian.plots.spectrum import plot_spectrum
+from gramian.plots.calibration import CVCurveDisplay, ImportanceDisplay, PredictedDisplay
+from gramian.plots.certificates import LikelihoodDisplay, ResidualsDisplay
+from gramian.plots.contributions import ContributionsDisplay
+from gramian.plots.loadings import HeatDisplay, LoadingsDisplay
+from gramian.plots.outliers import OutliersDisplay
+from gramian.plots.planes import ContoursDisplay, RegionsDisplay
+from gramian.plots.reconstructions import ReconstructionsDisplay
+from gramian.plots.scores import BiplotDisplay, ScoresDisplay
+from gramian.plots.scree import ScreeDisplay
 from gramian.plots.style import new_figure
+from gramian.plots.views import CorrelationsDisplay, PairedDisplay
 
-__all__ = ["new_figure", "plot_scores", "plot_spectrum"]
+__all__ = [
+    "BiplotDisplay",
+    "CVCurveDisplay",
+    "ContoursDisplay",
+    "ContributionsDisplay",
+    "CorrelationsDisplay",
+    "HeatDisplay",
+    "ImportanceDisplay",
+    "LikelihoodDisplay",
+    "LoadingsDisplay",
+    "OutliersDisplay",
+    "PairedDisplay",
+    "PredictedDisplay",
+    "ReconstructionsDisplay",
+    "RegionsDisplay",
+    "ResidualsDisplay",
+    "ScoresDisplay",
+    "ScreeDisplay",
+    "new_figure",
+]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from html import escape
 from typing import Any
 
 from gramian.criteria import Suggestion
+from gramian.results import html_table
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,24 @@ class HowMany:
                 *([f"note: {self.note}"] if self.note else []),
             ]
         )
+
+    def _repr_html_(self) -> str:
+        """The same table, for notebooks."""
+        n, d = self.shape
+        rows = [
+            (
+                f"{'★ ' if line.criterion == self.decided_by else ''}{line.criterion}",
+                "-" if line.k is None else str(line.k),
+                line.reference,
+                line.detail,
+            )
+            for line in self.table
+        ]
+        caption = (
+            f"<strong>{escape(self.method)}</strong> {n:,} x {d:,} · {escape(self.basis)} · {self.recommended}, as ★ "
+            f"says, which decides{' · ' + escape(self.note) if self.note else ''}"
+        )
+        return html_table(caption, rows, ("criterion", "k", "reference", "detail"))
 
     def to_dict(self) -> dict[str, Any]:
         """The same as plain Python values."""

@@ -131,6 +131,12 @@ class Diagnosis:
         return tuple(finding.code for finding in self.findings)
 
     def __str__(self) -> str:
+        return str(self._summary())
+
+    def _repr_html_(self) -> str:
+        return self._summary()._repr_html_()
+
+    def _summary(self) -> FitSummary:
         lines = []
         for finding in self.findings:
             lines += [(finding.severity, finding.message), ("", finding.remedy)]
@@ -140,7 +146,7 @@ class Diagnosis:
             lines.append(("kernel", f"{self.facts['kernel']}{spread}"))
         lines += [("looked at", text) for text in self.looked_at]
         n, d = self.shape
-        return str(FitSummary(("Diagnosis", f"{n:,} x {d:,}", self._count()), tuple(lines)))
+        return FitSummary(("Diagnosis", f"{n:,} x {d:,}", self._count()), tuple(lines))
 
     def _count(self) -> str:
         counts = [(sum(f.severity == grade for f in self.findings), grade) for grade in GRAVITY]

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 from gramian.config import one_blas_thread
+from gramian.estimators.callbacks import unwatched
 from gramian.estimators.warnings import GramianWarning
 from gramian.operators import Moments
 from gramian.operators.compressed import from_moments
@@ -96,7 +97,7 @@ def quiet_fit(estimator: Any, *arguments: Any, **more: Any) -> tuple[Any, bool]:
     """Fit a clone without a word, and say whether it would have warned."""
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always", GramianWarning)
-        fitted = clone(estimator).fit(*arguments, **more)
+        fitted = unwatched(clone(estimator)).fit(*arguments, **more)
     return fitted, any(issubclass(warning.category, GramianWarning) for warning in heard)
 
 

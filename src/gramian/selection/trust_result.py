@@ -77,6 +77,12 @@ class Trust:
         return tuple(tuple(at + 1 for at in group) for group in groups)
 
     def __str__(self) -> str:
+        return str(self._summary())
+
+    def _repr_html_(self) -> str:
+        return self._summary()._repr_html_()
+
+    def _summary(self) -> FitSummary:
         n, d = self.shape
         title = ["Trust", self.estimator, f"{n:,} x {d:,}", f"{percent(self.level)} intervals by {self._how()}"]
         v = self.values
@@ -107,7 +113,7 @@ class Trust:
             lines.append(("note", f"the fit warned in {self.warned:,} of {self.draws:,} draws."))
         if self.refused:
             lines.append(("note", f"{self.refused:,} of {self.draws:,} draws could not be fitted and were left out."))
-        return str(FitSummary(tuple(title), tuple(lines)))
+        return FitSummary(tuple(title), tuple(lines))
 
     def _how(self) -> str:
         return f"{self.draws:,} bootstrap draws of {self.route}" if self.draws else f"the {self.route}"

@@ -1,0 +1,109 @@
+"""What every chart says of itself, and what it asks of an estimator."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from gramian.results import Array
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chart:
+    """Data of a picture with the words that belong to it.
+
+    Attributes
+    ----------
+    title : str
+        What the picture shows.
+    xlabel, ylabel : str
+        Names of the axes, with units or shares of variance.
+    notes : tuple of str
+        What a reader should be told beside the picture.
+
+    Examples
+    --------
+    >>> from gramian import charts
+    >>> issubclass(charts.Scree, charts.Chart)
+    True
+    """
+
+    title: str = ""
+    xlabel: str = ""
+    ylabel: str = ""
+    notes: tuple[str, ...] = ()
+
+
+def last_step(estimator: Any, X: Any = None) -> tuple[Any, Any]:
+    """The fitted estimator at the end of a pipeline, and rows as they reach it."""
+    check_is_fitted(estimator)
+    if not hasattr(estimator, "steps"):
+        return estimator, X
+    before = estimator[:-1]
+    return estimator[-1], X if X is None or not len(before.steps) else before.transform(X)
+
+
+def need_rows(X: Any, chart: str, what: str = "X=..., the rows to draw") -> Any:
+    """Refuse a chart of rows without rows."""
+    if X is None:
+        raise ValueError(f"the {chart} chart needs rows. Give {what}.")
+    return X
+
+
+def refuse(estimator: Any, chart: str, remedy: str) -> TypeError:
+    """An error for an estimator that cannot give a chart."""
+    return TypeError(f"{type(estimator).__name__} gives no {chart} chart. {remedy}")
+
+
+def check_picks(components: Sequence[int], count: int, sizes: tuple[int, ...], noun: str = "component") -> list[int]:
+    """Check which components are asked for, counted from 0."""
+    picks = [int(at) for at in np.atleast_1d(np.asarray(components))]
+    if len(picks) not in sizes:
+        words = " or ".join(map(str, sizes))
+        raise ValueError(f"components={components!r} names {len(picks)} of them; {words} are expected.")
+    for at in picks:
+        if not 0 <= at < count:
+            raise ValueError(
+                f"components={components!r}: there is no {noun} {at} (counted from 0; {count} were fitted). "
+                "Choose others, or fit more."
+            )
+    return picks
+
+
+def column_names(estimator: Any, d: int) -> tuple[str, ...]:
+    """Names of the columns, as the fit saw them, or their numbers, from 0."""
+    names = getattr(estimator, "feature_names_in_", None)
+    return tuple(f"column {j}" for j in range(d)) if names is None else tuple(str(name) for name in names)
+
+
+def row_names(X: Any, n: int, names: Sequence[Any] | None = None) -> tuple[str, ...] | None:
+    """Names of the rows: those given, or the index of a data frame if that is text."""
+    if names is not None:
+        if len(names) != n:
+            raise ValueError(f"names has {len(names)} entries for {n} rows.")
+        return tuple(str(name) for name in names)
+    index = getattr(X, "index", None)
+    if index is None or callable(index) or len(index) == 0 or not isinstance(index[0], str):
+        return None
+    return tuple(str(name) for name in index)
+
+
+def like(X: Any, rows: Array) -> Any:
+    """Rows in the kind of table that X is, so that names of columns agree with those of the fit."""
+    columns = getattr(X, "columns", None)
+    if columns is None:
+        return rows
+    return type(X)({name: rows[:, j] for j, name in enumerate(columns)})
+
+
+def one_target(y: Any, target: int) -> Array:
+    """One column of the targets."""
+    Y = np.asarray(y, dtype=np.float64)
+    Y = Y.reshape(len(Y), -1)
+    if not 0 <= target < Y.shape[1]:
+        raise ValueError(f"target={target!r}: there are {Y.shape[1]} targets, counted from 0.")
+    return Y[:, target]

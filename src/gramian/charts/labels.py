@@ -1,0 +1,111 @@
+"""What components are called, what they hold, and where columns stand on an axis."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+
+from gramian.estimators import (
+    CCA,
+    ICA,
+    PLSSVD,
+    FactorAnalysis,
+    KernelCCA,
+    PLSCanonical,
+    ProbabilisticPCA,
+    RandomProjection,
+)
+from gramian.estimators.regression import ComponentRegressor
+from gramian.results import Array, percent
+
+#: Columns from which on they are taken for channels of a spectrum, if they have an order.
+CHANNELS = 20
+
+
+@singledispatch
+def shares_of(estimator: Any) -> Array | None:
+    """Shares of the variance that the components hold, if they are known."""
+    found = getattr(estimator, "explained_variance_ratio_", None)
+    return None if found is None else np.asarray(found, dtype=np.float64)
+
+
+@shares_of.register
+def _(estimator: ProbabilisticPCA) -> Array:
+    # Columns of W are orthogonal: with the noise along them, their squares are the variances of the model.
+    squares = np.sum(estimator.loadings_.astype(np.float64) ** 2, axis=0)
+    noise = float(estimator.noise_variance_)
+    return (squares + noise) / (squares.sum() + len(estimator.loadings_) * noise)
+
+
+@shares_of.register
+def _(estimator: FactorAnalysis) -> Array:
+    # Sums of squares of leaning factors are the diagonal of Phi L'L, so that they add up to the communalities.
+    L = estimator.loadings_.astype(np.float64)
+    return np.einsum("jl,il,ij->j", estimator.factor_correlation_, L, L) / len(L)
+
+
+@shares_of.register
+def _(estimator: ComponentRegressor) -> Array:
+    return estimator.x_explained_
+
+
+def noun_of(estimator: Any) -> str:
+    """What a component is called."""
+    nouns = {FactorAnalysis: "factor", ICA: "source", RandomProjection: "direction"}
+    pairs = (CCA, KernelCCA, PLSCanonical, PLSSVD)
+    found = (noun for kind, noun in nouns.items() if isinstance(estimator, kind))
+    return next(found, "pair" if isinstance(estimator, pairs) else "component")
+
+
+def label_of(estimator: Any, at: int) -> str:
+    """Name of the axis of component ``at``, with what it holds.
+
+    >>> from gramian import PCA
+    >>> label_of(PCA(2).fit([[0.0, 1.0], [2.0, 0.0], [4.0, 1.5]]), 0)
+    'component 1 (88.8 % of variance)'
+    """
+    name = f"{noun_of(estimator)} {at + 1}"
+    correlations = getattr(estimator, "correlations_", None)
+    if correlations is not None:
+        return f"{name} (correlation {correlations[at]:.2f})"
+    shares = shares_of(estimator)
+    if shares is None:
+        return name
+    if isinstance(estimator, ComponentRegressor):
+        return f"{name} ({percent(shares[at])} of X, {percent(estimator.y_explained_[at])} of y)"
+    return f"{name} ({percent(shares[at])} of variance)"
+
+
+def positions_of(names: Sequence[str]) -> Array | None:
+    """Places of columns that have an order, as wavelengths have; None for columns that have none.
+
+    Names that are the same but for one number that rises or falls are places, from 20 columns on.
+
+    >>> positions_of([f"nm {at}" for at in range(400, 800, 20)])[:3]
+    array([400., 420., 440.])
+    >>> positions_of(["fat", "water"]) is None
+    True
+    """
+    if len(names) < CHANNELS:
+        return None
+    parts = [re.fullmatch(r"(\D*?)(-?\d+(?:\.\d+)?)(\D*)", name) for name in names]
+    known = [part for part in parts if part is not None]
+    if len(known) < len(names) or len({(part[1], part[3]) for part in known}) > 1:
+        return None
+    places = np.array([float(part[2]) for part in known])
+    steps = np.diff(places)
+    return places if (steps > 0).all() or (steps < 0).all() else None
+
+
+def position_label(names: Sequence[str]) -> str:
+    """What the places of columns are places of.
+
+    >>> position_label(["nm 400", "nm 420"]), position_label(["400", "420"])
+    ('nm', 'column')
+    """
+    word = re.sub(r"[\d.]+", "", names[0]).strip(" _-:.")
+    return word if len(word) > 1 else "column"

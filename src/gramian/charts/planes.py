@@ -1,0 +1,236 @@
+"""Functions over the plane of two columns: components as contours, classes as regions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_regressor
+from sklearn.utils.validation import check_is_fitted
+
+from gramian.charts.base import Chart, check_picks, column_names, last_step, like, need_rows, refuse
+from gramian.charts.colouring import colouring
+from gramian.charts.labels import label_of, noun_of
+from gramian.charts.points import MANY, Points, thin
+from gramian.results import Array
+
+#: Points of the grid along an axis.
+GRID = 150
+
+
+@dataclass(frozen=True, kw_only=True)
+class Contours(Chart):
+    """Scores of components over the plane.
+
+    Attributes
+    ----------
+    x, y : (a,), (b,) arrays
+        The grid.
+    values : (m, b, a) array
+        Scores of the components shown.
+    labels : tuple of str
+        Names of the components, with their shares.
+    points : Points
+        The rows.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from gramian import KernelPCA, charts
+    >>> X, _ = make_moons(100, noise=0.05, random_state=0)
+    >>> charts.contours(KernelPCA(4, kernel="rbf(sigma=0.5)").fit(X), X, components=(0, 1), grid=50).values.shape
+    (2, 50, 50)
+    """
+
+    x: Array
+    y: Array
+    values: Array
+    labels: tuple[str, ...]
+    points: Points
+
+
+@dataclass(frozen=True, kw_only=True)
+class Regions(Chart):
+    """Classes over the plane.
+
+    Attributes
+    ----------
+    x, y : (a,), (b,) arrays
+        The grid.
+    codes : (b, a) array of int
+        Class at each point of the grid.
+    classes : tuple of str
+    decision : (b, a) array or None
+        Decision function of a classifier of two classes: zero at the border, one at the margin.
+    points : Points
+        The rows, coloured by their classes.
+    support : (s, 2) array or None
+        Support vectors.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from gramian import KernelSVC, charts
+    >>> X, y = make_moons(100, noise=0.1, random_state=0)
+    >>> chart = charts.regions(KernelSVC(10, kernel="rbf(sigma=0.5)").fit(X, y), X, y)
+    >>> chart.classes, chart.codes.shape
+    (('0', '1'), (150, 150))
+    """
+
+    x: Array
+    y: Array
+    codes: Array
+    classes: tuple[str, ...]
+    decision: Array | None
+    points: Points
+    support: Array | None = None
+
+
+def contours(
+    estimator: Any,
+    X: Any = None,
+    *,
+    components: Sequence[int] | None = None,
+    columns: Sequence[int] = (0, 1),
+    colour: Any = None,
+    grid: int = GRID,
+    many: int = MANY,
+) -> Contours:
+    """Return scores of components over the plane of two columns.
+
+    Parameters
+    ----------
+    estimator : fitted estimator
+        With ``transform``; kernel PCA is meant.
+    X : (n, d) array or data frame
+        Rows, which set the frame. Columns that are not drawn are held at their medians.
+    components : ints, optional
+        Which, counted from 0; the first six by default.
+    columns : two ints
+        Columns of the plane, counted from 0.
+    colour : (n,) array, optional
+        A column to colour the rows by.
+    grid : int
+        Points of the grid along an axis.
+    many : int
+        Rows from which on cells of a density stand for points.
+
+    Returns
+    -------
+    Contours
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from gramian import KernelPCA, charts
+    >>> X, _ = make_moons(100, noise=0.05, random_state=0)
+    >>> charts.contours(KernelPCA(2, kernel="rbf(sigma=0.5)").fit(X), X).xlabel
+    'column 0'
+    """
+    check_is_fitted(estimator)
+    if not hasattr(estimator, "transform"):
+        raise refuse(estimator, "contours", "It has no transform; for classes use charts.regions.")
+    plane = _plane(estimator, X, columns, colour, grid, many, "contours")
+    T = np.asarray(estimator.transform(plane.rows))
+    model, _ = last_step(estimator)
+    count = T.shape[1]
+    picks = check_picks(
+        range(min(6, count)) if components is None else components, count, tuple(range(1, count + 1)), noun_of(model)
+    )
+    values = np.stack([T[:, at].reshape(grid, grid) for at in picks]).astype(np.float64)
+    labels = tuple(label_of(model, at) for at in picks)
+    return Contours(title="Components over the plane", **plane.fields, values=values, labels=labels)
+
+
+def regions(
+    estimator: Any,
+    X: Any = None,
+    y: Any = None,
+    *,
+    columns: Sequence[int] = (0, 1),
+    grid: int = GRID,
+    many: int = MANY,
+) -> Regions:
+    """Return the class that a fitted classifier, or clustering, gives every point of the plane of two columns.
+
+    Parameters
+    ----------
+    estimator : fitted classifier or clustering
+        With ``predict``; support vectors are marked if it has them.
+    X : (n, d) array or data frame
+        The rows of the fit, which set the frame. Columns that are not drawn are held at their medians.
+    y : (n,) array, optional
+        Classes of the rows; what the estimator predicts if not given.
+    columns : two ints
+        Columns of the plane, counted from 0.
+    grid : int
+        Points of the grid along an axis.
+    many : int
+        Rows from which on cells of a density stand for points.
+
+    Returns
+    -------
+    Regions
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from gramian import KernelSVC, charts
+    >>> X, y = make_moons(100, noise=0.1, random_state=0)
+    >>> charts.regions(KernelSVC(10, kernel="rbf(sigma=0.5)").fit(X, y), X, y).support.shape[1]
+    2
+    """
+    check_is_fitted(estimator)
+    if not hasattr(estimator, "predict") or is_regressor(estimator) or hasattr(estimator, "correlations_"):
+        raise refuse(
+            estimator, "regions", "It predicts no classes; use a classifier, a clustering, or charts.predicted."
+        )
+    need_rows(X, "regions")
+    labels = np.asarray(estimator.predict(X) if y is None else y)
+    plane = _plane(estimator, X, columns, labels.astype(str), grid, many, "regions")
+    classes = [str(name) for name in getattr(estimator, "classes_", np.unique(labels))]
+    guesses = np.asarray(estimator.predict(plane.rows)).astype(str)
+    code = {name: at for at, name in enumerate(dict.fromkeys([*classes, *np.unique(guesses)]))}
+    decision = None
+    if len(classes) == 2 and hasattr(estimator, "decision_function"):
+        decision = np.asarray(estimator.decision_function(plane.rows), dtype=np.float64).reshape(grid, grid)
+    model, _ = last_step(estimator)
+    support = getattr(model, "support_", None)
+    table = np.asarray(X, dtype=np.float64)[:, list(columns)]
+    fits = support is not None and len(support) and support.max() < len(table)
+    return Regions(
+        title=f"Regions of {type(model).__name__}",
+        **plane.fields,
+        codes=np.array([code[guess] for guess in guesses]).reshape(grid, grid),
+        classes=tuple(code),
+        decision=decision,
+        support=table[support] if fits else None,
+    )
+
+
+@dataclass(frozen=True)
+class _Plane:
+    """Rows of the grid, and what both charts say of it."""
+
+    rows: Any
+    fields: dict[str, Any]
+
+
+def _plane(estimator: Any, X: Any, columns: Sequence[int], colour: Any, grid: int, many: int, chart: str) -> _Plane:
+    table = np.asarray(need_rows(X, chart), dtype=np.float64)
+    if table.ndim != 2 or table.shape[1] < 2:
+        raise ValueError(f"X has shape {table.shape}; the {chart} chart needs at least two columns.")
+    i, j = check_picks(columns, table.shape[1], (2,), "column")
+    ends = [(table[:, at].min(), table[:, at].max()) for at in (i, j)]
+    x, y = (np.linspace(low - 0.08 * (high - low), high + 0.08 * (high - low), grid) for low, high in ends)
+    rows = np.tile(np.median(table, axis=0), (grid * grid, 1))
+    rows[:, i], rows[:, j] = np.tile(x, grid), np.repeat(y, grid)
+    names = column_names(estimator, table.shape[1])
+    points = thin(table[:, [i, j]], colouring(colour, len(table)), many)
+    notes = [points.note] if points.note else []
+    if table.shape[1] > 2:
+        notes.append(f"the other {table.shape[1] - 2} columns are held at their medians")
+    fields = {"xlabel": names[i], "ylabel": names[j], "x": x, "y": y, "points": points, "notes": tuple(notes)}
+    return _Plane(like(X, rows), fields)

@@ -1,0 +1,230 @@
+"""Two views of the same rows: correlations of their scores, and the scores in pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from gramian.charts.base import Chart, check_picks, last_step, need_rows, refuse, row_names
+from gramian.charts.colouring import colouring
+from gramian.charts.points import MANY, Points, thin
+from gramian.estimators import CCA
+from gramian.estimators.base import random_generator
+from gramian.estimators.cca_tests import whitened
+from gramian.results import Array
+
+#: Shufflings for the band: plain CCA needs one small decomposition each, others a fit.
+SHUFFLES, FITS = 200, 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class Correlations(Chart):
+    """Canonical correlations beside those of rows paired at random.
+
+    Attributes
+    ----------
+    values : (K,) array
+    plain : (K,) array or None
+        Plain correlations of the scores of the fit, where a ridge makes the values smaller than these.
+    held_out : (m,) array or None
+        Correlations of rows that were left out of the fit, if the estimator knows them.
+    middle, high : (K,) arrays or None
+        50 % and 95 % quantiles over shuffled rows: what chance gives.
+    p_values : (K,) array or None
+        Chance of as large a correlation among what the pairs before it leave; never below an earlier one.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_linnerud
+    >>> from gramian import CCA, charts
+    >>> X, Y = load_linnerud(return_X_y=True)
+    >>> charts.correlations(CCA().fit(X, Y)).values.round(3)
+    array([0.796, 0.201, 0.073])
+    """
+
+    values: Array
+    plain: Array | None = None
+    held_out: Array | None = None
+    middle: Array | None = None
+    high: Array | None = None
+    p_values: Array | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Paired(Chart):
+    """Scores of one view against those of the other.
+
+    Attributes
+    ----------
+    points : Points
+    correlation : float
+        Of the rows given.
+    names : tuple of str or None
+        Names of all rows.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_linnerud
+    >>> from gramian import CCA, charts
+    >>> X, Y = load_linnerud(return_X_y=True)
+    >>> round(charts.paired(CCA().fit(X, Y), X, Y).correlation, 3)
+    0.796
+    """
+
+    points: Points
+    correlation: float
+    names: tuple[str, ...] | None = None
+
+
+def correlations(
+    estimator: Any, X: Any = None, Y: Any = None, *, shuffles: int | None = None, random_state: Any = None
+) -> Correlations:
+    """Return canonical correlations and, with rows, what shuffled rows give.
+
+    For plain CCA (ridge = 0) the band of a pair is that of the largest correlation of what the pairs before it leave of
+    both views. With a ridge, or kernels, the estimator is fitted to shuffled rows, and the band of a pair is that of
+    the same pair of those fits: for later pairs it asks for a little too much.
+
+    Parameters
+    ----------
+    estimator : fitted CCA or KernelCCA
+    X, Y : rows of both views, optional
+        Those of the fit, for the band.
+    shuffles : int, optional
+        How many; 200 for plain CCA, 20 fits otherwise.
+    random_state : int, Generator, RandomState or None
+        Seed. None is a fixed seed.
+
+    Returns
+    -------
+    Correlations
+
+    References
+    ----------
+    Winkler, Renaud, Smith, Nichols, Permutation inference for canonical correlation analysis, NeuroImage 2020.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_linnerud
+    >>> from gramian import CCA, charts
+    >>> X, Y = load_linnerud(return_X_y=True)
+    >>> chart = charts.correlations(CCA().fit(X, Y), X, Y)
+    >>> chart.values > chart.high
+    array([ True, False, False])
+    """
+    model, X = last_step(estimator, X)
+    values = getattr(model, "correlations_", None)
+    if values is None:
+        raise refuse(model, "correlations", "Use CCA or KernelCCA.")
+    if (X is None) != (Y is None):
+        raise ValueError("the correlations chart needs both views or none. Give X=... and Y=...")
+    plain = isinstance(model, CCA) and not np.any(model.ridge)
+    drawn, notes = None, []
+    if X is not None:
+        count = shuffles if shuffles is not None else SHUFFLES if plain else FITS
+        if not isinstance(count, (int, np.integer)) or count < 1:
+            raise ValueError(f"shuffles={shuffles!r} must be a whole number of 1 or more.")
+        seeds = random_generator(random_state).spawn(int(count))
+        drawn = (_left(model, X, Y, seeds) if plain else _refits(model, X, Y, seeds))[:, : len(values)]
+        notes.append(f"band: {count} shufflings of the rows of Y")
+    quantiles = [None, None] if drawn is None else list(np.quantile(drawn, [0.5, 0.95], axis=0))
+    return Correlations(
+        title="Canonical correlations",
+        xlabel="pair",
+        ylabel="correlation",
+        notes=tuple(notes),
+        values=np.asarray(values, dtype=np.float64),
+        plain=None if np.allclose(model.score_correlations_, values) else model.score_correlations_,
+        held_out=getattr(model, "held_out_correlations_", None),
+        middle=quantiles[0],
+        high=quantiles[1],
+        p_values=None if drawn is None else _p_values(values, drawn),
+    )
+
+
+def _p_values(values: Array, drawn: Array) -> Array:
+    beaten = (drawn >= values - 1e-12).sum(axis=0)
+    return np.maximum.accumulate((1 + beaten) / (len(drawn) + 1))
+
+
+def _left(model: CCA, X: Any, Y: Any, seeds: Sequence[np.random.Generator]) -> Array:
+    """Largest correlation of what the first pairs leave, for every shuffling and number of pairs before."""
+    Ux, Uy = (whitened(view) for view in model._both(X, Y))
+    A, rho, Bt = np.linalg.svd(Ux.T @ Uy, full_matrices=True)
+    Sx, Sy = Ux @ A, Uy @ Bt.T
+    pairs = min(len(rho), len(model.correlations_))
+    out = np.empty((len(seeds), pairs))
+    for row, rng in zip(out, seeds, strict=True):
+        C = Sx.T @ Sy[rng.permutation(len(Sy))]
+        row[:] = [np.linalg.norm(C[k:, k:], 2) for k in range(pairs)]
+    return np.minimum(out, 1.0)
+
+
+def _refits(model: Any, X: Any, Y: Any, seeds: Sequence[np.random.Generator]) -> Array:
+    """Correlations of fits to shuffled rows."""
+    kept = {"n_components": len(model.correlations_), **({"folds": None} if hasattr(model, "folds") else {})}
+    Y = Y if hasattr(Y, "shape") else np.asarray(Y)
+    out = np.zeros((len(seeds), len(model.correlations_)))
+    for row, rng in zip(out, seeds, strict=True):
+        order = rng.permutation(Y.shape[0])
+        shuffled = Y.iloc[order] if hasattr(Y, "iloc") else Y[order]
+        found = clone(model).set_params(**kept).fit(X, shuffled).correlations_
+        row[: len(found)] = found
+    return out
+
+
+def paired(
+    estimator: Any,
+    X: Any = None,
+    Y: Any = None,
+    *,
+    pair: int = 0,
+    colour: Any = None,
+    names: Sequence[Any] | None = None,
+    many: int = MANY,
+) -> Paired:
+    """Return the scores of one pair: those of X against those of Y.
+
+    Parameters
+    ----------
+    estimator : fitted CCA, KernelCCA, PLSCanonical or PLSSVD
+    X, Y : rows of both views
+    pair : int
+        Which, counted from 0.
+    colour, names, many
+        As for :func:`gramian.charts.scores`.
+
+    Returns
+    -------
+    Paired
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_linnerud
+    >>> from gramian import CCA, charts
+    >>> X, Y = load_linnerud(return_X_y=True)
+    >>> charts.paired(CCA().fit(X, Y), X, Y, pair=1).xlabel
+    'score of X, pair 2'
+    """
+    model, rows = last_step(estimator, X)
+    if not hasattr(model, "y_projection_"):
+        raise refuse(model, "paired", "Use CCA, KernelCCA, PLSCanonical or PLSSVD.")
+    need_rows(rows if Y is not None else None, "paired", "X=... and Y=...")
+    first, second = model.transform(rows, Y)
+    (k,) = check_picks([pair], first.shape[1], (1,), "pair")
+    at = np.column_stack([first[:, k], second[:, k]]).astype(np.float64)
+    varies = (at.std(axis=0) > 0).all() and len(at) > 1
+    points = thin(at, colouring(colour, len(at)), many)
+    return Paired(
+        title=f"Pair {k + 1} of scores",
+        xlabel=f"score of X, pair {k + 1}",
+        ylabel=f"score of Y, pair {k + 1}",
+        notes=(points.note,) if points.note else (),
+        points=points,
+        correlation=float(np.asarray(np.corrcoef(at.T))[0, 1]) if varies else 0.0,
+        names=row_names(X, len(at), names),
+    )

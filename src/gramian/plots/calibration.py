@@ -1,0 +1,248 @@
+"""Regressions: errors of rows left out, predictions against measurements, columns that count."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from matplotlib.ticker import MaxNLocator
+
+from gramian import charts
+from gramian.charts import CVCurve, Importance, Predicted
+from gramian.plots.display import Display, write_figures, write_notes
+from gramian.plots.points import draw_points, list_groups
+from gramian.plots.style import INK, MUTED, PALE, SMALL, TICK, Axes, colour, legend, literal, tidy
+
+#: Columns without an order that get a bar: the largest ones.
+MOST_BARS = 30
+MARKERS = "os^D"
+
+
+class CVCurveDisplay(Display[CVCurve]):
+    """Cross-validated errors with the one-standard-error mark.
+
+    Parameters
+    ----------
+    chart : CVCurve
+        From :func:`gramian.charts.cv_curve`.
+
+    Attributes
+    ----------
+    ax_, figure_
+        Axes and figure.
+    lines_ : list of ErrorbarContainer
+        One for each target.
+    limit_ : Line2D or None
+        The least error and one standard error.
+    marks_ : list of Line2D
+        The least error, and the recommended choice.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from gramian import PLSRegression
+    >>> from gramian.plots import CVCurveDisplay
+    >>> model = PLSRegression("auto").fit(*load_diabetes(return_X_y=True))
+    >>> CVCurveDisplay.from_estimator(model).ax_.get_xlabel()
+    'components'
+    """
+
+    _compute = staticmethod(charts.cv_curve)
+    _takes = 2
+
+    def _draw(self, ax: Axes, title: str) -> None:
+        chart = self.chart
+        tidy(ax, title, chart.xlabel, chart.ylabel)
+        self.lines_ = []
+        for j, name in enumerate(chart.targets):
+            doubts = None if chart.standard_errors is None else chart.standard_errors[:, j]
+            line = ax.errorbar(
+                chart.x,
+                chart.errors[:, j],
+                yerr=doubts,
+                color=colour(j),
+                marker=MARKERS[j % len(MARKERS)],
+                markersize=4,
+                linewidth=1.3,
+                elinewidth=0.8,
+                capsize=2,
+                label=literal(name) or None,
+            )
+            self.lines_.append(line)
+        self.limit_ = None
+        if chart.limit is not None:
+            text = "least error + 1 standard error"
+            self.limit_ = ax.axhline(chart.limit, color=MUTED, linewidth=0.9, linestyle="--", label=text)
+        self.marks_ = self._mark(ax)
+        if chart.logarithmic:
+            ax.set_xscale("log")
+        else:
+            ax.xaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
+        ax.set_ylim(bottom=0)
+        legend(ax, where="best" if chart.logarithmic else "upper right")
+
+    def _name(self, at: int) -> str:
+        x = self.chart.x[at]
+        return f"{x:.3g}" if self.chart.logarithmic else f"{x} component" + ("" if x == 1 else "s")
+
+    def _mark(self, ax: Axes) -> list[Any]:
+        chart = self.chart
+        best, chosen = chart.best, chart.recommended
+        marks = [(best, "D", 9, ":", f"least: {self._name(best)}")]
+        if chosen != best:
+            marks.append((chosen, "*", 15, "-", f"recommended: {self._name(chosen)}"))
+        if len(chart.targets) > 1:
+            look: dict[str, Any] = {"color": INK, "linewidth": 0.9}
+            return [ax.axvline(chart.x[at], linestyle=line, label=name, **look) for at, _, _, line, name in marks]
+        return [
+            ax.plot(
+                chart.x[at],
+                chart.errors[at, 0],
+                color=INK,
+                linewidth=0,
+                marker=shape,
+                markersize=size,
+                markerfacecolor="none",
+                markeredgewidth=1.1,
+                zorder=5,
+                label=name,
+            )[0]
+            for at, shape, size, _, name in marks
+        ]
+
+
+class PredictedDisplay(Display[Predicted]):
+    """Predicted against measured values, with the line of equality and the figures of merit.
+
+    Parameters
+    ----------
+    chart : Predicted
+        From :func:`gramian.charts.predicted`.
+
+    Attributes
+    ----------
+    ax_, figure_
+        Axes and figure.
+    line_ : Line2D
+        The line of equality.
+    scatter_, image_, colorbar_
+        Rows.
+    text_ : Text
+        Figures of merit.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from gramian import PLSRegression
+    >>> from gramian.plots import PredictedDisplay
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> PredictedDisplay.from_estimator(PLSRegression(2).fit(X, y), X, y).ax_.get_xlabel()
+    'measured'
+    """
+
+    _compute = staticmethod(charts.predicted)
+    _takes = 2
+
+    @classmethod
+    def from_predictions(
+        cls, y_true: Any, y_pred: Any, *, ax: Axes | None = None, title: str | None = None, **options: Any
+    ) -> Self:
+        """Draw predictions that are there already; see :func:`gramian.charts.from_values`."""
+        chart: Any = charts.from_values(y_true, y_pred, **options)
+        return cls(chart).plot(ax, title=title)
+
+    def _draw(self, ax: Axes, title: str) -> None:
+        chart, figures = self.chart, self.chart.merit
+        tidy(ax, title, chart.xlabel, chart.ylabel)
+        ends = [chart.low, chart.high]
+        self.line_ = ax.plot(ends, ends, color=MUTED, linewidth=0.9, zorder=2)[0]
+        drawn = draw_points(ax, chart.points)
+        self.scatter_, self.image_, self.colorbar_ = drawn.scatter, drawn.image, drawn.colorbar
+        ax.set(xlim=ends, ylim=ends)
+        ax.set_aspect("equal", adjustable="box")
+        list_groups(ax, chart.points)
+        legend(ax, where="lower right")
+        tiny = abs(figures.bias) <= 1e-9 * figures.rmse  # rounding is no bias
+        lines = [f"n = {figures.n:,}", f"RMSE {figures.rmse:.4g}", "bias 0" if tiny else f"bias {figures.bias:+.2g}"]
+        lines += [f"R² {figures.r2:.3f}", f"RPD {figures.rpd:.3g}"]
+        self.text_ = write_figures(ax, "\n".join(lines))
+        write_notes(ax, chart.notes)
+
+
+class ImportanceDisplay(Display[Importance]):
+    """VIP, coefficients or selectivity ratios: lines over a spectrum, bars for columns without an order.
+
+    Parameters
+    ----------
+    chart : Importance
+        From :func:`gramian.charts.importance`.
+
+    Attributes
+    ----------
+    ax_, figure_
+        Axes and figure.
+    line_ : Line2D or None
+    bars_ : BarContainer or None
+    band_ : PolyCollection or None
+        Jackknife intervals, over a spectrum.
+    limit_ : Line2D or None
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from gramian import PLSRegression
+    >>> from gramian.plots import ImportanceDisplay
+    >>> display = ImportanceDisplay.from_estimator(PLSRegression(2).fit(*load_diabetes(return_X_y=True)))
+    >>> len(display.bars_)
+    10
+    """
+
+    _compute = staticmethod(charts.importance)
+
+    line_: Any
+    bars_: Any
+    band_: Any
+    limit_: Any
+
+    def _draw(self, ax: Axes, title: str) -> None:
+        self.line_ = self.bars_ = self.band_ = self.limit_ = None
+        if self.chart.positions is None:
+            self._draw_bars(ax, title)
+        else:
+            self._draw_line(ax, title)
+
+    def _draw_line(self, ax: Axes, title: str) -> None:
+        chart = self.chart
+        tidy(ax, title, chart.xlabel, chart.ylabel)
+        ax.axhline(0, color=PALE, linewidth=0.6, zorder=0.5)
+        assert chart.positions is not None
+        self.line_ = ax.plot(chart.positions, chart.values, color=colour(0), linewidth=1.5)[0]
+        if chart.low is not None and chart.high is not None:
+            self.band_ = ax.fill_between(
+                chart.positions, chart.low, chart.high, color=colour(0), alpha=0.25, linewidth=0, label=chart.notes[0]
+            )
+        if chart.limit is not None:
+            self.limit_ = ax.axhline(chart.limit, color=MUTED, linewidth=0.9, linestyle="--", label="important above 1")
+        ax.margins(x=0.01)
+        legend(ax)
+
+    def _draw_bars(self, ax: Axes, title: str) -> None:
+        chart = self.chart
+        order = np.argsort(-np.abs(chart.values), kind="stable")[:MOST_BARS]
+        at, values = np.arange(len(order)), chart.values[order]
+        spread = None
+        if chart.low is not None and chart.high is not None:
+            spread = np.abs(np.vstack([values - chart.low[order], chart.high[order] - values]))
+        keywords = {"elinewidth": 0.9, "capsize": 2, "ecolor": INK}
+        self.bars_ = ax.barh(at, values, color=colour(0), height=0.7, xerr=spread, error_kw=keywords)
+        ax.axvline(0, color=PALE, linewidth=0.6, zorder=0.5)
+        if chart.limit is not None:
+            self.limit_ = ax.axvline(chart.limit, color=MUTED, linewidth=0.9, linestyle="--", label="important above 1")
+        ax.set_yticks(at, [literal(chart.columns[j]) for j in order])
+        ax.invert_yaxis()
+        tidy(ax, title, chart.ylabel, "")
+        ax.tick_params(axis="y", labelsize=TICK if len(order) <= 15 else SMALL, length=0)
+        legend(ax, where="lower right")
+        left = len(chart.values) - len(order)
+        notes = (*chart.notes, *([f"the largest {len(order)} of {len(chart.values)}"] if left else []))
+        write_notes(ax, notes, "title")

@@ -1,0 +1,167 @@
+"""Components and classes over the plane of two columns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from matplotlib.colors import ListedColormap, to_rgb
+
+from gramian import charts
+from gramian.charts import Contours, Regions
+from gramian.plots.display import Display, write_notes
+from gramian.plots.points import draw_points
+from gramian.plots.style import BELOW_AND_ABOVE, INK, LABEL, TICK, Axes, colour, legend, literal, panels, tidy
+
+
+class ContoursDisplay(Display[Contours]):
+    """Scores of components as contours over the plane, a panel for each.
+
+    Blue is negative, orange positive; lines join points of the same score.
+
+    Parameters
+    ----------
+    chart : Contours
+        From :func:`gramian.charts.contours`.
+
+    Attributes
+    ----------
+    ax_, figure_
+        The axes in whose place the panels stand, and the figure.
+    axes_ : list of Axes
+    contours_ : list of QuadContourSet
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from gramian import KernelPCA
+    >>> from gramian.plots import ContoursDisplay
+    >>> X, y = make_moons(100, noise=0.05, random_state=0)
+    >>> display = ContoursDisplay.from_estimator(KernelPCA(4, kernel="rbf(sigma=0.5)").fit(X), X, colour=y)
+    >>> len(display.axes_)
+    4
+    """
+
+    _compute = staticmethod(charts.contours)
+    _takes = 1
+
+    def _draw(self, ax: Axes, title: str) -> None:
+        chart = self.chart
+        m = len(chart.values)
+        columns = _columns(m, float(np.ptp(chart.x) / np.ptp(chart.y)))
+        rows = -(-m // columns)
+        grid = panels(ax, rows, columns, shared="xy")
+        for empty in grid[m:]:
+            empty.remove()
+        self.axes_ = grid[:m]
+        self.contours_: list[Any] = []
+        few = chart.points.density is None
+        for at, (panel, values) in enumerate(zip(self.axes_, chart.values, strict=True)):
+            reach = float(np.abs(values).max()) or 1.0
+            levels = np.linspace(-reach, reach, 13)
+            panel.contourf(chart.x, chart.y, values, levels, cmap=BELOW_AND_ABOVE, alpha=0.75)
+            self.contours_.append(
+                panel.contour(chart.x, chart.y, values, levels, colors=INK, linewidths=0.4, linestyles="solid")
+            )
+            draw_points(panel, chart.points, scale=False, alpha=0.9 if few else 0.4, plain=INK, size=0.5)
+            panel.set_aspect("equal", adjustable="box")
+            below, beside = at + columns >= m, at % columns == 0
+            tidy(panel, "", chart.xlabel if below else "", chart.ylabel if beside else "")
+            name = chart.labels[at].replace(" of variance", "")
+            if at == 0 and title not in ("", chart.title):  # panels say what they are: only another title is news
+                name = f"{title}\n{name}"
+            panel.set_title(name, loc="left", fontsize=LABEL if columns < 3 else TICK, color=INK)
+            panel.tick_params(labelbottom=below, labelleft=beside)
+            panel.set(xlim=chart.x[[0, -1]], ylim=chart.y[[0, -1]])
+        write_notes(self.axes_[-1], chart.notes, "lower right")
+
+
+def _columns(m: int, ratio: float) -> int:
+    """Columns of a grid of m panels of this ratio of width to height that makes them largest on a page of 4 to 3."""
+    return max(range(1, m + 1), key=lambda columns: min(4 / columns / ratio, 3 / -(-m // columns)))
+
+
+class RegionsDisplay(Display[Regions]):
+    """Classes over the plane, with the border, the margin and the support vectors.
+
+    Parameters
+    ----------
+    chart : Regions
+        From :func:`gramian.charts.regions`.
+
+    Attributes
+    ----------
+    ax_, figure_
+        Axes and figure.
+    surface_ : QuadMesh
+        Regions.
+    border_ : list of QuadContourSet
+        Border, and margin of two classes.
+    scatter_, image_
+        Rows.
+    support_ : PathCollection or None
+        Rings about support vectors.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from gramian import KernelSVC
+    >>> from gramian.plots import RegionsDisplay
+    >>> X, y = make_moons(100, noise=0.1, random_state=0)
+    >>> display = RegionsDisplay.from_estimator(KernelSVC(10, kernel="rbf(sigma=0.5)").fit(X, y), X, y)
+    >>> display.support_ is not None
+    True
+    """
+
+    _compute = staticmethod(charts.regions)
+    _takes = 2
+
+    def _draw(self, ax: Axes, title: str) -> None:
+        chart = self.chart
+        tidy(ax, title, chart.xlabel, chart.ylabel)
+        count = len(chart.classes)
+        shades = ListedColormap([_pale(colour(at)) for at in range(count)])
+        self.surface_ = ax.pcolormesh(
+            chart.x, chart.y, chart.codes, cmap=shades, vmin=-0.5, vmax=count - 0.5, shading="nearest", rasterized=True
+        )
+        self.border_ = self._draw_borders(ax)
+        drawn = draw_points(ax, chart.points, scale=False, alpha=0.9, plain=INK)
+        self.scatter_, self.image_ = drawn.scatter, drawn.image
+        self.support_ = None
+        if chart.support is not None:
+            self.support_ = ax.scatter(
+                chart.support[:, 0],
+                chart.support[:, 1],
+                s=38,
+                facecolors="none",
+                edgecolors=INK,
+                linewidths=0.8,
+                zorder=3.5,
+                label=f"support vectors ({len(chart.support):,})",
+            )
+        for at, name in enumerate(chart.classes):
+            ax.scatter([], [], s=20, color=colour(at), label=literal(name))
+        ax.set(xlim=chart.x[[0, -1]], ylim=chart.y[[0, -1]])
+        legend(ax)
+        write_notes(ax, chart.notes)
+
+    def _draw_borders(self, ax: Axes) -> list[Any]:
+        chart = self.chart
+        if chart.decision is not None:
+            margin = [([-1, 1], 0.8, "--")] if chart.support is not None else []  # others know of no margin
+            lines = [*margin, ([0], 1.4, "-")]
+            return [
+                ax.contour(chart.x, chart.y, chart.decision, at, colors=INK, linewidths=width, linestyles=style)
+                for at, width, style in lines
+                if chart.decision.min() < max(at) and min(at) < chart.decision.max()
+            ]
+        present = range(len(chart.classes))
+        return [
+            ax.contour(chart.x, chart.y, (chart.codes == at).astype(float), [0.5], colors=INK, linewidths=0.8)
+            for at in present
+            if 0 < (chart.codes == at).mean() < 1
+        ]
+
+
+def _pale(shade: str) -> tuple[float, ...]:
+    return tuple(0.72 + 0.28 * part for part in to_rgb(shade))

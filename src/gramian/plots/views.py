@@ -1,0 +1,145 @@
+"""Two views of the same rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gramian import charts
+from gramian.charts import Correlations, Paired
+from gramian.plots.display import Display, write_figures, write_notes
+from gramian.plots.points import draw_points, list_groups, name_rows
+from gramian.plots.style import INK, MUTED, PALE, SMALL, Axes, colour, legend, tidy, whole_numbers
+
+
+class CorrelationsDisplay(Display[Correlations]):
+    """Canonical correlations with the band of rows paired at random.
+
+    Parameters
+    ----------
+    chart : Correlations
+        From :func:`gramian.charts.correlations`.
+
+    Attributes
+    ----------
+    ax_, figure_
+        Axes and figure.
+    line_ : Line2D
+        The correlations.
+    band_ : PolyCollection or None
+        What chance gives, up to its 95 % quantile.
+    held_out_ : Line2D or None
+        Correlations of rows left out.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_linnerud
+    >>> from gramian import CCA
+    >>> from gramian.plots import CorrelationsDisplay
+    >>> X, Y = load_linnerud(return_X_y=True)
+    >>> CorrelationsDisplay.from_estimator(CCA().fit(X, Y), X, Y).ax_.get_ylabel()
+    'correlation'
+    """
+
+    _compute = staticmethod(charts.correlations)
+    _takes = 2
+
+    def _draw(self, ax: Axes, title: str) -> None:
+        chart = self.chart
+        tidy(ax, title, chart.xlabel, chart.ylabel)
+        pairs = np.arange(1, len(chart.values) + 1)
+        self.band_: Any = None
+        self.held_out_: Any = None
+        if chart.high is not None and chart.middle is not None:
+            x, high = _widened(pairs, chart.high)
+            self.band_ = ax.fill_between(
+                x, 0, high, color=PALE, alpha=0.6, linewidth=0, label="rows paired at random, to 95 %"
+            )
+            ax.plot(*_widened(pairs, chart.middle), color=MUTED, linewidth=0.8, linestyle="--")
+        if chart.plain is not None:
+            text = "plain correlation of scores"
+            ax.plot(pairs, chart.plain, "s-", color=colour(2), linewidth=1.3, markersize=5, label=text)
+        self.line_ = ax.plot(
+            pairs,
+            chart.values,
+            "o-",
+            color=colour(0),
+            linewidth=1.3,
+            markersize=5,
+            label="fitted" if chart.plain is None else "fitted, with the ridge",
+        )[0]
+        if chart.held_out is not None:
+            shown = chart.held_out[: len(pairs)]
+            self.held_out_ = ax.plot(
+                pairs[: len(shown)],
+                shown,
+                "D--",
+                color=colour(1),
+                markerfacecolor="white",
+                markersize=5,
+                label="rows left out",
+            )[0]
+        if chart.p_values is not None and len(pairs) <= 10:
+            for x, value, p in zip(pairs, chart.values, chart.p_values, strict=True):
+                ax.annotate(
+                    f"p = {p:.2g}",
+                    (x, value),
+                    (0, 7),
+                    textcoords="offset points",
+                    ha="center",
+                    fontsize=SMALL,
+                    color=INK,
+                )
+        whole_numbers(ax.xaxis, len(pairs))
+        lowest = 0.0 if chart.held_out is None else float(min(chart.held_out.min(initial=0.0), 0.0))
+        ax.set(ylim=(1.1 * lowest, 1.08), xlim=(0.5, len(pairs) + 0.5))
+        legend(ax)
+        write_notes(ax, chart.notes)
+
+
+def _widened(pairs: Any, values: Any) -> tuple[Any, Any]:
+    """A line that reaches half a pair further to both sides, so that a single pair has a band too."""
+    return np.concatenate([[0.5], pairs, [pairs[-1] + 0.5]]), np.concatenate([values[:1], values, values[-1:]])
+
+
+class PairedDisplay(Display[Paired]):
+    """Scores of one view against those of the other.
+
+    Parameters
+    ----------
+    chart : Paired
+        From :func:`gramian.charts.paired`.
+
+    Attributes
+    ----------
+    ax_, figure_
+        Axes and figure.
+    scatter_, image_, colorbar_
+        Rows.
+    texts_ : list of Text
+        Names of rows, if they are few.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_linnerud
+    >>> from gramian import CCA
+    >>> from gramian.plots import PairedDisplay
+    >>> X, Y = load_linnerud(return_X_y=True)
+    >>> PairedDisplay.from_estimator(CCA().fit(X, Y), X, Y).ax_.get_xlabel()
+    'score of X, pair 1'
+    """
+
+    _compute = staticmethod(charts.paired)
+    _takes = 2
+
+    def _draw(self, ax: Axes, title: str) -> None:
+        chart = self.chart
+        tidy(ax, title, chart.xlabel, chart.ylabel)
+        drawn = draw_points(ax, chart.points)
+        self.scatter_, self.image_, self.colorbar_ = drawn.scatter, drawn.image, drawn.colorbar
+        write_figures(ax, f"n = {chart.points.total:,}\ncorrelation {chart.correlation:.3f}")
+        list_groups(ax, chart.points)
+        legend(ax, where="lower right")
+        write_notes(ax, chart.notes)
+        self.texts_ = name_rows(ax, chart.points, chart.names)

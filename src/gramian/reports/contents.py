@@ -1,0 +1,191 @@
+"""What a page is made of: checks, sections, and in them pictures, tables and code. Values only, no HTML."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import io
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+#: Rows of a table that a page shows, and that its CSV file holds, at the most.
+SHOWN, KEPT = 20, 5_000
+#: In order of gravity; the words are shown, so that no colour alone says anything.
+GRADES = ("error", "warning", "note", "good")
+
+
+@dataclass(frozen=True)
+class Check:
+    """A plain sentence about the data or the fit, how grave it is, and what to do."""
+
+    grade: str
+    text: str
+    remedy: str = ""
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table: names of the columns, and rows of numbers and text.
+
+    ``total`` is the number of rows there would be, if not all of them are here.
+    """
+
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[Any]]
+    note: str = ""
+    total: int | None = None
+    shown: int = SHOWN
+
+    kind = "grid"
+
+    @property
+    def cells(self) -> list[list[str]]:
+        """The rows a page shows, as text."""
+        return [[cell_text(cell) for cell in row] for row in self.rows[: self.shown]]
+
+    @property
+    def numeric(self) -> list[bool]:
+        """Which columns hold numbers, to be set flush right."""
+        first = self.rows[0] if len(self.rows) else ()
+        return [not isinstance(cell, str) for cell in first]
+
+    @property
+    def said(self) -> str:
+        """How much of the table is shown."""
+        there, total = len(self.rows), self.total or len(self.rows)
+        if total > there:
+            return f"The first {min(there, self.shown):,} of {total:,} rows; the CSV file has {there:,}."
+        return f"The first {self.shown:,} of {there:,} rows; the CSV file has all." if there > self.shown else ""
+
+    @property
+    def file(self) -> str:
+        """Name of the CSV file."""
+        return f"{slug(self.title)}.csv"
+
+    @property
+    def address(self) -> str:
+        """The CSV file, as an address that holds it."""
+        text = io.StringIO(newline="")
+        writer = csv.writer(text)
+        writer.writerow(self.columns)
+        writer.writerows([_plain(cell) for cell in row] for row in self.rows[:KEPT])
+        return "data:text/csv;charset=utf-8;base64," + base64.b64encode(text.getvalue().encode()).decode()
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture for plotly, the sentence that says what it shows, and the numbers behind it.
+
+    ``narrow`` takes the place of parts of the layout on a phone; a ``square`` picture is there as high as it is wide.
+    """
+
+    title: str
+    says: str
+    data: Sequence[dict[str, Any]]
+    layout: dict[str, Any]
+    grid: Grid
+    height: int = 420
+    width: int = 960
+    narrow: dict[str, Any] = field(default_factory=dict)
+    square: bool = False
+
+    kind = "picture"
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Labelled lines."""
+
+    title: str
+    lines: Sequence[tuple[str, str]]
+
+    kind = "facts"
+
+
+@dataclass(frozen=True)
+class Code:
+    """A program."""
+
+    title: str
+    text: str
+
+    kind = "code"
+
+
+@dataclass(frozen=True)
+class Section:
+    """Part of a page: a heading, a few sentences, and what belongs to them."""
+
+    title: str
+    says: Sequence[str] = ()
+    parts: Sequence[Any] = field(default_factory=tuple)
+
+    @property
+    def id(self) -> str:
+        """Its place in the page."""
+        return slug(self.title)
+
+
+@dataclass(frozen=True)
+class Page:
+    """A report."""
+
+    title: str
+    subtitle: str
+    checks: Sequence[Check]
+    sections: Sequence[Section]
+    colophon: str
+
+
+def slug(text: str) -> str:
+    """A word for an address or a file, from a title.
+
+    >>> slug("Scores, rows 1 to 20")
+    'scores-rows-1-to-20'
+    """
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-") or "part"
+
+
+def number(value: float) -> str:
+    """A number for people; a dash where there is none.
+
+    >>> number(0.123456), number(1234567.0), number(float("nan")), number(12)
+    ('0.1235', '1.235e+06', '–', '12')
+    """
+    if isinstance(value, (int, np.integer)):
+        return f"{int(value):,}"
+    return f"{float(value):.4g}" if math.isfinite(value) else "–"
+
+
+def brief(value: float) -> str:
+    """A number for the middle of a sentence.
+
+    >>> brief(0.123456), brief(-12.345)
+    ('0.123', '-12.3')
+    """
+    return f"{float(value):.3g}"
+
+
+def tidy_bias(found: Any) -> float:
+    """The bias of predictions; what is left of zero by rounding is zero."""
+    return found.bias if abs(found.bias) > 1e-9 * found.rmse else 0.0
+
+
+def cell_text(cell: Any) -> str:
+    """What a cell of a table shows."""
+    if cell is None:
+        return "–"
+    return str(cell) if isinstance(cell, (str, bool, np.bool_)) else number(cell)
+
+
+def _plain(cell: Any) -> Any:
+    """A cell for a file: all digits, nothing where there is nothing."""
+    if cell is None or (isinstance(cell, (float, np.floating)) and not math.isfinite(cell)):
+        return ""
+    return cell.item() if isinstance(cell, np.generic) else cell

@@ -1,0 +1,225 @@
+"""Pictures over numbers of components: scree, errors of rows left out, correlations, certificates, likelihoods."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gramian.charts import Correlations, CVCurve, Likelihood, Residuals, Scree
+from gramian.charts.palette import colour
+from gramian.reports.contents import Grid, Picture, brief, number
+from gramian.reports.figures.frame import INK, MUTED, axis, layout, line, plain, rule, with_notes
+from gramian.results import Array, percent
+
+BAND = "rgba(127,127,127,0.25)"
+
+
+def scree_picture(chart: Scree) -> Picture:
+    """What each component holds, beside what chance gives."""
+    x = chart.numbers
+    kept = x <= chart.kept
+    data: list[dict[str, Any]] = []
+    if chart.low is not None and chart.high is not None:
+        known = np.isfinite(chart.low)
+        data.append(_band(x[known], chart.low[known], chart.high[known], "random tables, 5 % to 95 %"))
+    shares = [""] * len(x) if chart.shares is None else [f", {percent(s)} of variance" for s in chart.shares]
+    hover = [
+        f"{plain(chart.xlabel)} {k}: {number(float(v))}{s}" for k, v, s in zip(x, chart.values, shares, strict=True)
+    ]
+    data.append(line(x, chart.values, "all", mode="lines", hoverinfo="skip", showlegend=False))
+    for name, some, fill in ((f"kept, {chart.kept}", kept, colour(0)), ("left out", ~kept, "var(--paper)")):
+        if some.any():
+            marker = {"color": fill, "size": 9, "line": {"color": colour(0), "width": 1.5}}
+            text = [hover[at] for at in np.flatnonzero(some)]
+            data.append(
+                line(x[some], chart.values[some], name, mode="markers", marker=marker, hovertext=text, hoverinfo="text")
+            )
+    marked, noted = [], []
+    if chart.recommended and chart.recommended <= len(x):
+        marked.append(rule(x=chart.recommended + 0.5))
+        noted.append(_note(chart.recommended + 0.5, f"{chart.decided_by}: {chart.recommended}"))
+    columns = [chart.xlabel, chart.ylabel, "share", "shares so far", "random tables, median", "random tables, 95 %"]
+    none = [None] * len(x)
+    parts = [x, chart.values, chart.shares, chart.cumulative, chart.middle, chart.high]
+    rows = list(zip(*(none if part is None else part for part in parts), strict=True))
+    return Picture(
+        chart.title,
+        with_notes(_scree_says(chart), chart.notes),
+        data,
+        layout(
+            axis(chart.xlabel, dtick=_step(len(x)), zeroline=False),
+            axis(chart.ylabel, rangemode="tozero"),
+            legend=True,
+            shapes=marked,
+            annotations=noted,
+        ),
+        _without_empty(Grid(chart.title, columns, rows, shown=30)),
+    )
+
+
+def _scree_says(chart: Scree) -> str:
+    noun, total = chart.xlabel, chart.cumulative
+    words = [f"The first {noun} has {number(float(chart.values[0]))}"]
+    if total is not None:
+        words = [f"The first {noun} holds {percent(float(total[0]))} of the variance"]
+        if chart.kept > 1:
+            words.append(f"the {chart.kept} kept hold {percent(float(total[chart.kept - 1]))}")
+    said = ", ".join(words) + "."
+    if chart.recommended is None:
+        return said
+    stands = f"{chart.recommended} {noun}{'' if chart.recommended == 1 else 's'}" if chart.recommended else f"no {noun}"
+    said += f" By {chart.decided_by}, {stands} stand{'' if chart.recommended > 1 else 's'} out."
+    plain_band = [line.k for line in chart.suggestions if line.criterion == "parallel analysis"]
+    if chart.high is not None and plain_band and plain_band[0] != chart.recommended:
+        said += f" Plain parallel analysis, the grey band, would keep {plain_band[0]}."
+    return said
+
+
+def cv_picture(chart: CVCurve) -> Picture:
+    """Errors of rows left out."""
+    several = chart.errors.shape[1] > 1
+    data = []
+    for at, name in enumerate(chart.targets):
+        bars = (
+            {}
+            if chart.standard_errors is None
+            else {"error_y": {"type": "data", "array": chart.standard_errors[:, at], "thickness": 1}}
+        )
+        data.append(line(chart.x, chart.errors[:, at], name or "error", at, **bars))
+    x, best = chart.x[chart.recommended], chart.x[chart.best]
+    shapes = [rule(x=float(x))]
+    if chart.limit is not None:
+        shapes.append(rule(y=chart.limit, dash="dot"))
+    where = {"type": "log"} if chart.logarithmic else {"dtick": _step(len(chart.x)), "zeroline": False}
+    errors = [name or chart.ylabel for name in chart.targets]
+    doubts = [] if chart.standard_errors is None else [f"standard error of {name}" for name in errors]
+    columns = [chart.xlabel, *errors, *doubts]
+    rows = [
+        [k, *chart.errors[at], *([] if chart.standard_errors is None else chart.standard_errors[at])]
+        for at, k in enumerate(chart.x)
+    ]
+    least = "" if several else f", {brief(chart.errors[chart.best, 0])},"
+    says = f"The error of rows left out is least{least} {_at(chart.xlabel, best)}."
+    if chart.recommended != chart.best:
+        says += f" {number(x)} components are the fewest within one standard error of it."
+    return Picture(
+        chart.title,
+        with_notes(says, chart.notes),
+        data,
+        layout(axis(chart.xlabel, **where), axis(chart.ylabel, rangemode="tozero"), legend=several, shapes=shapes),
+        Grid(chart.title, columns, rows, shown=40),
+    )
+
+
+def _at(what: str, x: Any) -> str:
+    return f"with {number(x)} components" if what == "components" else f"at {what} {number(x)}"
+
+
+def correlations_picture(chart: Correlations) -> Picture:
+    """Correlations of pairs, beside those of shuffled rows."""
+    x = np.arange(1, len(chart.values) + 1)
+    data: list[dict[str, Any]] = []
+    if chart.middle is not None and chart.high is not None:
+        data.append(_band(x, chart.middle, chart.high, "rows paired at random, 50 % to 95 %"))
+    data.append(line(x, chart.values, "these rows"))
+    parts: list[tuple[str, Any]] = [(chart.xlabel, x), ("correlation", chart.values)]
+    if chart.held_out is not None:
+        held = np.asarray(chart.held_out, dtype=np.float64)
+        data.append(line(x[: len(held)], held, "rows left out of the fit", 1))
+        parts.append(("rows left out", [*held, *[None] * (len(x) - len(held))]))
+    parts += [
+        (n, v)
+        for n, v in (("random, median", chart.middle), ("random, 95 %", chart.high), ("p", chart.p_values))
+        if v is not None
+    ]
+    says = f"The first pair correlates {brief(chart.values[0])}."
+    if chart.high is not None:
+        above = int((chart.values > chart.high).sum())
+        whose = f"{above} of {len(x)}" if above < len(x) else "it" if above == 1 else f"all {above}"
+        says += f" Above what rows paired at random reach in 95 %: {whose}."
+    return Picture(
+        chart.title,
+        with_notes(says, chart.notes),
+        data,
+        layout(
+            axis(chart.xlabel, dtick=_step(len(x)), zeroline=False),
+            axis(chart.ylabel, range=[0, 1.03]),
+            legend=len(data) > 1,
+        ),
+        Grid(chart.title, [name for name, _ in parts], list(zip(*(values for _, values in parts), strict=True))),
+    )
+
+
+def residuals_picture(chart: Residuals) -> Picture:
+    """How exact each component is."""
+    floor = np.finfo(np.float64).tiny
+    data = [
+        line(chart.numbers, np.maximum(chart.residuals, floor), "residual"),
+        line(chart.numbers, np.maximum(chart.angles, floor), "angle to the true direction, at most", 1),
+    ]
+    worst = float(chart.angles.max(initial=0.0))
+    says = (
+        f"No residual is above {brief(chart.residuals.max(initial=0.0))}; no direction is off by more than "
+        f"{brief(worst)} (the sine of the angle)."
+    )
+    rows = list(zip(chart.numbers, chart.residuals, chart.gaps, chart.angles, strict=True))
+    return Picture(
+        "How exact the computation is",
+        with_notes(says, chart.notes),
+        data,
+        layout(
+            axis(chart.xlabel, dtick=_step(len(rows)), zeroline=False),
+            axis(chart.ylabel, type="log", range=[-17, 0], dtick=4),
+            legend=True,
+        ),
+        Grid("Certificate", [chart.xlabel, "residual", "gap", "angle"], rows, shown=30),
+        height=320,
+    )
+
+
+def likelihood_picture(chart: Likelihood) -> Picture:
+    """The likelihood at each step."""
+    says = (
+        f"The log-likelihood rose from {number(float(chart.values[0]))} to {number(float(chart.values[-1]))} in "
+        f"{len(chart.steps):,} steps and never fell."
+    )
+    return Picture(
+        chart.title,
+        says,
+        [line(chart.steps, chart.values, mode="lines")],
+        layout(axis(chart.xlabel), axis(chart.ylabel)),
+        Grid(chart.title, [chart.xlabel, chart.ylabel], list(zip(chart.steps, chart.values, strict=True))),
+        height=320,
+    )
+
+
+def _band(x: Array, low: Array, high: Array, name: str) -> dict[str, Any]:
+    return {
+        "type": "scatter",
+        "x": np.concatenate([x, x[::-1]]),
+        "y": np.concatenate([low, high[::-1]]),
+        "fill": "toself",
+        "fillcolor": BAND,
+        "line": {"color": MUTED, "width": 0.5},
+        "mode": "lines",
+        "name": name,
+        "hoverinfo": "skip",
+    }
+
+
+def _note(x: float, text: str) -> dict[str, Any]:
+    shown = {"showarrow": False, "xanchor": "left", "yanchor": "top", "font": {"color": INK, "size": 12}}
+    return {"x": x, "y": 1, "yref": "paper", "text": f" {plain(text)}", **shown}
+
+
+def _step(count: int) -> int:
+    """Whole numbers between two ticks."""
+    return max(1, -(-count // 15))
+
+
+def _without_empty(grid: Grid) -> Grid:
+    """Leave out columns in which nothing stands."""
+    kept = [at for at in range(len(grid.columns)) if any(row[at] is not None for row in grid.rows)]
+    rows = [[row[at] for at in kept] for row in grid.rows]
+    return Grid(grid.title, [grid.columns[at] for at in kept], rows, shown=grid.shown)

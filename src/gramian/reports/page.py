@@ -1,0 +1,77 @@
+"""From a page to one HTML file that needs nothing else: style, scripts and plotly are inside."""
+
+from __future__ import annotations
+
+import json
+from importlib.resources import files
+from itertools import count
+from typing import Any
+
+import numpy as np
+
+from gramian.reports.contents import Page
+
+#: Digits of coordinates; a screen shows no more.
+DIGITS = 6
+
+
+def render(page: Page) -> str:
+    """Write a page as HTML."""
+    try:
+        from jinja2 import Environment, PackageLoader, StrictUndefined
+        from plotly.offline import get_plotlyjs
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(f'gramian.report needs {error.name}: pip install "gramian[report]"') from None
+    environment = Environment(
+        loader=PackageLoader("gramian.reports"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["spec"] = spec
+    numbers = count(1)
+    return environment.get_template("page.html.jinja").render(
+        page=page,
+        style=_text("style.css"),
+        script=_text("script.js"),
+        plotly=get_plotlyjs() if _pictures(page) else "",
+        next_id=lambda: f"part-{next(numbers)}",
+    )
+
+
+def spec(picture: Any) -> str:
+    """A picture as JSON that may stand inside a script element, whatever names it holds.
+
+    >>> from gramian.reports.contents import Grid, Picture
+    >>> spec(Picture("t", "s", [{"name": "</script>"}], {}, Grid("g", (), ())))
+    '{"data": [{"name": "\\\\u003c/script\\\\u003e"}]}'
+    """
+    parts = {"data": picture.data, "layout": picture.layout, "narrow": picture.narrow}
+    text = json.dumps({name: _plain(part) for name, part in parts.items() if part}, allow_nan=False)
+    for sign in "<>&\u2028\u2029":
+        text = text.replace(sign, f"\\u{ord(sign):04x}")
+    return text
+
+
+def _plain(value: Any) -> Any:
+    """Values that JSON knows; what is no number becomes null."""
+    if isinstance(value, dict):
+        return {key: _plain(part) for key, part in value.items()}
+    if isinstance(value, np.ndarray):
+        return _plain(value.tolist())
+    if isinstance(value, (list, tuple)):
+        return [_plain(part) for part in value]
+    if isinstance(value, np.generic):
+        return _plain(value.item())
+    if isinstance(value, float):
+        return float(f"{value:.{DIGITS}g}") if value - value == 0 else None
+    return value
+
+
+def _pictures(page: Page) -> bool:
+    return any(part.kind == "picture" for section in page.sections for part in section.parts)
+
+
+def _text(name: str) -> str:
+    return (files("gramian.reports") / "templates" / name).read_text(encoding="utf-8")

@@ -1,0 +1,267 @@
+"""What a report is about: the fitted model, rows if there are any, and what is asked of them once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.model_selection import StratifiedKFold, cross_val_predict
+
+from gramian.charts import Predicted, predicted
+from gramian.charts.labels import noun_of
+from gramian.estimators import (
+    CCA,
+    PCA,
+    FactorAnalysis,
+    KernelPCA,
+    PLSRegression,
+    PrincipalComponentRegression,
+    ProbabilisticPCA,
+    Standardizer,
+)
+from gramian.estimators.callbacks import unwatched
+from gramian.results import Array
+from gramian.selection import Diagnosis, HowMany, Trust, doctor, how_many, trust
+
+#: Multiplications that bootstrap draws may cost: some seconds.
+MOST_WORK = 1e11
+#: Rows up to which a kernel matrix is taken apart once more, for errors over ridges and rows left out, and up to which
+#: pairs of two kernels are fitted to shuffled rows.
+MOST_ROWS, MOST_SHUFFLED = 2_000, 400
+#: Folds in which classes are predicted of rows left out.
+FOLDS = 5
+#: Bootstrap draws; fewer where each takes many steps.
+DRAWS, FEW_DRAWS = 100, 40
+#: Points from which on a density stands for them: a page draws each as an element.
+MANY = 5_000
+#: What is chosen for which estimator, by the names of :func:`gramian.selection.how_many`.
+CHOSEN = {
+    PCA: "pca",
+    ProbabilisticPCA: "probabilistic-pca",
+    FactorAnalysis: "factor-analysis",
+    KernelPCA: "kernel-pca",
+    PLSRegression: "pls",
+    PrincipalComponentRegression: "pcr",
+    CCA: "cca",
+}
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A fitted model and rows.
+
+    Attributes
+    ----------
+    model : estimator or pipeline
+    X, y : tables or None
+        Rows, and targets, labels or the second view.
+    colour : (n,) array or None
+        A column to colour scores by.
+    names : sequence of str or None
+        Names of the rows.
+    code : tuple of str
+        Lines of Python that read X and y.
+    source : str
+        Where the rows are from.
+    """
+
+    model: Any
+    X: Any = None
+    y: Any = None
+    colour: Any = None
+    names: Sequence[str] | None = None
+    code: tuple[str, ...] = ()
+    source: str = ""
+
+    @property
+    def estimator(self) -> Any:
+        """The estimator itself, without steps before it."""
+        return self.model[-1] if hasattr(self.model, "steps") else self.model
+
+    @property
+    def name(self) -> str:
+        """Class of the estimator."""
+        return type(self.estimator).__name__
+
+    @property
+    def noun(self) -> str:
+        """What its components are called."""
+        return noun_of(self.estimator)
+
+    @property
+    def facts(self) -> Any:
+        """What the summary of the fit knows."""
+        return self.estimator.summary_.facts
+
+    @property
+    def two_views(self) -> bool:
+        """Whether y is a second view."""
+        return hasattr(self.estimator, "y_projection_")
+
+    @property
+    def classifies(self) -> bool:
+        """Whether classes are predicted."""
+        return is_classifier(self.estimator)
+
+    @property
+    def regresses(self) -> bool:
+        """Whether numbers are predicted."""
+        return is_regressor(self.estimator) and not self.two_views
+
+    @property
+    def piped(self) -> bool:
+        """Whether steps come before the estimator."""
+        return hasattr(self.model, "steps") and len(self.model.steps) > 1
+
+    @property
+    def even(self) -> bool:
+        """Whether the sizes of the columns do not matter, because they are scaled or the method does not mind."""
+        steps = [step for _, step in self.model.steps] if self.piped else []
+        scaled = bool(getattr(self.estimator, "scale", False)) or any(isinstance(s, Standardizer) for s in steps)
+        return scaled or self.name in ("FactorAnalysis", "ICA", "CCA", "Standardizer")
+
+    @property
+    def minds_repetition(self) -> bool:
+        """Whether columns that follow from others do harm: where a matrix is inverted, or sources are counted."""
+        return self.name in ("FactorAnalysis", "ICA", "CCA") and not np.any(getattr(self.estimator, "ridge", 0))
+
+    @property
+    def n(self) -> int:
+        """Number of rows given."""
+        return 0 if self.X is None else int(self.X.shape[0]) if hasattr(self.X, "shape") else len(self.X)
+
+    @property
+    def of_the_fit(self) -> bool:
+        """Whether the rows are, as far as their number tells, those of the fit."""
+        return self.X is not None and self.n == round(self.facts.get("n", -1))
+
+    @property
+    def affordable(self) -> bool:
+        """Whether what takes the cube of the number of rows, or many fits, is done in a few seconds."""
+        most = {"KernelRidge": MOST_ROWS, "KernelCCA": MOST_SHUFFLED}.get(self.name)
+        return most is None or self.n <= most
+
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        first = self.model[0] if hasattr(self.model, "steps") else self.model
+        names = getattr(first, "feature_names_in_", getattr(self.X, "columns", None))
+        if names is None:
+            return tuple(f"column {at + 1}" for at in range(first.n_features_in_))
+        return tuple(str(name) for name in names)
+
+    @cached_property
+    def targets(self) -> tuple[str, ...]:
+        """Names of the targets, or of the columns of the second view."""
+        known = getattr(self.estimator, "target_names_in_", None)
+        named = known if known is not None else getattr(self.y, "columns", None)
+        if named is not None:
+            return tuple(str(name) for name in named)
+        single = getattr(self.y, "name", None)
+        if single is not None:
+            return (str(single),)
+        q = len(getattr(self.estimator, "y_weights_", np.atleast_2d(np.zeros(np.shape(self.y)).T)))
+        return ("y",) if q == 1 and not self.two_views else tuple(f"y {at + 1}" for at in range(q))
+
+    @cached_property
+    def row_names(self) -> tuple[str, ...]:
+        """Names of the rows: given ones, or their numbers from 1."""
+        if self.names is not None:
+            return tuple(str(name) for name in self.names)
+        return tuple(str(at + 1) for at in range(self.n))
+
+    @cached_property
+    def diagnosis(self) -> Diagnosis | None:
+        """What is wrong with the rows."""
+        if self.X is None:
+            return None
+        kernel = None if self.piped else getattr(self.estimator, "kernel_", None)
+        return doctor(self._named(self.X, kernel), kernel, None if self.two_views else self.y)
+
+    @cached_property
+    def diagnosis_of_y(self) -> Diagnosis | None:
+        """What is wrong with the second view."""
+        return doctor(self.y) if self.two_views and self.y is not None else None
+
+    def _named(self, X: Any, kernel: Any) -> Any:
+        if not isinstance(X, np.ndarray) or X.ndim != 2 or getattr(kernel, "name", "") == "precomputed":
+            return X
+        return dict(zip(self.columns, X.T, strict=True)) if len(set(self.columns)) == X.shape[1] else X
+
+    @cached_property
+    def trust(self) -> Trust | None:
+        """What would come out again from other rows; None where it is not known, or would take long."""
+        known = isinstance(self.estimator, tuple(CHOSEN)) and self.of_the_fit and self.n >= 10 and not self.piped
+        if not known or (
+            self.y is None and isinstance(self.estimator, (PLSRegression, PrincipalComponentRegression, CCA))
+        ):
+            return None
+        q = 0 if self.y is None else int(np.prod(np.shape(self.y)[1:]))
+        work = DRAWS * self.n * float(len(self.columns) + q) ** 2
+        if isinstance(self.estimator, KernelPCA):  # no draws, but the training scores once more
+            work = float(self.n) ** 2 * len(self.columns)
+        if getattr(getattr(self.estimator, "kernel_", None), "name", "") == "precomputed" or work > MOST_WORK:
+            return None
+        return trust(self.estimator, self.X, self.y, n_boot=FEW_DRAWS if self._takes_steps() else DRAWS)
+
+    def _takes_steps(self) -> bool:
+        by_steps = isinstance(self.estimator, FactorAnalysis) or getattr(self.estimator, "method", "") == "em"
+        return by_steps or getattr(self.estimator, "missing", None) is not None
+
+    @cached_property
+    def how_many(self) -> HowMany | None:
+        """What every criterion says of the number of components."""
+        method = next((name for kind, name in CHOSEN.items() if isinstance(self.estimator, kind)), None)
+        if method is None or not self.of_the_fit or self.piped or self._gaps():
+            return None
+        beside: dict[str, Any] = {}
+        if method in ("pls", "pcr", "cca"):
+            if self.y is None or np.any(getattr(self.estimator, "ridge", 0)):  # criteria of CCA know no ridge
+                return None
+            beside["y"] = self.y
+        if method in ("pca", "pls", "pcr"):
+            beside["scale"] = self.estimator.scale
+        if method == "kernel-pca":
+            beside["kernel"] = self.estimator.kernel_
+        return how_many(self.X, method, **beside)
+
+    def _gaps(self) -> bool:
+        values = None if sp.issparse(self.X) else np.asarray(self.X)
+        return values is not None and values.dtype.kind == "f" and bool(np.isnan(values).any())
+
+    @cached_property
+    def left_out(self) -> tuple[Predicted, ...]:
+        """Of each target, predictions of rows from fits that have not seen them; none where they are not known."""
+        if not self.regresses or self.y is None or not self.of_the_fit or not self.affordable:
+            return ()
+        found = []
+        for at in range(len(self.targets)):
+            try:
+                chart = predicted(self.model, self.X, self.y, target=at, left_out=True, names=self.names, many=MANY)
+            except (TypeError, ValueError):  # the estimator knows no way, or it would not fit into memory
+                return ()
+            found.append(chart)
+        return tuple(found)
+
+    @cached_property
+    def classes_left_out(self) -> Array | None:
+        """Classes of rows, predicted in five folds by fits that have not seen them; None where that is not possible."""
+        if not self.classifies or self.y is None or not self.of_the_fit or not 2 * FOLDS <= self.n <= MOST_ROWS:
+            return None
+        least = np.unique(np.asarray(self.y).astype(str), return_counts=True)[1].min()
+        if least < FOLDS or getattr(getattr(self.estimator, "kernel_", None), "name", "") == "precomputed":
+            return None
+        folds = StratifiedKFold(FOLDS, shuffle=True, random_state=0)
+        return np.asarray(cross_val_predict(unwatched(clone(self.model)), self.X, np.asarray(self.y), cv=folds))
+
+    @cached_property
+    def predictions(self) -> Array | None:
+        """Predictions of the rows."""
+        if self.X is None or not hasattr(self.model, "predict") or self.two_views:
+            return None
+        return np.asarray(self.model.predict(self.X))

@@ -1,0 +1,151 @@
+"""One file about one fit."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+import warnings
+from collections.abc import Sequence
+from datetime import date
+from typing import Any
+
+import numpy as np
+import sklearn
+from sklearn.utils.validation import check_is_fitted
+
+import gramian
+from gramian.files import PathLike, atomic, check_writable
+from gramian.reports.checks import checks_of
+from gramian.reports.contents import Page
+from gramian.reports.page import render
+from gramian.reports.sections.choice import choice
+from gramian.reports.sections.components import components
+from gramian.reports.sections.diagnostics import diagnostics
+from gramian.reports.sections.done import code, done, rounded
+from gramian.reports.sections.predictions import predictions
+from gramian.reports.sections.scores import scores
+from gramian.reports.subject import Subject
+
+SECTIONS = (done, choice, components, scores, predictions, diagnostics, code)
+
+
+def report(
+    estimator: Any,
+    path: PathLike,
+    X: Any = None,
+    y: Any = None,
+    *,
+    colour: Any = None,
+    names: Sequence[Any] | None = None,
+    title: str | None = None,
+) -> None:
+    """Write a report of a fitted estimator: one HTML file that needs no network and nothing beside it.
+
+    Checks in plain words come first; then what was done, the choice of the number of components, components, scores,
+    predictions, diagnostics, and the program that does it again. Every picture has a sentence that says what it shows,
+    and its numbers as a table and as a CSV file.
+
+    Parameters
+    ----------
+    estimator : fitted estimator or pipeline
+        Of gramian; a pipeline may scale columns before it.
+    path : str or path
+        File to write, whole or not at all.
+    X : (n, d) array, data frame or sparse matrix, optional
+        Rows of the fit, or new ones. Without them the report shows what the model alone knows.
+    y : array, optional
+        Targets, labels or the second view.
+    colour : (n,) array, optional
+        A column to colour scores by; ``y`` if not given.
+    names : sequence of str, optional
+        Names of the rows; the index of a data frame if that is text.
+    title : str, optional
+        Heading of the page.
+
+    Cost
+    ----
+    With rows: that of :func:`gramian.doctor`, :func:`gramian.selection.how_many` and 100 bootstrap draws, which are
+    left out where they would take long. The file has 5 MB, most of them plotly's.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from sklearn.datasets import load_iris
+    >>> import gramian
+    >>> X, y = load_iris(return_X_y=True)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     gramian.report(gramian.PCA(2).fit(X), Path(folder) / "iris.html", X, y)
+    ...     (Path(folder) / "iris.html").read_text(encoding="utf-8")[:15]
+    '<!doctype html>'
+    """
+    check_writable(path)
+    X = np.asarray(X) if isinstance(X, (list, tuple)) else X
+    write_page(page_of(Subject(estimator, X, y, colour, _row_names(X, names)), title), path)
+
+
+def write_page(page: Page, path: PathLike) -> int:
+    """Write a page to a file, or to standard output if the path is "-"; return how many bytes it has."""
+    data = render(page).encode("utf-8")
+    if os.fspath(path) == "-":
+        sys.stdout.buffer.write(data)
+        return len(data)
+    with atomic(path) as file:
+        file.write(data)
+    return len(data)
+
+
+def page_of(subject: Subject, title: str | None = None) -> Page:
+    """Put the page together."""
+    check_is_fitted(subject.model)
+    if not hasattr(subject.estimator, "summary_"):
+        raise TypeError(
+            f"report does not know {subject.name}. Give a fitted estimator of gramian, or a pipeline that ends in one."
+        )
+    _check_lengths(subject)
+    with warnings.catch_warnings():
+        # Rows may come as an array to a model that was fitted to a data frame: then their order is that of the fit.
+        warnings.filterwarnings("ignore", message="X does not have valid feature names", category=UserWarning)
+        checks = checks_of(subject)
+        found = [section for section in (make(subject) for make in SECTIONS) if section is not None]
+    return Page(title or _title(subject), _subtitle(subject), checks, found, _colophon())
+
+
+def _check_lengths(subject: Subject) -> None:
+    for name, values in (("y", subject.y), ("colour", subject.colour), ("names", subject.names)):
+        length = None if values is None else np.shape(values)[0] if hasattr(values, "shape") else len(values)
+        if length is not None and subject.X is None:
+            raise ValueError(f"{name} was given without X. Give the rows that it belongs to.")
+        if length is not None and length != subject.n:
+            raise ValueError(f"{name} has {length} entries for {subject.n} rows of X. Give one for each row.")
+
+
+def _title(subject: Subject) -> str:
+    of = subject.source.partition(":")[0]
+    if of:
+        return f"{subject.name} of {of}"
+    facts = subject.facts
+    return f"{subject.name} of {round(facts['n']):,} rows and {facts['d']:,} columns" if "n" in facts else subject.name
+
+
+def _subtitle(subject: Subject) -> str:
+    return rounded(" · ".join(subject.estimator.summary_.title))
+
+
+def _row_names(X: Any, names: Sequence[Any] | None) -> Sequence[str] | None:
+    if names is not None:
+        return [str(name) for name in names]
+    index = getattr(X, "index", None)
+    return [str(name) for name in index] if index is not None and len(index) and isinstance(index[0], str) else None
+
+
+def _colophon() -> str:
+    known = {
+        "gramian": gramian.__version__,
+        "scikit-learn": sklearn.__version__,
+        "NumPy": np.__version__,
+        "Python": platform.python_version(),
+    }
+    versions = ", ".join(f"{name} {version}" for name, version in known.items())
+    return f"Made on {date.today().isoformat()} with {versions}."
