@@ -2,6 +2,13 @@
 
 Blobs are those of the other contests. Unbalanced clusters are one with 99 % of the rows and tiny ones around it: fifty
 as wide as the large one, or nine that are ten times as wide, which no few landmarks can fill.
+
+What can be gained there is bounded by the eigenvalues. With the fifty tiny clusters the best matrix of rank 200 leaves
+2.6e-4 of the trace (the sum of the other eigenvalues), 0.025 of the 0.0102 that uniform landmarks leave; pivoted ones
+leave 3.3e-4, 0.033 of it. The nine wide clusters are 523 of 50,000 rows, hardly two of them alike: the best matrix of
+rank 200 leaves 3.9e-3, which is 0.37 of uniform landmarks' 0.0104, so that a quarter is out of reach of any choice;
+pivoted ones leave 5.8e-3, 1.5 times the best. Eigenvalues are those of the features of all tiny rows and 700 others,
+which leave 1.4e-6 of the trace.
 """
 
 from __future__ import annotations

@@ -21,8 +21,9 @@ def rows(
 ) -> Rows:
     """Open a stream of rows that is never loaded whole.
 
-    The linear family fits it in one pass, with the answer of the stacked rows; ``transform`` and ``predict`` give
-    another stream, which :func:`gramian.tables.write_rows` writes as it comes.
+    The linear family fits it in one pass, with the answer of the stacked rows; so do kernel PCA, ridge, CCA and k-means
+    through ``landmarks``, which are chosen among the first rows. ``transform`` and ``predict`` give another stream,
+    which :func:`gramian.tables.write_rows` writes as it comes.
 
     Parameters
     ----------
@@ -36,7 +37,7 @@ def rows(
     y_columns : sequence of str, optional
         Columns that are targets or the second view: ``fit(rows)`` then needs no y.
     block : int, optional
-        Rows of a block. By the memory budget if not given, eight megabytes at the most.
+        Rows of a block. By the memory budget if not given, 24 megabytes at the most.
     **reading
         How a file is written, as for :func:`gramian.tables.read_table`: ``separator``, ``decimal``, ``thousands``,
         ``encoding``, ``header``, ``sheet``.

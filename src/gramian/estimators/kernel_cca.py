@@ -201,10 +201,8 @@ class KernelCCA(KernelViews, KernelInput, ClassNamePrefixFeaturesOutMixin, Trans
 
         Parameters
         ----------
-        X : (n, d) array, data frame or sparse matrix
-            More rows of one view.
-        y : (n, q) or (n,) array, data frame or sparse matrix
-            The same rows of the other.
+        X, y : (n, d) and (n, q) arrays, data frames or sparse matrices
+            More rows of both views.
 
         Returns
         -------
@@ -213,7 +211,8 @@ class KernelCCA(KernelViews, KernelInput, ClassNamePrefixFeaturesOutMixin, Trans
         clock = Clock()
         self._check()
         X = next_rows(self, X)
-        self._fit_seen(more_pairs(self, X, self._second(y, X.shape[0], new=not hasattr(self, "seen_"))), clock)
+        Y = self._second(y, X.shape[0], new=not hasattr(self, "seen_"))
+        self._fit_seen(more_pairs(self, X, Y), clock)
         return self
 
     def _fit_seen(self, seen: Seen, clock: Clock) -> None:
@@ -221,9 +220,9 @@ class KernelCCA(KernelViews, KernelInput, ClassNamePrefixFeaturesOutMixin, Trans
         rng, held = random_generator(self.random_state), told_held(seen, self.folds)
         how: dict[str, Any] = {"ridge": self._check(), "rank": self.rank, "solver": self.solver, "rng": rng}
         pairs, hold_out = self._low_rank_pairs(LowRankViews(seen.maps, seen.parts, len(seen.parts) - 1), how)
-        shape = seen.n, self.n_features_in_
-        self._keep(pairs, hold_out if held else None, seen.kernels, seen.maps, held, shape, clock)
-        more = ["deviations"] if self.scale else []
+        given = seen.kernels, seen.maps, held, (seen.n, self.n_features_in_)
+        self._keep(pairs, hold_out if held else None, *given, clock)
+        more = ("deviations",) if self.scale else ()
         self.seen_, self.summary_ = seen, add_first_rows(self, self.summary_, seen.first, seen.n, *more)
 
     def _keep(

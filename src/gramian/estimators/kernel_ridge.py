@@ -22,7 +22,7 @@ from gramian.estimators.kernel_streams import (
     seen_of,
 )
 from gramian.estimators.low_rank import add_low_rank, left_by, low_rank
-from gramian.estimators.ridge_path import RidgePath, summarise_path
+from gramian.estimators.ridge_path import RidgePath, check_ridge, check_ridges, summarise_path
 from gramian.estimators.ridge_text import summarise_ridge, warn_of_ridge
 from gramian.estimators.streams import by_blocks
 from gramian.estimators.targets import KernelInput, Targets, check_targets
@@ -135,7 +135,7 @@ class KernelRidge(KernelInput, MultiOutputMixin, RegressorMixin, BaseEstimator):
         self
         """
         clock = Clock()
-        ridge = _check_ridge(self.ridge)
+        ridge = check_ridge(self.ridge)
         if isinstance(X, Rows):
             self._check_low_rank()
             seen = seen_of(self, X, second_stream(X, y), sample_weight)
@@ -166,7 +166,7 @@ class KernelRidge(KernelInput, MultiOutputMixin, RegressorMixin, BaseEstimator):
         self
         """
         clock = Clock()
-        _check_ridge(self.ridge)
+        check_ridge(self.ridge)
         self._check_low_rank()
         X = next_rows(self, X)
         targets = check_targets(y, X.shape[0])
@@ -252,7 +252,7 @@ class KernelRidge(KernelInput, MultiOutputMixin, RegressorMixin, BaseEstimator):
         """
         if self.landmarks is not None:
             raise ValueError(f"landmarks={self.landmarks!r}: {UNKNOWN}.")
-        checked = None if ridges is None else _check_ridges(ridges)
+        checked = None if ridges is None else check_ridges(ridges)
         probe = KernelRidge(kernel=self.kernel, fit_intercept=self.fit_intercept)
         space, targets, weights = probe._space(X, y, sample_weight)
         return summarise_path(space.path(checked), targets.values, weights, single=targets.single)
@@ -286,21 +286,3 @@ class KernelRidge(KernelInput, MultiOutputMixin, RegressorMixin, BaseEstimator):
             why = getattr(self, "_unknown", "the estimator is not fitted")
             raise AttributeError(f"leave_one_out_ is not known: {why}.")
         return left_out
-
-
-def _check_ridge(ridge: Any) -> float:
-    if isinstance(ridge, (bool, np.bool_)) or not isinstance(ridge, (int, float, np.integer, np.floating)):
-        raise TypeError(f"ridge={ridge!r} must be a number, 0 or more.")
-    if not 0 <= ridge < np.inf:
-        raise ValueError(f"ridge={ridge!r} must be a finite number, 0 or more.")
-    return float(ridge)
-
-
-def _check_ridges(ridges: Any) -> Array:
-    try:
-        values = np.asarray(ridges, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise TypeError(f"ridges={ridges!r} must be numbers, 0 or more.") from None
-    if values.ndim != 1 or not len(values) or not np.isfinite(values).all() or (values < 0).any():
-        raise ValueError(f"ridges={ridges!r} must be a list of one or more finite numbers, 0 or more.")
-    return values

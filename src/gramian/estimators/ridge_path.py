@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -78,3 +79,23 @@ def summarise_path(curve: RidgeCurve, Y: Array, weights: Array | None, *, single
         shape(curve.dual),
         shape(curve.offsets[:, 0]),
     )
+
+
+def check_ridge(ridge: Any) -> float:
+    """Refuse what is no ridge."""
+    if isinstance(ridge, (bool, np.bool_)) or not isinstance(ridge, (int, float, np.integer, np.floating)):
+        raise TypeError(f"ridge={ridge!r} must be a number, 0 or more.")
+    if not 0 <= ridge < np.inf:
+        raise ValueError(f"ridge={ridge!r} must be a finite number, 0 or more.")
+    return float(ridge)
+
+
+def check_ridges(ridges: Any) -> Array:
+    """Refuse what is no list of ridges."""
+    try:
+        values = np.asarray(ridges, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise TypeError(f"ridges={ridges!r} must be numbers, 0 or more.") from None
+    if values.ndim != 1 or not len(values) or not np.isfinite(values).all() or (values < 0).any():
+        raise ValueError(f"ridges={ridges!r} must be a list of one or more finite numbers, 0 or more.")
+    return values
