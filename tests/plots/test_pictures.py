@@ -301,3 +301,15 @@ def test_few_rows(rows):
             display.from_estimator(model, X, ax=new()).figure_.draw_without_rendering()
     for display in (ScreeDisplay, ContributionsDisplay):
         display.from_estimator(model, ax=new()).figure_.draw_without_rendering()
+
+
+def test_more_groups_than_colours_differ_in_shape(rng):
+    X, groups = rng.standard_normal((120, 2)), [f"group {at % 12:02}" for at in range(120)]
+    display = ScoresDisplay.from_scores(X, colour=groups, ax=new())
+    offsets, paths = display.scatter_.get_offsets(), display.scatter_.get_paths()
+    group = {tuple(row): at % 12 for at, row in enumerate(X)}
+    corners = [
+        {len(path.vertices) for at, path in zip(offsets, paths, strict=True) if group[tuple(at)] == g} for g in (0, 10)
+    ]
+    assert len(corners[0]) == len(corners[1]) == 1
+    assert corners[0] != corners[1]
