@@ -226,6 +226,19 @@ def test_rows_beyond_the_limits_are_named():
     assert {text.get_text() for text in display.texts_} == {events().index[at] for at in display.chart.beyond}
 
 
+def test_a_row_far_out_is_seen_beside_the_others():
+    X = wine()[0].copy()
+    model = PCA(3, scale=True).fit(X)
+    X.iloc[5, 2] *= 30
+    display = OutliersDisplay.from_estimator(model, X, ax=new())
+    assert (display.ax_.get_xscale(), display.ax_.get_yscale()) == ("log", "log")
+    assert "5" in {text.get_text() for text in display.texts_}
+    display.figure_.draw_without_rendering()
+    far = display.ax_.transData.transform(display.chart.points.at[5])
+    assert display.ax_.get_window_extent().contains(*far)
+    assert not display.ax_.get_legend().get_window_extent().contains(*far)
+
+
 def test_support_vectors_have_rings():
     X, y = moons()
     model = KernelSVC(10, kernel="rbf(sigma=0.5)").fit(X, y)
