@@ -226,6 +226,19 @@ def test_rows_beyond_the_limits_are_named():
     assert {text.get_text() for text in display.texts_} == {events().index[at] for at in display.chart.beyond}
 
 
+def test_a_row_far_out_is_seen_beside_the_others():
+    X = wine()[0].copy()
+    model = PCA(3, scale=True).fit(X)
+    X.iloc[5, 2] *= 30
+    display = OutliersDisplay.from_estimator(model, X, ax=new())
+    assert (display.ax_.get_xscale(), display.ax_.get_yscale()) == ("log", "log")
+    assert "5" in {text.get_text() for text in display.texts_}
+    display.figure_.draw_without_rendering()
+    far = display.ax_.transData.transform(display.chart.points.at[5])
+    assert display.ax_.get_window_extent().contains(*far)
+    assert not display.ax_.get_legend().get_window_extent().contains(*far)
+
+
 def test_support_vectors_have_rings():
     X, y = moons()
     model = KernelSVC(10, kernel="rbf(sigma=0.5)").fit(X, y)
@@ -301,3 +314,15 @@ def test_few_rows(rows):
             display.from_estimator(model, X, ax=new()).figure_.draw_without_rendering()
     for display in (ScreeDisplay, ContributionsDisplay):
         display.from_estimator(model, ax=new()).figure_.draw_without_rendering()
+
+
+def test_more_groups_than_colours_differ_in_shape(rng):
+    X, groups = rng.standard_normal((120, 2)), [f"group {at % 12:02}" for at in range(120)]
+    display = ScoresDisplay.from_scores(X, colour=groups, ax=new())
+    offsets, paths = display.scatter_.get_offsets(), display.scatter_.get_paths()
+    group = {tuple(row): at % 12 for at, row in enumerate(X)}
+    corners = [
+        {len(path.vertices) for at, path in zip(offsets, paths, strict=True) if group[tuple(at)] == g} for g in (0, 10)
+    ]
+    assert len(corners[0]) == len(corners[1]) == 1
+    assert corners[0] != corners[1]

@@ -8,6 +8,7 @@ import numpy as np
 
 from gramian import charts
 from gramian.charts import Outliers
+from gramian.charts.points import SOME
 from gramian.plots.display import Display, write_notes
 from gramian.plots.points import draw_points, list_groups, name_rows
 from gramian.plots.style import MUTED, Axes, legend, tidy
@@ -61,17 +62,21 @@ class OutliersDisplay(Display[Outliers]):
                 self.limits_.append(draw(limit, color=MUTED, linewidth=0.9, linestyle="--", zorder=2, label=text))
         self._scale(ax)
         list_groups(ax, chart.points)
-        legend(ax, where="upper right")
+        # Not over the row that lies farthest out; the search for a free place is slow for very many points.
+        legend(ax, where="best" if chart.points.total <= SOME else "upper right")
         write_notes(ax, chart.notes)
         self.texts_ = name_rows(ax, chart.points, chart.names, [int(at) for at in chart.beyond[:MOST_NAMED]])
 
     def _scale(self, ax: Axes) -> None:
         """Begin at zero; go by orders of magnitude along an axis where some rows lie very far out."""
-        at, density = self.chart.points.at, self.chart.points.density
+        points = self.chart.points
         for axis, (limit, name) in enumerate(((self.chart.t2_limit, "x"), (self.chart.q_limit, "y"))):
-            ends = [] if density is None else [float((density.x, density.y)[axis][-1])]
-            farthest = max([*ends, float(at[:, axis].max(initial=0.0))])
-            if limit and farthest > FAR * limit and density is None:
-                getattr(ax, f"set_{name}scale")("symlog", linthresh=limit)
-            if farthest > 0:
-                ax.set(**{f"{name}lim": (0, float(np.multiply(1.08, max(farthest, limit or 0.0))))})
+            values = points.at[:, axis]
+            ends = [limit or 0.0, float(values.max(initial=0.0))]
+            if points.density is not None:
+                ends.append(float((points.density.x, points.density.y)[axis][-1]))
+            if limit and max(ends) > FAR * limit and points.density is None:
+                low = float(np.quantile(values[values > 0], 0.02))
+                ax.set(**{f"{name}scale": "log", f"{name}lim": (low / 2, 3 * max(ends))})
+            elif max(ends) > 0:
+                ax.set(**{f"{name}lim": (0, 1.08 * max(ends))})

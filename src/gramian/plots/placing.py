@@ -141,8 +141,8 @@ def write_apart(
     for text in written:
         text.set_in_layout(False)
     # Laid out once without ink: only then the size of the axes, and with it the room for the texts, is known.
-    figure: Any = ax.get_figure()
-    figure.get_figure(root=True).draw_without_rendering()
+    whole: Any = ax.figure.figure  # of a part of a figure, the figure
+    whole.draw_without_rendering()
     boxes = [text.get_window_extent() for text in written]
     sizes = np.array([[box.width, box.height] for box in boxes]) + 0.25 * size
     frame = ax.get_window_extent()

@@ -10,7 +10,7 @@ from matplotlib.colors import ListedColormap, to_rgb
 from gramian import charts
 from gramian.charts import Contours, Regions
 from gramian.plots.display import Display, write_notes
-from gramian.plots.points import draw_points
+from gramian.plots.points import draw_points, shape_of
 from gramian.plots.style import BELOW_AND_ABOVE, INK, LABEL, TICK, Axes, colour, legend, literal, panels, tidy
 
 
@@ -140,7 +140,7 @@ class RegionsDisplay(Display[Regions]):
                 label=f"support vectors ({len(chart.support):,})",
             )
         for at, name in enumerate(chart.classes):
-            ax.scatter([], [], s=20, color=colour(at), label=literal(name))
+            ax.scatter([], [], s=20, color=colour(at), marker=shape_of(at), label=literal(name))
         ax.set(xlim=chart.x[[0, -1]], ylim=chart.y[[0, -1]])
         legend(ax)
         write_notes(ax, chart.notes)

@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import LogNorm, Normalize, to_rgb
+from matplotlib.markers import MarkerStyle
 
 from gramian.charts.colouring import Colouring
 from gramian.charts.points import Density, Points, blend
 from gramian.plots.placing import medians, write_apart
 from gramian.plots.style import (
+    COLOURS,
     INK,
     LABEL,
     LITTLE_TO_MUCH,
@@ -31,6 +33,7 @@ from gramian.results import Array
 #: Named rows up to which all names are written.
 MOST_NAMES = 60
 BOLD = 11.0
+SHAPES = "o^s"
 
 
 @dataclass
@@ -64,9 +67,22 @@ def draw_points(
         drawn.scatter = draw(
             *points.at[order].T, s=size * dot_size(points.total), alpha=alpha, zorder=3, c=shades, **rim
         )
+        codes = points.colouring.codes
+        if codes is not None and len(points.colouring.groups) > len(COLOURS) and points.at.shape[1] == 2:
+            drawn.scatter.set_paths([_path(shape_of(code)) for code in codes[order]])
     if scale:
         drawn.colorbar = _scale(ax, points, norm, drawn.image)
     return drawn
+
+
+def shape_of(group: int) -> str:
+    """Shape of the points of a group: colours come round again after ten, with another shape."""
+    return SHAPES[group // len(COLOURS) % len(SHAPES)]
+
+
+def _path(shape: str) -> Any:
+    mark = MarkerStyle(shape)
+    return mark.get_path().transformed(mark.get_transform())
 
 
 def colours_of(given: Colouring, n: int, norm: Any, plain: str) -> Array:
@@ -156,7 +172,7 @@ def name_rows(ax: Axes, points: Points, names: Sequence[str] | None, rows: Seque
 def list_groups(ax: Axes, points: Points) -> None:
     """Give each group an entry in the legend, where names would cover each other."""
     for group, name in enumerate(points.colouring.groups):
-        ax.plot([], [], "o", color=colour(group), markersize=4, label=literal(name))
+        ax.plot([], [], shape_of(group), color=colour(group), markersize=4, label=literal(name))
 
 
 def cross(ax: Axes) -> None:
