@@ -23,14 +23,14 @@ Checks in plain words first, then what was done, the choice of the number of com
 predictions, diagnostics and the code, with pictures and tables. With a TABLE, the rows of the fit or new ones, there is
 more to show; the columns of the model are found by their names.
 
-\\b
+\b
 Example:
   gramian demo --output demo
   gramian fit demo/wine.csv -k 3 --scale --model wine.safetensors
   gramian report wine.safetensors demo/wine.csv -o wine.html
 """
 MaybeTable = Annotated[
-    str | None, typer.Argument(metavar="[TABLE]", show_default=False, help="Rows to report on; - is standard input.")
+    str | None, typer.Argument(metavar="TABLE", show_default=False, help="Rows to report on; - is standard input.")
 ]
 Out = Annotated[str, typer.Option("-o", "--output", metavar="FILE", help="HTML file to write; - is standard output.")]
 
