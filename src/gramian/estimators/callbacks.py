@@ -29,7 +29,7 @@ class Callbacks:
     if KNOWN:
 
         def set_callbacks(self, *callbacks: Any) -> Self:
-            """Set callbacks of :mod:`sklearn.callback`, such as ``ProgressBar()``, for the fits to come.
+            """Set callbacks of ``sklearn.callback``, such as ``ProgressBar()``, for the fits to come.
 
             Parameters
             ----------

@@ -30,7 +30,7 @@ Example:
   gramian report wine.safetensors demo/wine.csv -o wine.html
 """
 MaybeTable = Annotated[
-    str | None, typer.Argument(metavar="[TABLE]", show_default=False, help="Rows to report on; - is standard input.")
+    str | None, typer.Argument(metavar="TABLE", show_default=False, help="Rows to report on; - is standard input.")
 ]
 Out = Annotated[str, typer.Option("-o", "--output", metavar="FILE", help="HTML file to write; - is standard output.")]
 
