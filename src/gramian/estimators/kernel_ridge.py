@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.estimators.base import Clock
+from gramian.estimators.distances import warn_of_underflow
 from gramian.estimators.low_rank import add_low_rank, left_by, low_rank
 from gramian.estimators.ridge_path import RidgePath, summarise_path
 from gramian.estimators.ridge_text import summarise_ridge, warn_of_ridge
@@ -194,6 +195,8 @@ class KernelRidge(KernelInput, MultiOutputMixin, RegressorMixin, BaseEstimator):
         if not isinstance(self.fit_intercept, (bool, np.bool_)):
             raise TypeError(f"fit_intercept={self.fit_intercept!r} must be True or False.")
         self.kernel_, X, weights = self._read_weighted(X, sample_weight)
+        if self.kernel_.name != "linear":  # its squares are taken in a unit of their own
+            warn_of_underflow(self.kernel_, X)
         targets = check_targets(y, X.shape[0])
         features = low_rank(self.landmarks, self.kernel_, X, weights)
         how: dict[str, Any] = {"intercept": bool(self.fit_intercept), "solver": self.solver, "features": features}
