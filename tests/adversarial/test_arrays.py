@@ -131,6 +131,14 @@ def test_scale(name, size):
         same_up_to_sign(found / size ** UNITS[name], expected, 1e-6)
 
 
+@pytest.mark.parametrize("name", ["KernelRidge", "KernelSVC", "KernelKNNClassifier"])
+def test_rows_that_look_alike_for_their_unit(name):
+    """A15: squares that underflow are said."""
+    y = targets(name)
+    with pytest.warns(gramian.RankWarning, match="underflow"):
+        estimator(name).fit(X * 1e-300, y) if y is not None else estimator(name).fit(X * 1e-300)
+
+
 @ALL
 def test_columns_of_very_different_size(name):
     """A16."""

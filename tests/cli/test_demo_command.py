@@ -76,7 +76,7 @@ def demo_folder(tmp_path_factory):
 @pytest.mark.parametrize("command", COMMANDS)
 def test_the_examples_of_the_help_run(gramian, here, demo_folder, command):
     _, text, _ = gramian(command, "--help")
-    first, *examples = re.findall(r"^ +gramian (.*)$", text, flags=re.MULTILINE)
+    first, *examples = re.findall(r"^ +gramian (.*?) *$", text, flags=re.MULTILINE)
     assert first == "demo --output demo"
     shutil.copytree(demo_folder, here / "demo")
     for example in examples:

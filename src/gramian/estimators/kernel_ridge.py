@@ -10,6 +10,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.estimators.base import Clock
+from gramian.estimators.distances import warn_of_underflow
 from gramian.estimators.foundation import BaseEstimator
 from gramian.estimators.kernel_streams import (
     Seen,
@@ -261,6 +262,8 @@ class KernelRidge(KernelInput, MultiOutputMixin, RegressorMixin, BaseEstimator):
         """Check everything, and return the problem."""
         self._check_intercept()
         self.kernel_, X, weights = self._read_weighted(X, sample_weight)
+        if self.kernel_.name != "linear":  # its squares are taken in a unit of their own
+            warn_of_underflow(self.kernel_, X)
         targets = check_targets(y, X.shape[0])
         features = low_rank(self.landmarks, self.kernel_, X, weights)
         how: dict[str, Any] = {"intercept": bool(self.fit_intercept), "solver": self.solver, "features": features}

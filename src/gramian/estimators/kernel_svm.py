@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from gramian.config import memory_budget
 from gramian.estimators.base import Clock
-from gramian.estimators.distances import check_similarities
+from gramian.estimators.distances import check_similarities, warn_of_underflow
 from gramian.estimators.foundation import BaseEstimator
 from gramian.estimators.low_rank import add_low_rank, low_rank, mapped_rows
 from gramian.estimators.streams import by_blocks
@@ -135,6 +135,7 @@ class KernelSVC(KernelInput, ClassifierMixin, BaseEstimator):
         clock = Clock()
         self._check_parameters()
         self.kernel_, X, weights = self._read_weighted(X, sample_weight)
+        warn_of_underflow(self.kernel_, X)
         used = np.arange(X.shape[0]) if weights is None else np.flatnonzero(weights)
         self.classes_, codes = _present(*check_labels(y, X.shape[0], least=2), used)
         rows, signs = _restrict(self.kernel_, X, used), _signs(codes, len(self.classes_))

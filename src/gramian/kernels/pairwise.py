@@ -110,7 +110,7 @@ class Manhattan(Pairs):
 
 def dot(X: Rows, Y: Rows, factor: float = 1.0, dtype: Any = np.float64) -> Pairs:
     """Prepare ``a x'y``. Rows whose products overflow are refused: every later number would be NaN."""
-    largest = [float(abs(Z).max()) if min(Z.shape) else 0.0 for Z in ((X,) if X is Y else (X, Y))]
+    largest = [_largest(Z) for Z in ((X,) if X is Y else (X, Y))]
     with np.errstate(over="ignore"):
         reach = abs(float(factor)) * X.shape[1] * np.float64(largest[0]) * largest[-1]
     if not reach < np.finfo(np.float64).max / 8:
@@ -159,6 +159,12 @@ def squared_norms(X: Rows) -> Array:
     if sp.issparse(X):
         return np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
     return np.einsum("ij,ij->i", X, X)
+
+
+def _largest(X: Rows) -> float:
+    """Size of the largest entry, without a second copy of the rows."""
+    values = X.data if sp.issparse(X) else X
+    return float(max(values.max(initial=0.0), -values.min(initial=0.0)))
 
 
 def dtype_of(dtype: Any) -> Any:

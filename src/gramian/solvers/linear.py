@@ -128,7 +128,7 @@ def certify(
         deleted=found.deleted,
         singular=found.singular,
         rank=found.rank if found.singular else None,
-        n_negative=found.n_negative,
-        most_negative=found.most_negative,
+        n_negative=0 if operator.positive else found.n_negative,  # of what is positive, a negative value is rounding
+        most_negative=0.0 if operator.positive else found.most_negative,
         counted=found.counted,
     )
