@@ -98,8 +98,7 @@ def _method() -> list[Any]:
 def _view() -> list[Any]:
     numbers = {at: f"component {at + 1}" for at in range(20)}
     return [
-        _pick("x", "Across", numbers),
-        _pick("y", "Up", numbers),
+        html.Div([_pick("x", "Across", numbers), _pick("y", "Up", numbers)], className="halves"),
         dcc.Checklist(id="space", options=[{"label": "in three dimensions", "value": "on"}], value=[]),
         html.Div(_pick("z", "Deep", numbers), id="z-box", hidden=True),
         _pick("rows-as", "Draw a row as", ROWS_AS),
@@ -134,15 +133,10 @@ def _pictures() -> html.Main:
             ),
             html.Div(
                 [
-                    _card(
-                        "scores",
-                        "Scores",
-                        "Draw a lasso around points to see their rows; click one for its neighbours.",
-                        "wide",
-                    ),
-                    _card("scree", "Spectrum", "Drag the line to keep more or fewer components.", config=SCREE),
+                    _card("scores", "Scores", "", "main tall"),
+                    _card("scree", "Spectrum", "Drag the line to keep more or fewer components.", "tall", SCREE),
                     _card("loadings", "Loadings", ""),
-                    _card("row", "Rows and what the components make of them", ""),
+                    _card("row", "Rows rebuilt", ""),
                     html.Section(
                         [
                             html.H2("Rows chosen", id="chosen-title"),

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import socket
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from dash import Dash
-from flask import Flask
+from flask import Flask, Response
+from werkzeug.exceptions import HTTPException
 from werkzeug.serving import BaseWSGIServer, WSGIRequestHandler, make_server
 
 from gramian.explore.callbacks import register
@@ -65,10 +67,19 @@ def make_app(first: Dataset, folder: Path, port: int) -> tuple[Dash, Guard, Expl
         compress=False,
         add_log_handler=False,
     )
+    flask.register_error_handler(Exception, _failed)
     app.layout = page
     register(app, explorer)
     guard.protect(flask, _policy(app))
     return app, guard, explorer
+
+
+def _failed(error: Exception) -> Any:
+    """One line for the terminal, and none of our insides for the page."""
+    if isinstance(error, HTTPException):
+        return error
+    print(f"error: {type(error).__name__}: {' '.join(str(error).split())[:500]}", file=sys.stderr, flush=True)
+    return Response("The server could not answer that.\n", 500, mimetype="text/plain")
 
 
 def _policy(app: Dash) -> str:

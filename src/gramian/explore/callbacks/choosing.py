@@ -18,10 +18,20 @@ from gramian.explore.session import Session
 WEBGL = """function(page) {
     try { return Boolean(document.createElement('canvas').getContext('webgl')); } catch (error) { return false; }
 }"""
+#: Says beside a slider where it stands.
+STANDS = """function(width, degree, ridge, k) {
+    const times = 2 ** width;
+    return [
+        'Width: ' + times.toPrecision(2) + ' x median distance',
+        'Degree: ' + degree,
+        'Ridge: ' + (ridge <= -4 ? 0 : (10 ** ridge).toPrecision(2)),
+        'Components kept: ' + k,
+    ];
+}"""
 #: Names for the handles of sliders and the buttons of lists, which Dash leaves without.
 NAMES = """function(loaded) {
     for (const name of ['width', 'degree', 'ridge', 'k']) {
-        const label = document.getElementById(name + '-label').textContent;
+        const label = document.getElementById(name + '-label').textContent.split(':')[0];
         document.querySelectorAll('#' + name + '-box [role=slider]').forEach(
             handle => handle.setAttribute('aria-label', label));
     }
@@ -46,6 +56,12 @@ def register(app: Dash, explorer: Explorer) -> None:
         return session.key, session.key
 
     app.clientside_callback(WEBGL, Output("webgl", "data"), Input("page", "data"))
+    app.clientside_callback(
+        STANDS,
+        *(Output(f"{name}-label", "children") for name in ("width", "degree", "ridge", "k")),
+        *(Input(name, "drag_value") for name in ("width", "degree", "ridge", "k")),
+        prevent_initial_call=True,
+    )
     app.clientside_callback(NAMES, Output("send", "title"), Input("shown", "data"))
 
     @app.callback(

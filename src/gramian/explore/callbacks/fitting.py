@@ -25,6 +25,7 @@ def register(app: Dash, explorer: Explorer) -> None:
         ("progress", "hidden"),
         ("cancel", "hidden"),
         ("tick", "disabled"),
+        ("pictures", "className"),
     ]
 
     @app.callback(
@@ -80,14 +81,17 @@ def register(app: Dash, explorer: Explorer) -> None:
 def answer(session: Session) -> tuple[Any, ...]:
     """What the page is told of a session: the picture, the cut, a sentence, and whether to ask again."""
     job, found = session.job, session.fit
-    shown = {"version": session.version} if found is not None else no_update
-    cut = {"k": min(session.choice.k, found.size), "of": session.version} if found is not None else no_update
     if job is not None:
-        words = "waiting for another tab ..." if job.state == "waiting" else f"{session.choice.row.title} ..."
-        return no_update, no_update, words, "", f"{job.share:.3f}", False, False, False
-    if session.message:
-        return shown, cut, session.message, "error", "0", True, True, True
-    return shown, cut, "" if found is None else sentence(session, found), "", "0", True, True, True
+        words = "Waiting for another tab ..." if job.state == "waiting" else f"{session.choice.row.title} ..."
+        stale = "stale" if found is None else ""
+        return no_update, no_update, words, "", f"{job.share:.3f}", False, False, False, stale
+    shown, cut, words = no_update, no_update, session.message
+    if found is not None:
+        shown = {"version": session.version}
+        cut = {"k": min(session.choice.k, found.size), "of": session.version}
+        words = words or sentence(session, found)
+    kind = "error" if session.message else ""
+    return shown, cut, words, kind, "0", True, True, True, "stale" if found is None else ""
 
 
 def sentence(session: Session, found: Fit) -> str:
