@@ -14,6 +14,7 @@ from flask import Flask, Response
 from werkzeug.exceptions import HTTPException
 from werkzeug.serving import BaseWSGIServer, WSGIRequestHandler, make_server
 
+from gramian.explore.browser import INDEX
 from gramian.explore.callbacks import register
 from gramian.explore.datasets import Dataset, open_table
 from gramian.explore.explorer import Explorer
@@ -69,6 +70,7 @@ def make_app(first: Dataset, folder: Path, port: int) -> tuple[Dash, Guard, Expl
     )
     flask.register_error_handler(Exception, _failed)
     app.layout = page
+    app.index_string = INDEX
     register(app, explorer)
     guard.protect(flask, _policy(app))
     return app, guard, explorer

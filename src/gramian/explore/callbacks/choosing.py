@@ -7,36 +7,13 @@ from typing import Any
 from dash import Dash, Input, Output, State, ctx, no_update
 from dash.exceptions import PreventUpdate
 
+from gramian.explore.browser import NAMES, STANDS, WEBGL
 from gramian.explore.choice import EXACT_ROWS, WIDTHS
 from gramian.explore.datasets import Dataset, from_upload
 from gramian.explore.explorer import CONTROLS, LOOKS, Explorer, read_choice
 from gramian.explore.fitting import most_components
 from gramian.explore.presets import PRESETS, preset
 from gramian.explore.session import Session
-
-#: Asks the browser whether it has WebGL.
-WEBGL = """function(page) {
-    try { return Boolean(document.createElement('canvas').getContext('webgl')); } catch (error) { return false; }
-}"""
-#: Says beside a slider where it stands.
-STANDS = """function(width, degree, ridge, k) {
-    const times = 2 ** width;
-    return [
-        'Width: ' + times.toPrecision(2) + ' x median distance',
-        'Degree: ' + degree,
-        'Ridge: ' + (ridge <= -4 ? 0 : (10 ** ridge).toPrecision(2)),
-        'Components kept: ' + k,
-    ];
-}"""
-#: Names for the handles of sliders and the buttons of lists, which Dash leaves without.
-NAMES = """function(loaded) {
-    for (const name of ['width', 'degree', 'ridge', 'k']) {
-        const label = document.getElementById(name + '-label').textContent.split(':')[0];
-        document.querySelectorAll('#' + name + '-box [role=slider]').forEach(
-            handle => handle.setAttribute('aria-label', label));
-    }
-    return window.dash_clientside.no_update;
-}"""
 
 
 def register(app: Dash, explorer: Explorer) -> None:
@@ -62,7 +39,7 @@ def register(app: Dash, explorer: Explorer) -> None:
         *(Input(name, "drag_value") for name in ("width", "degree", "ridge", "k")),
         prevent_initial_call=True,
     )
-    app.clientside_callback(NAMES, Output("send", "title"), Input("shown", "data"))
+    app.clientside_callback(NAMES, Output("send", "title"), Input("page", "data"))
 
     @app.callback(
         Output("model-says", "children"),

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from dash import Dash, Input, Output, Patch, State, no_update
 
+from gramian.explore.browser import GATE
 from gramian.explore.callbacks.pictures import focus_of, read_view, rows_of
 from gramian.explore.explorer import CONTROLS, Explorer, read_choice
 from gramian.explore.figures import rows as row_figure
@@ -17,17 +18,6 @@ from gramian.explore.session import Session
 from gramian.kernels import parse
 
 SLIDERS = ("width", "degree", "ridge", "k")
-#: Lets one question through at a time; what moves in the meantime waits, and only the last of it is asked.
-GATE = """function(width, degree, ridge, k, drawn) {
-    const gate = window.gramianGate = window.gramianGate || {since: 0, next: null, number: 0};
-    const by = window.dash_clientside.callback_context.triggered.map(one => one.prop_id);
-    if (by.includes('drawn.data')) { gate.since = 0; } else { gate.next = {width, degree, ridge, k}; }
-    const busy = gate.since && performance.now() - gate.since < 2000;
-    if (!gate.next || busy) { return window.dash_clientside.no_update; }
-    const ask = {...gate.next, number: ++gate.number};
-    gate.next = null; gate.since = performance.now();
-    return ask;
-}"""
 
 
 def register(app: Dash, explorer: Explorer) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 from dash import Dash, Input, Output, State, dcc, html
 from dash.exceptions import PreventUpdate
 
+from gramian.explore.browser import PICKED
 from gramian.explore.explorer import Explorer
 from gramian.explore.figures.rows import NEIGHBOURS
 from gramian.explore.session import Session
@@ -18,12 +19,6 @@ from gramian.tables import write_scores
 
 #: Rows and columns of the table on the page.
 LONGEST, WIDEST = 50, 12
-#: Keeps the numbers of points out of all that plotly tells of them.
-PICKED = """function(chosen) {
-    if (!chosen || !chosen.points) { return null; }
-    const rows = chosen.points.map(point => point.customdata === undefined ? point.pointIndex : point.customdata);
-    return [...new Set(rows)];
-}"""
 
 
 def register(app: Dash, explorer: Explorer) -> None:

@@ -1,0 +1,73 @@
+"""The few lines that run in the browser, where Dash leaves no other way."""
+
+from __future__ import annotations
+
+#: Asks whether there is WebGL.
+WEBGL = """function(page) {
+    try { return Boolean(document.createElement('canvas').getContext('webgl')); } catch (error) { return false; }
+}"""
+
+#: Says beside a slider where it stands.
+STANDS = """function(width, degree, ridge, k) {
+    return [
+        'Width: ' + (2 ** width).toPrecision(2) + ' x median distance',
+        'Degree: ' + degree,
+        'Ridge: ' + (ridge <= -4 ? 0 : (10 ** ridge).toPrecision(2)),
+        'Components kept: ' + k,
+    ];
+}"""
+
+#: Gives names and roles to what Dash draws without: handles of sliders, buttons of lists, boxes to tick. Lists take the
+#: focus themselves, and not through a field that nobody sees.
+NAMES = """function(page) {
+    const set = (node, name, value) => node.getAttribute(name) === value || node.setAttribute(name, value);
+    const drop = (node, ...names) => names.forEach(name => node.removeAttribute(name));
+    const all = (where, act) => document.querySelectorAll(where).forEach(act);
+    const repair = () => {
+        all('.slide', box => box.querySelectorAll('[role=slider]').forEach(
+            one => set(one, 'aria-label', box.querySelector('label').textContent.split(':')[0])));
+        all('button.dash-dropdown', one => {
+            set(one, 'aria-labelledby', one.id + '-label ' + one.id + '-value');
+            set(one, 'tabindex', '0');
+        });
+        all('.dash-dropdown-focus-target', one => set(one, 'tabindex', '-1'));
+        all('.dash-checklist', one => { set(one, 'role', 'group'); set(one, 'aria-label', one.textContent); });
+        all('.dash-checklist label', one => drop(one, 'role', 'aria-selected'));
+        all('#upload input', one => { set(one, 'aria-label', 'Table to send'); set(one, 'tabindex', '-1'); });
+    };
+    if (!window.gramianNames) {
+        window.gramianNames = new MutationObserver(repair);
+        window.gramianNames.observe(document.body, {
+            childList: true, subtree: true, attributeFilter: ['role', 'tabindex', 'aria-selected', 'aria-labelledby'],
+        });
+    }
+    repair();
+    return window.dash_clientside.no_update;
+}"""
+
+#: Lets one question through at a time; what moves in the meantime waits, and only the last of it is asked.
+GATE = """function(width, degree, ridge, k, drawn) {
+    const gate = window.gramianGate = window.gramianGate || {since: 0, next: null, number: 0};
+    const by = window.dash_clientside.callback_context.triggered.map(one => one.prop_id);
+    if (by.includes('drawn.data')) { gate.since = 0; } else { gate.next = {width, degree, ridge, k}; }
+    const busy = gate.since && performance.now() - gate.since < 2000;
+    if (!gate.next || busy) { return window.dash_clientside.no_update; }
+    const ask = {...gate.next, number: ++gate.number};
+    gate.next = null; gate.since = performance.now();
+    return ask;
+}"""
+
+#: Keeps the numbers of points out of all that plotly.js tells of them.
+PICKED = """function(chosen) {
+    if (!chosen || !chosen.points) { return null; }
+    const rows = chosen.points.map(point => point.customdata === undefined ? point.pointIndex : point.customdata);
+    return [...new Set(rows)];
+}"""
+
+#: The page around the page.
+INDEX = """<!DOCTYPE html>
+<html lang="en">
+<head>{%metas%}<title>{%title%}</title>{%favicon%}{%css%}</head>
+<body>{%app_entry%}<footer>{%config%}{%scripts%}{%renderer%}</footer></body>
+</html>
+"""
