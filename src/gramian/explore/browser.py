@@ -36,7 +36,11 @@ NAMES = """function(page) {
         all('#upload input', one => { set(one, 'aria-label', 'Table to send'); set(one, 'tabindex', '-1'); });
     };
     if (!window.gramianNames) {
-        window.gramianNames = new MutationObserver(repair);
+        let waiting = null;  // plotly.js changes much while it draws; once after is enough
+        window.gramianNames = new MutationObserver(() => {
+            clearTimeout(waiting);
+            waiting = setTimeout(repair, 150);
+        });
         window.gramianNames.observe(document.body, {
             childList: true, subtree: true, attributeFilter: ['role', 'tabindex', 'aria-selected', 'aria-labelledby'],
         });
@@ -46,15 +50,26 @@ NAMES = """function(page) {
 }"""
 
 #: Lets one question through at a time; what moves in the meantime waits, and only the last of it is asked.
-GATE = """function(width, degree, ridge, k, drawn) {
+GATE = """function(width, degree, ridge, k) {
     const gate = window.gramianGate = window.gramianGate || {since: 0, next: null, number: 0};
-    const by = window.dash_clientside.callback_context.triggered.map(one => one.prop_id);
-    if (by.includes('drawn.data')) { gate.since = 0; } else { gate.next = {width, degree, ridge, k}; }
-    const busy = gate.since && performance.now() - gate.since < 2000;
-    if (!gate.next || busy) { return window.dash_clientside.no_update; }
+    gate.next = {width, degree, ridge, k};
+    if (gate.since && performance.now() - gate.since < 2000) { return window.dash_clientside.no_update; }
     const ask = {...gate.next, number: ++gate.number};
     gate.next = null; gate.since = performance.now();
     return ask;
+}"""
+
+#: Opens the gate when the answer is there. Set from outside: as an output of this callback it would close a circle.
+OPEN = """function(drawn) {
+    const gate = window.gramianGate;
+    if (!gate) { return window.dash_clientside.no_update; }
+    gate.since = 0;
+    if (gate.next) {
+        const ask = {...gate.next, number: ++gate.number};
+        gate.next = null; gate.since = performance.now();
+        window.dash_clientside.set_props('ask', {data: ask});
+    }
+    return window.dash_clientside.no_update;
 }"""
 
 #: Keeps the numbers of points out of all that plotly.js tells of them.

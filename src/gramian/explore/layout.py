@@ -96,11 +96,11 @@ def _method() -> list[Any]:
 
 
 def _view() -> list[Any]:
-    numbers = {at: f"component {at + 1}" for at in range(20)}
+    numbers = {at: str(at + 1) for at in range(20)}
     return [
-        html.Div([_pick("x", "Across", numbers), _pick("y", "Up", numbers)], className="halves"),
+        html.Div([_pick("x", "Component across", numbers), _pick("y", "Component up", numbers)], className="halves"),
         dcc.Checklist(id="space", options=[{"label": "in three dimensions", "value": "on"}], value=[]),
-        html.Div(_pick("z", "Deep", numbers), id="z-box", hidden=True),
+        html.Div(_pick("z", "Component in depth", numbers), id="z-box", hidden=True),
         _pick("rows-as", "Draw a row as", ROWS_AS),
     ]
 

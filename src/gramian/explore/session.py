@@ -13,6 +13,7 @@ import numpy as np
 from gramian.explore.choice import Choice
 from gramian.explore.datasets import Dataset
 from gramian.explore.fitting import Fit, fit
+from gramian.explore.preview import Glimpse
 from gramian.explore.worker import Job, Worker
 from gramian.results import Array
 
@@ -34,6 +35,7 @@ class Session:
         self.controls: dict[str, Any] = {}
         self.version = 0
         self.previewed = False
+        self.glimpse: tuple[Choice, Glimpse | None] | None = None
         self.fit: Fit | None = None
         self.job: Job | None = None
         self.message = ""

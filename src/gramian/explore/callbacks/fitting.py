@@ -85,7 +85,9 @@ def answer(session: Session) -> tuple[Any, ...]:
         words = "Waiting for another tab ..." if job.state == "waiting" else f"{session.choice.row.title} ..."
         stale = "stale" if found is None else ""
         return no_update, no_update, words, "", f"{job.share:.3f}", False, False, False, stale
-    shown, cut, words = no_update, no_update, session.message
+    shown: Any = no_update
+    cut: Any = no_update
+    words = session.message
     if found is not None:
         shown = {"version": session.version}
         cut = {"k": min(session.choice.k, found.size), "of": session.version}

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 from dash import Dash, Input, Output, Patch, State, no_update
+from dash.exceptions import PreventUpdate
 
-from gramian.explore.browser import GATE
+from gramian.explore.browser import GATE, OPEN
 from gramian.explore.callbacks.pictures import focus_of, read_view, rows_of
 from gramian.explore.explorer import CONTROLS, Explorer, read_choice
 from gramian.explore.figures import rows as row_figure
@@ -26,57 +27,62 @@ def register(app: Dash, explorer: Explorer) -> None:
         GATE,
         Output("ask", "data"),
         *(Input(name, "drag_value") for name in SLIDERS),
-        Input("drawn", "data"),
         prevent_initial_call=True,
     )
+    app.clientside_callback(OPEN, Output("send", "name"), Input("drawn", "data"), prevent_initial_call=True)
 
     @app.callback(
         Output("scores", "figure", allow_duplicate=True),
-        Output("scree", "figure", allow_duplicate=True),
-        Output("row", "figure", allow_duplicate=True),
         Output("kernel-says", "children", allow_duplicate=True),
         Output("drawn", "data"),
         Input("ask", "data"),
         State("page", "data"),
         *(State(name, "value") for name in CONTROLS),
-        State("x", "value"),
-        State("y", "value"),
-        State("z", "value"),
-        State("space", "value"),
-        State("colour", "value"),
+        *(State(name, "value") for name in ("x", "y", "z", "space", "colour")),
         State("webgl", "data"),
-        State("focus", "data"),
-        State("rows-as", "value"),
         prevent_initial_call=True,
     )
     def preview(ask: Any, page: Any, *values: Any) -> tuple[Any, ...]:
         session = explorer.session(page)
         moved = {name: ask[name] for name in SLIDERS if ask.get(name) is not None}
-        given = {**dict(zip(CONTROLS, values, strict=False)), **moved}
-        *look, webgl, focus, kind = values[len(CONTROLS) :]
-        still = (no_update, no_update, no_update, no_update, ask.get("number"))
-        choice = read_choice(session.data, given)
+        choice = read_choice(session.data, {**dict(zip(CONTROLS, values, strict=False)), **moved})
+        *look, webgl = values[len(CONTROLS) :]
+        still = (no_update, no_update, ask.get("number"))
+        session.glimpse = None
         found = session.fit
         if found is None or choice == session.choice or choice.method != found.choice.method:
             return still
-        if choice.key == found.choice.key:
-            return _cut(session, choice.k, focus, kind) + still[3:]
-        if choice.method != "kernel-pca":
+        session.glimpse = choice, None
+        if choice.key == found.choice.key or choice.method != "kernel-pca":
             return still
         try:
             kernel = parse(choice.kernels(session.data)[0])
             glimpse = explorer.glimpses.of(session.data, scaled=choice.scale).glimpse(kernel.resolve(session.data.X))
         except (ValueError, np.linalg.LinAlgError):
             return still  # the exact fit says what is wrong
-        session.previewed = True
-        view = read_view(look, webgl)
-        return (
-            _moved(session, glimpse, view),
-            scree_figure.draw(glimpse.shares, found.measure, min(choice.k, len(glimpse.shares))),
-            _rows(session, glimpse, choice.k, focus, kind),
-            str(kernel),
-            ask.get("number"),
-        )
+        session.glimpse, session.previewed = (choice, glimpse), True
+        return _moved(session, glimpse, read_view(look, webgl)), str(kernel), ask.get("number")
+
+    @app.callback(
+        Output("scree", "figure", allow_duplicate=True),
+        Output("row", "figure", allow_duplicate=True),
+        Input("drawn", "data"),
+        State("page", "data"),
+        State("focus", "data"),
+        State("rows-as", "value"),
+        prevent_initial_call=True,
+    )
+    def follow(drawn: Any, page: Any, focus: Any, kind: Any) -> tuple[Any, Any]:
+        session = explorer.session(page)
+        found, seen = session.fit, session.glimpse
+        if found is None or seen is None or seen[0] == session.choice:
+            raise PreventUpdate
+        choice, glimpse = seen
+        if glimpse is None:
+            spectrum, k = found.spectrum, min(choice.k, found.size)
+            return scree_figure.draw(spectrum, found.measure, k), rows_of(session, k, focus, kind)
+        k = min(choice.k, len(glimpse.shares))
+        return scree_figure.draw(glimpse.shares, found.measure, k), _rows(session, glimpse, k, focus, kind)
 
 
 def _moved(session: Session, glimpse: Glimpse, view: score_figure.View) -> Patch:
@@ -104,12 +110,3 @@ def _rows(session: Session, glimpse: Glimpse, k: int, focus: Any, kind: Any) -> 
     if rebuilt is not None and session.choice.standardizes:
         rebuilt = data.standardizer.inverse_transform(rebuilt)
     return row_figure.draw(data, str(kind), places, rebuilt)
-
-
-def _cut(session: Session, k: int, focus: Any, kind: Any) -> tuple[Any, ...]:
-    """The cut moves: the fit is there already."""
-    found = session.fit
-    if found is None:
-        return no_update, no_update, no_update
-    drawn = scree_figure.draw(found.spectrum, found.measure, min(k, found.size))
-    return no_update, drawn, rows_of(session, k, focus, kind)

@@ -86,7 +86,7 @@ def _line(names: list[str], values: Array, at: int, number: int) -> dict[str, An
 
 def _frame(what: str, note: str, *, curve: bool = False) -> dict[str, Any]:
     key = {"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0}
-    more = {"nticks": 10} if curve else {"tickangle": "auto"}
+    more = {"nticks": 10} if curve else {"tickangle": 35}
     return layout(
         xaxis=axis(note, type="category", **more),
         yaxis=axis(what),
@@ -94,5 +94,5 @@ def _frame(what: str, note: str, *, curve: bool = False) -> dict[str, Any]:
         bargap=0.3,
         showlegend=True,
         legend=key,
-        margin={"l": 52, "r": 12, "t": 30, "b": 44},
+        margin={"l": 58, "r": 12, "t": 30, "b": 76},
     )

@@ -44,6 +44,7 @@ def tiles(pictures: list[Picture], across: int = 4) -> Figure:
             "autorange": "reversed",
             "scaleanchor": f"x{end}",
             "constrain": "domain",
+            "constraintoward": "top",
         }
         size = float(np.abs(one.pixels).max()) or 1.0
         low = -size if one.diverging else float(min(0.0, one.pixels.min()))

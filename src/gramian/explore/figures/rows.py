@@ -94,12 +94,12 @@ def _bars(
     traces = [bars(here, f"row {name}", COLOURS[0])]
     if rebuilt is not None:
         traces.append(bars((rebuilt[0] - mean) / spread, twin, COLOURS[1]))
-    return {"data": traces, "layout": _frame(axis("", type="category"), axis("deviations from the mean"))}
+    return {"data": traces, "layout": _frame(axis("", type="category", tickangle=35), axis("deviations from the mean"))}
 
 
 def _frame(across: dict[str, Any], up: dict[str, Any]) -> dict[str, Any]:
     key = {"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0}
-    edge = {"l": 52, "r": 12, "t": 30, "b": 44}
+    edge = {"l": 58, "r": 12, "t": 30, "b": 76}
     return layout(xaxis=across, yaxis=up, showlegend=True, legend=key, margin=edge, barmode="group", bargap=0.3)
 
 

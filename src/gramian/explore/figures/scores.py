@@ -12,7 +12,7 @@ from gramian.explore.figures.base import COLOURS, INK, Figure, axis, layout, pac
 from gramian.results import Array
 
 #: Points up to which each carries its name, and up to which a browser without WebGL can draw them.
-NAMED, DRAWN = 20_000, 10_000
+NAMED, DRAWN = 3_000, 10_000
 GREY = "#7a7f87"
 
 
@@ -164,7 +164,7 @@ def direction(signs: Array, at: int) -> str | bool:
 
 def _frame(data: Dataset, cloud: Cloud, view: View) -> dict[str, Any]:
     key = {"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0, "itemclick": False, "itemdoubleclick": False}
-    more: dict[str, Any] = {"showlegend": True, "legend": key, "margin": {"l": 52, "r": 12, "t": 34, "b": 44}}
+    more: dict[str, Any] = {"showlegend": True, "legend": key, "margin": {"l": 58, "r": 12, "t": 34, "b": 44}}
     titles = [cloud.titles[at] if at < len(cloud.titles) else "(no such component)" for at in (view.x, view.y, view.z)]
     if view.space and view.webgl:
         names = zip("xyz", (view.x, view.y, view.z), titles, strict=True)
