@@ -142,7 +142,7 @@ def from_upload(name: str, contents: str) -> Dataset:
         path = Path(folder, f"upload{ending}")
         path.write_bytes(data)
         try:
-            table = read_table(path, missing="drop")
+            table = replace(read_table(path, missing="drop"), source=name)
         except TableError as error:
             raise TableError(str(error).replace(str(path), name)) from None
     _check_rows(table)

@@ -50,13 +50,16 @@ class Explorer:
 def read_choice(data: Dataset, values: dict[str, Any]) -> Choice:
     """What the controls say, whatever was sent: bounded, and of the right kind."""
     known = set(data.table.columns)
-    second = tuple(str(name) for name in values.get("second") or () if name in known)
-    method = str(values.get("method"))
+    given = values.get("second")
+    second = tuple(
+        name for name in (given if isinstance(given, list) else ()) if isinstance(name, str) and name in known
+    )
+    method, kernel = str(values.get("method")), str(values.get("kernel"))
     plain = Choice()
     exponent = _number(values.get("ridge"), -4, 2, -4)
     choice = Choice(
         method=method if method in METHODS else plain.method,
-        kernel=str(values.get("kernel")) if values.get("kernel") in KERNELS else plain.kernel,
+        kernel=kernel if kernel in KERNELS else plain.kernel,
         width=_number(values.get("width"), -20, 20, 0.0),
         degree=int(_number(values.get("degree"), 1, 20, 3)),
         text=str(values.get("text") or "")[:500].strip(),
