@@ -28,9 +28,8 @@ IDLE = 120
 
 
 class Handler(WSGIRequestHandler):
-    """Keeps connections, says nothing of each request, and nothing of what it is made of."""
+    """Says nothing of each request, and nothing of what it is made of."""
 
-    protocol_version = "HTTP/1.1"
     timeout = IDLE
     server_version, sys_version = "gramian", ""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import webbrowser
+from contextlib import suppress
 from typing import Annotated
 
 import typer
@@ -17,8 +18,9 @@ served on this machine only, to whoever has the address that is printed; models 
 
 \b
 Example:
+  gramian demo --output demo
   gramian explore demo/digits.csv
-  gramian explore examples/data/decathlon.csv --port 8050 --no-browser
+  gramian explore demo/wine.csv --port 8050 --no-browser
 """
 
 
@@ -39,6 +41,7 @@ def explore(
             say("Ctrl-C ends it.")
             if browser:
                 webbrowser.open(served.address)
-            served.run()
+            with suppress(KeyboardInterrupt):  # the way to end it, and no failure
+                served.run()
 
     return job
