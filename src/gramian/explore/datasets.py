@@ -8,6 +8,7 @@ import re
 import tempfile
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import count
 from pathlib import Path
 
 import numpy as np
@@ -38,6 +39,8 @@ class Dataset:
         Lines of Python that make ``table``, or ``X``.
     advice : dict
         Values of the controls to begin with.
+    serial : int
+        Tells this one from all others.
     """
 
     key: str
@@ -45,6 +48,7 @@ class Dataset:
     table: Table
     code: tuple[str, ...]
     advice: dict[str, object] = field(default_factory=dict)
+    serial: int = field(default_factory=count().__next__)
 
     @property
     def X(self) -> Array:

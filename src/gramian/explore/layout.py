@@ -9,7 +9,8 @@ from dash import dcc, html
 from gramian.explore.choice import KERNELS, METHODS
 from gramian.explore.datasets import LARGEST_UPLOAD
 
-PLOT = {"displaylogo": False, "responsive": True, "modeBarButtonsToRemove": ["toImage"], "scrollZoom": False}
+#: plotly.js would offer to send the data to its makers.
+PLOT = {"displaylogo": False, "responsive": True, "scrollZoom": False, "showSendToCloud": False, "plotlyServerURL": ""}
 #: The cut of the scree plot is the only thing that moves there.
 SCREE = {**PLOT, "displayModeBar": False, "edits": {"shapePosition": True}}
 KERNEL_NAMES = {

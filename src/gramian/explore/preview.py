@@ -13,6 +13,7 @@ import scipy.linalg
 
 from gramian.config import one_blas_thread
 from gramian.explore.choice import MOST
+from gramian.explore.datasets import Dataset
 from gramian.kernels import RBF, Kernel, MappedKernel
 from gramian.preimage import preimage
 from gramian.results import Array
@@ -115,17 +116,16 @@ class GlimpseCache:
     """Glimpses of the tables used last."""
 
     def __init__(self) -> None:
-        self._known: OrderedDict[tuple[int, bool], tuple[Any, Glimpses]] = OrderedDict()
+        self._known: OrderedDict[tuple[int, bool], Glimpses] = OrderedDict()
         self._lock = threading.Lock()
 
-    def of(self, data: Any, *, scaled: bool) -> Glimpses:
+    def of(self, data: Dataset, *, scaled: bool) -> Glimpses:
         """Glimpses of a dataset, made when first asked for."""
-        key = (id(data), scaled)
+        key = (data.serial, scaled)
         with self._lock:
             if key not in self._known:
-                # The dataset is kept beside, so that its id stays its own.
-                self._known[key] = data, Glimpses(data.scaled if scaled else data.X)
+                self._known[key] = Glimpses(data.scaled if scaled else data.X)
             self._known.move_to_end(key)
             while len(self._known) > KEPT:
                 self._known.popitem(last=False)
-            return self._known[key][1]
+            return self._known[key]

@@ -119,7 +119,7 @@ def filled(explorer: Explorer, session: Session, values: dict[str, Any]) -> tupl
     """Controls for the table of a session."""
     data = session.data
     return (
-        {"of": id(data), "version": session.version},
+        {"of": data.serial, "version": session.version},
         about(data),
         tables(explorer, session),
         session.base.key,

@@ -126,7 +126,7 @@ def read_view(look: list[Any], webgl: Any) -> score_figure.View:
 def focus_of(session: Session, focus: Any) -> list[int]:
     """A row and its neighbours; the first row until somebody clicks."""
     n = len(session.data.X)
-    given = focus.get("rows") if isinstance(focus, dict) and focus.get("of") == id(session.data) else None
+    given = focus.get("rows") if isinstance(focus, dict) and focus.get("of") == session.data.serial else None
     places = [at for at in given or [0] if isinstance(at, int) and 0 <= at < n]
     return places or [0]
 

@@ -53,6 +53,16 @@ def register(app: Dash, explorer: Explorer) -> None:
         return dcc.send_string(as_csv(session, rows), "rows.csv", type="text/csv")
 
     @app.callback(
+        Output("scores", "selectedData"),
+        Output("scores", "clickData"),
+        Output("focus", "data", allow_duplicate=True),
+        Input("loaded", "data"),
+        prevent_initial_call=True,
+    )
+    def forget(loaded: Any) -> tuple[None, None, None]:
+        return None, None, None  # rows of another table
+
+    @app.callback(
         Output("focus", "data"),
         Input("scores", "clickData"),
         State("page", "data"),
@@ -63,7 +73,7 @@ def register(app: Dash, explorer: Explorer) -> None:
         row = clicked_row(clicked, len(session.data.X))
         if row is None:
             raise PreventUpdate
-        return {"rows": [row, *neighbours(session, row)], "of": id(session.data)}
+        return {"rows": [row, *neighbours(session, row)], "of": session.data.serial}
 
 
 def read_rows(picked: Any, session: Session) -> Array:

@@ -41,6 +41,7 @@ def layout(**more: Any) -> dict[str, Any]:
         "margin": {"l": 58, "r": 12, "t": 12, "b": 46},
         "hoverlabel": {"bgcolor": "white", "font": {"color": INK}},
         "showlegend": False,
+        "modebar": {"bgcolor": "rgba(0,0,0,0)", "color": "#8a9099", "activecolor": INK, "orientation": "v"},
         **more,
     }
 

@@ -185,4 +185,4 @@ def _frame(data: Dataset, cloud: Cloud, view: View) -> dict[str, Any]:
 
 def _revision(data: Dataset, cloud: Cloud, view: View) -> str:
     """While this stays, the browser keeps its zoom."""
-    return f"{data.key} {id(data)} {view.x} {view.y} {view.z} {view.space} {cloud.second is None}"
+    return f"{data.key} {data.serial} {view.x} {view.y} {view.z} {view.space} {cloud.second is None}"
