@@ -18,7 +18,7 @@ from gramian.explore.worker import Job, Worker
 from gramian.results import Array
 
 #: Tabs that are remembered; the one used longest ago is forgotten first.
-TABS = 64
+TABS = 32
 #: Fits of a tab that are kept, so that going back is instant.
 FITS = 4
 #: Rows that decide which way an axis is drawn.

@@ -11,6 +11,7 @@ from dash.exceptions import PreventUpdate
 from gramian.explore.browser import GATE, OPEN
 from gramian.explore.callbacks.pictures import focus_of, read_view, rows_of
 from gramian.explore.explorer import CONTROLS, Explorer, read_choice
+from gramian.explore.figures import loadings as loading_figure
 from gramian.explore.figures import rows as row_figure
 from gramian.explore.figures import scores as score_figure
 from gramian.explore.figures import scree as scree_figure
@@ -40,13 +41,14 @@ def register(app: Dash, explorer: Explorer) -> None:
         *(State(name, "value") for name in CONTROLS),
         *(State(name, "value") for name in ("x", "y", "z", "space", "colour")),
         State("webgl", "data"),
+        State("focus", "data"),
         prevent_initial_call=True,
     )
     def preview(ask: Any, page: Any, *values: Any) -> tuple[Any, ...]:
         session = explorer.session(page)
         moved = {name: ask[name] for name in SLIDERS if ask.get(name) is not None}
         choice = read_choice(session.data, {**dict(zip(CONTROLS, values, strict=False)), **moved})
-        *look, webgl = values[len(CONTROLS) :]
+        *look, webgl, focus = values[len(CONTROLS) :]
         still = (no_update, no_update, ask.get("number"))
         session.glimpse = None
         found = session.fit
@@ -56,23 +58,27 @@ def register(app: Dash, explorer: Explorer) -> None:
         if choice.key == found.choice.key or choice.method != "kernel-pca":
             return still
         try:
-            kernel = parse(choice.kernels(session.data)[0])
-            glimpse = explorer.glimpses.of(session.data, scaled=choice.scale).glimpse(kernel.resolve(session.data.X))
+            glimpses = explorer.glimpses.of(session.data, scaled=choice.scale)
+            kernel = parse(choice.kernels(session.data)[0]).resolve(glimpses.X)
+            glimpse = glimpses.glimpse(kernel)
         except (ValueError, np.linalg.LinAlgError):
             return still  # the exact fit says what is wrong
         session.glimpse, session.previewed = (choice, glimpse), True
-        return _moved(session, glimpse, read_view(look, webgl)), str(kernel), ask.get("number")
+        return _moved(session, glimpse, read_view(look, webgl), focus), str(kernel), ask.get("number")
 
     @app.callback(
         Output("scree", "figure", allow_duplicate=True),
         Output("row", "figure", allow_duplicate=True),
+        Output("loadings", "figure", allow_duplicate=True),
         Input("drawn", "data"),
         State("page", "data"),
+        State("x", "value"),
+        State("y", "value"),
         State("focus", "data"),
         State("rows-as", "value"),
         prevent_initial_call=True,
     )
-    def follow(drawn: Any, page: Any, focus: Any, kind: Any) -> tuple[Any, Any]:
+    def follow(drawn: Any, page: Any, x: Any, y: Any, focus: Any, kind: Any) -> tuple[Any, ...]:
         session = explorer.session(page)
         found, seen = session.fit, session.glimpse
         if found is None or seen is None or seen[0] == session.choice:
@@ -80,17 +86,27 @@ def register(app: Dash, explorer: Explorer) -> None:
         choice, glimpse = seen
         if glimpse is None:
             spectrum, k = found.spectrum, min(choice.k, found.size)
-            return scree_figure.draw(spectrum, found.measure, k), rows_of(session, k, focus, kind)
+            return scree_figure.draw(spectrum, found.measure, k), rows_of(session, k, focus, kind), no_update
         k = min(choice.k, len(glimpse.shares))
-        return scree_figure.draw(glimpse.shares, found.measure, k), _rows(session, glimpse, k, focus, kind)
+        view = read_view([x, y, 0, None, None], True)
+        return (
+            scree_figure.draw(glimpse.shares, found.measure, k),
+            _rows(session, glimpse, k, focus, kind),
+            loading_figure.draw_glimpse(session.data, glimpse.rows, glimpse.scores, [view.x, view.y]),
+        )
 
 
-def _moved(session: Session, glimpse: Glimpse, view: score_figure.View) -> Patch:
+def _moved(session: Session, glimpse: Glimpse, view: score_figure.View, focus: Any) -> Patch:
     """New coordinates; nothing else is sent."""
     patch = Patch()
     signs = session.signs(glimpse.scores, glimpse.rows)
     for name, numbers in score_figure.coordinates(glimpse.scores, view).items():
         patch["data"][0][name] = numbers
+    places = focus_of(session, focus) if focus and not view.space else []
+    rings = np.searchsorted(glimpse.rows, places)
+    if len(rings) and rings.max() < len(glimpse.rows) and (glimpse.rows[rings] == places).all():
+        for name, numbers in score_figure.coordinates(glimpse.scores[rings], view).items():
+            patch["data"][1][name] = numbers
     if len(glimpse.rows) < len(session.data.X):
         patch["data"][0]["marker"] = score_figure.marks(session.data, glimpse.rows, view)
     frame = patch["layout"]["scene"] if view.space and view.webgl else patch["layout"]

@@ -18,11 +18,21 @@ WIDEST, ROWS = 30, 20_000
 
 def draw(data: Dataset, found: Fit, components: list[int]) -> Figure:
     """Draw weights of columns if the method has them, else their correlations with the scores."""
-    components = [at for at in dict.fromkeys(components) if at < found.size]
     names, weights, what = loadings(data, found)
-    if not components or not len(names):
+    return picture_of(names, weights, what, components, "bars" if found.choice.row.pair else data.rows_as)
+
+
+def draw_glimpse(data: Dataset, rows: Array, scores: Array, components: list[int]) -> Figure:
+    """Draw correlations of columns with the scores of some rows."""
+    weights = _correlations(data.X[rows], scores)
+    return picture_of(list(data.table.columns), weights, "correlation", components, data.rows_as)
+
+
+def picture_of(names: list[str], weights: Array, what: str, components: list[int], rows: str) -> Figure:
+    """Draw a number for each column and each of some components, as rows are drawn."""
+    components = [at for at in dict.fromkeys(components) if at < weights.shape[1]]
+    if not components:
         return message("There is no such component.")
-    rows = data.rows_as if not found.choice.row.pair else "bars"
     if rows == "image":
         shown = [picture(weights[:, at], f"component {at + 1}", diverging=True) for at in components]
         return tiles(shown)
