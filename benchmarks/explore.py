@@ -202,10 +202,12 @@ def clients(n: int, d: int) -> None:
 
 
 def main() -> None:
+    print(f"{os.cpu_count()} processors, of which others keep {os.getloadavg()[0]:.1f} busy", flush=True)
     with sync_playwright() as started:
         browser = started.chromium.launch(executable_path=shutil.which("chromium"), args=SWITCHES)
         for n, d in ((5000, 3), (5000, 64), (200_000, 8)):
             context = browser.new_context(viewport={"width": 1280, "height": 900})
+            context.set_default_timeout(120_000)
             slider(context.new_page(), n, d)
             context.close()
         browser.close()

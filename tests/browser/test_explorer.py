@@ -176,6 +176,7 @@ def test_kernels_and_their_parameters_are_accessible_too(page, accessibility):
     load(page, "Handwritten digits")
     page.click("#kernel")
     page.keyboard.press("Escape")
+    page.wait_for_timeout(500)  # the list folds up
     assert accessibility(page) == []
 
 

@@ -36,9 +36,10 @@ NAMES = """function(page) {
         all('#upload input', one => { set(one, 'aria-label', 'Table to send'); set(one, 'tabindex', '-1'); });
     };
     if (!window.gramianNames) {
-        let waiting = null;  // plotly.js changes much while it draws; once after is enough
-        window.gramianNames = new MutationObserver(() => {
+        let waiting = null;  // plotly.js adds and removes much while it draws; once after is enough
+        window.gramianNames = new MutationObserver(changes => {
             clearTimeout(waiting);
+            if (changes.some(change => change.type === 'attributes')) { repair(); }
             waiting = setTimeout(repair, 150);
         });
         window.gramianNames.observe(document.body, {
