@@ -95,18 +95,13 @@ class Choice:
 
     def kernels(self, data: Dataset) -> list[str]:
         """Text of the kernel of each view; widths that follow the data are resolved."""
-        if not self.row.pair:
-            return [self._kernel(_median(data, scaled=self.scale))]
         if self.text:
-            return [self.text, self.text]
-        views = data.views(self.second)
-        rows = [Standardizer().fit_transform(view.values) if self.scale else view.values for view in views]
-        return [self._kernel(median_width(view)) for view in rows]
+            return [self.text] * (2 if self.row.pair else 1)
+        views = [view.columns for view in data.views(self.second)] if self.row.pair else [data.table.columns]
+        return [self._kernel(_median(data, columns, scaled=self.scale)) for columns in views]
 
     def _kernel(self, median: float) -> str:
         s = median * 2.0**self.width
-        if self.text:
-            return self.text
         return KERNELS[self.kernel].format(s=s, inverse=1 / s, square=1 / s**2, degree=self.degree)
 
     def landmarks(self, data: Dataset) -> int | None:
@@ -137,9 +132,12 @@ class Choice:
         return make_pipeline(Standardizer(), estimator) if self.standardizes else estimator
 
 
-def _median(data: Dataset, *, scaled: bool) -> float:
-    """Median distance of rows, found once for each table."""
-    known: dict[bool, float] = data.__dict__.setdefault("_medians", {})
-    if scaled not in known:
-        known[scaled] = median_width(data.scaled if scaled else data.X)
-    return known[scaled]
+def _median(data: Dataset, columns: tuple[str, ...], *, scaled: bool) -> float:
+    """Median distance of rows in some columns, found once for each table."""
+    known: dict[Any, float] = data.__dict__.setdefault("_medians", {})
+    if (columns, scaled) not in known:
+        X = data.scaled if scaled else data.X
+        if columns != data.table.columns:
+            X = X[:, [data.table.columns.index(name) for name in columns]]
+        known[columns, scaled] = median_width(X)
+    return known[columns, scaled]

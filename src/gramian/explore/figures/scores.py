@@ -13,7 +13,8 @@ from gramian.results import Array
 
 #: Points up to which each carries its name, and up to which a browser without WebGL can draw them.
 NAMED, DRAWN = 3_000, 10_000
-GREY = "#7a7f87"
+#: Axes of each view.
+PLACES: tuple[dict[str, Any], ...] = ({}, {"xaxis": "x2", "yaxis": "y2"})
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ def draw(data: Dataset, cloud: Cloud, view: View, focus: list[int]) -> Figure:
     """Draw scores; ``focus`` is a row and its neighbours."""
     points = _points(data, cloud, view)
     traces: list[dict[str, Any]] = []
-    for name, scores in zip(_places(cloud), (cloud.scores, cloud.second), strict=False):
+    for name, scores in zip(PLACES, (cloud.scores, cloud.second), strict=False):
         if scores is not None:
             traces.append({**points, **name, **coordinates(scores, view)})
     if focus and not (view.space and view.webgl):
@@ -119,7 +120,7 @@ def _focused(cloud: Cloud, view: View, focus: list[int]) -> list[dict[str, Any]]
     places = np.flatnonzero(np.isin(cloud.rows, focus))
     order = sorted(places, key=lambda at: focus.index(int(cloud.rows[at])))
     rings: list[dict[str, Any]] = []
-    for name, scores in zip(_places(cloud), (cloud.scores, cloud.second), strict=False):
+    for name, scores in zip(PLACES, (cloud.scores, cloud.second), strict=False):
         if scores is None:
             continue
         width = [3.0] + [1.2] * (len(order) - 1)
@@ -136,11 +137,6 @@ def _focused(cloud: Cloud, view: View, focus: list[int]) -> list[dict[str, Any]]
             }
         )
     return rings
-
-
-def _places(cloud: Cloud) -> list[dict[str, str]]:
-    """Which axes each view has."""
-    return [{}, {"xaxis": "x2", "yaxis": "y2"}]
 
 
 def _legend(data: Dataset, view: View) -> list[dict[str, Any]]:
