@@ -170,6 +170,12 @@ class Client:
     def _value(self, one: dict[str, str]) -> dict[str, Any]:
         return {**one, "value": self.values.get(f"{one['id']}.{one['property']}")}
 
+    def settle(self) -> None:
+        """Wait for the exact fit."""
+        while not self.values.get("tick.disabled"):
+            time.sleep(0.25)
+            self.ask("tick.n_intervals")
+
     def drag(self) -> list[float]:
         """Seconds of each of some previews."""
         taken = []
@@ -186,9 +192,8 @@ class Client:
 def clients(n: int, d: int) -> None:
     with explorer(clusters(n, d)) as address:
         tabs = [Client(address) for _ in range(CLIENTS)]
-        time.sleep(15)  # their exact fits come first
         for tab in tabs:
-            tab.ask(*tab.fit)
+            tab.settle()
         alone = tabs[0].drag()
         with ThreadPoolExecutor(CLIENTS) as pool:
             start = time.perf_counter()

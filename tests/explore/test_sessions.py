@@ -94,6 +94,15 @@ def test_a_result_that_nobody_waits_for_any_more_is_not_shown(worker):
     assert not session.take(old)
 
 
+def test_moving_the_cut_does_not_begin_the_fit_anew(worker):
+    session = Session("key", preset("rings"))
+    _, gate = held(worker)
+    job = session.ask(Choice("kernel-pca", 2), worker)
+    assert session.ask(Choice("kernel-pca", 7), worker) is job
+    assert session.ask(Choice("kernel-pca", 7, width=1.0), worker) is not job
+    gate.set()
+
+
 def test_giving_up_leaves_the_picture(worker):
     session = Session("key", preset("rings"))
     job = session.ask(Choice("pca"), worker)

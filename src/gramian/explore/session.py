@@ -58,7 +58,12 @@ class Session:
     def ask(self, choice: Choice, worker: Worker) -> Job | None:
         """Ask for a fit; None if it is there already."""
         with self._lock:
+            same = self.choice.key == choice.key
             self.choice = choice
+            if same and self.job is not None and self.job.state in ("waiting", "running"):
+                return self.job  # the cut was moved meanwhile: the fit is the same
+            if same and self.job is not None:
+                self.take(self.job)
             known = self._fits.get(choice.key)
             if known is not None:
                 worker.cancel(self.key)
