@@ -131,7 +131,8 @@ class Client:
         answer.read()
         self.cookie = str(answer.headers["Set-Cookie"]).partition(";")[0]
         asked = self._get("/_dash-dependencies")
-        self.known = {tuple(f"{one['id']}.{one['property']}" for one in part["inputs"]): part for part in asked}
+        served = [part for part in asked if not part.get("clientside_function")]
+        self.known = {tuple(f"{one['id']}.{one['property']}" for one in part["inputs"]): part for part in served}
         self.values: dict[str, Any] = {}
         self.ask("tab.modified_timestamp")
         self.ask("page.data", "data.value", "columns.value", "upload.contents")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from dash import Dash, Input, Output, State, ctx, no_update
+from dash import Dash, Input, Output, State, no_update
 from dash.exceptions import PreventUpdate
 
 from gramian.explore.code import code_for
@@ -49,16 +49,24 @@ def register(app: Dash, explorer: Explorer) -> None:
 
     @app.callback(
         Output("scree", "figure"),
-        Output("k", "value", allow_duplicate=True),
         Input("cut", "data"),
+        State("page", "data"),
+        prevent_initial_call=True,
+    )
+    def draw_scree(cut: Any, page: Any) -> Any:
+        _, found = _shown(explorer, page)
+        return scree_figure.draw(found.spectrum, found.measure, int(cut["k"]))
+
+    # A callback of its own: plotly.js tells of every change of size too, and a new question ends the one before.
+    @app.callback(
+        Output("scree", "figure", allow_duplicate=True),
+        Output("k", "value", allow_duplicate=True),
         Input("scree", "relayoutData"),
         State("page", "data"),
         prevent_initial_call=True,
     )
-    def draw_scree(cut: Any, changed: Any, page: Any) -> tuple[Any, Any]:
+    def drag_cut(changed: Any, page: Any) -> tuple[Any, int]:
         _, found = _shown(explorer, page)
-        if ctx.triggered_id == "cut":
-            return scree_figure.draw(found.spectrum, found.measure, int(cut["k"])), no_update
         k = scree_figure.dragged_to(changed, found.size)
         if k is None:
             raise PreventUpdate
