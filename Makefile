@@ -8,7 +8,7 @@ DOCS := $(VENV)/.docs
 BROWSER := $(VENV)/.browser
 FLOOR := .venv-floor
 
-.PHONY: help demo test test-slow test-browser test-floor lint format docs bench bench-scale bench-mnist clean
+.PHONY: help demo test test-slow test-browser test-floor lint format docs bench bench-scale bench-mnist bench-explore clean
 
 help:
 	@echo "make demo       install, then kernel PCA of the digits: scores and pictures in demo/"
@@ -21,6 +21,7 @@ help:
 	@echo "make bench      gramian and its peers on the same data: a table of ratios"
 	@echo "make bench-scale  a million rows through landmarks, and how good they are"
 	@echo "make bench-mnist ARGS=folder   all 60,000 digits by kernel SVM"
+	@echo "make bench-explore  the explorer in chromium: from slider to picture, 200,000 points, ten clients"
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -85,6 +86,9 @@ bench-scale: $(READY)
 
 bench-mnist: $(READY)
 	$(BIN)/python -m benchmarks.mnist $(ARGS)
+
+bench-explore: $(BROWSER)
+	$(BIN)/python -m benchmarks.explore
 
 clean:
 	rm -rf $(VENV) $(FLOOR) demo .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis docs/_build docs/lessons docs/gallery docs/api/generated docs/sg_execution_times.rst

@@ -74,6 +74,7 @@ def test_sources_import_at_the_top(path):
         "gramian.solvers.coordinate",
         "gramian.cli.app",
         "gramian.cli.demo",
+        "gramian.explore.server",
         "gramian.models.onnx",
         "gramian.tables.streams",  # needs pyarrow
         "h5py",

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 import gramian
-from gramian.cli.commands import apply, compare, demo, doctor, fit, inspect, report, select
+from gramian.cli.commands import apply, compare, demo, doctor, explore, fit, inspect, report, select
 from gramian.cli.errors import finish, say
 
 #: Typer's base of refused arguments; which module it lives in depends on the version, what stands below it does not.
@@ -59,6 +59,7 @@ app.command(help=apply.SCORE_HELP)(apply.score)
 app.command(help=select.HELP)(select.select)
 app.command(help=compare.HELP)(compare.compare)
 app.command(help=doctor.HELP)(doctor.doctor)
+app.command(help=explore.HELP)(explore.explore)
 app.command(help=inspect.HELP)(inspect.inspect)
 app.command(help=report.HELP)(report.report)
 app.command(help=demo.HELP)(demo.demo)

@@ -1,0 +1,19 @@
+"""A page in the browser to explore a table: served on this machine, for whoever has the address.
+
+::
+
+    browser --> guard --> Dash --> callbacks --> session --> worker --> fitting        exact, on release
+               (token,             (controls)   (one per     (one       preview        low rank, while dragging
+                Host, Origin)                    tab)         thread)
+                                       |
+                                       v
+                                    figures (plain dictionaries for plotly.js)
+
+The server listens on the loopback address only. Nothing that is sent to it is evaluated or unpickled; files are written
+and read in one folder only.
+"""
+
+try:
+    import dash  # noqa: F401
+except ModuleNotFoundError:
+    raise ModuleNotFoundError('gramian.explore needs dash: pip install "gramian[explore]"') from None

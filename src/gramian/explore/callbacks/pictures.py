@@ -1,0 +1,184 @@
+"""A fit is there: all its pictures."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from dash import Dash, Input, Output, State, no_update
+from dash.exceptions import PreventUpdate
+
+from gramian.explore.code import code_for
+from gramian.explore.explorer import Explorer
+from gramian.explore.figures import loadings as loading_figure
+from gramian.explore.figures import rows as row_figure
+from gramian.explore.figures import scores as score_figure
+from gramian.explore.figures import scree as scree_figure
+from gramian.explore.fitting import Fit
+from gramian.explore.session import Session
+
+
+def register(app: Dash, explorer: Explorer) -> None:
+    """Connect the callbacks of this file."""
+
+    @app.callback(
+        Output("scores", "figure"),
+        Output("scores-hint", "children"),
+        Input("shown", "data"),
+        Input("x", "value"),
+        Input("y", "value"),
+        Input("z", "value"),
+        Input("space", "value"),
+        Input("colour", "value"),
+        Input("webgl", "data"),
+        Input("focus", "data"),
+        State("page", "data"),
+        prevent_initial_call=True,
+    )
+    def draw_scores(shown: Any, *values: Any) -> tuple[Any, str]:
+        *look, webgl, focus, page = values
+        session, found = _shown(explorer, page)
+        view = read_view(look, webgl)
+        cloud = score_figure.Cloud(
+            found.scores, found.second, np.arange(len(found.scores)), session.turned, axis_titles(found)
+        )
+        thin = score_figure.thinned(cloud, view)
+        places = focus_of(session, focus) if focus else []
+        figure = score_figure.draw(session.data, thin, view, places)
+        return figure, hint(view, len(thin.rows), len(cloud.rows))
+
+    @app.callback(
+        Output("scree", "figure"),
+        Input("cut", "data"),
+        State("page", "data"),
+        prevent_initial_call=True,
+    )
+    def draw_scree(cut: Any, page: Any) -> Any:
+        _, found = _shown(explorer, page)
+        return scree_figure.draw(found.spectrum, found.measure, int(cut["k"]))
+
+    # A callback of its own: plotly.js tells of every change of size too, and a new question ends the one before.
+    @app.callback(
+        Output("scree", "figure", allow_duplicate=True),
+        Output("k", "value", allow_duplicate=True),
+        Input("scree", "relayoutData"),
+        State("page", "data"),
+        prevent_initial_call=True,
+    )
+    def drag_cut(changed: Any, page: Any) -> tuple[Any, int]:
+        _, found = _shown(explorer, page)
+        k = scree_figure.dragged_to(changed, found.size)
+        if k is None:
+            raise PreventUpdate
+        return scree_figure.draw(found.spectrum, found.measure, k), k
+
+    @app.callback(
+        Output("loadings", "figure"),
+        Output("loadings-hint", "children"),
+        Input("shown", "data"),
+        Input("x", "value"),
+        Input("y", "value"),
+        State("page", "data"),
+        prevent_initial_call=True,
+    )
+    def draw_loadings(shown: Any, x: Any, y: Any, page: Any) -> tuple[Any, str]:
+        session, found = _shown(explorer, page)
+        view = read_view([x, y, 0, None, None], True)
+        weights = not found.choice.row.pair and hasattr(found.estimator, "components_")
+        words = "What each column adds to a component." if weights else "How columns go along with the components."
+        return loading_figure.draw(session.data, found, [view.x, view.y]), words
+
+    @app.callback(
+        Output("row", "figure"),
+        Output("row-hint", "children"),
+        Input("cut", "data"),
+        Input("focus", "data"),
+        Input("rows-as", "value"),
+        State("page", "data"),
+        prevent_initial_call=True,
+    )
+    def draw_row(cut: Any, focus: Any, kind: Any, page: Any) -> tuple[Any, str]:
+        session, found = _shown(explorer, page)
+        k = min(session.choice.k, found.size)
+        return rows_of(session, k, focus, kind), row_words(found, session, k)
+
+    @app.callback(
+        Output("code", "children"),
+        Output("summary", "children"),
+        Output("kernel-says", "children"),
+        Input("cut", "data"),
+        State("page", "data"),
+        prevent_initial_call=True,
+    )
+    def tell(cut: Any, page: Any) -> tuple[str, str, str]:
+        session, found = _shown(explorer, page)
+        choice = session.choice
+        kernels = " and ".join(dict.fromkeys(choice.kernels(session.data))) if choice.row.kernel else ""
+        return code_for(session.data, choice, found.source), str(getattr(found.estimator, "summary_", "")), kernels
+
+
+def _shown(explorer: Explorer, page: Any) -> tuple[Session, Fit]:
+    session = explorer.session(page)
+    if session.fit is None:
+        raise PreventUpdate
+    return session, session.fit
+
+
+def read_view(look: list[Any], webgl: Any) -> score_figure.View:
+    """How the points are looked at, whatever was sent."""
+    x, y, z = (at if isinstance(at, int) and 0 <= at < 1000 else number for number, at in enumerate(look[:3]))
+    colour = look[4] if isinstance(look[4], str) else ""
+    return score_figure.View(x, y, z, bool(look[3]), colour, webgl is not False)
+
+
+def focus_of(session: Session, focus: Any) -> list[int]:
+    """A row and its neighbours; the first row until somebody clicks."""
+    n = len(session.data.X)
+    given = focus.get("rows") if isinstance(focus, dict) and focus.get("of") == session.data.serial else None
+    places = [at for at in given or [0] if isinstance(at, int) and 0 <= at < n]
+    return places or [0]
+
+
+def rows_of(session: Session, k: int, focus: Any, kind: Any) -> Any:
+    """Rows and what k components make of them."""
+    data, found, places = session.data, session.fit, focus_of(session, focus)
+    if found is None:
+        return no_update
+    if found.choice.row.pair:
+        y = data.views(found.choice.second)[1]
+        guess = found.rebuilt(data, np.array(places[:1]), k)
+        return row_figure.draw_second(y.columns, y.values, places[0], guess, data.names[places[0]])
+    plane = kind == "plane" and data.X.shape[1] == 2
+    wanted = row_figure.sample(len(data.X)) if plane else np.array(places[:1])
+    return row_figure.draw(data, str(kind), places, found.rebuilt(data, wanted, k))
+
+
+def row_words(found: Fit, session: Session, k: int) -> str:
+    """What the picture of rows shows."""
+    if found.choice.row.pair:
+        return "The second view of a row, and what the first says of it."
+    way = "Pre-images of" if found.choice.row.kernel else "Rows rebuilt from"
+    return f"{way} {k} component{'s' if k > 1 else ''}. Click a point of the scores to see another row."
+
+
+def axis_titles(found: Fit) -> list[str]:
+    """Names of the components, with what they hold."""
+    titles = []
+    for at in range(found.size):
+        name = f"component {at + 1}"
+        if found.choice.row.pair:
+            name += f" (correlation {found.spectrum[at]:.2f})"
+        elif found.choice.row.nested and "share" in found.measure:
+            name += f" ({found.spectrum[at]:.1f} %)"
+        titles.append(name)
+    return titles
+
+
+def hint(view: score_figure.View, drawn: int, n: int) -> str:
+    """What can be done with the points."""
+    if view.space and view.webgl:
+        return "Drag to turn; click a point for its neighbours."
+    words = "Draw a lasso around points to see their rows; click one for its neighbours."
+    if view.space:
+        words = f"Three dimensions need WebGL, which this browser has not. {words}"
+    return words if drawn == n else f"{drawn:,} of {n:,} points, as there is no WebGL. {words}"

@@ -1,0 +1,128 @@
+"""A slider moves: pictures of low rank, as many as the browser can take."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from dash import Dash, Input, Output, Patch, State, no_update
+from dash.exceptions import PreventUpdate
+
+from gramian.explore.browser import GATE, OPEN
+from gramian.explore.callbacks.pictures import focus_of, read_view, rows_of
+from gramian.explore.explorer import CONTROLS, Explorer, read_choice
+from gramian.explore.figures import loadings as loading_figure
+from gramian.explore.figures import rows as row_figure
+from gramian.explore.figures import scores as score_figure
+from gramian.explore.figures import scree as scree_figure
+from gramian.explore.preview import Glimpse
+from gramian.explore.session import Session
+from gramian.kernels import parse
+
+SLIDERS = ("width", "degree", "ridge", "k")
+
+
+def register(app: Dash, explorer: Explorer) -> None:
+    """Connect the callbacks of this file."""
+    app.clientside_callback(
+        GATE,
+        Output("ask", "data"),
+        *(Input(name, "drag_value") for name in SLIDERS),
+        prevent_initial_call=True,
+    )
+    app.clientside_callback(OPEN, Output("send", "name"), Input("drawn", "data"), prevent_initial_call=True)
+
+    @app.callback(
+        Output("scores", "figure", allow_duplicate=True),
+        Output("kernel-says", "children", allow_duplicate=True),
+        Output("drawn", "data"),
+        Input("ask", "data"),
+        State("page", "data"),
+        *(State(name, "value") for name in CONTROLS),
+        *(State(name, "value") for name in ("x", "y", "z", "space", "colour")),
+        State("webgl", "data"),
+        State("focus", "data"),
+        prevent_initial_call=True,
+    )
+    def preview(ask: Any, page: Any, *values: Any) -> tuple[Any, ...]:
+        session = explorer.session(page)
+        moved = {name: ask[name] for name in SLIDERS if ask.get(name) is not None}
+        choice = read_choice(session.data, {**dict(zip(CONTROLS, values, strict=False)), **moved})
+        *look, webgl, focus = values[len(CONTROLS) :]
+        still = (no_update, no_update, ask.get("number"))
+        session.glimpse = None
+        found = session.fit
+        if found is None or choice == session.choice or choice.method != found.choice.method:
+            return still
+        session.glimpse = choice, None
+        if choice.key == found.choice.key or choice.method != "kernel-pca":
+            return still
+        try:
+            glimpses = explorer.glimpses.of(session.data, scaled=choice.scale)
+            kernel = parse(choice.kernels(session.data)[0]).resolve(glimpses.X)
+            glimpse = glimpses.glimpse(kernel)
+        except (ValueError, np.linalg.LinAlgError):
+            return still  # the exact fit says what is wrong
+        session.glimpse, session.previewed = (choice, glimpse), True
+        return _moved(session, glimpse, read_view(look, webgl), focus), str(kernel), ask.get("number")
+
+    @app.callback(
+        Output("scree", "figure", allow_duplicate=True),
+        Output("row", "figure", allow_duplicate=True),
+        Output("loadings", "figure", allow_duplicate=True),
+        Input("drawn", "data"),
+        State("page", "data"),
+        State("x", "value"),
+        State("y", "value"),
+        State("focus", "data"),
+        State("rows-as", "value"),
+        prevent_initial_call=True,
+    )
+    def follow(drawn: Any, page: Any, x: Any, y: Any, focus: Any, kind: Any) -> tuple[Any, ...]:
+        session = explorer.session(page)
+        found, seen = session.fit, session.glimpse
+        if found is None or seen is None or seen[0] == session.choice:
+            raise PreventUpdate
+        choice, glimpse = seen
+        if glimpse is None:
+            spectrum, k = found.spectrum, min(choice.k, found.size)
+            return scree_figure.draw(spectrum, found.measure, k), rows_of(session, k, focus, kind), no_update
+        k = min(choice.k, len(glimpse.shares))
+        view = read_view([x, y, 0, None, None], True)
+        return (
+            scree_figure.draw(glimpse.shares, found.measure, k),
+            _rows(session, glimpse, k, focus, kind),
+            loading_figure.draw_glimpse(session.data, glimpse.rows, glimpse.scores, [view.x, view.y]),
+        )
+
+
+def _moved(session: Session, glimpse: Glimpse, view: score_figure.View, focus: Any) -> Patch:
+    """New coordinates; nothing else is sent."""
+    patch = Patch()
+    signs = session.signs(glimpse.scores, glimpse.rows)
+    for name, numbers in score_figure.coordinates(glimpse.scores, view).items():
+        patch["data"][0][name] = numbers
+    places = focus_of(session, focus) if focus and not view.space else []
+    rings = np.searchsorted(glimpse.rows, places)
+    if len(rings) and rings.max() < len(glimpse.rows) and (glimpse.rows[rings] == places).all():
+        for name, numbers in score_figure.coordinates(glimpse.scores[rings], view).items():
+            patch["data"][1][name] = numbers
+    if len(glimpse.rows) < len(session.data.X):
+        patch["data"][0]["marker"] = score_figure.marks(session.data, glimpse.rows, view)
+    frame = patch["layout"]["scene"] if view.space and view.webgl else patch["layout"]
+    for name, at in zip("xyz" if view.space and view.webgl else "xy", (view.x, view.y, view.z), strict=False):
+        frame[f"{name}axis"]["autorange"] = score_figure.direction(signs, at)
+    return patch
+
+
+def _rows(session: Session, glimpse: Glimpse, k: int, focus: Any, kind: Any) -> Any:
+    """Rows as the glimpse tells them."""
+    data, places = session.data, focus_of(session, focus)
+    wanted = row_figure.sample(len(data.X)) if kind == "plane" and data.X.shape[1] == 2 else np.array(places[:1])
+    at = np.searchsorted(glimpse.rows, wanted)
+    if at.max() >= len(glimpse.rows) or (glimpse.rows[at] != wanted).any():
+        return no_update
+    rebuilt = glimpse.rebuilt(at, k)
+    if rebuilt is not None and session.choice.standardizes:
+        rebuilt = data.standardizer.inverse_transform(rebuilt)
+    return row_figure.draw(data, str(kind), places, rebuilt)

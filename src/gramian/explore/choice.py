@@ -1,0 +1,143 @@
+"""What the controls say: a method, its kernel and its parameters, and the estimator they stand for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sklearn.pipeline import make_pipeline
+
+import gramian as g
+from gramian.estimators import Standardizer
+from gramian.explore.datasets import Dataset
+from gramian.kernels.widths import median_width
+
+#: Components that the scree plot shows, and from which the cut chooses.
+MOST = 20
+#: Rows up to which kernels are exact unless told otherwise, and landmarks beyond.
+EXACT_ROWS, LANDMARKS = 10_000, 500
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method of the page.
+
+    Attributes
+    ----------
+    nested : bool
+        Whether the first k of more components are the k components.
+    pair : bool
+        Whether it has two views.
+    scales : bool
+        Whether the estimator has the argument ``scale``.
+    """
+
+    title: str
+    estimator: type
+    nested: bool = False
+    kernel: bool = False
+    pair: bool = False
+    scales: bool = False
+
+
+METHODS = {
+    "pca": Method("PCA", g.PCA, nested=True, scales=True),
+    "kernel-pca": Method("Kernel PCA", g.KernelPCA, nested=True, kernel=True),
+    "probabilistic-pca": Method("Probabilistic PCA", g.ProbabilisticPCA),
+    "factor-analysis": Method("Factor analysis", g.FactorAnalysis),
+    "ica": Method("Independent components", g.ICA),
+    "random-projection": Method("Random projection", g.RandomProjection),
+    "cca": Method("Canonical correlation (two views)", g.CCA, nested=True, pair=True, scales=True),
+    "kernel-cca": Method("Kernel CCA (two views)", g.KernelCCA, nested=True, kernel=True, pair=True, scales=True),
+}
+
+#: Kernel -> its text, from a width s and a degree.
+KERNELS = {
+    "rbf": "rbf(sigma={s:.4g})",
+    "laplacian": "laplacian(gamma={inverse:.4g}, norm=l2)",
+    "matern": "matern(length_scale={s:.4g}, nu=1.5)",
+    "rational_quadratic": "rational_quadratic(length_scale={s:.4g})",
+    "polynomial": "polynomial(degree={degree}, scale={square:.4g}, constant=1)",
+    "sigmoid": "sigmoid(scale={square:.4g})",
+    "cosine": "cosine",
+    "linear": "linear",
+}
+WIDTHS = {"rbf", "laplacian", "matern", "rational_quadratic", "polynomial", "sigmoid"}
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What to fit. ``width`` is a power of two times the median distance; ``text`` a kernel written by hand."""
+
+    method: str = "pca"
+    k: int = 2
+    kernel: str = "rbf"
+    width: float = 0.0
+    degree: int = 3
+    text: str = ""
+    scale: bool = False
+    ridge: float = 0.0
+    second: tuple[str, ...] = ()
+    exact: bool = False
+
+    @property
+    def row(self) -> Method:
+        """The method."""
+        return METHODS[self.method]
+
+    @property
+    def key(self) -> Choice:
+        """The same for all choices that have one fit: the cut of nested components is no part of it."""
+        plain = replace(self, k=0) if self.row.nested else self
+        if not self.row.kernel:
+            plain = replace(plain, kernel="", width=0.0, degree=0, text="", exact=False)
+        return plain if self.row.pair else replace(plain, ridge=0.0, second=())
+
+    def kernels(self, data: Dataset) -> list[str]:
+        """Text of the kernel of each view; widths that follow the data are resolved."""
+        if self.text:
+            return [self.text] * (2 if self.row.pair else 1)
+        views = [view.columns for view in data.views(self.second)] if self.row.pair else [data.table.columns]
+        return [self._kernel(_median(data, columns, scaled=self.scale)) for columns in views]
+
+    def _kernel(self, median: float) -> str:
+        s = median * 2.0**self.width
+        return KERNELS[self.kernel].format(s=s, inverse=1 / s, square=1 / s**2, degree=self.degree)
+
+    def landmarks(self, data: Dataset) -> int | None:
+        """Landmarks of a kernel method; None is exact."""
+        return LANDMARKS if self.row.kernel and not self.exact and len(data.X) > EXACT_ROWS else None
+
+    def arguments(self, data: Dataset, k: int | None = None) -> dict[str, Any]:
+        """Arguments of the estimator; ``k`` components in place of those chosen."""
+        given: dict[str, Any] = {"n_components": self.k if k is None else k}
+        if self.row.scales and self.scale:
+            given["scale"] = True
+        if self.row.kernel:
+            given |= dict(zip(("kernel", "kernel_y"), self.kernels(data), strict=False))
+            if (landmarks := self.landmarks(data)) is not None:
+                given["landmarks"] = landmarks
+        if self.row.pair and (self.ridge or self.method == "kernel-cca"):
+            given["ridge"] = self.ridge
+        return given
+
+    @property
+    def standardizes(self) -> bool:
+        """Whether columns are scaled in a step before the estimator."""
+        return self.scale and not self.row.scales
+
+    def model(self, data: Dataset) -> Any:
+        """The estimator, in a pipeline if columns are scaled first."""
+        estimator = self.row.estimator(**self.arguments(data))
+        return make_pipeline(Standardizer(), estimator) if self.standardizes else estimator
+
+
+def _median(data: Dataset, columns: tuple[str, ...], *, scaled: bool) -> float:
+    """Median distance of rows in some columns, found once for each table."""
+    known: dict[Any, float] = data.__dict__.setdefault("_medians", {})
+    if (columns, scaled) not in known:
+        X = data.scaled if scaled else data.X
+        if columns != data.table.columns:
+            X = X[:, [data.table.columns.index(name) for name in columns]]
+        known[columns, scaled] = median_width(X)
+    return known[columns, scaled]

@@ -1,0 +1,173 @@
+"""What is explored: a table, how its rows look best, and the code that makes it."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+import tempfile
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import count
+from pathlib import Path
+
+import numpy as np
+
+from gramian.estimators import Standardizer
+from gramian.results import Array
+from gramian.tables import Table, TableError, read_table, split_table
+from gramian.tables.read import READERS
+
+#: Bytes of a file that may be sent through the browser.
+LARGEST_UPLOAD = 32 * 10**6
+#: Columns from which rows are drawn as curves.
+CURVE = 25
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """A table to explore.
+
+    Attributes
+    ----------
+    key : str
+        Name in the list of the page.
+    title : str
+        What it is, in a few words.
+    table : Table
+    code : tuple of str
+        Lines of Python that make ``table``, or ``X``.
+    advice : dict
+        Values of the controls to begin with.
+    serial : int
+        Tells this one from all others.
+    """
+
+    key: str
+    title: str
+    table: Table
+    code: tuple[str, ...]
+    advice: dict[str, object] = field(default_factory=dict)
+    serial: int = field(default_factory=count().__next__)
+
+    @property
+    def X(self) -> Array:
+        """All numeric columns."""
+        return self.table.values
+
+    @property
+    def from_file(self) -> bool:
+        """Whether the code makes ``table`` rather than ``X``."""
+        return self.code[-1].startswith("table = ")
+
+    @cached_property
+    def standardizer(self) -> Standardizer:
+        """Scales columns to unit variance."""
+        return Standardizer().fit(self.X)
+
+    @cached_property
+    def scaled(self) -> Array:
+        """All numeric columns with unit variance."""
+        return self.standardizer.transform(self.X)
+
+    def views(self, second: tuple[str, ...]) -> tuple[Table, Table]:
+        """Both views, the second by the names of its columns."""
+        return split_table(self.table, y_columns=list(second))
+
+    @cached_property
+    def names(self) -> list[str]:
+        """What rows are called: their ids, or a text column in which all differ, or their numbers."""
+        if self.table.row_ids is not None:
+            return list(self.table.row_ids)
+        for cells in self.table.labels.values():
+            if len(set(cells)) == len(cells):
+                return list(cells)
+        return [str(at) for at in range(len(self.X))]
+
+    @cached_property
+    def groups(self) -> dict[str, list[str]]:
+        """Text columns that put rows into groups."""
+        return {name: cells for name, cells in self.table.labels.items() if len(set(cells)) <= min(40, len(cells) - 1)}
+
+    @cached_property
+    def rows_as(self) -> str:
+        """How a row is drawn: "image", "curve", "plane" or "bars"."""
+        d = self.X.shape[1]
+        side = round(d**0.5)
+        if d == 2:
+            return "plane"
+        alike = len({re.sub(r"\d+", "", name) for name in self.table.columns}) == 1
+        if alike and side**2 == d and "pix" in self.table.columns[0].lower():
+            return "image"
+        return "curve" if alike and d >= CURVE else "bars"
+
+    def only(self, names: tuple[str, ...]) -> Dataset:
+        """The same rows with some of the columns, in the order given."""
+        places = [self.table.columns.index(name) for name in names]
+        table = replace(self.table, values=np.ascontiguousarray(self.X[:, places]), columns=tuple(names))
+        *lines, last = self.code
+        last = f"{last[:-1]}, columns={list(names)!r})" if self.from_file else f"{last}\nX = X[:, {places}]"
+        return Dataset(self.key, self.title, table, (*lines, last), self.advice)
+
+    def half(self) -> tuple[str, ...]:
+        """Columns for the second view, until somebody chooses: the latter half."""
+        return self.table.columns[(len(self.table.columns) + 1) // 2 :]
+
+
+def open_table(path: str) -> Dataset:
+    """Read a table; rows with missing values are left out, and the table says so."""
+    table = read_table(path, missing="drop")
+    _check_rows(table)
+    given = repr(path) if table.rows is None else f"{path!r}, missing='drop'"
+    return Dataset("table", Path(path).name, table, _reading(given), _advice(table))
+
+
+def from_upload(name: str, contents: str) -> Dataset:
+    """Read a table that came through the browser: a data address with the bytes in base 64.
+
+    >>> text = base64.b64encode(b"a,b,kind\\n1,2,x\\n3,4,y\\n5,7,y\\n").decode()
+    >>> from_upload("small.csv", f"data:text/csv;base64,{text}").table.columns
+    ('a', 'b')
+    """
+    name = re.sub(r"[^\w.\- ]", "_", Path(name).name)[-80:] or "table"
+    ending = Path(name).suffix.lower()
+    if ending not in READERS:
+        raise TableError(
+            f"{name}: files that end in {ending or 'nothing'!r} are not read. Known: {', '.join(READERS)}."
+        )
+    head, comma, body = contents.partition(",")
+    if not comma or not head.startswith("data:") or len(body) > LARGEST_UPLOAD * 4 // 3 + 4:
+        raise TableError(f"{name} is larger than {LARGEST_UPLOAD // 10**6} MB. Start gramian explore with it instead.")
+    try:
+        data = base64.b64decode(body, validate=True)
+    except binascii.Error as error:
+        raise TableError(f"{name} arrived damaged ({error}). Send it again.") from error
+    with tempfile.TemporaryDirectory(prefix="gramian-") as folder:
+        path = Path(folder, f"upload{ending}")
+        path.write_bytes(data)
+        try:
+            table = replace(read_table(path, missing="drop"), source=name)
+        except TableError as error:
+            raise TableError(str(error).replace(str(path), name)) from None
+    _check_rows(table)
+    given = repr(name) if table.rows is None else f"{name!r}, missing='drop'"
+    return Dataset("upload", name, table, _reading(given), _advice(table))
+
+
+def _reading(given: str) -> tuple[str, ...]:
+    return "from gramian.tables import read_table", f"table = read_table({given})"
+
+
+def _check_rows(table: Table) -> None:
+    n, d = table.values.shape
+    if n < 3:
+        raise TableError(f"{table.source} has {n} rows; a picture needs three at least.")
+    if not np.ptp(table.values, axis=0).any():
+        raise TableError(f"{table.source}: all {n:,} rows are the same in {d} columns. There is nothing to see.")
+
+
+def _advice(table: Table) -> dict[str, object]:
+    """Unequal units are put on one footing; pixels and spectra have one unit."""
+    spread = table.values.std(axis=0)
+    spread = spread[spread > 0]
+    return {"scale": bool(spread.max() > 5 * spread.min())}

@@ -1,0 +1,135 @@
+"""A fit, with all that the pictures show of it."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gramian import PCA
+from gramian.explore.choice import MOST, Choice
+from gramian.explore.datasets import Dataset
+from gramian.explore.notes import heard
+from gramian.results import Array
+
+#: Components of kernel CCA: each pair is dear.
+PAIRS = 6
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """What a fit gave.
+
+    Attributes
+    ----------
+    scores : (n, K) array
+        Of all rows, single precision; of the first view if there are two.
+    second : (n, K) array or None
+        Scores of the second view.
+    spectrum : (S,) array
+        Shares of variance in percent, or canonical correlations: what the scree plot shows.
+    measure : str
+        What the spectrum is.
+    notes : tuple of str
+        What the fit warned of.
+    source : str
+        File that the model came from, if it did.
+    scaler : Standardizer or None
+        What scaled the columns before the estimator saw them.
+    """
+
+    choice: Choice
+    estimator: Any
+    scores: Array
+    second: Array | None
+    spectrum: Array
+    measure: str
+    seconds: float
+    notes: tuple[str, ...] = ()
+    source: str = ""
+    scaler: Any = None
+
+    @property
+    def size(self) -> int:
+        """Components there are."""
+        return self.scores.shape[1]
+
+    def rebuilt(self, data: Dataset, rows: Array, k: int) -> Array | None:
+        """Rows as k components tell them, in the units of the table; the second view of methods of pairs.
+
+        None where there is no way back.
+        """
+        choice = self.choice
+        if choice.row.pair:
+            if not hasattr(self.estimator, "predict"):
+                return None
+            guesses = self.estimator.predict(data.views(choice.second)[0].values[rows])
+            return guesses.reshape(len(rows), -1)
+        kept = self.scores[rows].astype(np.float64)
+        kept[:, k:] = 0.0
+        with heard():
+            try:
+                found = np.asarray(self.estimator.inverse_transform(kept), dtype=np.float64)
+            except (ValueError, NotImplementedError):
+                return None  # kernels that are not positive have no pre-images
+        return found if self.scaler is None else self.scaler.inverse_transform(found)
+
+
+def most_components(data: Dataset, choice: Choice) -> int:
+    """Components to choose from."""
+    n, d = data.X.shape
+    if choice.row.pair:
+        q = len(choice.second)
+        return min(q, d - q) if choice.method == "cca" else min(PAIRS, n - 1)
+    if choice.method == "kernel-pca":
+        return min(MOST, n - 1)
+    if choice.method == "factor-analysis":  # as many as leave degrees of freedom
+        return max(1, min(MOST, int((2 * d + 1 - (8 * d + 1) ** 0.5) / 2)))
+    if choice.method == "probabilistic-pca":
+        return max(1, min(MOST, d - 1, n - 1))
+    return min(MOST, d, n - 1)
+
+
+def fit(data: Dataset, choice: Choice) -> Fit:
+    """Fit what was chosen; nested methods with all components of the scree plot."""
+    start = time.perf_counter()
+    most = most_components(data, choice)
+    k = most if choice.row.nested else min(choice.k, most)
+    estimator = choice.row.estimator(**choice.arguments(data, k))
+    with heard() as notes:
+        if choice.row.pair:
+            x, y = (view.values for view in data.views(choice.second))
+            estimator.fit(x, y)
+            first, second = (np.asarray(part, dtype=np.float32) for part in estimator.transform(x, y))
+            spectrum, measure = np.asarray(estimator.correlations_), "canonical correlation"
+        else:
+            rows = data.scaled if choice.standardizes else data.X
+            first, second = np.asarray(estimator.fit_transform(rows), dtype=np.float32), None
+            spectrum, measure = spectrum_of(data, choice, estimator)
+    # More components than there are were asked for by us, not by whoever looks at the page.
+    told = tuple(note for note in notes if choice.k > first.shape[1] or "n_components=" not in note)
+    scaler = data.standardizer if choice.standardizes else None
+    seconds = time.perf_counter() - start
+    return Fit(choice, estimator, first, second, spectrum, measure, seconds, told, scaler=scaler)
+
+
+def spectrum_of(data: Dataset, choice: Choice, estimator: Any) -> tuple[Array, str]:
+    """What the scree plot shows, and what that is."""
+    if choice.method == "kernel-pca":
+        shares = getattr(estimator, "explained_variance_ratio_", None)
+        if shares is not None:
+            return 100 * np.asarray(shares), "share of variance in %"
+        return np.asarray(estimator.eigenvalues_), "eigenvalue"
+    linear = estimator if choice.method == "pca" else linear_fit(data, scaled=choice.scale)
+    return 100 * np.asarray(linear.explained_variance_ratio_), "share of variance in %"
+
+
+def linear_fit(data: Dataset, *, scaled: bool) -> PCA:
+    """PCA of the columns, found once for each table: its spectrum stands beside all linear methods."""
+    known: dict[bool, PCA] = data.__dict__.setdefault("_linear", {})
+    if scaled not in known:
+        n, d = data.X.shape
+        known[scaled] = PCA(min(MOST, d, n - 1), scale=scaled).fit(data.X)
+    return known[scaled]

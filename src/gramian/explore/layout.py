@@ -1,0 +1,224 @@
+"""The page: controls on the left, pictures on the right; one below the other on a phone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dash import dcc, html
+
+from gramian.explore.choice import KERNELS, METHODS
+from gramian.explore.datasets import LARGEST_UPLOAD
+
+#: plotly.js would offer to send the data to its makers.
+PLOT = {"displaylogo": False, "responsive": True, "scrollZoom": False, "showSendToCloud": False, "plotlyServerURL": ""}
+#: The cut of the scree plot is the only thing that moves there.
+SCREE = {**PLOT, "displayModeBar": False, "edits": {"shapePosition": True}}
+KERNEL_NAMES = {
+    "rbf": "Gaussian (rbf)",
+    "laplacian": "Laplacian",
+    "matern": "Matérn 3/2",
+    "rational_quadratic": "rational quadratic",
+    "polynomial": "polynomial",
+    "sigmoid": "sigmoid",
+    "cosine": "cosine",
+    "linear": "linear",
+}
+ROWS_AS = {"bars": "bars", "curve": "a curve", "image": "an image", "plane": "points of a plane"}
+
+
+def aria(**words: str) -> Any:
+    """Attributes for those who do not see the page."""
+    return {f"aria-{name}": value for name, value in words.items()}
+
+
+def named_by(label: str) -> Any:
+    """Attributes of a part whose name stands in another."""
+    return aria(labelledby=label)
+
+
+def page() -> html.Div:
+    """The whole page, before anything is known of the tab that shows it."""
+    return html.Div(
+        [
+            *(dcc.Store(id=name) for name in ("page", "loaded", "shown", "cut", "ask", "drawn", "picked", "focus")),
+            dcc.Store(id="webgl", data=True),
+            dcc.Store(id="tab", storage_type="session"),
+            dcc.Interval(id="tick", interval=250, disabled=True),
+            dcc.Download(id="file"),
+            html.A("To the pictures", href="#pictures", className="skip"),
+            html.Header([html.H1("gramian"), html.P(id="about")]),
+            html.Div([_controls(), _pictures()], className="columns"),
+        ]
+    )
+
+
+def _controls() -> html.Aside:
+    return html.Aside(
+        [
+            _group("Data", _pick("data", "Table", {}), _upload(), _columns(), _pick("colour", "Colour points by", {})),
+            _group("Method", *_method()),
+            _group("View", *_view()),
+            _group("Model", *_model()),
+        ],
+        **aria(label="Controls"),
+    )
+
+
+def _method() -> list[Any]:
+    return [
+        _pick("method", "Method", {key: row.title for key, row in METHODS.items()}),
+        html.Div(
+            [
+                html.Label("Columns of the second view", id="second-label", htmlFor="second"),
+                dcc.Dropdown(id="second", multi=True),
+            ],
+            id="second-box",
+            hidden=True,
+        ),
+        dcc.Checklist(id="scale", options=[{"label": "scale columns to unit variance", "value": "on"}], value=[]),
+        html.Div(
+            [
+                _pick("kernel", "Kernel", {key: KERNEL_NAMES[key] for key in KERNELS}),
+                _slide("width", "Width", -5, 3, 0.05, {-5: "narrow", 0: "median distance", 3: "wide"}),
+                _slide("degree", "Degree", 1, 8, 1, {at: str(at) for at in range(1, 9)}),
+                html.Label("or written by hand", htmlFor="text"),
+                dcc.Input(id="text", type="text", debounce=True, value="", placeholder="2*rbf(sigma=1) + linear"),
+                html.P(id="kernel-says", className="says"),
+                dcc.Checklist(
+                    id="exact", options=[{"label": "all rows, however long it takes", "value": "on"}], value=[]
+                ),
+            ],
+            id="kernel-box",
+            hidden=True,
+        ),
+        _slide("ridge", "Ridge", -4, 2, 0.1, {-4: "0", -2: "0.01", 0: "1", 2: "100"}),
+        _slide("k", "Components kept", 1, 2, 1, None),
+    ]
+
+
+def _view() -> list[Any]:
+    numbers = {at: str(at + 1) for at in range(20)}
+    return [
+        html.Div([_pick("x", "Component across", numbers), _pick("y", "Component up", numbers)], className="halves"),
+        dcc.Checklist(id="space", options=[{"label": "in three dimensions", "value": "on"}], value=[]),
+        html.Div(_pick("z", "Component in depth", numbers), id="z-box", hidden=True),
+        _pick("rows-as", "Draw a row as", ROWS_AS),
+    ]
+
+
+def _model() -> list[Any]:
+    return [
+        html.Label("Save as", htmlFor="name"),
+        html.Div(
+            [
+                dcc.Input(id="name", type="text", value="model.safetensors", maxLength=200),
+                html.Button("Save", id="save"),
+            ],
+            className="beside",
+        ),
+        html.Div([_pick("models", "Open", {}), html.Button("Open", id="open")], className="beside"),
+        html.P(id="model-says", className="says", role="status"),
+    ]
+
+
+def _pictures() -> html.Main:
+    return html.Main(
+        [
+            html.Div(
+                [
+                    html.P(id="status", role="status", **aria(live="polite")),
+                    html.Progress(id="progress", value="0", max="1", hidden=True, **aria(label="Progress")),
+                    html.Button("Cancel", id="cancel", hidden=True),
+                ],
+                className="bar",
+            ),
+            html.Div(
+                [
+                    _card("scores", "Scores", "", "main tall"),
+                    _card("scree", "Spectrum", "Drag the line to keep more or fewer components.", "tall", SCREE),
+                    _card("loadings", "Loadings", ""),
+                    _card("row", "Rows rebuilt", ""),
+                    html.Section(
+                        [
+                            html.H2("Rows chosen", id="chosen-title"),
+                            html.Div(
+                                id="chosen",
+                                className="scroll",
+                                tabIndex=0,
+                                role="region",
+                                **named_by("chosen-title"),
+                            ),
+                            html.Button("Export as CSV", id="export", disabled=True),
+                        ],
+                        className="card",
+                    ),
+                    html.Section(
+                        [
+                            html.H2("The code", id="code-title"),
+                            html.Pre(id="code", tabIndex=0, role="region", **named_by("code-title")),
+                            dcc.Clipboard(target_id="code", title="Copy the code", className="copy"),
+                            html.H2("What was done", id="done-title"),
+                            html.Pre(id="summary", tabIndex=0, role="region", **named_by("done-title")),
+                        ],
+                        className="card wide",
+                    ),
+                ],
+                className="cards",
+            ),
+        ],
+        id="pictures",
+    )
+
+
+def _card(name: str, title: str, hint: str, kind: str = "", config: Any = PLOT) -> html.Section:
+    picture = dcc.Graph(
+        id=name,
+        config=config,
+        className="graph",
+        responsive=True,
+        style={"height": "100%"},
+        figure={"data": [], "layout": {}},
+    )
+    return html.Section(
+        [
+            html.H2(title, id=f"{name}-title"),
+            html.P(hint, className="hint", id=f"{name}-hint"),
+            html.Div(picture, className="frame"),
+        ],
+        className=f"card {kind}".strip(),
+        **named_by(f"{name}-title"),
+    )
+
+
+def _group(title: str, *parts: Any) -> html.Section:
+    return html.Section([html.H2(title), *parts], className="group")
+
+
+def _pick(name: str, label: str, options: dict[Any, str]) -> html.Div:
+    choices = [{"label": words, "value": key} for key, words in options.items()]
+    return html.Div(
+        [
+            html.Label(label, id=f"{name}-label", htmlFor=name),
+            dcc.Dropdown(id=name, options=choices, clearable=False, searchable=False),
+        ],
+        className="pick",
+    )
+
+
+def _slide(name: str, label: str, low: float, high: float, step: float, marks: dict[Any, str] | None) -> html.Div:
+    tip = {"placement": "top", "always_visible": False}
+    slider = dcc.Slider(
+        id=name, min=low, max=high, step=step, marks=marks, value=low, tooltip=tip, allow_direct_input=False
+    )
+    return html.Div([html.Label(label, id=f"{name}-label"), slider], id=f"{name}-box", className="slide")
+
+
+def _columns() -> html.Div:
+    label = html.Label("Columns used", id="columns-label", htmlFor="columns")
+    return html.Div([label, dcc.Dropdown(id="columns", multi=True, clearable=False)], className="pick")
+
+
+def _upload() -> dcc.Upload:
+    limit = f"up to {LARGEST_UPLOAD // 10**6} MB"
+    button = html.Button(f"Send a table ({limit})", type="button", id="send")
+    return dcc.Upload(button, id="upload", max_size=LARGEST_UPLOAD, className="upload")
