@@ -82,7 +82,7 @@ def drag(page: Page) -> list[float]:
         page.wait_for_timeout(60)
         seen = page.evaluate("window.pictures.length")
         page.mouse.move(x - 3 * at, y)
-        page.wait_for_function("seen => window.pictures.length > seen", arg=seen, polling=10, timeout=20_000)
+        page.wait_for_function("seen => window.pictures.length > seen", arg=seen, polling=50, timeout=20_000)
         taken.append(page.evaluate("(window.pictures.at(-1) - window.moved) / 1000"))
     return taken
 
