@@ -63,6 +63,7 @@ def test_sources_import_at_the_top(path):
         "gramian.cli.demo",
         "gramian.models.onnx",
         "gramian.tables.streams",  # needs pyarrow
+        "gramian.operators.dask",
         "h5py",
         "openpyxl",
         "picard",

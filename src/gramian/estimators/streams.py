@@ -11,11 +11,15 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.config import format_bytes, memory_budget, one_blas_thread
+from gramian.estimators.gaps import refuse_gaps
+from gramian.estimators.remote import remote_answers, remote_columns, remote_moments, remote_triangle
 from gramian.estimators.validation import Checked
-from gramian.operators import Compressed, Data, Moments, Rows
+from gramian.operators import Compressed, Moments, Rows
+from gramian.operators.column_moments import Columns, columns_of
 from gramian.operators.compressed import from_rows, without_constants
 from gramian.operators.matrix import column_scale
 from gramian.operators.moments import Accumulator
+from gramian.operators.remote import Remote, opened
 from gramian.operators.row_sources import Sliced
 from gramian.operators.rows import Mapped, Piece, in_step, neighbours, watched
 from gramian.results import Array
@@ -33,8 +37,8 @@ class Stream:
         The second view of the same rows; ``X.y`` if the stream has one.
     name : str
         What Y is called, for messages.
-    sample_weight : None
-        A stream has no weights.
+    sample_weight : array, optional
+        Frequencies, if X is remote; another stream has no weights.
     loses : callable, optional
         Whether moments are too little for the estimator; if not given, it will ask for nothing else.
     """
@@ -49,9 +53,10 @@ class Stream:
         sample_weight: Any = None,
         loses: Callable[[Moments], bool] | None = None,
     ) -> None:
-        _refuse_weights(sample_weight)
+        if not isinstance(X, Remote):
+            _refuse_weights(sample_weight)
         take_columns(estimator, X)
-        self.estimator, self.X, self.name = estimator, X, name
+        self.estimator, self.X, self.name, self.weights = estimator, X, name, sample_weight
         self.Y = Sliced(Y) if Y is not None and not isinstance(Y, Rows) else Y
         self.d, self.dtype = X.n_features, np.dtype(np.float64)
         self.width = self.d + (0 if self.Y is None else self.Y.n_features)
@@ -65,7 +70,7 @@ class Stream:
         self.loses = loses or (lambda moments: False)
         self._kept: Compressed | None = None
         self.moments = estimator.moments_ = self._moments()  # partial_fit may go on from here
-        self.shape = int(self.moments.weight), self.d
+        self.shape = int(np.ceil(self.moments.weight)), self.d
         if self.shape[0] < 2:
             raise ValueError(f"X has {self.shape[0]} sample; {type(estimator).__name__} needs at least 2, one a row.")
 
@@ -83,11 +88,16 @@ class Stream:
                 f"{why}, which one pass over the rows cannot resolve, and {self.X.source} can be read only once. "
                 "Give a function that returns a new iterator, or a file."
             )
+        if isinstance(self.X, Remote):
+            return without_constants(remote_triangle(self.X, self.Y, self.weights))
         parts = (from_rows(*self._views(pieces)) for pieces in self._pieces("reading again"))
         return without_constants(reduce(Compressed.__add__, parts))
 
     def _moments(self) -> Moments:
         """One pass over the rows. If they come only once and moments lose digits, the triangle is made as well."""
+        if isinstance(self.X, Remote):
+            self.dtype = self.X.dtype
+            return remote_moments(self.estimator, self.X, self.Y, self.weights, self.name)
         total, rows = Accumulator(self.width), 0
         keeps, settled = not self.again, False
         with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
@@ -136,20 +146,20 @@ class Stream:
 
 def column_moments(estimator: Any, rows: Rows, sample_weight: Any) -> tuple[int, Array, Array, int]:
     """Number of rows, means and standard deviations of the columns of a stream, and how many are constant."""
-    _refuse_weights(sample_weight)
     take_columns(estimator, rows)
-    n, mean, squares = 0, np.zeros(rows.n_features), np.zeros(rows.n_features)
-    for piece in watched(rows.pieces(), "reading", rows.n_rows):
-        refuse_gaps(piece, rows, "X", estimator)
-        data = Data(piece.values)
-        total, shift = n + data.n, data.mean - mean
-        with np.errstate(over="ignore"):
-            squares += data.column_squares * data.unit**2 + shift**2 * (n * data.n / total)
-        n, mean = total, mean + shift * (data.n / total)
+    if isinstance(rows, Remote):
+        found = remote_columns(estimator, rows, sample_weight)
+    else:
+        _refuse_weights(sample_weight)
+        found = Columns(0.0, np.zeros(rows.n_features), np.zeros(rows.n_features))
+        for piece in watched(rows.pieces(), "reading", rows.n_rows):
+            refuse_gaps(piece, rows, "X", estimator)
+            found += columns_of(piece.values)
+    n, mean, squares = int(np.ceil(found.weight)), found.mean, found.squares
     if n < 2 or not np.isfinite(squares).all():
         what = f"X has {n} samples; at least 2 are needed" if n < 2 else "squares of X leave double precision"
         raise ValueError(f"{what}. {'Give more rows' if n < 2 else 'Divide the columns by constants'}.")
-    deviations = np.sqrt(squares / (n - 1))
+    deviations = np.sqrt(squares / (found.weight - 1))
     scale = column_scale(deviations, mean)
     return n, mean, scale, int(((scale != deviations) | (deviations == 0)).sum())
 
@@ -198,34 +208,18 @@ def check_columns(estimator: Any, rows: Rows) -> None:
         )
 
 
-def refuse_gaps(piece: Piece, rows: Rows | None, name: str, estimator: Any, *, welcome: bool = False) -> None:
-    """Refuse infinities, and NaN unless they are welcome, naming file, place and column of the first."""
-    values = piece.values
-    with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(values.sum()):  # quicker than a look at each, and rarely lies
-            return
-    bad = np.isinf(values) if welcome else ~np.isfinite(values)
-    if not bad.any():
-        return
-    row, at = np.argwhere(bad)[0]
-    what = "NaN" if np.isnan(values[row, at]) else "infinity"
-    names = None if rows is None else rows.columns
-    column = at if names is None else repr(names[at])
-    remedy = "Drop those rows or fill them."
-    if getattr(estimator, "missing", None) is not None:
-        remedy = "missing='em' needs the rows in memory: give rows.toarray(), or fill them."
-    raise ValueError(f"Input {name} contains {what}: {piece.place(int(row))}, column {column}. {remedy}")
-
-
 def by_blocks(method: Callable[..., Any]) -> Callable[..., Any]:
     """Let ``transform`` or ``predict`` take a stream: the answer is a stream of what it says of each block."""
 
     @functools.wraps(method)
     def wrapped(self: Any, X: Any, *more: Any, **named: Any) -> Any:
+        X = opened(X)
         if not isinstance(X, Rows):
             return method(self, X, *more, **named)
         check_is_fitted(self)
         check_columns(self, X)
+        if isinstance(X, Remote):
+            return remote_answers(self, method.__name__, X, opened(named.get("Y", more[0] if more else None)))
 
         def found(block: Array) -> Array:
             return np.asarray(method(self, block.view(Checked)))

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from sklearn.utils.validation import validate_data
 
 from gramian.operators import Rows
+from gramian.operators.remote import opened
 from gramian.results import Array
 from gramian.spaces import SingularBasis
 
@@ -198,6 +199,7 @@ def all_or_nothing(fit: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(fit)
     def wrapped(self: Any, *args: Any, **kwargs: Any) -> Any:
         before = dict(self.__dict__)
+        args, kwargs = tuple(map(opened, args)), {name: opened(given) for name, given in kwargs.items()}
         try:
             return fit(self, *args, **kwargs)
         except BaseException:
