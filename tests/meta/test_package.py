@@ -64,6 +64,7 @@ def test_sources_import_at_the_top(path):
         "gramian.models.onnx",
         "gramian.tables.streams",  # needs pyarrow
         "gramian.operators.dask",
+        "dask.dataframe.dispatch",  # needs pandas
         "h5py",
         "openpyxl",
         "picard",

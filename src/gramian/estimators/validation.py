@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from sklearn.utils.validation import validate_data
 
 from gramian.operators import Rows
-from gramian.operators.remote import opened
+from gramian.operators.remote import Remote, gathered, opened
 from gramian.results import Array
 from gramian.spaces import SingularBasis
 
@@ -54,6 +54,9 @@ def validate(
     """
     if isinstance(X, Checked):
         return X.view(np.ndarray)
+    X = opened(X)
+    if isinstance(X, Remote):
+        X = gathered(X, "X", type(estimator).__name__)
     if isinstance(X, Rows):
         raise ValueError(
             f"X is a stream, and {type(estimator).__name__} needs its rows in memory. Give rows.toarray() if they fit, "

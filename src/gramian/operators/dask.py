@@ -106,13 +106,24 @@ class DaskRows(Remote):
             found[here] = values
         return found
 
+    def whole(self) -> Any:
+        found = run_tasks([delayed(part) for part in self.parts.ravel()], "rows")
+        if hasattr(found[0], "iloc"):
+            from dask.dataframe.dispatch import concat
+
+            return concat(found)
+        c = self.parts.shape[1]
+        rows = [found[at] if c == 1 else np.hstack(found[at : at + c]) for at in range(0, len(found), c)]
+        return np.concatenate(rows)
+
     def answers(self, function: Callable[[Array], Array]) -> Any:
         with one_thread():
             sample = function(np.zeros((1, self.width), dtype=self.dtype))
         X = self.lazy.rechunk({1: -1}) if self.lazy.ndim == 2 else self.lazy[:, None]
         model = delayed(function, pure=False, traverse=False)
         narrow: dict[str, Any] = {"drop_axis": 1} if sample.ndim == 1 else {"chunks": (X.chunks[0], (sample.shape[1],))}
-        return da.map_blocks(_answer, X, model, dtype=sample.dtype, meta=sample[:0], name=None, **narrow)
+        none = sample[:0]
+        return da.map_blocks(_answer, X, model, none=none, dtype=sample.dtype, meta=none, **narrow)
 
     def _read(self) -> Iterator[Piece]:
         for block in range(len(self.parts)):
@@ -275,6 +286,8 @@ def _apply(
         return function(Piece(values, name), *beside)
 
 
-def _answer(block: Array, function: Callable[[Array], Array]) -> Array:
+def _answer(block: Array, function: Callable[[Array], Array], none: Array) -> Array:
+    if not len(block):
+        return none
     with one_thread():
         return function(as_block(block))

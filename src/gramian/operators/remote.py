@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from gramian.config import format_bytes, memory_budget
 from gramian.operators.compressed import Compressed, from_rows
 from gramian.operators.moments import Accumulator, Moments
 from gramian.operators.row_sources import counted
@@ -60,6 +61,10 @@ class Remote(Rows):
         """Return some rows, in the order of their numbers ``rows``."""
 
     @abstractmethod
+    def whole(self) -> Any:
+        """Return everything as it is, in memory: an array of its own dtype and dimensions, or a data frame."""
+
+    @abstractmethod
     def answers(self, function: Callable[[Array], Array]) -> Any:
         """Return what a function makes of the blocks, when it is asked for."""
 
@@ -71,6 +76,19 @@ def opened(given: Any) -> Any:
     from gramian.operators.dask import rows_of
 
     return rows_of(given)
+
+
+def gathered(given: Any, name: str, who: str) -> Any:
+    """Return remote rows in memory, if they fit the budget; anything else as it is."""
+    if not isinstance(given, Remote):
+        return given
+    n, d = sum(given.lengths), given.n_features
+    if (size := given.dtype.itemsize * n * d) > memory_budget() // 2:
+        raise ValueError(
+            f"{who} needs {name} in this process, {format_bytes(size)}; the memory budget is "
+            f"{format_bytes(memory_budget())}. Use landmarks= if it has them, a sample, or gramian.config(memory=...)."
+        )
+    return given.whole()
 
 
 def block_moments(piece: Piece, *beside: Any, refuse: Callable[..., None]) -> Moments:
