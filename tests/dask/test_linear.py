@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
 
 from gramian import (
     CCA,
@@ -40,6 +41,7 @@ ONE_VIEW = [
     Standardizer(),
     RandomProjection(3, random_state=1),
 ]
+WEIGHTED = [PCA(3), PCA(3, solver="svd"), ProbabilisticPCA(2), FactorAnalysis(2), Standardizer()]
 TWO_VIEWS = [
     PrincipalComponentRegression(3),
     PLSRegression(2),
@@ -108,9 +110,7 @@ def test_one_target_is_one_dimension(client, same, X, Y):
         np.testing.assert_allclose(there.predict(far).compute(), here.predict(X), rtol=1e-9)
 
 
-@pytest.mark.parametrize(
-    "model", [PCA(3), PCA(3, solver="svd"), ProbabilisticPCA(2), FactorAnalysis(2), Standardizer()], ids=repr
-)
+@pytest.mark.parametrize("model", WEIGHTED, ids=repr)
 def test_weights(client, same, X, model):
     w = np.random.default_rng(2).integers(0, 4, 600).astype(float)
     here = clone(model).fit(X, sample_weight=w)
@@ -174,8 +174,6 @@ def test_digits_that_squares_would_lose_come_back(client, same):
 
 
 def test_a_pipeline_stays_lazy(client, X):
-    from sklearn.pipeline import make_pipeline
-
     model = make_pipeline(Standardizer(), PCA(2))
     far = da.from_array(X, chunks=(100, 7))
     found = clone(model).fit(far).transform(far)

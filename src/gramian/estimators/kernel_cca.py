@@ -14,13 +14,16 @@ from gramian.estimators.cca import check_ridge
 from gramian.estimators.kernel_cca_text import summarize_pairs
 from gramian.estimators.kernel_folds import held_out_correlations, partition
 from gramian.estimators.kernel_pairs import SOLVERS, KernelPairs, find_pairs
-from gramian.estimators.kernel_views import check_underflow, deviations, divided, read_second
+from gramian.estimators.kernel_views import check_underflow, deviations, divided, read_second, read_second_table
 from gramian.estimators.low_rank import add_low_rank, left_by, low_rank
 from gramian.estimators.low_rank_pairs import LowRankViews
-from gramian.estimators.targets import KernelInput
+from gramian.estimators.remote import read_table
+from gramian.estimators.streams import by_blocks
+from gramian.estimators.targets import KernelInput, resolve_weighted
 from gramian.estimators.validation import all_or_nothing, check_choice, check_components, validate
 from gramian.kernels import Kernel, as_kernel
 from gramian.operators.means import best_origin, moved
+from gramian.operators.remote import Remote, opened
 from gramian.results import Array
 from gramian.spaces import KernelSpace
 
@@ -160,7 +163,7 @@ class KernelCCA(KernelInput, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     def fit_transform(self, X: Any, y: Any) -> Array:
         """Find the pairs and return the training scores of X, without a second pass over the kernel."""
         scores = self._fit(X, y)
-        return self.transform(X) if scores is None else scores
+        return self.transform(X) if scores is None or isinstance(opened(X), Remote) else scores
 
     @all_or_nothing
     def _fit(self, X: Any, y: Any) -> Array | None:
@@ -207,6 +210,7 @@ class KernelCCA(KernelInput, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
             raise ValueError(f"landmarks={self.landmarks!r} must be one for both views, a pair, or None.")
         return pair[0], pair[1]
 
+    @by_blocks
     def transform(self, X: Any, Y: Any = None) -> Any:
         """Return the scores of rows of X, m x k; with Y, a pair: those of X and those of Y.
 
@@ -215,14 +219,15 @@ class KernelCCA(KernelInput, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         check_is_fitted(self)
         X = validate(self, X, reset=False)
         scores = self.x_projection_.scores(moved(divided(X, self.x_scale_), self._x_origin)).astype(X.dtype, copy=False)
-        if Y is None:
-            return scores
-        rows = read_second(Y, X.shape[0])
+        return scores if Y is None else (scores, self._y_scores(Y, X.shape[0]))
+
+    def _y_scores(self, Y: Any, n: int) -> Array:
+        rows = read_second(Y, n)
         if rows.shape[1] != self.n_features_y_in_:
             raise ValueError(
                 f"Y has {rows.shape[1]} columns, but KernelCCA was fitted with {self.n_features_y_in_} of them."
             )
-        return scores, self.y_projection_.scores(moved(divided(rows, self.y_scale_), self._y_origin))
+        return self.y_projection_.scores(moved(divided(rows, self.y_scale_), self._y_origin))
 
     def _check(self) -> tuple[float, float]:
         """Refuse parameters out of their range; return both ridges."""
@@ -240,8 +245,8 @@ class KernelCCA(KernelInput, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         """Checked and scaled rows of both views, and the kernels resolved on them."""
         kernel = as_kernel(self.kernel)
         other = kernel if self.kernel_y is None else as_kernel(self.kernel_y)
-        X = validate(self, X, min_samples=2, square=kernel.name == "precomputed")
-        Y = read_second(Y, X.shape[0], square=other.name == "precomputed")
+        X = read_table(self, X, min_samples=2, square=kernel.name == "precomputed")
+        Y = read_second_table(Y, X, square=other.name == "precomputed")
         if self.scale and "precomputed" in (kernel.name, other.name):
             raise ValueError(
                 "scale=True divides columns, of which a precomputed kernel knows nothing. Use scale=False."
@@ -249,7 +254,7 @@ class KernelCCA(KernelInput, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         self.n_features_y_in_, self._dtype = Y.shape[1], X.dtype
         self.x_scale_, self.y_scale_ = (deviations(X), deviations(Y)) if self.scale else (None, None)
         X, Y = divided(X, self.x_scale_), divided(Y, self.y_scale_)
-        kernels = kernel.resolve(X), other.resolve(Y)
+        kernels = resolve_weighted(kernel, X, None), resolve_weighted(other, Y, None)
         check_underflow(kernels[0], X, "X")
         check_underflow(kernels[1], Y, "Y")
         self._x_origin, self._y_origin = best_origin(kernels[0], X), best_origin(kernels[1], Y)

@@ -19,6 +19,7 @@ from gramian.estimators.distances import (
 )
 from gramian.estimators.kernel_kmeans_text import summarise, warn_of
 from gramian.estimators.low_rank import add_low_rank, left_of, low_rank
+from gramian.estimators.streams import by_blocks
 from gramian.estimators.targets import KernelInput
 from gramian.estimators.validation import all_or_nothing, check_choice, check_weights, validate
 from gramian.kernels.base import is_number
@@ -188,6 +189,7 @@ class KernelKMeans(KernelInput, ClassNamePrefixFeaturesOutMixin, TransformerMixi
             starts += relaxed(inner, k, weights, rng, order) if self.n_init > 1 else []
         return lloyd(inner, starts, k, weights, order=order, tol=tol, max_iter=max_iter)
 
+    @by_blocks
     def predict(self, X: Any) -> Array:
         """Return the nearest cluster of each row; of equally near ones the first.
 
@@ -203,6 +205,7 @@ class KernelKMeans(KernelInput, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         """Find the clusters and return the labels of the training rows."""
         return self.fit(X, sample_weight=sample_weight).labels_
 
+    @by_blocks
     def transform(self, X: Any) -> Array:
         """Return the distances of rows to the means in feature space, m x clusters."""
         check_is_fitted(self)

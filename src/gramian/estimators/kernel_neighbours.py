@@ -9,6 +9,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 
 from gramian.estimators.base import Clock
 from gramian.estimators.neighbour_search import KernelNeighbours
+from gramian.estimators.streams import by_blocks
 from gramian.estimators.targets import Targets, check_labels, check_targets
 from gramian.estimators.validation import all_or_nothing
 from gramian.results import Array
@@ -80,11 +81,13 @@ class KernelKNNClassifier(ClassifierMixin, KernelNeighbours):
         self.classes_, self._codes = check_labels(y, n)
         return self
 
+    @by_blocks
     def predict(self, X: Any) -> Array:
         """Return the class of each row."""
         votes = self._votes(X)
         return self.classes_[votes.argmax(axis=1)]
 
+    @by_blocks
     def predict_proba(self, X: Any) -> Array:
         """Return the share of the votes for each class, m x classes."""
         votes = self._votes(X)
@@ -155,6 +158,7 @@ class KernelKNNRegressor(RegressorMixin, KernelNeighbours):
         self._targets = Targets(given.values.copy(), given.single)  # the caller may change his
         return self
 
+    @by_blocks
     def predict(self, X: Any) -> Array:
         """Return the weighted mean of the neighbours' targets."""
         columns, weights = self._weigh(X)

@@ -21,6 +21,7 @@ from gramian.kernels import Kernel
 from gramian.operators.centering import uncentred
 from gramian.operators.features import FeatureMap
 from gramian.operators.mapped_moments import mapped_moments
+from gramian.operators.remote import Remote, opened
 from gramian.preimage import PreImage, check_method, preimage
 from gramian.preimage.search import numbers
 from gramian.results import Array
@@ -129,6 +130,8 @@ class KernelPCA(KernelInput, ProjectionTransformer, BaseEstimator):
     def fit_transform(self, X: Any, y: Any = None) -> Array:
         """Find the components and return the training scores, without a second pass over an exact kernel."""
         basis, dtype = self._fit(X)
+        if isinstance(opened(X), Remote):
+            return self.transform(X)
         return basis.scores().astype(dtype, copy=False)
 
     @all_or_nothing

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from gramian.estimators.base import Clock
 from gramian.estimators.distances import check_similarities, lengths, warn_of_underflow
 from gramian.estimators.low_rank import add_low_rank, left_of, low_rank
+from gramian.estimators.streams import by_blocks
 from gramian.estimators.targets import KernelInput, check_labels
 from gramian.estimators.validation import all_or_nothing, validate
 from gramian.estimators.warnings import IndefiniteKernelWarning, warn
@@ -111,6 +112,7 @@ class KernelPrototypeClassifier(ClassifierMixin, KernelInput, BaseEstimator):
         self.summary_ = add_low_rank(summary, self.landmarks, features, self.trace_error_)
         return self
 
+    @by_blocks
     def distances(self, X: Any) -> Array:
         """Return the distances of rows to the class means in feature space, m x classes."""
         check_is_fitted(self)
@@ -123,6 +125,7 @@ class KernelPrototypeClassifier(ClassifierMixin, KernelInput, BaseEstimator):
             )
         return lengths(squares)
 
+    @by_blocks
     def decision_function(self, X: Any) -> Array:
         r"""Return :math:`m_c'\phi(x) - \|m_c\|^2/2`, but for a term that is the same for all classes.
 
@@ -131,6 +134,7 @@ class KernelPrototypeClassifier(ClassifierMixin, KernelInput, BaseEstimator):
         nearness = self._nearness(X)
         return nearness[:, 1] - nearness[:, 0] if len(self.classes_) == 2 else nearness
 
+    @by_blocks
     def predict(self, X: Any) -> Array:
         """Return the class of each row."""
         nearness = self._nearness(X)

@@ -12,6 +12,7 @@ from gramian.estimators.base import Clock
 from gramian.estimators.low_rank import add_low_rank, left_by, low_rank
 from gramian.estimators.ridge_path import RidgePath, summarise_path
 from gramian.estimators.ridge_text import summarise_ridge, warn_of_ridge
+from gramian.estimators.streams import by_blocks
 from gramian.estimators.targets import KernelInput, Targets, check_targets
 from gramian.estimators.validation import all_or_nothing, validate
 from gramian.results import Array
@@ -136,6 +137,7 @@ class KernelRidge(KernelInput, MultiOutputMixin, RegressorMixin, BaseEstimator):
         warn_of_ridge(fit, ridge)
         return self
 
+    @by_blocks
     def predict(self, X: Any) -> Array:
         """Return the values of the function at rows.
 

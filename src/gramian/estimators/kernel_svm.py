@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from gramian.config import memory_budget
 from gramian.estimators.base import Clock
 from gramian.estimators.low_rank import add_low_rank, low_rank, mapped_rows
+from gramian.estimators.streams import by_blocks
 from gramian.estimators.svm_text import most_negative, warn_of, write
 from gramian.estimators.targets import KernelInput, check_labels
 from gramian.estimators.validation import all_or_nothing, validate
@@ -153,6 +154,7 @@ class KernelSVC(KernelInput, ClassifierMixin, BaseEstimator):
         self.summary_ = add_low_rank(summary, self.landmarks, features, self.trace_error_)
         return self
 
+    @by_blocks
     def decision_function(self, X: Any) -> Array:
         """Return :math:`f(x)`: (m,) for two classes, positive for the second; (m, classes) for more."""
         check_is_fitted(self)
@@ -161,6 +163,7 @@ class KernelSVC(KernelInput, ClassifierMixin, BaseEstimator):
         values = self.projection_.scores(X) if len(self.support_) else np.zeros((X.shape[0], len(self.dual_coef_)))
         return values[:, 0] if len(self.classes_) == 2 else values
 
+    @by_blocks
     def predict(self, X: Any) -> Array:
         """Return the label of each row; between equals, the first class."""
         values = self.decision_function(X)

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from gramian.estimators.distances import underflows
+from gramian.estimators.remote import Gate, block_columns
 from gramian.estimators.two_blocks import read_targets
 from gramian.kernels import Kernel
 from gramian.operators.centering import column_means
+from gramian.operators.matrix import column_scale
+from gramian.operators.remote import Remote
+from gramian.operators.remote_table import RemoteTable
 from gramian.results import Array
 
 
@@ -34,6 +39,19 @@ def read_second(Y: Any, n: int, *, square: bool = False) -> Any:
     return rows
 
 
+def read_second_table(Y: Any, X: Any, *, square: bool = False) -> Any:
+    """Return the second view as rows, or as a remote table beside one."""
+    if not isinstance(X, RemoteTable):
+        return read_second(Y, X.shape[0], square=square)
+    if not isinstance(Y, Remote):
+        raise TypeError(f"X is a dask collection, and Y is a {type(Y).__name__}. Give both of one kind.")
+    gate = Gate(Y.columns, own="Y")
+    found = Y.total(partial(block_columns, refuse=gate), None, task="columns")
+    if found.weight != X.shape[0]:
+        raise ValueError(f"X has {X.shape[0]} rows and Y has {found.weight:.0f}; they must have the same number.")
+    return RemoteTable(Y, columns=found)
+
+
 def check_underflow(kernel: Kernel, X: Any, name: str) -> None:
     """Refuse rows whose squares underflow: they would vary by rounding alone."""
     if (largest := underflows(kernel, X)) is not None:
@@ -46,6 +64,9 @@ def check_underflow(kernel: Kernel, X: Any, name: str) -> None:
 def deviations(X: Any) -> Array:
     """Standard deviations of columns, divisor n - 1; 1 for a column without variance."""
     n = X.shape[0]
+    if isinstance(X, RemoteTable):
+        found = X.columns()
+        return column_scale(np.sqrt(found.squares / (n - 1)), found.mean)
     if sp.issparse(X):
         largest = abs(X).max(axis=0).toarray().ravel().astype(np.float64)
         size = np.where(largest > 0, largest, 1.0)

@@ -12,7 +12,8 @@ from gramian import mixing
 from gramian.estimators.kernel_folds import MOST
 from gramian.estimators.kernel_pairs import KernelPairs
 from gramian.operators.features import FeatureMap
-from gramian.operators.mapped_moments import MappedMoments, mapped_moments
+from gramian.operators.mapped_moments import MappedMoments, mapped_moments, part_moments
+from gramian.operators.remote_table import RemoteTable
 from gramian.results import Array, SolverTrace
 from gramian.solvers.eigen import orient
 from gramian.spaces.low_rank import LowRankBasis, LowRankSpace, pinned_if_narrow, projection
@@ -31,9 +32,13 @@ class LowRankViews:
 
     def __init__(self, maps: tuple[FeatureMap, FeatureMap], views: tuple[Any, Any], parts: Sequence[Array]) -> None:
         self.maps, n = maps, views[0].shape[0]
-        self.parts = [mapped_moments(maps, [V[part] for V in views]) for part in parts]
         rest = np.setdiff1d(np.arange(n), np.concatenate(parts)) if parts else np.arange(n)
-        others = [mapped_moments(maps, [V[rest] for V in views] if parts else views)] if len(rest) else []
+        if isinstance(views[0], RemoteTable):
+            *self.parts, other = part_moments(maps, views, [*parts, rest])
+            others = [other] if len(rest) else []
+        else:
+            self.parts = [mapped_moments(maps, [V[part] for V in views]) for part in parts]
+            others = [mapped_moments(maps, [V[rest] for V in views] if parts else views)] if len(rest) else []
         self.pieces = [*self.parts, *others]
         self.all = reduce(MappedMoments.__add__, self.pieces)
 

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from gramian.estimators.gaps import refuse_gaps
-from gramian.estimators.validation import Checked
+from gramian.estimators.validation import Checked, validate
 from gramian.operators.column_moments import Columns, columns_of
 from gramian.operators.compressed import Compressed
 from gramian.operators.moments import Moments
 from gramian.operators.remote import Remote, block_moments, block_triangle
+from gramian.operators.remote_table import RemoteTable
 from gramian.operators.rows import Piece, Rows
 from gramian.results import Array
 
@@ -31,10 +32,11 @@ class Gate:
     name: str = "y"
     missing: str | None = None
     welcome: bool = False
+    own: str = "X"
 
     def __call__(self, piece: Piece, second: Piece | None = None, weights: Piece | None = None) -> None:
         """Refuse what is not finite, naming the place."""
-        refuse_gaps(piece, self, "X", self, welcome=self.welcome)
+        refuse_gaps(piece, self, self.own, self, welcome=self.welcome)
         if second is not None:
             refuse_gaps(second, Gate(self.beside), self.name, self)
         if weights is not None and not (np.isfinite(weights.values).all() and (weights.values >= 0).all()):
@@ -59,12 +61,13 @@ def remote_triangle(X: Remote, Y: Rows | None, weights: Any) -> Compressed:
 def remote_columns(estimator: Any, X: Remote, weights: Any) -> Columns:
     """Means and squares of the columns of remote rows."""
     gate = Gate(X.columns, missing=getattr(estimator, "missing", None))
-    found: Columns = X.total(partial(_block_columns, refuse=gate), _weights(weights), task="columns")
+    found: Columns = X.total(partial(block_columns, refuse=gate), _weights(weights), task="columns")
     _check_total(found.weight, weights)
     return found
 
 
-def _block_columns(piece: Piece, weights: Piece | None, refuse: Gate) -> Columns:
+def block_columns(piece: Piece, weights: Piece | None, refuse: Gate) -> Columns:
+    """Means and squares of the columns of a block that passed a gate."""
     refuse(piece, None, weights)
     return columns_of(piece.values, None if weights is None else weights.values[:, 0].astype(np.float64))
 
@@ -84,6 +87,24 @@ def _check_total(weight: float, weights: Any) -> None:
     if weights is not None and weight <= 1:
         what = "has only zero weights" if not weight else f"sums to {weight:.3g}"
         raise ValueError(f"sample_weight {what}; weights are frequencies and must sum to more than 1.")
+
+
+def read_table(estimator: Any, X: Any, *, square: bool = False, min_samples: int = 1) -> Any:
+    """Return checked rows: in memory, or remote ones as a table if the estimator maps them to features of low rank."""
+    maps = estimator.landmarks is not None and getattr(estimator, "maps_rows", True)
+    if not isinstance(X, Remote) or square or not maps:
+        return validate(estimator, X, square=square, min_samples=min_samples)
+    estimator.n_features_in_ = X.n_features
+    estimator.__dict__.pop("feature_names_in_", None)
+    if X.columns is not None:
+        estimator.feature_names_in_ = np.array(X.columns, dtype=object)
+    found = remote_columns(estimator, X, None)
+    if found.weight < min_samples:
+        raise ValueError(
+            f"X has {found.weight:.0f} sample; {type(estimator).__name__} needs at least {min_samples} samples, one a "
+            "row."
+        )
+    return RemoteTable(X, columns=found)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from sklearn.utils.validation import validate_data
 
 from gramian.operators import Rows
-from gramian.operators.remote import Remote, gathered, opened
+from gramian.operators.remote import Remote, gathered, mirror, opened
 from gramian.results import Array
 from gramian.spaces import SingularBasis
 
@@ -54,7 +54,7 @@ def validate(
     """
     if isinstance(X, Checked):
         return X.view(np.ndarray)
-    X = opened(X)
+    remote = X = opened(X)
     if isinstance(X, Remote):
         X = gathered(X, "X", type(estimator).__name__)
     if isinstance(X, Rows):
@@ -79,7 +79,11 @@ def validate(
             f"X has {X.shape[0]} sample (shape={X.shape}); {type(estimator).__name__} needs at least "
             f"{min_samples} samples, one a row."
         )
-    return _check_gram(X) if square else X
+    if square:
+        return _check_gram(X)
+    if isinstance(remote, Remote):
+        mirror(X, remote)
+    return X
 
 
 def _refuse_what_reads_wrong(X: Any, estimator: Any) -> None:
@@ -137,7 +141,7 @@ def check_weights(weights: Any, n: int, *, total: float = 1.0) -> Array | None:
     """Return sample weights as frequencies in double precision, or None if there are none."""
     if weights is None:
         return None
-    w = np.asarray(weights, dtype=np.float64)
+    w = np.asarray(gathered(weights, "sample_weight", "a fit"), dtype=np.float64)
     if w.ndim == 0:
         w = np.full(n, float(w))
     if w.shape != (n,):

@@ -6,18 +6,18 @@ Blocks are described, never scattered: whatever a lost worker takes along is mad
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property, partial, reduce
+from functools import cached_property, reduce
 from itertools import pairwise
 from operator import add
 from typing import Any
-from uuid import uuid4
 
 import dask.array as da
 import numpy as np
 from dask import delayed
 
 from gramian.config import one_thread
-from gramian.operators.dask_tasks import run_tasks
+from gramian.operators.dask_gram import product
+from gramian.operators.dask_tasks import Graph, run_tasks, values_of
 from gramian.operators.remote import Remote, place_of, starts
 from gramian.operators.row_sources import as_block
 from gramian.operators.rows import WORTHWHILE, Piece
@@ -25,8 +25,6 @@ from gramian.results import Array
 
 #: Results added at a time. Few, so that sums start while other blocks are still read.
 FAN = 4
-#: Blocks that come through this process at a time, where rows are wanted here.
-AHEAD = 2
 
 
 class DaskRows(Remote):
@@ -34,7 +32,9 @@ class DaskRows(Remote):
 
     Parameters
     ----------
-    parts : (r, c) array of delayed objects
+    graph : dict
+        How chunks are made.
+    parts : (r, c) list of lists of keys
         The chunks.
     lengths : list of int or None
         Rows of each chunk, where they are known.
@@ -50,7 +50,8 @@ class DaskRows(Remote):
 
     def __init__(
         self,
-        parts: Array,
+        graph: dict[Any, Any],
+        parts: list[list[Any]],
         lengths: Sequence[int | None],
         width: int,
         dtype: Any,
@@ -59,7 +60,7 @@ class DaskRows(Remote):
         *,
         single: bool = False,
     ) -> None:
-        self.parts, self.known, self.width, self.lazy = parts, list(lengths), width, lazy
+        self.graph, self.parts, self.known, self.width, self.lazy = graph, parts, list(lengths), width, lazy
         self.columns, self.single = columns, single
         self.dtype = np.dtype(np.float32 if dtype == np.float32 else np.float64)
         counts = [length for length in self.known if length is not None]
@@ -78,41 +79,46 @@ class DaskRows(Remote):
     @cached_property
     def _counted(self) -> list[int]:
         if self.n_rows is None:
-            self.known = run_tasks([delayed(len, pure=False)(row[0]) for row in self.parts], "counting rows")
+            graph = Graph(self.graph)
+            keys = [graph.add("count", len, row[0]) for row in self.parts]
+            self.known = run_tasks(graph, keys, "counting rows")
             self.n_rows = sum(self.known)  # type: ignore[arg-type]
         return self.known  # type: ignore[return-value]
 
     def total(self, function: Callable[..., Any], *beside: Any, task: str) -> Any:
-        steps = parts = self._tasks(function, beside, task)
+        graph, parts = self._tasks(function, beside, task)
+        steps = parts
         while len(parts) > 1:
-            parts = [_named(_sum, "add")(parts[at : at + FAN]) for at in range(0, len(parts), FAN)]
-        return run_tasks(parts, task, steps)[0]
+            parts = [graph.add("add", _sum, parts[at : at + FAN]) for at in range(0, len(parts), FAN)]
+        return run_tasks(graph, parts, task, steps)[0]
 
     def each(self, function: Callable[..., Array], *beside: Any, task: str) -> Array:
-        return np.concatenate(run_tasks(self._tasks(function, beside, task), task))
+        return np.concatenate(run_tasks(*self._tasks(function, beside, task), task))
+
+    def gram_product(self, kernel: Any, V: Array) -> Array:
+        return product(self, kernel, V)
 
     def take(self, rows: Array) -> Array:
         edges = np.concatenate([[0], np.cumsum(self.lengths)])
         order = np.argsort(rows, kind="stable")
         found = np.empty((len(rows), self.width), dtype=self.dtype)
-        tasks, places = [], []
+        graph, keys, places = Graph(self.graph), [], []
         for block, (start, stop) in enumerate(pairwise(edges)):
             here = order[np.searchsorted(rows[order], start) : np.searchsorted(rows[order], stop)]
             if len(here):
-                pieces = self._pieces(block, block + 1)
-                tasks.append(_named(_some, "rows")(pieces, rows[here] - start))
+                keys.append(graph.add("rows", _some, self._pieces(block, block + 1), rows[here] - start))
                 places.append(here)
-        for here, values in zip(places, run_tasks(tasks, "rows"), strict=True):
+        for here, values in zip(places, run_tasks(graph, keys, "rows"), strict=True):
             found[here] = values
         return found
 
     def whole(self) -> Any:
-        found = run_tasks([delayed(part) for part in self.parts.ravel()], "rows")
+        found = run_tasks(Graph(self.graph), [key for row in self.parts for key in row], "rows")
         if hasattr(found[0], "iloc"):
             from dask.dataframe.dispatch import concat
 
             return concat(found)
-        c = self.parts.shape[1]
+        c = len(self.parts[0])
         rows = [found[at] if c == 1 else np.hstack(found[at : at + c]) for at in range(0, len(found), c)]
         return np.concatenate(rows)
 
@@ -127,23 +133,28 @@ class DaskRows(Remote):
 
     def _read(self) -> Iterator[Piece]:
         for block in range(len(self.parts)):
-            (values,) = run_tasks([_named(_values, "rows")(self._pieces(block, block + 1))], "rows")
+            graph = Graph(self.graph)
+            (values,) = run_tasks(graph, [graph.add("rows", values_of, self._pieces(block, block + 1))], "rows")
             yield Piece(values, place_of(self.source, starts(self.known)[block], block))
 
-    def _tasks(self, function: Callable[..., Any], beside: Sequence[Any], task: str) -> list[Any]:
+    def _tasks(self, function: Callable[..., Any], beside: Sequence[Any], task: str) -> tuple[Graph, list[Any]]:
         """One task for each group of chunks, with the same rows of everything beside."""
         groups = self._groups()
         others = [self._cut(given, groups) for given in beside]
-        first = starts(self.known)
-        return [
-            _named(_apply, task)(
-                function,
-                (self.source, first[start], start),
+        graph = Graph(self.graph, *(given.graph for given in beside if isinstance(given, DaskRows)))
+        first, sent = starts(self.known), graph.constant(function)
+        keys = [
+            graph.add(
+                task,
+                _apply,
+                sent,
+                [self.source, first[start], start],
                 self._pieces(start, stop),
                 [cut[at] for cut in others],
             )
             for at, (start, stop) in enumerate(groups)
         ]
+        return graph, keys
 
     def _groups(self) -> list[tuple[int, int]]:
         """Neighbouring chunks that are worth a task together."""
@@ -155,10 +166,12 @@ class DaskRows(Remote):
             if rows >= least or at == len(self.parts) - 1:
                 found.append((start, at + 1))
                 start, rows = at + 1, 0
+        if len(found) > 1 and rows == 0 and not self.lengths[-1] and found[-1][0] == len(self.parts) - 1:
+            found[-2:] = [(found[-2][0], len(self.parts))]  # a last chunk without rows is no work of its own
         return found
 
     def _pieces(self, start: int, stop: int) -> list[Any]:
-        return [[list(row), None] for row in self.parts[start:stop]]
+        return [[row, None] for row in self.parts[start:stop]]
 
     def _cut(self, given: Any, groups: list[tuple[int, int]]) -> list[Any]:
         """The rows of each group, of something that has the same rows."""
@@ -187,26 +200,36 @@ class DaskRows(Remote):
                 break
             low, high = max(start - edges[block], 0), min(stop, edges[block + 1]) - edges[block]
             if high > low:
-                found.append([list(self.parts[block]), (int(low), int(high))])
-        return found or [[list(self.parts[0]), (0, 0)]]
+                found.append([self.parts[block], [int(low), int(high)]])
+        return found or [[self.parts[0], [0, 0]]]
 
 
-def rows_of(given: Any) -> DaskRows:
-    """Return the rows of a dask array, data frame or series; refuse what holds no numbers."""
+def rows_of(given: Any) -> Any:
+    """Return the rows of a dask array, data frame or series; refuse what holds no numbers.
+
+    Text in one dimension are labels, of which every row's is needed: they come here as they are.
+    """
     if hasattr(given, "to_dask_array"):
-        return _frame_rows(given)
+        frame = given
+        if frame.ndim == 1 and getattr(frame.dtype, "kind", "O") not in "biuf":
+            given = frame.to_dask_array()
+        else:
+            return _frame_rows(frame)
     if not isinstance(given, da.Array):
         raise TypeError(f"X is a {type(given).__name__}; of dask an array, a data frame or a series is expected.")
     if given.ndim not in (1, 2):
         raise ValueError(f"X has shape {given.shape}; rows and columns are expected. Reshape your data to m x d.")
+    if given.ndim == 1 and given.dtype.kind in "OSUT":
+        keys, graph = _keys(given.to_delayed().reshape(-1, 1))
+        return np.concatenate(run_tasks(Graph(graph), [key for (key,) in keys], "labels"))
     if given.dtype.kind not in "biuf":
         raise ValueError(f"X has dtype {given.dtype}; real numbers are expected. Convert it with X.astype(float).")
     if given.ndim == 2 and not given.shape[1] >= 0:
         raise ValueError("X has columns of unknown number. Use X.compute_chunk_sizes() first.")
     lengths = [None if np.isnan(length) else int(length) for length in given.chunks[0]]
-    parts = given.to_delayed().reshape(len(lengths), -1)
+    parts, graph = _keys(given.to_delayed().reshape(len(lengths), -1))
     width = 1 if given.ndim == 1 else int(given.shape[1])
-    return DaskRows(parts, lengths, width, given.dtype, given, single=given.ndim == 1)
+    return DaskRows(graph, parts, lengths, width, given.dtype, given, single=given.ndim == 1)
 
 
 def _frame_rows(frame: Any) -> DaskRows:
@@ -221,11 +244,11 @@ def _frame_rows(frame: Any) -> DaskRows:
             raise ValueError(
                 f"column {name!r} of the dask data frame has dtype {kind}, no numbers. Choose numeric columns."
             )
-    parts = np.empty((frame.npartitions, 1), dtype=object)
-    parts[:, 0] = frame.to_delayed()
+    parts, graph = _keys([[part] for part in frame.to_delayed()])
     narrow = all(getattr(kind, "numpy_dtype", kind) == np.float32 for _, kind in kinds)
     named = not single and all(isinstance(name, str) for name in frame.columns)
     return DaskRows(
+        graph,
         parts,
         [None] * len(parts),
         len(kinds),
@@ -236,10 +259,11 @@ def _frame_rows(frame: Any) -> DaskRows:
     )
 
 
-def _named(function: Callable[..., Any], name: str) -> Callable[..., Any]:
-    """A task whose name on the dashboard says what is done."""
-    key = f"{name.replace(' ', '_')}-{uuid4().hex}"
-    return partial(delayed(function, pure=False, traverse=False), dask_key_name=key)
+def _keys(parts: Any) -> tuple[list[list[Any]], dict[Any, Any]]:
+    """Keys of chunks, and the graph that they are part of, from what dask gives as delayed objects."""
+    seen: dict[int, Any] = {id(part.dask): part.dask for row in parts for part in row}
+    graph = {key: task for given in seen.values() for key, task in given.items()}
+    return [[part.key for part in row] for row in parts], graph
 
 
 def _sum(parts: list[Any]) -> Any:
@@ -247,35 +271,15 @@ def _sum(parts: list[Any]) -> Any:
         return reduce(add, parts)
 
 
-def _values(pieces: list[Any]) -> Array:
-    """Rows from chunks: beside each other, then cut, then one below the other."""
-    rows = []
-    for chunks, part in pieces:
-        values = [as_block(_plain(chunk)) for chunk in chunks]
-        whole = values[0] if len(values) == 1 else np.hstack(values)
-        rows.append(whole if part is None else whole[part[0] : part[1]])
-    return rows[0] if len(rows) == 1 else np.concatenate(rows)
-
-
-def _plain(chunk: Any) -> Any:
-    """A chunk as an array; pandas has dtypes with gaps of their own."""
-    if not hasattr(chunk, "to_numpy"):
-        return chunk
-    narrow = chunk.to_numpy().dtype == np.float32
-    return chunk.to_numpy(dtype=np.float32 if narrow else np.float64, na_value=np.nan)
-
-
 def _some(pieces: list[Any], chosen: Array) -> Array:
-    return _values(pieces)[chosen]
+    return values_of(pieces)[chosen]
 
 
-def _apply(
-    function: Callable[..., Any], place: tuple[str, int | None, int], pieces: list[Any], others: list[Any]
-) -> Any:
+def _apply(function: Callable[..., Any], place: list[Any], pieces: list[Any], others: list[Any]) -> Any:
     """What a function says of a block and of the same rows of others; one thread does it."""
     name = place_of(*place)
-    values = _values(pieces)
-    beside = [None if other is None else Piece(_values(other), name) for other in others]
+    values = values_of(pieces)
+    beside = [None if other is None else Piece(values_of(other), name) for other in others]
     for other in beside:
         if other is not None and len(other.values) != len(values):
             raise ValueError(

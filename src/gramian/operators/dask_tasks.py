@@ -3,20 +3,30 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
+from uuid import uuid4
 
 import dask
+import numpy as np
+from dask import threaded
 from dask.base import get_scheduler
 from dask.callbacks import Callback
+from dask.optimization import cull
 
 from gramian.config import settings
+from gramian.operators.row_sources import as_block
 from gramian.progress import Tracker
+from gramian.results import Array
 
 #: Seconds between two looks at the tasks: at first, and for long work.
 PAUSE = 2e-3, 5e-2
 #: Seconds between two questions to the scheduler, and how long its answer may take.
 ASK = 0.5
+#: Batches on their way at a time.
+AHEAD = 2
 #: States of a task that is still to be done.
 OPEN = frozenset({"waiting", "queued", "no-worker", "processing"})
 
@@ -27,39 +37,121 @@ def client_of() -> Any:
     return client if hasattr(client, "gather") else None
 
 
-def run_tasks(tasks: list[Any], task: str, steps: Sequence[Any] = ()) -> list[Any]:
-    """Return the results of delayed objects, in their order.
+class Graph:
+    """Tasks by name, added to those of a collection. What a lost worker takes along is made again from it.
 
     Parameters
     ----------
-    tasks : list of Delayed
+    *sources : dict
+        Graphs of collections.
+    """
+
+    def __init__(self, *sources: dict[Any, Any]) -> None:
+        self.tasks: dict[Any, Any] = {key: task for source in sources for key, task in source.items()}
+        self.token, self.count = uuid4().hex, 0
+
+    def add(self, name: str, function: Callable[..., Any], *args: Any) -> Any:
+        """Add a task, and return its key; keys among the arguments, and in lists, stand for their results."""
+        key = f"{name.replace(' ', '_')}-{self.token}", self.count
+        self.tasks[key], self.count = (function, *args), self.count + 1
+        return key
+
+    def constant(self, value: Any) -> Any:
+        """Add something that goes along with many tasks: it travels once, and cannot be lost."""
+        return self.add("constant", Box(value))
+
+
+@dataclass(frozen=True)
+class Box:
+    """A value that dask shall not look into."""
+
+    value: Any
+
+    def __call__(self) -> Any:
+        """Return it."""
+        return self.value
+
+
+def values_of(pieces: list[Any]) -> Array:
+    """Rows from chunks: beside each other, then cut, then one below the other."""
+    rows = []
+    for chunks, part in pieces:
+        values = [as_block(_plain(chunk)) for chunk in chunks]
+        whole = values[0] if len(values) == 1 else np.hstack(values)
+        rows.append(whole if part is None else whole[part[0] : part[1]])
+    return rows[0] if len(rows) == 1 else np.concatenate(rows)
+
+
+def _plain(chunk: Any) -> Any:
+    """A chunk as an array; pandas has dtypes with gaps of their own."""
+    if not hasattr(chunk, "to_numpy"):
+        return chunk
+    narrow = chunk.to_numpy().dtype == np.float32
+    return chunk.to_numpy(dtype=np.float32 if narrow else np.float64, na_value=np.nan)
+
+
+def run_tasks(graph: Graph, keys: list[Any], task: str, steps: Sequence[Any] = ()) -> list[Any]:
+    """Return the results of tasks, in their order.
+
+    Parameters
+    ----------
+    graph : Graph
+    keys : list
+        Tasks whose results are wanted.
     task : str
         What is done, for progress and messages.
-    steps : sequence of Delayed
-        What they need and progress counts, if not themselves.
+    steps : sequence of keys
+        Tasks that progress counts, if not those.
     """
-    keys = [step.key for step in steps or tasks]
-    tracker = Tracker(task, len(keys), "tasks")
+    counted = list(steps or keys)
+    tracker = Tracker(task, len(counted), "tasks")
+    if client_of() is None:
+        with _Counter(set(counted), tracker):
+            return _here(graph, keys)
+    return next(run_batches([(graph, keys)], task, partial(_report, counted, tracker)))
+
+
+def run_batches(
+    batches: Iterable[tuple[Graph, list[Any]]], task: str, report: Callable[[Any], None] | None = None
+) -> Iterator[list[Any]]:
+    """Yield the results of batches of tasks, in their order; the next is on its way while one is awaited."""
     client = client_of()
     if client is None:
-        with _Counter(set(keys), tracker):
-            return list(dask.compute(*tasks))
-    futures: list[Any] = []
+        for graph, keys in batches:
+            yield _here(graph, keys)
+        return
+    waiting: list[list[Any]] = []
     try:
-        # Vectors that go along with tasks are no mistake to warn of.
-        with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TB"}):
-            futures = client.compute(tasks)
-        _watch(client, futures, keys, tracker)
-        return list(client.gather(futures))
+        for graph, keys in batches:
+            # Vectors that go along with tasks are no mistake to warn of.
+            with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TB"}):
+                waiting.append(client.get(cull(graph.tasks, keys)[0], keys, sync=False))
+            if len(waiting) == AHEAD:
+                yield _awaited(client, waiting, report)
+        while waiting:
+            yield _awaited(client, waiting, report)
     except BaseException as failure:
-        _cancel(client, futures)
+        _cancel(client, [future for futures in waiting for future in futures])
         advice = _explained(failure, client, task)
         if advice is None:
             raise
         raise RuntimeError(advice) from failure
 
 
-def _watch(client: Any, futures: list[Any], keys: list[Any], tracker: Tracker) -> None:
+def _here(graph: Graph, keys: list[Any]) -> list[Any]:
+    """Results by dask's own threads, or whatever else is set."""
+    get = get_scheduler() or threaded.get
+    return list(get(cull(graph.tasks, keys)[0], keys))
+
+
+def _awaited(client: Any, waiting: list[list[Any]], report: Callable[[Any], None] | None) -> list[Any]:
+    _watch(client, waiting[0], report)
+    found = list(client.gather(waiting[0]))
+    waiting.pop(0)
+    return found
+
+
+def _watch(client: Any, futures: list[Any], report: Callable[[Any], None] | None) -> None:
     """Wait for all, or for the first that fails; the main thread sleeps, so that an interrupt wakes it."""
     start = asked = time.perf_counter()
     while True:
@@ -70,10 +162,14 @@ def _watch(client: Any, futures: list[Any], keys: list[Any], tracker: Tracker) -
             if state in ("error", "cancelled"):
                 future.result(timeout=ASK)
         now = time.perf_counter()
-        if settings().progress and now - asked >= ASK:
+        if report and settings().progress and now - asked >= ASK:
             asked = now
-            tracker.reach(max(_done(client, keys), tracker.done), len(keys))
+            report(client)
         time.sleep(min(max(PAUSE[0], 0.05 * (now - start)), PAUSE[1]))
+
+
+def _report(keys: list[Any], tracker: Tracker, client: Any) -> None:
+    tracker.reach(max(_done(client, keys), tracker.done), len(keys))
 
 
 def _done(client: Any, keys: list[Any]) -> int:

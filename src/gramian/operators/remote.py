@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -57,6 +58,10 @@ class Remote(Rows):
         """Return ``function(piece, *others)`` of all blocks, one below the other."""
 
     @abstractmethod
+    def gram_product(self, kernel: Any, V: Array) -> Array:
+        """Return ``K(X, X) V`` in the precision of V, made over pairs of blocks."""
+
+    @abstractmethod
     def take(self, rows: Array) -> Array:
         """Return some rows, in the order of their numbers ``rows``."""
 
@@ -76,6 +81,22 @@ def opened(given: Any) -> Any:
     from gramian.operators.dask import rows_of
 
     return rows_of(given)
+
+
+#: Arrays in memory of which the rows are also elsewhere, by identity, for as long as they live.
+_mirrors: dict[int, tuple[weakref.ref[Any], Remote]] = {}
+
+
+def mirror(X: Array, remote: Remote) -> None:
+    """Remember that the rows of an array are also elsewhere."""
+    key = id(X)
+    _mirrors[key] = weakref.ref(X, lambda _: _mirrors.pop(key, None)), remote
+
+
+def remote_of(X: Any) -> Remote | None:
+    """Where the rows of this very array came from; None if they were here from the start."""
+    known = _mirrors.get(id(X))
+    return known[1] if known is not None and known[0]() is X else None
 
 
 def gathered(given: Any, name: str, who: str) -> Any:
