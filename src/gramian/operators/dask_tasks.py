@@ -190,7 +190,7 @@ def _explained(failure: BaseException, client: Any, task: str) -> str | None:
     """One line that says what to do, where the cluster failed and not the work."""
     kind = type(failure).__name__
     if kind == "KilledWorker":
-        count = 1 + int(dask.config.get("distributed.scheduler.allowed-failures"))
+        count = 1 + int(getattr(failure, "allowed_failures", 3))
         return (
             f"{task}: one task ended {count} workers, one after the other, most likely by the memory it took. Use "
             "smaller chunks (X.rechunk), or workers with more memory."

@@ -122,7 +122,7 @@ class FeatureMap:
 
         with track("mapping rows", expected=1.0):
             hands = share(len(blocks), threads_for(len(blocks)))
-            return run(work, hands, lambda done: part_done(done / len(blocks)))
+            return run(work, hands, lambda done: part_done(done / len(blocks)))  # type: ignore[arg-type]
 
 
 def _times(map: FeatureMap, B: Array, X: Any) -> Array:
