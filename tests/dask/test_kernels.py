@@ -22,7 +22,8 @@ from gramian import (
 )
 from gramian.kernels import RBF, Linear, Polynomial
 from gramian.operators import Gram
-from gramian.operators.dask import DaskRows, rows_of
+from gramian.operators.dask import DaskRows
+from gramian.operators.dask_open import rows_of
 from gramian.solvers import Krylov
 from gramian.solvers.conjugate import ConjugateGradients
 

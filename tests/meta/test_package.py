@@ -63,7 +63,8 @@ def test_sources_import_at_the_top(path):
         "gramian.cli.demo",
         "gramian.models.onnx",
         "gramian.tables.streams",  # needs pyarrow
-        "gramian.operators.dask",
+        "gramian.operators.dask_open",
+        "gramian.operators.dask_cluster",
         "dask.dataframe.dispatch",  # needs pandas
         "h5py",
         "openpyxl",

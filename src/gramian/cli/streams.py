@@ -35,6 +35,11 @@ def streams(request: FitRequest) -> bool:
 def _trouble(request: FitRequest) -> str:
     if not request.row.streams:
         return f"goes with --method {friends(lambda m: m.streams)}, not with {request.method}."
+    return needs_whole_table(request)
+
+
+def needs_whole_table(request: FitRequest) -> str:
+    """Say what of a request needs the whole table here; nothing if nothing does."""
     given = {
         "--label": request.label,
         "--ids": request.ids,

@@ -1,4 +1,4 @@
-"""Arrays and data frames of dask: the only module that knows dask.
+"""Rows of dask arrays and data frames. This module and its neighbours ``dask_*`` are the only ones that know dask.
 
 Blocks are described, never scattered: whatever a lost worker takes along is made again from the graph.
 """
@@ -17,7 +17,7 @@ from dask import delayed
 
 from gramian.config import one_thread
 from gramian.operators.dask_gram import product
-from gramian.operators.dask_tasks import Graph, run_tasks, values_of
+from gramian.operators.dask_tasks import Graph, run_batches, run_tasks, values_of
 from gramian.operators.remote import Remote, place_of, starts
 from gramian.operators.row_sources import as_block
 from gramian.operators.rows import WORTHWHILE, Piece
@@ -132,10 +132,13 @@ class DaskRows(Remote):
         return da.map_blocks(_answer, X, model, none=none, dtype=sample.dtype, meta=none, **narrow)
 
     def _read(self) -> Iterator[Piece]:
-        for block in range(len(self.parts)):
-            graph = Graph(self.graph)
-            (values,) = run_tasks(graph, [graph.add("rows", values_of, self._pieces(block, block + 1))], "rows")
-            yield Piece(values, place_of(self.source, starts(self.known)[block], block))
+        first = starts(self.known)
+        for block, (values,) in enumerate(run_batches(map(self._block, range(len(self.parts))), "rows")):
+            yield Piece(values, place_of(self.source, first[block], block))
+
+    def _block(self, block: int) -> tuple[Graph, list[Any]]:
+        graph = Graph(self.graph)
+        return graph, [graph.add("rows", values_of, self._pieces(block, block + 1))]
 
     def _tasks(self, function: Callable[..., Any], beside: Sequence[Any], task: str) -> tuple[Graph, list[Any]]:
         """One task for each group of chunks, with the same rows of everything beside."""
@@ -202,68 +205,6 @@ class DaskRows(Remote):
             if high > low:
                 found.append([self.parts[block], [int(low), int(high)]])
         return found or [[self.parts[0], [0, 0]]]
-
-
-def rows_of(given: Any) -> Any:
-    """Return the rows of a dask array, data frame or series; refuse what holds no numbers.
-
-    Text in one dimension are labels, of which every row's is needed: they come here as they are.
-    """
-    if hasattr(given, "to_dask_array"):
-        frame = given
-        if frame.ndim == 1 and getattr(frame.dtype, "kind", "O") not in "biuf":
-            given = frame.to_dask_array()
-        else:
-            return _frame_rows(frame)
-    if not isinstance(given, da.Array):
-        raise TypeError(f"X is a {type(given).__name__}; of dask an array, a data frame or a series is expected.")
-    if given.ndim not in (1, 2):
-        raise ValueError(f"X has shape {given.shape}; rows and columns are expected. Reshape your data to m x d.")
-    if given.ndim == 1 and given.dtype.kind in "OSUT":
-        keys, graph = _keys(given.to_delayed().reshape(-1, 1))
-        return np.concatenate(run_tasks(Graph(graph), [key for (key,) in keys], "labels"))
-    if given.dtype.kind not in "biuf":
-        raise ValueError(f"X has dtype {given.dtype}; real numbers are expected. Convert it with X.astype(float).")
-    if given.ndim == 2 and not given.shape[1] >= 0:
-        raise ValueError("X has columns of unknown number. Use X.compute_chunk_sizes() first.")
-    lengths = [None if np.isnan(length) else int(length) for length in given.chunks[0]]
-    parts, graph = _keys(given.to_delayed().reshape(len(lengths), -1))
-    width = 1 if given.ndim == 1 else int(given.shape[1])
-    return DaskRows(graph, parts, lengths, width, given.dtype, given, single=given.ndim == 1)
-
-
-def _frame_rows(frame: Any) -> DaskRows:
-    single = frame.ndim == 1
-    kinds = (
-        [(str(frame.name), frame.dtype)]
-        if single
-        else [(str(c), frame.dtypes.iloc[at]) for at, c in enumerate(frame.columns)]
-    )
-    for name, kind in kinds:
-        if getattr(kind, "kind", "O") not in "biuf":
-            raise ValueError(
-                f"column {name!r} of the dask data frame has dtype {kind}, no numbers. Choose numeric columns."
-            )
-    parts, graph = _keys([[part] for part in frame.to_delayed()])
-    narrow = all(getattr(kind, "numpy_dtype", kind) == np.float32 for _, kind in kinds)
-    named = not single and all(isinstance(name, str) for name in frame.columns)
-    return DaskRows(
-        graph,
-        parts,
-        [None] * len(parts),
-        len(kinds),
-        np.float32 if narrow else np.float64,
-        frame.to_dask_array(),
-        tuple(name for name, _ in kinds) if named else None,
-        single=single,
-    )
-
-
-def _keys(parts: Any) -> tuple[list[list[Any]], dict[Any, Any]]:
-    """Keys of chunks, and the graph that they are part of, from what dask gives as delayed objects."""
-    seen: dict[int, Any] = {id(part.dask): part.dask for row in parts for part in row}
-    graph = {key: task for given in seen.values() for key, task in given.items()}
-    return [[part.key for part in row] for row in parts], graph
 
 
 def _sum(parts: list[Any]) -> Any:

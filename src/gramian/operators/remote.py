@@ -78,7 +78,7 @@ def opened(given: Any) -> Any:
     """Return a collection of dask as :class:`Remote` rows, and anything else as it is."""
     if type(given).__module__.partition(".")[0] != "dask":
         return given
-    from gramian.operators.dask import rows_of
+    from gramian.operators.dask_open import rows_of
 
     return rows_of(given)
 
