@@ -3,8 +3,8 @@
 ``python -m benchmarks.cluster`` makes rows on the workers themselves, as files would be read, one block a task. Workers
 have one thread each, and BLAS is held to it, so that two of them do not fight. Sides take turns, and the least time of
 each counts: noise of the machine only ever adds. Where other processes keep the cores busy, seconds on the wall say
-little; the seconds of the processors that the busiest worker took say what two free cores would do. Memory is the peak of the resident set of a worker above what it had
-before; bytes are what the workers' counters say they sent, to each other and to the client.
+little; the seconds of the processors that the busiest worker took say what two free cores would do. Memory is the peak
+of the resident set of a worker above what it had before; bytes are what the workers' counters say they sent, to each other and to the client.
 """
 
 from __future__ import annotations
