@@ -4,7 +4,8 @@
 have one thread each, and BLAS is held to it, so that two of them do not fight. Sides take turns, and the least time of
 each counts: noise of the machine only ever adds. Where other processes keep the cores busy, seconds on the wall say
 little; the seconds of the workers' processors say what two free cores would do if work is shared out evenly. Memory is
-the peak of the resident set of a worker above what it had before; bytes are what the workers' counters say they sent, to each other and to the client.
+the peak of the resident set of a worker above what it had before; bytes are what the workers' counters say they sent
+to each other and to the client.
 """
 
 from __future__ import annotations
