@@ -16,8 +16,9 @@ import numpy as np
 from dask import delayed
 
 from gramian.config import one_thread
+from gramian.operators.dask_chunks import chunk_of, count_of, fused, values_of
 from gramian.operators.dask_gram import product
-from gramian.operators.dask_tasks import Graph, run_batches, run_tasks, values_of
+from gramian.operators.dask_tasks import Graph, run_batches, run_tasks
 from gramian.operators.remote import Remote, place_of, starts
 from gramian.operators.row_sources import as_block
 from gramian.operators.rows import WORTHWHILE, Piece
@@ -60,7 +61,8 @@ class DaskRows(Remote):
         *,
         single: bool = False,
     ) -> None:
-        self.graph, self.parts, self.known, self.width, self.lazy = graph, parts, list(lengths), width, lazy
+        self.graph, self.parts = graph, fused(graph, parts)
+        self.known, self.width, self.lazy = list(lengths), width, lazy
         self.columns, self.single = columns, single
         self.dtype = np.dtype(np.float32 if dtype == np.float32 else np.float64)
         counts = [length for length in self.known if length is not None]
@@ -80,7 +82,7 @@ class DaskRows(Remote):
     def _counted(self) -> list[int]:
         if self.n_rows is None:
             graph = Graph(self.graph)
-            keys = [graph.add("count", len, row[0]) for row in self.parts]
+            keys = [graph.add("count", count_of, row[0]) for row in self.parts]
             self.known = run_tasks(graph, keys, "counting rows")
             self.n_rows = sum(self.known)  # type: ignore[arg-type]
         return self.known  # type: ignore[return-value]
@@ -113,7 +115,8 @@ class DaskRows(Remote):
         return found
 
     def whole(self) -> Any:
-        found = run_tasks(Graph(self.graph), [key for row in self.parts for key in row], "rows")
+        graph = Graph(self.graph)
+        found = run_tasks(graph, [graph.add("rows", chunk_of, chunk) for row in self.parts for chunk in row], "rows")
         if hasattr(found[0], "iloc"):
             from dask.dataframe.dispatch import concat
 
@@ -192,7 +195,7 @@ class DaskRows(Remote):
                     "number."
                 )
             return [given.span(*span) for span in spans]
-        return [[[[given[start:stop]], None]] for start, stop in spans]
+        return [[[[[None, [given[start:stop]]]], None]] for start, stop in spans]
 
     def span(self, start: int, stop: int) -> list[Any]:
         """Recipe of the rows from ``start`` to ``stop``: chunks, and which of their rows."""

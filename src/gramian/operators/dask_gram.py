@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from gramian.config import one_thread
-from gramian.operators.dask_tasks import Graph, run_batches, values_of
+from gramian.operators.dask_chunks import values_of
+from gramian.operators.dask_tasks import Graph, run_batches
 from gramian.operators.gram import CrossGram, Gram
 from gramian.operators.tiles import spans
 from gramian.progress import part_done

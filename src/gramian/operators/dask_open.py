@@ -10,6 +10,7 @@ import dask.array as da
 import numpy as np
 
 from gramian.operators.dask import DaskRows
+from gramian.operators.dask_chunks import chunk_of, fused
 from gramian.operators.dask_tasks import Graph, run_tasks
 from gramian.results import Array
 
@@ -30,14 +31,16 @@ def rows_of(given: Any) -> Any:
     if given.ndim not in (1, 2):
         raise ValueError(f"X has shape {given.shape}; rows and columns are expected. Reshape your data to m x d.")
     if given.ndim == 1 and given.dtype.kind in "OSUT":
-        keys, graph = _keys(given.to_delayed().reshape(-1, 1))
-        return np.concatenate(run_tasks(Graph(graph), [key for (key,) in keys], "labels"))
+        keys, graph = _keys(given.to_delayed().reshape(-1, 1), given)
+        made = Graph(graph)
+        chunks = [made.add("labels", chunk_of, chunk) for (chunk,) in fused(graph, keys)]
+        return np.concatenate(run_tasks(made, chunks, "labels"))
     if given.dtype.kind not in "biuf":
         raise ValueError(f"X has dtype {given.dtype}; real numbers are expected. Convert it with X.astype(float).")
     if given.ndim == 2 and not given.shape[1] >= 0:
         raise ValueError("X has columns of unknown number. Use X.compute_chunk_sizes() first.")
     lengths = [None if np.isnan(length) else int(length) for length in given.chunks[0]]
-    parts, graph = _keys(given.to_delayed().reshape(len(lengths), -1))
+    parts, graph = _keys(given.to_delayed().reshape(len(lengths), -1), given)
     width = 1 if given.ndim == 1 else int(given.shape[1])
     return DaskRows(graph, parts, lengths, width, given.dtype, given, single=given.ndim == 1)
 
@@ -54,7 +57,7 @@ def _frame_rows(frame: Any) -> DaskRows:
             raise ValueError(
                 f"column {name!r} of the dask data frame has dtype {kind}, no numbers. Choose numeric columns."
             )
-    parts, graph = _keys([[part] for part in frame.to_delayed()])
+    parts, graph = _keys([[part] for part in frame.to_delayed()], frame)
     narrow = all(getattr(kind, "numpy_dtype", kind) == np.float32 for _, kind in kinds)
     named = not single and all(isinstance(name, str) for name in frame.columns)
     return DaskRows(
@@ -87,8 +90,10 @@ def made_rows(
     return found
 
 
-def _keys(parts: Any) -> tuple[list[list[Any]], dict[Any, Any]]:
+def _keys(parts: Any, collection: Any) -> tuple[list[list[Any]], dict[Any, Any]]:
     """Keys of chunks, and the graph that they are part of, from what dask gives as delayed objects."""
     seen: dict[int, Any] = {id(part.dask): part.dask for row in parts for part in row}
     graph = {key: task for given in seen.values() for key, task in given.items()}
+    if any(part.key not in graph for row in parts for part in row):  # what a cluster holds is left out of those
+        graph = {**dict(collection.__dask_graph__()), **graph}
     return [[part.key for part in row] for row in parts], graph

@@ -10,16 +10,13 @@ from typing import Any
 from uuid import uuid4
 
 import dask
-import numpy as np
 from dask import threaded
 from dask.base import get_scheduler
 from dask.callbacks import Callback
 from dask.optimization import cull
 
 from gramian.config import settings
-from gramian.operators.row_sources import as_block
 from gramian.progress import Tracker
-from gramian.results import Array
 
 #: Seconds between two looks at the tasks: at first, and for long work.
 PAUSE = 2e-3, 5e-2
@@ -47,7 +44,8 @@ class Graph:
     """
 
     def __init__(self, *sources: dict[Any, Any]) -> None:
-        self.tasks: dict[Any, Any] = {key: task for source in sources for key, task in source.items()}
+        known = (item for source in sources for item in source.items())
+        self.tasks: dict[Any, Any] = {key: task for key, task in known if type(task).__name__ != "Future"}
         self.token, self.count = uuid4().hex, 0
 
     def add(self, name: str, function: Callable[..., Any], *args: Any) -> Any:
@@ -70,24 +68,6 @@ class Box:
     def __call__(self) -> Any:
         """Return it."""
         return self.value
-
-
-def values_of(pieces: list[Any]) -> Array:
-    """Rows from chunks: beside each other, then cut, then one below the other."""
-    rows = []
-    for chunks, part in pieces:
-        values = [as_block(_plain(chunk)) for chunk in chunks]
-        whole = values[0] if len(values) == 1 else np.hstack(values)
-        rows.append(whole if part is None else whole[part[0] : part[1]])
-    return rows[0] if len(rows) == 1 else np.concatenate(rows)
-
-
-def _plain(chunk: Any) -> Any:
-    """A chunk as an array; pandas has dtypes with gaps of their own."""
-    if not hasattr(chunk, "to_numpy"):
-        return chunk
-    narrow = chunk.to_numpy().dtype == np.float32
-    return chunk.to_numpy(dtype=np.float32 if narrow else np.float64, na_value=np.nan)
 
 
 def run_tasks(graph: Graph, keys: list[Any], task: str, steps: Sequence[Any] = ()) -> list[Any]:

@@ -37,6 +37,10 @@ class MappedMoments:
     traces: Array
     sizes: tuple[int, ...]
 
+    def __sizeof__(self) -> int:
+        """Bytes, so that the workers of a cluster know what they hold and send."""
+        return self.moments.__sizeof__()
+
     def __add__(self, other: MappedMoments) -> MappedMoments:
         return MappedMoments(self.moments + other.moments, self.traces + other.traces, self.sizes)
 
@@ -122,6 +126,9 @@ def _block_moments(
 
 class _Several(tuple[MappedMoments, ...]):
     """Moments of parts of the rows; they add part by part."""
+
+    def __sizeof__(self) -> int:
+        return sum(part.__sizeof__() for part in self)
 
     def __add__(self, other: Any) -> _Several:
         return _Several(a + b for a, b in zip(self, other, strict=True))
