@@ -7,6 +7,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 from gramian.cli.app import run
+from gramian.cli.errors import finish
+from gramian.operators.remote import ClusterError
 from gramian.tables import read_table, write_scores
 
 METHODS = {
@@ -77,6 +79,14 @@ def test_local_is_a_cluster_of_this_machine(gramian):
     assert code == 0
     assert "dashboard: http://127.0.0.1" in err
     assert_allclose(read_table("b.csv").values, read_table("a.csv").values, atol=1e-9)
+
+
+def test_a_cluster_that_fails_is_one_line(capsys):
+    def job():
+        raise ClusterError("moments: the connection to the scheduler was lost.")
+
+    assert finish(job) == 1
+    assert capsys.readouterr() == ("", "error: moments: the connection to the scheduler was lost.\n")
 
 
 @pytest.mark.parametrize(

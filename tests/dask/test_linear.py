@@ -21,6 +21,7 @@ from gramian import (
     RandomProjection,
     Standardizer,
 )
+from gramian.operators.dask_open import rows_of
 
 CHUNKS = {
     "one": (600, 7),
@@ -182,3 +183,27 @@ def test_a_pipeline_stays_lazy(client, X):
 
 def test_without_a_cluster_threads_do_the_work(same, X):
     same(PCA(3).fit(da.from_array(X, chunks=(100, 7))), PCA(3).fit(X))
+
+
+def test_what_a_cluster_holds_is_used_as_it_is(client, same, X, Y):
+    far, beside = da.from_array(X, chunks=(100, (3, 4))).persist(), da.from_array(Y, chunks=(200, 3)).persist()
+    same(PLSRegression(2).fit(far, beside), PLSRegression(2).fit(X, Y))
+    np.testing.assert_allclose(PCA(2).fit(X).transform(far).compute(), PCA(2).fit(X).transform(X), atol=1e-9)
+
+
+def test_what_chunks_share_is_made_once_and_goes_along(client, same, X):
+    far = da.from_array(X, chunks=(100, 7))
+    same(PCA(3).fit(far - far.mean(axis=0)), PCA(3).fit(X - X.mean(axis=0)))
+    assert [chunk[1] for row in rows_of(far).parts for chunk in row] == [[]] * 6
+
+
+def test_rows_do_not_travel_between_workers(client):
+    def sent(dask_worker):
+        return dask_worker.transfer_outgoing_bytes_total
+
+    far = da.random.default_rng(0).standard_normal((200_000, 20), chunks=(10_000, 20))  # 1.6 MB each
+    PCA(2).fit(far)
+    before = sum(client.run(sent).values())
+    PCA(2).fit(far)
+    blocks, size = 20, 8 * (20**2 + 2 * 20)
+    assert 0 < sum(client.run(sent).values()) - before <= size * (blocks * 4 / 3 + 1)

@@ -9,9 +9,12 @@ import dask
 import numpy as np
 from dask.core import get_dependencies
 
+from gramian.operators.dask_tasks import Box
 from gramian.operators.row_sources import as_block
 from gramian.results import Array
 
+#: The owner of a task that more than one chunk needs.
+SHARED = object()
 #: A chunk in a graph: how it is made (None if it is the one thing given), and keys of what it is made from.
 Chunk = list[Any]
 
@@ -26,22 +29,8 @@ class Recipe:
 
     def made(self, values: list[Any]) -> Any:
         """The chunk, made in this thread."""
-        return dask.get({**self.tasks, **dict(zip(self.given, map(_Given, values), strict=True))}, self.key)
-
-
-class _Given:
-    """A value that stands for itself in a graph."""
-
-    def __new__(cls, value: Any) -> Any:
-        return (_Boxed(value),)
-
-
-@dataclass(frozen=True)
-class _Boxed:
-    value: Any
-
-    def __call__(self) -> Any:
-        return self.value
+        outside = {name: (Box(value),) for name, value in zip(self.given, values, strict=True)}
+        return dask.get({**self.tasks, **outside}, self.key)
 
 
 def fused(graph: dict[Any, Any], parts: list[list[Any]]) -> list[list[Chunk]]:
@@ -63,9 +52,6 @@ def fused(graph: dict[Any, Any], parts: list[list[Any]]) -> list[list[Chunk]]:
                 needs[node] = set() if _held(graph, node) else get_dependencies(graph, node)
             stack += needs[node]
     return [[_chunk(graph, owner, needs, key) for key in row] for row in parts]
-
-
-SHARED = object()
 
 
 def _chunk(graph: dict[Any, Any], owner: dict[Any, Any], needs: dict[Any, set[Any]], key: Any) -> Chunk:

@@ -16,6 +16,7 @@ from dask.callbacks import Callback
 from dask.optimization import cull
 
 from gramian.config import settings
+from gramian.operators.remote import ClusterError
 from gramian.progress import Tracker
 
 #: Seconds between two looks at the tasks: at first, and for long work.
@@ -115,7 +116,7 @@ def run_batches(
         advice = _explained(failure, client, task)
         if advice is None:
             raise
-        raise RuntimeError(advice) from failure
+        raise ClusterError(advice) from failure
 
 
 def _here(graph: Graph, keys: list[Any]) -> list[Any]:

@@ -17,6 +17,10 @@ from gramian.operators.rows import Piece, Rows
 from gramian.results import Array
 
 
+class ClusterError(RuntimeError):
+    """The cluster failed, not the work; one line that says what to do."""
+
+
 class Remote(Rows):
     """Rows whose blocks are on other machines, or not made yet.
 
