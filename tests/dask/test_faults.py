@@ -19,7 +19,7 @@ from gramian import PCA, KernelPCA, KernelRidge, Landmarks
 MODELS = {
     "moments": PCA(3),
     "landmarks": KernelPCA(2, kernel="rbf(sigma=5)", landmarks=Landmarks(20)),
-    "products": KernelRidge(1.0, kernel="rbf(sigma=5)", solver="cg"),
+    "products": KernelRidge(50.0, kernel="rbf(sigma=5)", solver="cg"),
 }
 
 
