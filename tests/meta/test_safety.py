@@ -35,7 +35,14 @@ def test_nothing_is_run_that_was_read(path):
 
 @pytest.mark.parametrize(
     "text",
-    ["eval('1')", "import_module(name)", "import pickle", "from yaml import load", "np.load(f, allow_pickle=True)", "run(x, shell=True)"],
+    [
+        "eval('1')",
+        "import_module(name)",
+        "import pickle",
+        "from yaml import load",
+        "np.load(f, allow_pickle=True)",
+        "run(x, shell=True)",
+    ],
 )
 def test_the_search_finds(text):
     assert list(unsafe(ast.parse(text)))

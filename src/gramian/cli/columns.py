@@ -64,7 +64,7 @@ def scores(model: Any, X: Any, Y: Any = None) -> Columns:
 def scored(model: Any, values: Any) -> Columns:
     """Scores that are there already."""
     what = "distances" if clusters(model) else "scores"
-    values = values if clusters(model) else opened(values)  # with clusters there is a label of each row anyway
+    values = opened(values)
     numbers = values if isinstance(values, Rows) else np.asarray(values, dtype=np.float64)
     return Columns(what, numbers, score_names(model))
 

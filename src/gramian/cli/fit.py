@@ -19,6 +19,7 @@ from gramian.cli.streams import gather_stream, streams
 from gramian.config import config
 from gramian.models import save
 from gramian.operators import Rows
+from gramian.operators.remote import opened
 from gramian.results import Array
 from gramian.tables import Table, check_writable, uneven_columns
 
@@ -116,7 +117,7 @@ def _run(model: Any, request: FitRequest, inputs: Inputs) -> Columns | None:
     if not columns.clusters(model):
         return scored
     if inputs.streamed:
-        return replace(scored, what="clusters", label=("cluster", model.predict(X)))
+        return replace(scored, what="clusters", label=("cluster", opened(model.predict(X))))
     return replace(scored, what="clusters", text=columns.predicted(last_step(model).labels_, (), cluster=True).text)
 
 

@@ -21,7 +21,7 @@ from gramian.estimators.foundation import BaseEstimator
 from gramian.estimators.kernel_kmeans_streams import SeenMeans, by_passes, by_steps, keep_means, one_pass
 from gramian.estimators.kernel_kmeans_text import check_clustering, summarise, warn_of
 from gramian.estimators.kernel_streams import KEPT_FEATURES, KernelStream, has_landmarks, next_rows
-from gramian.estimators.low_rank import add_low_rank, left_of, low_rank
+from gramian.estimators.low_rank import add_low_rank, diagonal_of, left_of, low_rank
 from gramian.estimators.streams import by_blocks
 from gramian.estimators.targets import KernelInput
 from gramian.estimators.validation import Checked, all_or_nothing, check_weights, validate
