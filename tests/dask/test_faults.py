@@ -64,6 +64,7 @@ def after(seconds, pids, sign=signal.SIGKILL):
 
 @pytest.mark.parametrize(("name", "victims", "rounds"), CASES)
 def test_workers_that_die_change_nothing(client, X, monkeypatch, name, victims, rounds):
+    """F1: one worker is killed in the middle of a fit; F2: all of them are."""
     monkeypatch.setattr("gramian.operators.gram.KEEP", 0)
     monkeypatch.setattr("gramian.operators.dask_gram.LEAST", 200)
     y, rng = np.sin(X[:, 0]), np.random.default_rng(victims)
@@ -81,6 +82,7 @@ def test_workers_that_die_change_nothing(client, X, monkeypatch, name, victims, 
 
 
 def test_nothing_is_scattered(client, X, monkeypatch):
+    """F4: data that only one worker holds would be lost with it."""
     def refused(*args, **kwargs):
         raise AssertionError("scattered data are lost with their worker")
 
@@ -92,6 +94,7 @@ def test_nothing_is_scattered(client, X, monkeypatch):
 
 @pytest.mark.parametrize("allowed", [1, pytest.param(3, marks=pytest.mark.slow)])
 def test_a_task_that_kills_is_named(client, X, allowed):
+    """F3: a task that always kills its worker."""
     client.run_on_scheduler(lambda dask_scheduler: setattr(dask_scheduler, "allowed_failures", allowed))
     model = PCA(2).fit(X)
     before = model.components_.copy()
@@ -138,6 +141,7 @@ def test_progress_counts_tasks(client, X):
 
 
 def test_a_scheduler_that_goes_is_an_error_not_a_hang(tmp_path, X):
+    """F5: the scheduler is killed."""
     file = str(tmp_path / "scheduler.json")
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     run = [sys.executable, "-m"]
