@@ -8,7 +8,7 @@ DOCS := $(VENV)/.docs
 BROWSER := $(VENV)/.browser
 FLOOR := .venv-floor
 
-.PHONY: help demo test test-slow test-browser test-floor lint format docs bench bench-scale bench-mnist bench-explore clean
+.PHONY: help demo test test-slow test-browser test-floor lint format docs bench bench-scale bench-cluster bench-mnist bench-explore clean
 
 help:
 	@echo "make demo       install, then kernel PCA of the digits: scores and pictures in demo/"
@@ -20,6 +20,7 @@ help:
 	@echo "make docs       these pages as HTML, in docs/_build/html (offline; warnings are errors)"
 	@echo "make bench      gramian and its peers on the same data: a table of ratios"
 	@echo "make bench-scale  a million rows through landmarks, and how good they are"
+	@echo "make bench-cluster  two worker processes against one; memory, traffic and a cost model at three sizes"
 	@echo "make bench-mnist ARGS=folder   all 60,000 digits by kernel SVM"
 	@echo "make bench-explore  the explorer in chromium: from slider to picture, 200,000 points, ten clients"
 
@@ -83,6 +84,9 @@ bench: $(PEERS)
 
 bench-scale: $(READY)
 	$(BIN)/python -m benchmarks --scale $(ARGS)
+
+bench-cluster: $(READY)
+	$(BIN)/python -m benchmarks.cluster $(ARGS)
 
 bench-mnist: $(READY)
 	$(BIN)/python -m benchmarks.mnist $(ARGS)

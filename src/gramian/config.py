@@ -135,6 +135,8 @@ def memory_budget() -> int:
 
 def thread_count() -> int:
     """Worker threads a computation may use."""
+    if getattr(_here, "alone", False):
+        return 1
     return _settings.threads if _settings.threads is not None else len(os.sched_getaffinity(0))
 
 
@@ -203,6 +205,22 @@ def one_blas_thread() -> Iterator[None]:
             _pins -= 1
             if _pins == 0 and _keeper is not None:
                 _keeper.submit(_pinned.restore_original_limits).result()
+
+
+#: What holds for the present thread alone.
+_here = threading.local()
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Hold the present thread to itself: no pool, and BLAS on one thread. For tasks of which a cluster runs many."""
+    before = getattr(_here, "alone", False)
+    _here.alone = True
+    try:
+        with one_blas_thread():
+            yield
+    finally:
+        _here.alone = before
 
 
 _pools: dict[int, ThreadPoolExecutor] = {}

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 TESTS = Path(__file__).parents[1]
-#: Arrays, kernels, targets, state, processes. Files have tests of their own, and F1 to F5 are faults of a cluster.
+#: Arrays, kernels, targets, state, processes. Files have tests of their own.
 RANGES = {
     "A": [(1, 37), (40, 85)],
     "B": [(60, 65)],
     "C": [(72, 78)],
     "D": [(86, 88)],
-    "F": [(6, 16)],
+    "F": [(1, 16)],
 }
 IDS = [
     f"{letter}{number:02d}" if letter != "F" else f"F{number}"

@@ -77,6 +77,9 @@ def test_sources_import_at_the_top(path):
         "gramian.explore.server",
         "gramian.models.onnx",
         "gramian.tables.streams",  # needs pyarrow
+        "gramian.operators.dask_open",
+        "gramian.operators.dask_cluster",
+        "dask.dataframe.dispatch",  # needs pandas
         "h5py",
         "jinja2",
         "matplotlib.pyplot",

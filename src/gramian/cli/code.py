@@ -39,6 +39,11 @@ def _imports(request: FitRequest, body: str) -> list[str]:
         names.append("save")
     reader, *settings = _reader(request, body)
     pipeline = ["from sklearn.pipeline import make_pipeline"] if request.standardizes else []
+    if request.scheduler is not None:
+        address = "" if request.scheduler == "local" else repr(request.scheduler)
+        cluster = [f"from dask.distributed import Client; client = Client({address})"]
+        names_of = f"from gramian import {', '.join(names)}"
+        return [names_of, "from gramian.tables import remote_rows", *pipeline, *settings, *cluster]
     if "rows(" in body:
         return [f"from gramian import {', '.join([*names, 'rows'])}", *pipeline, *settings]
     return [f"from gramian import {', '.join(names)}", reader, *pipeline, *settings]
@@ -55,12 +60,13 @@ def _reading(request: FitRequest, inputs: Inputs) -> tuple[str, list[str]]:
     """Expression for the arguments of ``fit``, and the lines that make them."""
     given, chosen = reading(request), request.columns
     if inputs.streamed:
+        open_with = "rows" if request.scheduler is None else "remote_rows"
         if request.y_table is None:
-            read = _call("rows", [request.table], columns=chosen, y_columns=request.targets, **given)
+            read = _call(open_with, [request.table], columns=chosen, y_columns=request.targets, **given)
             return (read, []) if request.targets is None else ("X, X.y", [f"X = {read}"])
         return "X, y", [
-            f"X = {_call('rows', [request.table], columns=chosen, **given)}; "
-            f"y = {_call('rows', [request.y_table], columns=request.targets, **given)}"
+            f"X = {_call(open_with, [request.table], columns=chosen, **given)}; "
+            f"y = {_call(open_with, [request.y_table], columns=request.targets, **given)}"
         ]
     if request.targets is None and request.y_table is None:
         read = f"read_table({arguments([request.table], columns=chosen, **given)})"

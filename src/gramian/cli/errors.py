@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from gramian import GramianWarning
+from gramian.operators.remote import ClusterError
 from gramian.tables import TableError
 
 #: Arguments of Python in remedies of :mod:`gramian.tables`, and the options that stand for them here.
@@ -54,7 +55,7 @@ def finish(job: Callable[[], None]) -> int:
         say(f"error: {where}{error.strerror or error}")
     except TableError as error:
         say(f"error: {in_options(str(error))}")
-    except (ValueError, TypeError, ImportError) as error:
+    except (ValueError, TypeError, ImportError, ClusterError) as error:
         say(f"error: {error}")
     except MemoryError as error:
         say(f"error: out of memory ({str(error) or 'the table or the result is too large'}). Set --memory lower.")

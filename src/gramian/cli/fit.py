@@ -10,6 +10,7 @@ import numpy as np
 
 from gramian.cli import columns
 from gramian.cli.bar import Bar
+from gramian.cli.cluster import gather_remote, workers
 from gramian.cli.columns import Columns
 from gramian.cli.errors import UsageError, say
 from gramian.cli.inputs import Inputs, gather
@@ -18,6 +19,7 @@ from gramian.cli.streams import gather_stream, streams
 from gramian.config import config
 from gramian.models import save
 from gramian.operators import Rows
+from gramian.operators.remote import opened
 from gramian.results import Array
 from gramian.tables import Table, check_writable, uneven_columns
 
@@ -71,9 +73,9 @@ def fit(request: FitRequest, *, quiet: bool = False) -> Fitted:
     check_outputs(
         {"--output": request.output, "--model": request.model_file}, [request.table, request.y_table or request.table]
     )
-    with Bar(quiet=quiet) as bar, config(**request.settings, progress=bar):
+    with Bar(quiet=quiet) as bar, config(**request.settings, progress=bar), workers(request, quiet=quiet):
         with bar.step("reading"):
-            inputs = gather_stream(request) if streams(request) else gather(request)
+            inputs = _gather(request)
         _warn_of_units(request, inputs)
         with bar.step("fitting"):
             fitted = fit_inputs(request, inputs)
@@ -86,6 +88,12 @@ def fit(request: FitRequest, *, quiet: bool = False) -> Fitted:
             with bar.step("writing"):
                 written, _ = fitted.result.write(request.output, inputs.table.annotations)
     return replace(fitted, written=written)
+
+
+def _gather(request: FitRequest) -> Inputs:
+    if request.scheduler is not None:
+        return gather_remote(request)
+    return gather_stream(request) if streams(request) else gather(request)
 
 
 def fit_inputs(request: FitRequest, inputs: Inputs) -> Fitted:
@@ -109,7 +117,7 @@ def _run(model: Any, request: FitRequest, inputs: Inputs) -> Columns | None:
     if not columns.clusters(model):
         return scored
     if inputs.streamed:
-        return replace(scored, what="clusters", label=("cluster", model.predict(X)))
+        return replace(scored, what="clusters", label=("cluster", opened(model.predict(X))))
     return replace(scored, what="clusters", text=columns.predicted(last_step(model).labels_, (), cluster=True).text)
 
 

@@ -97,6 +97,13 @@ Stream = Annotated[
         "--stream", help="Read the table block by block, as folders, patterns and tables larger than the memory are."
     ),
 ]
+Scheduler = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ADDRESS",
+        help="Let the workers of a dask cluster read and fit: tcp://host:port, or local for this machine's processors.",
+    ),
+]
 Kernel = Annotated[str | None, typer.Option(metavar="TEXT", help='Kernel, such as "rbf(sigma=3)" or "2*linear".')]
 Memory = Annotated[str | None, typer.Option(metavar="SIZE", help="Memory beside the data, such as 2GB.")]
 Threads = Annotated[int | None, typer.Option(metavar="N", min=1, help="Worker threads.")]

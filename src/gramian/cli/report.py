@@ -71,7 +71,7 @@ def source(request: FitRequest, inputs: Inputs, rows: int | None = None) -> str:
     n = len(inputs.X) if rows is None else rows
     text = f"{inputs.table.source}: {n:,} rows, {len(inputs.table.columns):,} columns"
     if inputs.streamed:
-        text += ", streamed"
+        text += ", streamed" if request.scheduler is None else f", read by the workers of {request.scheduler}"
     if not inputs.targets:
         return text
     if request.y_table is not None:

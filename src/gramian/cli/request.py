@@ -43,6 +43,7 @@ class FitRequest:
     encode: list[str] | None = None
     dates: list[str] | None = None
     stream: bool = False
+    scheduler: str | None = None
     dialect: dict[str, Any] = field(default_factory=dict)
     options: dict[str, Any] = field(default_factory=dict)
     settings: dict[str, Any] = field(default_factory=dict)

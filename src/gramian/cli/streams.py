@@ -35,9 +35,13 @@ def streams(request: FitRequest) -> bool:
 def _trouble(request: FitRequest) -> str:
     if not request.row.streams:
         return f"goes with --method {friends(lambda m: m.streams)}, not with {request.method}."
-    kernel = request.row.has("landmarks")
-    if kernel and "landmarks" not in request.options:
+    if request.row.has("landmarks") and "landmarks" not in request.options:
         return f"goes with {request.method} through landmarks, rows that stand for all. Add --landmarks 1000, say."
+    return needs_whole_table(request)
+
+
+def needs_whole_table(request: FitRequest) -> str:
+    """Say what of a request needs the whole table here; nothing if nothing does."""
     given = {
         "--label": request.label,
         "--ids": request.ids,
@@ -48,7 +52,7 @@ def _trouble(request: FitRequest) -> str:
     for option, value in given.items():
         if value is not None:
             return f"does not go with {option}, which needs the whole table. Leave one of them out."
-    if request.n_components == "auto" and (request.row.needs or kernel):
+    if request.n_components == "auto" and (request.row.needs or request.row.has("landmarks")):
         return "does not go with -k auto, which needs the whole table. Give a number."
     return "cannot read standard input. Name a file." if request.table == "-" else ""
 

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 
 from gramian.estimators.warnings import RankWarning, warn
 from gramian.kernels import Kernel
+from gramian.operators.remote_table import RemoteTable
 from gramian.results import Array
 
 #: Entries below this have squares of which double precision keeps few digits, or none.
@@ -54,8 +55,11 @@ def underflows(kernel: Kernel, X: Any) -> float | None:
     """Return the size of the largest entry if all are so small that rows which differ look alike to the kernel."""
     if kernel.name == "precomputed":
         return None
-    values = X.data if sp.issparse(X) else X
-    largest = float(max(values.max(initial=0.0), -values.min(initial=0.0)))
+    if isinstance(X, RemoteTable):
+        largest = X.columns().largest
+    else:
+        values = X.data if sp.issparse(X) else X
+        largest = float(max(values.max(initial=0.0), -values.min(initial=0.0)))
     return largest if 0 < largest < UNDERFLOW else None
 
 

@@ -25,8 +25,8 @@ from gramian.estimators.streams import by_blocks
 from gramian.estimators.targets import KernelInput
 from gramian.estimators.validation import all_or_nothing, check_choice, check_components, validate
 from gramian.kernels import Kernel
-from gramian.operators import Rows
 from gramian.operators.means import moved
+from gramian.operators.remote import Remote, is_stream, opened
 from gramian.results import Array
 from gramian.spaces import KernelSpace
 
@@ -165,13 +165,13 @@ class KernelCCA(KernelViews, KernelInput, ClassNamePrefixFeaturesOutMixin, Trans
     def fit_transform(self, X: Any, y: Any = None) -> Array:
         """Find the pairs and return the training scores of X, without a second pass over the kernel."""
         scores = self._fit(X, y)
-        return self.transform(X) if scores is None else scores
+        return self.transform(X) if scores is None or isinstance(opened(X), Remote) else scores
 
     @all_or_nothing
     def _fit(self, X: Any, y: Any) -> Array | None:
         clock = Clock()
         ridge = self._check()
-        if isinstance(X, Rows):
+        if is_stream(X):
             self._fit_seen(seen_pairs(self, X, second_stream(X, y, "Y")), clock)
             return None
         A, B, kernels = self._views(X, y)

@@ -21,13 +21,13 @@ from gramian.estimators.foundation import BaseEstimator
 from gramian.estimators.kernel_kmeans_streams import SeenMeans, by_passes, by_steps, keep_means, one_pass
 from gramian.estimators.kernel_kmeans_text import check_clustering, summarise, warn_of
 from gramian.estimators.kernel_streams import KEPT_FEATURES, KernelStream, has_landmarks, next_rows
-from gramian.estimators.low_rank import add_low_rank, left_of, low_rank
+from gramian.estimators.low_rank import add_low_rank, diagonal_of, left_of, low_rank
 from gramian.estimators.streams import by_blocks
 from gramian.estimators.targets import KernelInput
 from gramian.estimators.validation import Checked, all_or_nothing, check_weights, validate
-from gramian.operators import Rows
 from gramian.operators.mapped import mapped_similarities
 from gramian.operators.means import FeatureMeans, best_origin, feature_means, moved
+from gramian.operators.remote import is_stream
 from gramian.operators.similarities import Similarities, natural_order, similarities
 from gramian.results import Array
 from gramian.solvers.clustering import Clusters, lloyd, shares
@@ -155,7 +155,7 @@ class KernelKMeans(KernelInput, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         self
         """
         clock = Clock()
-        if not isinstance(X, Rows):
+        if not is_stream(X):
             seen = self._fit_rows(X, sample_weight, clock)
             self.__dict__.pop("seen_", None)
             if seen is not None and seen.features.size <= KEPT_FEATURES:
@@ -234,7 +234,7 @@ class KernelKMeans(KernelInput, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         warn_of(self, found, len(found.squares))
         if features is not None:
             masses, kept = np.bincount(found.labels, unit * weights), unit * float(weights @ inner.diagonal())
-            trace = unit * float(weights @ features.kernel.diagonal(rows))
+            trace = unit * float(weights @ diagonal_of(features.kernel, rows))
             n = X.shape[0]
             seen = SeenMeans(kernel, features, origin, sums.T, masses, self.inertia_, trace, kept, n, n)
         return seen
@@ -269,7 +269,7 @@ class KernelKMeans(KernelInput, ClassNamePrefixFeaturesOutMixin, TransformerMixi
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
         """Find the clusters and return the labels of the training rows."""
         self.fit(X, sample_weight=sample_weight)
-        return self.predict(X) if isinstance(X, Rows) else self.labels_
+        return self.predict(X) if is_stream(X) else self.labels_
 
     @by_blocks
     def transform(self, X: Any) -> Array:

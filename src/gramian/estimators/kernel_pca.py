@@ -30,6 +30,7 @@ from gramian.kernels import Kernel, as_kernel
 from gramian.operators import Rows
 from gramian.operators.features import FeatureMap
 from gramian.operators.mapped_moments import MappedMoments, mapped_moments
+from gramian.operators.remote import Remote, is_stream, opened
 from gramian.results import Array
 from gramian.spaces import KernelBasis, KernelSpace
 from gramian.spaces.conditional import ConditionalBasis
@@ -130,16 +131,18 @@ class KernelPCA(PreImages, KernelInput, ProjectionTransformer, BaseEstimator):
         -------
         self
         """
-        if isinstance(X, Rows):
+        if is_stream(X):
             return self._fit_stream(X)
         self._fit(X)
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> Array:
         """Find the components and return the training scores, without a second pass over an exact kernel."""
-        if isinstance(X, Rows):
+        if is_stream(X):
             return self._fit_stream(X).transform(X)
         basis, dtype = self._fit(X)
+        if isinstance(opened(X), Remote):
+            return self.transform(X)
         return basis.scores().astype(dtype, copy=False)
 
     @all_or_nothing

@@ -113,6 +113,7 @@ class KernelPrototypeClassifier(ClassifierMixin, KernelInput, BaseEstimator):
         self.summary_ = add_low_rank(summary, self.landmarks, features, self.trace_error_)
         return self
 
+    @by_blocks
     def distances(self, X: Any) -> Array:
         """Return the distances of rows to the class means in feature space, m x classes."""
         check_is_fitted(self)

@@ -28,8 +28,8 @@ from gramian.estimators.ridge_text import summarise_ridge, warn_of_ridge
 from gramian.estimators.streams import by_blocks
 from gramian.estimators.targets import KernelInput, Targets, check_targets
 from gramian.estimators.validation import all_or_nothing, check_weights, validate
-from gramian.operators import Rows
 from gramian.operators.features import FeatureMap
+from gramian.operators.remote import is_stream
 from gramian.results import Array
 from gramian.spaces.low_rank import UNKNOWN
 from gramian.spaces.ridge import RidgeSpace, check_low_rank_solver, from_moments
@@ -137,7 +137,7 @@ class KernelRidge(KernelInput, MultiOutputMixin, RegressorMixin, BaseEstimator):
         """
         clock = Clock()
         ridge = check_ridge(self.ridge)
-        if isinstance(X, Rows):
+        if is_stream(X):
             self._check_low_rank()
             seen = seen_of(self, X, second_stream(X, y), sample_weight)
             return self._fit_seen(seen, clock, single=seen.parts[0].moments.d == seen.maps[0].size + 1)

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from gramian.estimators.distances import underflows
+from gramian.estimators.remote import Gate, block_columns, read_table
+from gramian.estimators.targets import resolve_weighted
 from gramian.estimators.two_blocks import read_targets
-from gramian.estimators.validation import validate
 from gramian.kernels import Kernel, as_kernel
 from gramian.operators.centering import column_means
+from gramian.operators.matrix import column_scale
 from gramian.operators.means import best_origin, moved
+from gramian.operators.remote import Remote
+from gramian.operators.remote_table import RemoteTable
 from gramian.results import Array
 
 
@@ -41,8 +46,8 @@ class KernelViews:
         """Checked and scaled rows of both views, and the kernels resolved on them."""
         kernel = as_kernel(self.kernel)
         other = kernel if self.kernel_y is None else as_kernel(self.kernel_y)
-        X = validate(self, X, min_samples=2, square=kernel.name == "precomputed")
-        Y = read_second(Y, X.shape[0], square=other.name == "precomputed")
+        X = read_table(self, X, min_samples=2, square=kernel.name == "precomputed")
+        Y = read_second_table(Y, X, square=other.name == "precomputed")
         if self.scale and "precomputed" in (kernel.name, other.name):
             raise ValueError(
                 "scale=True divides columns, of which a precomputed kernel knows nothing. Use scale=False."
@@ -57,7 +62,7 @@ class KernelViews:
         self.n_features_y_in_ = Y.shape[1]
         self.x_scale_, self.y_scale_ = (deviations(X), deviations(Y)) if self.scale else (None, None)
         X, Y = divided(X, self.x_scale_), divided(Y, self.y_scale_)
-        kernels = kernel.resolve(X), other.resolve(Y)
+        kernels = resolve_weighted(kernel, X, None), resolve_weighted(other, Y, None)
         check_underflow(kernels[0], X, "X")
         check_underflow(kernels[1], Y, "Y")
         self._x_origin, self._y_origin = best_origin(kernels[0], X), best_origin(kernels[1], Y)
@@ -101,6 +106,19 @@ def read_second(Y: Any, n: int, *, square: bool = False) -> Any:
     return rows
 
 
+def read_second_table(Y: Any, X: Any, *, square: bool = False) -> Any:
+    """Return the second view as rows, or as a remote table beside one."""
+    if not isinstance(X, RemoteTable):
+        return read_second(Y, X.shape[0], square=square)
+    if not isinstance(Y, Remote):
+        raise TypeError(f"X is a dask collection, and Y is a {type(Y).__name__}. Give both of one kind.")
+    gate = Gate(Y.columns, own="Y")
+    found = Y.total(partial(block_columns, refuse=gate), None, task="columns")
+    if found.weight != X.shape[0]:
+        raise ValueError(f"X has {X.shape[0]} rows and Y has {found.weight:.0f}; they must have the same number.")
+    return RemoteTable(Y, columns=found)
+
+
 def check_underflow(kernel: Kernel, X: Any, name: str) -> None:
     """Refuse rows whose squares underflow: they would vary by rounding alone."""
     if (largest := underflows(kernel, X)) is not None:
@@ -113,6 +131,9 @@ def check_underflow(kernel: Kernel, X: Any, name: str) -> None:
 def deviations(X: Any) -> Array:
     """Standard deviations of columns, divisor n - 1; 1 for a column without variance."""
     n = X.shape[0]
+    if isinstance(X, RemoteTable):
+        found = X.columns()
+        return column_scale(np.sqrt(found.squares / (n - 1)), found.mean)
     if sp.issparse(X):
         largest = abs(X).max(axis=0).toarray().ravel().astype(np.float64)
         size = np.where(largest > 0, largest, 1.0)

@@ -17,6 +17,7 @@ from gramian.kernels.base import as_rows, is_number
 from gramian.kernels.waves import random_waves
 from gramian.operators.features import FeatureMap
 from gramian.operators.landmarks import centred_on_cells, check_positive, landmark_map, pivots, spread, uniform
+from gramian.operators.remote_table import RemoteTable
 from gramian.results import Array, percent
 from gramian.solvers.eigen import DENSE_LIMIT
 
@@ -236,6 +237,8 @@ def _sample(
     """Rows to choose among, in their order; those drawn by their weight count alike."""
     if weights is not None and (weights == 0).any():
         X, weights = X[weights > 0], weights[weights > 0]
+    if X.shape[0] <= most and isinstance(X, RemoteTable):
+        X = X[:]
     if X.shape[0] <= most or method == "uniform":
         return X, weights
     return X[np.sort(uniform(X.shape[0], most, rng, weights))], None

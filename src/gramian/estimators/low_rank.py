@@ -11,6 +11,7 @@ from gramian.estimators.landmarks import Approximation, Landmarks
 from gramian.estimators.warnings import RankWarning, warn
 from gramian.kernels import Kernel
 from gramian.operators.features import FeatureMap
+from gramian.operators.remote_table import RemoteTable
 from gramian.results import Array, FitSummary
 
 
@@ -56,9 +57,14 @@ def left_of(
 ) -> tuple[float, float | None]:
     """Return what landmarks leave of the trace, given the squares of mapped rows: as it is, and as a share."""
     w = np.ones(X.shape[0]) if weights is None else weights
-    own = features.kernel.diagonal(X)
+    own = diagonal_of(features.kernel, X)
     lost, whole = max(0.0, float(w @ (own - squares))), float(w @ own)
     return lost, left_by(landmarks, features, lost / whole if whole > 0 else 0.0)
+
+
+def diagonal_of(kernel: Kernel, X: Any) -> Array:
+    """Similarities of rows to themselves, wherever the rows are."""
+    return X.diagonal(kernel) if isinstance(X, RemoteTable) else kernel.diagonal(X)
 
 
 def left_by(landmarks: Any, features: FeatureMap, error: float) -> float | None:

@@ -12,7 +12,8 @@ from gramian import mixing
 from gramian.estimators.kernel_folds import MOST
 from gramian.estimators.kernel_pairs import KernelPairs
 from gramian.operators.features import FeatureMap
-from gramian.operators.mapped_moments import MappedMoments, mapped_moments
+from gramian.operators.mapped_moments import MappedMoments, mapped_moments, part_moments
+from gramian.operators.remote_table import RemoteTable
 from gramian.results import Array, SolverTrace
 from gramian.solvers.eigen import orient
 from gramian.spaces.low_rank import LowRankBasis, LowRankSpace, pinned_if_narrow, projection
@@ -81,10 +82,12 @@ class LowRankViews:
 
 
 def pieces_of(maps: tuple[FeatureMap, ...], views: tuple[Any, Any], parts: Sequence[Array]) -> list[MappedMoments]:
-    """Moments of parts of rows in memory, and of the rows that are in none of them."""
+    """Moments of parts of rows, and of the rows that are in none of them."""
     if not parts:
         return [mapped_moments(maps, views)]
     rest = np.setdiff1d(np.arange(views[0].shape[0]), np.concatenate(parts))
+    if isinstance(views[0], RemoteTable):
+        return list(part_moments(maps, views, [part for part in (*parts, rest) if len(part)]))
     return [mapped_moments(maps, [V[part] for V in views]) for part in (*parts, rest) if len(part)]
 
 

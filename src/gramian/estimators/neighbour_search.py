@@ -55,6 +55,8 @@ class KernelNeighbours(KernelInput, BaseEstimator):
     n_neighbors: int
     weights: Any
     features_: FeatureMap | None = None
+    #: Training rows are kept, also where others stand for them.
+    maps_rows = False
 
     def _keep(self, X: Any, clock: Clock) -> int:
         """Check and keep the training rows; return how many there are."""

@@ -11,11 +11,14 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.config import format_bytes, memory_budget, one_blas_thread
+from gramian.estimators.gaps import refuse_gaps
+from gramian.estimators.remote import remote_answers, remote_columns, remote_moments, remote_triangle
 from gramian.estimators.validation import Checked
 from gramian.operators import Compressed, Moments, Rows
 from gramian.operators.column_sums import ColumnSums, column_sums
 from gramian.operators.compressed import from_rows, without_constants
 from gramian.operators.moments import Accumulator
+from gramian.operators.remote import Remote, opened
 from gramian.operators.row_sources import Sliced
 from gramian.operators.rows import Mapped, Piece, in_step, neighbours, watched
 from gramian.results import Array
@@ -33,14 +36,15 @@ class Reader:
         The second view of the same rows; ``X.y`` if the stream has one.
     name : str
         What Y is called, for messages.
-    sample_weight : None
-        A stream has no weights.
+    sample_weight : array, optional
+        Frequencies, if X is remote; another stream has no weights.
     """
 
     def __init__(self, estimator: Any, X: Rows, Y: Any = None, *, name: str = "y", sample_weight: Any = None) -> None:
-        _refuse_weights(sample_weight)
+        if not isinstance(X, Remote):
+            _refuse_weights(sample_weight)
         take_columns(estimator, X)
-        self.estimator, self.X, self.name = estimator, X, name
+        self.estimator, self.X, self.name, self.weights = estimator, X, name, sample_weight
         self.Y = Sliced(Y) if Y is not None and not isinstance(Y, Rows) else Y
         self.d = X.n_features
         self.dtype: np.dtype = np.dtype(np.float64)
@@ -103,7 +107,7 @@ class Stream(Reader):
         self.loses = loses or (lambda moments: False)
         self._kept: Compressed | None = None
         self.moments = estimator.moments_ = self._moments()  # partial_fit may go on from here
-        self.shape = int(self.moments.weight), self.d
+        self.shape = int(np.ceil(self.moments.weight)), self.d
         if self.shape[0] < 2:
             raise ValueError(f"X has {self.shape[0]} sample; {type(estimator).__name__} needs at least 2, one a row.")
 
@@ -121,11 +125,16 @@ class Stream(Reader):
                 f"{why}, which one pass over the rows cannot resolve, and {self.X.source} can be read only once. "
                 "Give a function that returns a new iterator, or a file."
             )
+        if isinstance(self.X, Remote):
+            return without_constants(remote_triangle(self.X, self.Y, self.weights))
         parts = (from_rows(*self.views(pieces)) for pieces in self.pieces("reading again"))
         return without_constants(reduce(Compressed.__add__, parts))
 
     def _moments(self) -> Moments:
         """One pass over the rows. If they come only once and moments lose digits, the triangle is made as well."""
+        if isinstance(self.X, Remote):
+            self.dtype = self.X.dtype
+            return remote_moments(self.estimator, self.X, self.Y, self.weights, self.name)
         total, rows = Accumulator(self.width), 0
         keeps, settled = not self.again, False
         with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
@@ -151,12 +160,15 @@ class Stream(Reader):
 
 def column_moments(estimator: Any, rows: Rows, sample_weight: Any) -> ColumnSums:
     """Means and squared deviations of the columns of a stream."""
-    _refuse_weights(sample_weight)
     take_columns(estimator, rows)
-    total = ColumnSums(0.0, np.zeros(rows.n_features), np.zeros(rows.n_features))
-    for piece in watched(rows.pieces(), "reading", rows.n_rows):
-        refuse_gaps(piece, rows, "X", estimator)
-        total = total + column_sums(piece.values)
+    if isinstance(rows, Remote):
+        total: ColumnSums = remote_columns(estimator, rows, sample_weight)
+    else:
+        _refuse_weights(sample_weight)
+        total = ColumnSums(0.0, np.zeros(rows.n_features), np.zeros(rows.n_features))
+        for piece in watched(rows.pieces(), "reading", rows.n_rows):
+            refuse_gaps(piece, rows, "X", estimator)
+            total = total + column_sums(piece.values)
     if total.weight < 2:
         raise ValueError(f"X has {total.weight:.0f} samples; at least 2 are needed. Give more rows.")
     return total
@@ -206,34 +218,18 @@ def check_columns(estimator: Any, rows: Rows) -> None:
         )
 
 
-def refuse_gaps(piece: Piece, rows: Rows | None, name: str, estimator: Any, *, welcome: bool = False) -> None:
-    """Refuse infinities, and NaN unless they are welcome, naming file, place and column of the first."""
-    values = piece.values
-    with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(values.sum()):  # quicker than a look at each, and rarely lies
-            return
-    bad = np.isinf(values) if welcome else ~np.isfinite(values)
-    if not bad.any():
-        return
-    row, at = np.argwhere(bad)[0]
-    what = "NaN" if np.isnan(values[row, at]) else "infinity"
-    names = None if rows is None else rows.columns
-    column = at if names is None else repr(names[at])
-    remedy = "Drop those rows or fill them."
-    if getattr(estimator, "missing", None) is not None:
-        remedy = "missing='em' needs the rows in memory: give rows.toarray(), or fill them."
-    raise ValueError(f"Input {name} contains {what}: {piece.place(int(row))}, column {column}. {remedy}")
-
-
 def by_blocks(method: Callable[..., Any]) -> Callable[..., Any]:
     """Let ``transform`` or ``predict`` take a stream: the answer is a stream of what it says of each block."""
 
     @functools.wraps(method)
     def wrapped(self: Any, X: Any, *more: Any, **named: Any) -> Any:
+        X = opened(X)
         if not isinstance(X, Rows):
             return method(self, X, *more, **named)
         check_is_fitted(self)
         check_columns(self, X)
+        if isinstance(X, Remote):
+            return remote_answers(self, method.__name__, X, opened(named.get("Y", more[0] if more else None)))
 
         def found(block: Array) -> Array:
             return np.asarray(method(self, block.view(Checked)))

@@ -10,9 +10,12 @@ import scipy.sparse as sp
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from gramian.estimators.validation import check_weights, validate
+from gramian.estimators.remote import read_table
+from gramian.estimators.validation import check_weights
 from gramian.kernels import Kernel, as_kernel
 from gramian.operators.centering import column_means
+from gramian.operators.remote import gathered
+from gramian.operators.remote_table import RemoteTable
 from gramian.results import Array, FitSummary
 
 
@@ -43,6 +46,7 @@ def check_targets(y: Any, n: int, *, name: str = "y", missing: bool = False) -> 
     """
     if y is None:
         raise ValueError("requires y to be passed, but the target y is None.")
+    y = gathered(y, name, "a fit")
     if np.ma.isMaskedArray(y):
         raise ValueError(f"{name} is a masked array, whose mask would be lost. Fill it or drop rows.")
     values = y.toarray() if sp.issparse(y) else np.asarray(y)
@@ -77,7 +81,7 @@ def check_labels(y: Any, n: int, *, least: int = 1) -> tuple[Array, Array]:
     """
     if y is None:
         raise ValueError("requires y to be passed, but the target y is None.")
-    y = column_or_1d(y, warn=True)
+    y = column_or_1d(gathered(y, "y", "a fit"), warn=True)
     if len(y) != n:
         raise ValueError(f"X has {n} rows and y has {len(y)} labels; they must have the same number. Align them first.")
     if y.dtype.kind == "f" and not np.isfinite(y).all():
@@ -103,13 +107,13 @@ class KernelInput:
     def _read(self, X: Any, *, min_samples: int = 1) -> tuple[Kernel, Any]:
         """Return the kernel with its parameters resolved on checked training rows, and the rows."""
         kernel = as_kernel(self.kernel)
-        X = validate(self, X, min_samples=min_samples, square=kernel.name == "precomputed")
-        return kernel.resolve(X), X
+        X = read_table(self, X, min_samples=min_samples, square=kernel.name == "precomputed")
+        return resolve_weighted(kernel, X, None), X
 
     def _read_weighted(self, X: Any, sample_weight: Any) -> tuple[Kernel, Any, Array | None]:
         """Return the kernel, resolved as if rows were repeated by their weights, the rows, and the weights."""
         kernel = as_kernel(self.kernel)
-        X = validate(self, X, square=kernel.name == "precomputed")
+        X = read_table(self, X, square=kernel.name == "precomputed")
         weights = check_weights(sample_weight, X.shape[0], total=0.0)
         return resolve_weighted(kernel, X, weights), X, weights
 
@@ -126,6 +130,8 @@ def resolve_weighted(kernel: Kernel, X: Any, weights: Array | None) -> Kernel:
     The width ``"scale"`` depends on the mean and the variance of each column alone: two rows that have those of the
     weighted rows give the same. ``"median"`` is that of the rows with a positive weight, each taken once.
     """
+    if isinstance(X, RemoteTable):
+        return X.resolve(kernel, weights)
     if weights is None or kernel.name == "precomputed":
         return kernel.resolve(X)
     heavy = weights > 0

@@ -14,6 +14,7 @@ from gramian.estimators.targets import Targets, check_targets
 from gramian.estimators.validation import check_choice, check_finite, check_weights, validate
 from gramian.operators import Compressed, Moments, Rows, compress, moments_of
 from gramian.operators.compressed import from_moments
+from gramian.operators.remote import Remote
 from gramian.results import Array
 from gramian.spaces.missing import check_observed, observed_means
 
@@ -213,7 +214,8 @@ def _gather_stream(estimator: Any, X: Rows, Y: Any, sample_weight: Any, name: st
     views = from_moments(stream.moments, stream.d, careful=True)
     if views is None:
         views = stream.triangle("columns are constant, depend on others or are of extreme size")
-    single = name == "y" and stream.width == stream.d + 1
+    single = second.single if isinstance(second, Remote) else stream.width == stream.d + 1
+    single = name == "y" and single
     blocks = Blocks(views, stream.shape, stream.dtype, single=single)
     estimator.moments_ = blocks.moments()
     return blocks

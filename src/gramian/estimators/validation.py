@@ -13,6 +13,7 @@ from sklearn.utils.validation import validate_data
 
 from gramian.estimators import callbacks
 from gramian.operators import Moments, Rows
+from gramian.operators.remote import Remote, gathered, mirror, opened
 from gramian.results import Array
 from gramian.spaces import SingularBasis
 
@@ -55,6 +56,9 @@ def validate(
     """
     if isinstance(X, Checked):
         return X.view(np.ndarray)
+    remote = X = opened(X)
+    if isinstance(X, Remote):
+        X = gathered(X, "X", type(estimator).__name__)
     if isinstance(X, Rows):
         raise ValueError(
             f"X is a stream, and {type(estimator).__name__} needs its rows in memory. Give rows.toarray() if they fit, "
@@ -77,7 +81,11 @@ def validate(
             f"X has {X.shape[0]} sample (shape={X.shape}); {type(estimator).__name__} needs at least "
             f"{min_samples} samples, one a row."
         )
-    return _check_gram(X) if square else X
+    if square:
+        return _check_gram(X)
+    if isinstance(remote, Remote):
+        mirror(X, remote)
+    return X
 
 
 def _refuse_what_reads_wrong(X: Any, estimator: Any) -> None:
@@ -148,7 +156,7 @@ def check_weights(weights: Any, n: int, *, total: float = 1.0) -> Array | None:
     if weights is None:
         return None
     try:
-        w = np.asarray(weights, dtype=np.float64)
+        w = np.asarray(gathered(weights, "sample_weight", "a fit"), dtype=np.float64)
     except (TypeError, ValueError):
         shown = reprlib.repr(weights)
         raise ValueError(f"sample_weight={shown} must be numbers, one for each of the {n} rows.") from None
@@ -216,6 +224,7 @@ def all_or_nothing(fit: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(fit)
     def wrapped(self: Any, *args: Any, **kwargs: Any) -> Any:
         before = dict(self.__dict__)
+        args, kwargs = tuple(map(opened, args)), {name: opened(given) for name, given in kwargs.items()}
         try:
             return callbacks.call(fit, self, *args, **kwargs)
         except BaseException:

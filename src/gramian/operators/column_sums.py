@@ -46,3 +46,22 @@ def column_sums(X: Array, weights: Array | None = None) -> ColumnSums:
     data = Data(X, weights=weights)
     with np.errstate(over="ignore"):
         return ColumnSums(data.weight, data.mean, data.column_squares * np.square(data.unit))
+
+
+@dataclass(frozen=True)
+class Columns(ColumnSums):
+    """The same, and the size of the largest entry."""
+
+    largest: float = 0.0
+
+    def __add__(self, other: ColumnSums) -> Columns:
+        both = super().__add__(other)
+        return Columns(both.weight, both.mean, both.squares, max(self.largest, getattr(other, "largest", 0.0)))
+
+
+def columns_of(X: Array, weights: Array | None = None) -> Columns:
+    """Return the sums of a block of rows, which may be empty, and its largest entry."""
+    if not len(X) or (weights is not None and not weights.any()):
+        return Columns(0.0, np.zeros(X.shape[1]), np.zeros(X.shape[1]))
+    sums = column_sums(X, weights)
+    return Columns(float(sums.weight), sums.mean, sums.squares, float(max(X.max(), -X.min())))

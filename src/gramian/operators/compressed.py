@@ -63,6 +63,10 @@ class Compressed:
         spread = np.sqrt(np.einsum("ij,ij->j", self.rows, self.rows) / divisor)
         return np.where(spread > 0, spread, 1.0)
 
+    def __sizeof__(self) -> int:
+        """Bytes, so that the workers of a cluster know what they hold and send."""
+        return int(self.rows.nbytes + self.mean.nbytes + self.units.nbytes)
+
     def __add__(self, other: Compressed) -> Compressed:
         """Both sets of rows together; a last row holds the distance between their means."""
         weight = self.weight + other.weight

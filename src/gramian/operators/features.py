@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from gramian.kernels import Kernel
 from gramian.operators.gram import CrossGram
+from gramian.operators.remote_table import RemoteTable
 from gramian.operators.tiles import Meter, run, share, spans, threads_for
 from gramian.progress import part_done, track
 from gramian.results import Array
@@ -65,10 +67,14 @@ class FeatureMap:
 
     def times(self, X: Any, B: Array) -> Array:
         """Return ``F B`` of rows, n x k; F is not formed."""
+        if isinstance(X, RemoteTable):
+            return X.each(partial(_times, self, B), task="mapped rows")
         return CrossGram(self.kernel, X, self.anchors) @ self.lift(B)
 
     def sums(self, X: Any, V: Array) -> Array:
         """Return ``F'V`` of rows, r x k; F is not formed."""
+        if isinstance(X, RemoteTable):
+            return X.total(self.sums, V, task="sums of mapped rows")
 
         def step(rows: slice, desk: Desk, total: Array) -> None:
             total += desk.values(X[rows]).T @ V[rows]
@@ -79,6 +85,8 @@ class FeatureMap:
 
     def squares(self, X: Any) -> Array:
         """Return ``f(x)'f(x)`` of rows."""
+        if isinstance(X, RemoteTable):
+            return X.each(self.squares, task="mapped rows")
         if self.root is None:
             return np.asarray(self.kernel.diagonal(X), dtype=np.float64)
         out = np.empty(X.shape[0])
@@ -92,6 +100,8 @@ class FeatureMap:
 
     def features(self, X: Any, dtype: Any = np.float64) -> Array:
         """Return F, n x r, for those who need mapped rows again and again."""
+        if isinstance(X, RemoteTable):
+            return X.each(partial(self.features, dtype=dtype), task="mapped rows")
         out = np.empty((X.shape[0], self.size), dtype=dtype)
 
         def step(rows: slice, desk: Desk, _: None) -> None:
@@ -122,6 +132,10 @@ class FeatureMap:
         with track("mapping rows", expected=1.0) if told else nullcontext():
             hands = share(len(blocks), threads_for(len(blocks)))
             return run(work, hands, lambda done: part_done(done / len(blocks)))  # type: ignore[arg-type]
+
+
+def _times(map: FeatureMap, B: Array, X: Any) -> Array:
+    return map.times(X, B)
 
 
 class Desk:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,8 @@ from gramian.kernels import Kernel
 from gramian.kernels.pairwise import Rows
 from gramian.operators.base import Dense, Operator
 from gramian.operators.pivoting import pivoted_factor
+from gramian.operators.remote import Remote, remote_of
+from gramian.operators.rows import Piece
 from gramian.operators.tiles import Meter, run, share, spans, threads_for
 from gramian.progress import part_done
 from gramian.results import Array
@@ -58,6 +61,19 @@ class CrossGram:
 
         run(work, share(len(rows), threads_for(len(rows))))
         return out
+
+    def both(self, V: Array, U: Array) -> tuple[Array, Array]:
+        """Return ``K(X, Y) V`` and ``K(Y, X) U``: each tile serves twice, in one thread."""
+        V, U = (np.ascontiguousarray(given, dtype=self.dtype) for given in (V, U))
+        out, back = (np.zeros((size, V.shape[1]), dtype=self.dtype) for size in self.shape)
+        rows, cols = spans(self.shape[0]), spans(self.shape[1])
+        buffer = _buffer(rows, cols, self.dtype)
+        for r in rows:
+            for c in cols:
+                tile = _tile(self.pairs, r, c, buffer)
+                out[r] += _times(tile, V[c])
+                back[c] += _transposed_times(tile, U[r])
+        return out, back
 
     def toarray(self) -> Array:
         """Return the whole block."""
@@ -166,6 +182,53 @@ class Gram(Operator):
 
     def astype(self, dtype: Any) -> Gram:
         return self if self.dtype == dtype else Gram(self.kernel, self.X, dtype)
+
+
+class RemoteGram(Gram):
+    """``K(X, X)`` of rows that are also elsewhere: products are made there, over pairs of blocks.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        With resolved parameters.
+    X : rows
+        In memory: what a fit keeps of an exact kernel, and single columns are made of.
+    remote : Remote
+        The same rows where the work is done.
+    dtype : dtype
+
+    Cost
+    ----
+    As :class:`Gram`, shared out; n x k numbers go there and come back a few times each.
+    """
+
+    def __init__(self, kernel: Kernel, X: Rows, remote: Remote, dtype: Any = np.float64) -> None:
+        super().__init__(kernel, X, dtype)
+        self.remote = remote
+
+    def __matmul__(self, V: Array) -> Array:
+        return self.remote.gram_product(self.kernel, np.ascontiguousarray(V, dtype=self.dtype))
+
+    def astype(self, dtype: Any) -> RemoteGram:
+        return self if self.dtype == dtype else RemoteGram(self.kernel, self.X, self.remote, dtype)
+
+
+def gram_of(kernel: Kernel, X: Rows) -> Gram:
+    """Return the Gram matrix of rows, with products where the rows came from."""
+    remote = remote_of(X)
+    return Gram(kernel, X) if remote is None else RemoteGram(kernel, X, remote)
+
+
+def cross_product(kernel: Kernel, X: Rows, Z: Rows, V: Array) -> Array:
+    """Return ``K(X, Z) V``, made where the rows X came from."""
+    remote = remote_of(X)
+    if remote is None:
+        return CrossGram(kernel, X, Z) @ V
+    return remote.each(partial(_block_product, kernel, Z, V), task="Gram product")
+
+
+def _block_product(kernel: Kernel, Z: Rows, V: Array, piece: Piece) -> Array:
+    return CrossGram(kernel, piece.values, Z) @ V
 
 
 def worth_keeping(kernel: Kernel, n: int) -> bool:

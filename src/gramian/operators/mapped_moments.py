@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from gramian.config import format_bytes, memory_budget
 from gramian.operators.features import Desk, FeatureMap, mapped_blocks
 from gramian.operators.moments import Moments
 from gramian.operators.plans import Plan, plan_for
+from gramian.operators.remote_table import RemoteTable
 from gramian.operators.tiles import Meter, run, share, spans, threads_for
 from gramian.progress import part_done, track
 from gramian.results import Array
@@ -38,6 +39,10 @@ class MappedMoments:
     moments: Moments
     traces: Array
     sizes: tuple[int, ...]
+
+    def __sizeof__(self) -> int:
+        """Bytes, so that the workers of a cluster know what they hold and send."""
+        return self.moments.__sizeof__()
 
     def __add__(self, other: MappedMoments) -> MappedMoments:
         return MappedMoments(self.moments + other.moments, self.traces + other.traces, self.sizes)
@@ -87,7 +92,15 @@ def mapped_moments(
     A row takes r kernel values, about ``r^2 / 2`` multiplications to map it and as many for the scatter. Where the
     landmarks are well conditioned the sums are mapped in place of the rows: see :class:`gramian.operators.plans.Plan`.
     """
+    if isinstance(views[0], RemoteTable):
+        return views[0].total(
+            partial(_block_moments, tuple(maps)), beside, weights, *views[1:], task="moments of mapped rows"
+        )
     n, q = views[0].shape[0], 0 if beside is None else beside.shape[1]
+    if n == 0:
+        width = sum(map.size for map in maps) + q
+        nothing = Moments(0.0, np.zeros(width), np.zeros((width, width)))
+        return MappedMoments(nothing, np.zeros(len(maps)), tuple(map.size for map in maps))
     dtype = np.dtype(np.float32 if all(X.dtype == np.float32 for X in views) else np.float64)
     total = MappedSums(maps, q, dtype, n)
     with track("moments of mapped rows", expected=1.0):
@@ -150,6 +163,40 @@ class MappedSums:
         with np.errstate(over="ignore", invalid="ignore"):
             total = _map(reduce(Moments.__add__, [part.moments() for part in self.hands]), self.plans, self.q)
         return MappedMoments(total, np.sum([part.traces for part in self.hands], axis=0), self.sizes)
+
+
+def _block_moments(
+    maps: tuple[FeatureMap, ...], X: Array, beside: Array | None, weights: Array | None, *more: Array
+) -> MappedMoments:
+    """Moments of one block of rows that are elsewhere."""
+    return mapped_moments(maps, [X, *more], None if weights is None else weights[:, 0], beside=beside)
+
+
+class _Several(tuple[MappedMoments, ...]):
+    """Moments of parts of the rows; they add part by part."""
+
+    def __sizeof__(self) -> int:
+        return sum(part.__sizeof__() for part in self)
+
+    def __add__(self, other: Any) -> _Several:
+        return _Several(a + b for a, b in zip(self, other, strict=True))
+
+
+def part_moments(
+    maps: Sequence[FeatureMap], views: Sequence[RemoteTable], parts: Sequence[Array]
+) -> tuple[MappedMoments, ...]:
+    """Return the moments of parts of mapped rows that are elsewhere, in one pass for all parts."""
+    codes = np.empty(views[0].shape[0])
+    for at, part in enumerate(parts):
+        codes[part] = at
+    function = partial(_block_parts, tuple(maps), len(parts))
+    found: _Several = views[0].total(function, codes, *views[1:], task="moments of mapped rows")
+    return found
+
+
+def _block_parts(maps: tuple[FeatureMap, ...], count: int, X: Array, codes: Array, *more: Array) -> _Several:
+    views = [X, *more]
+    return _Several(mapped_moments(maps, [V[codes[:, 0] == at] for V in views]) for at in range(count))
 
 
 class _Sums:

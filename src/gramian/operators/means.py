@@ -12,6 +12,7 @@ from gramian.kernels import Kernel, Linear
 from gramian.operators.centering import column_means
 from gramian.operators.gram import CrossGram
 from gramian.operators.nearest import ROUNDING
+from gramian.operators.remote_table import RemoteTable
 from gramian.results import Array
 
 
@@ -87,7 +88,9 @@ def feature_means(
 
 def best_origin(kernel: Kernel, X: Any, weights: Array | None = None) -> Array | None:
     """Return the point to move the origin to, if distances do not see the move but rounding does."""
-    return column_means(X, weights) if isinstance(kernel, Linear) and not sp.issparse(X) else None
+    if not isinstance(kernel, Linear) or sp.issparse(X):
+        return None
+    return X.columns(weights).mean if isinstance(X, RemoteTable) else column_means(X, weights)
 
 
 def moved(X: Any, origin: Array | None) -> Any:

@@ -61,6 +61,10 @@ class Moments:
         )
         return first, second, self.scatter[:d, d:]
 
+    def __sizeof__(self) -> int:
+        """Bytes, so that the workers of a cluster know what they hold and send."""
+        return int(8 * (self.d**2 + 2 * self.d))
+
     def about_origin(self) -> Array:
         """Scatter without centring: ``sum w x x'``."""
         return self.scatter + self.weight * np.outer(self.mean, self.mean)

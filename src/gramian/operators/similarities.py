@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,7 +13,8 @@ from gramian.config import one_blas_thread
 from gramian.kernels import Kernel, Linear
 from gramian.kernels.pairwise import Rows, squared_norms
 from gramian.operators.base import Dense
-from gramian.operators.gram import CrossGram, Gram, worth_keeping
+from gramian.operators.gram import CrossGram, Gram, cross_product, gram_of, worth_keeping
+from gramian.operators.remote_table import RemoteTable
 from gramian.operators.tiles import row_blocks
 from gramian.results import Array
 
@@ -95,7 +97,7 @@ class Streamed(Similarities):
         return self.gram @ V
 
     def some(self, chosen: Array, V: Array) -> Array:
-        return CrossGram(self.kernel, self.X, self.X[chosen]) @ V
+        return cross_product(self.kernel, self.X, self.X[chosen], V)
 
     def part(self, rows: Array, chosen: Array, V: Array) -> Array:
         return CrossGram(self.kernel, self.X[rows], self.X[chosen]) @ V
@@ -150,7 +152,7 @@ def similarities(kernel: Kernel, X: Any) -> Similarities:
     kind = way_of_holding(kernel, X.shape[0])
     if kind is Thin:
         return Thin(X)
-    gram = Gram(kernel, X)
+    gram = gram_of(kernel, X)
     return Kept(Dense(gram.toarray(), positive=gram.positive)) if kind is Kept else Streamed(gram)
 
 
@@ -173,7 +175,13 @@ def natural_order(kernel: Kernel, X: Any) -> Array:
     direction = np.random.default_rng(0).standard_normal(X.shape[1])
     if sp.issparse(X):
         return np.argsort(X @ direction, kind="stable")
-    with np.errstate(over="ignore", invalid="ignore"):
-        # Summed row by row: a matrix product may round equal rows differently.
-        keys = [(X[rows] * direction).sum(axis=1) for rows in row_blocks(*X.shape)]
+    if isinstance(X, RemoteTable):
+        return np.argsort(X.each(partial(_keys, direction), task="order of rows"), kind="stable")
+    # Summed row by row: a matrix product may round equal rows differently.
+    keys = [_keys(direction, X[rows]) for rows in row_blocks(*X.shape)]
     return np.argsort(np.concatenate(keys), kind="stable")
+
+
+def _keys(direction: Array, X: Array) -> Array:
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.asarray((X * direction).sum(axis=1))

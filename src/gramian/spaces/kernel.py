@@ -10,8 +10,9 @@ import numpy as np
 
 from gramian.config import format_bytes
 from gramian.kernels import Kernel
-from gramian.operators import Centred, Gram, KernelCentring
+from gramian.operators import Centred, KernelCentring
 from gramian.operators.centering import Polynomials, Projected
+from gramian.operators.gram import gram_of
 from gramian.operators.means import best_origin, moved
 from gramian.projection import KernelProjection
 from gramian.results import Array, Mix
@@ -84,7 +85,7 @@ class KernelSpace:
 
     def centred(self) -> Centred | Projected:
         """The Gram matrix beside the mean, or beside all polynomials if the kernel asks for it."""
-        gram = Gram(self.kernel, self.X).kept()
+        gram = gram_of(self.kernel, self.X).kept()
         if not wants_proper_centring(self.kernel):
             return Centred(gram)
         values = self.kernel.polynomial(self.X)

@@ -9,8 +9,8 @@ import scipy.sparse as sp
 
 from gramian.config import format_bytes, memory_budget
 from gramian.kernels import Kernel
-from gramian.operators import Gram
 from gramian.operators.centering import column_means
+from gramian.operators.gram import gram_of
 from gramian.operators.reduced import Reduced
 from gramian.operators.tiles import row_blocks
 from gramian.results import Array
@@ -70,7 +70,7 @@ class DualRidge:
         self.null = None if T is None else self._orthonormal(self._weigh(T))
         if positive and not np.isfinite(kernel.diagonal(rows)).all():
             raise ValueError(OVERFLOW)
-        gram, effort = Gram(kernel, rows).kept(), _effort(rows)
+        gram, effort = gram_of(kernel, rows).kept(), _effort(rows)
         self.operator = Reduced(gram, self.roots, self.null, positive=positive, effort=effort)
         self.B = self._freed(self._weigh(Y[self.used]))
 

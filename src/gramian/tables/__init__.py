@@ -13,6 +13,7 @@ from gramian.tables.columns import Standardizer, uneven_columns
 from gramian.tables.frames import as_table
 from gramian.tables.names import find_columns
 from gramian.tables.read import read_table
+from gramian.tables.remote import remote_rows
 from gramian.tables.table import Table, TableError
 from gramian.tables.views import match_rows, read_views, split_table
 from gramian.tables.write import atomic, check_writable, write_rows, write_scores
@@ -28,6 +29,7 @@ __all__ = [
     "match_rows",
     "read_table",
     "read_views",
+    "remote_rows",
     "split_table",
     "uneven_columns",
     "write_rows",

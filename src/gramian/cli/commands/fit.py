@@ -18,7 +18,8 @@ HELP = """Fit a table; write scores and the model.
 TABLE ends in .csv, .tsv, .txt, .parquet, .npy or another ending that is read; - reads CSV from standard input. Numeric
 columns are used; text columns are labels and go to the output unchanged. A folder or a pattern of files, and a table
 that is larger than the memory, is read block by block by the methods that need its rows but once; of text columns
-nothing is kept then.
+nothing is kept then. With --scheduler the workers of a dask cluster read the files, one each at a time, and add up what
+a fit needs.
 
 \b
 Methods:
@@ -58,6 +59,7 @@ def fit(
     dates: o.Dates = None,
     read: o.Read = None,
     stream: o.Stream = False,
+    scheduler: o.Scheduler = None,
     kernel: o.Kernel = None,
     kernel_y: Annotated[str | None, typer.Option(metavar="TEXT", help="Kernel of the second view.")] = None,
     landmarks: Annotated[
@@ -114,6 +116,7 @@ def fit(
         encode=o.names(encode),
         dates=o.names(dates),
         stream=stream,
+        scheduler=scheduler,
         dialect=o.read_dialect(read),
         options=o.given(**special),
         settings=o.given(memory=memory, threads=threads),
