@@ -91,6 +91,7 @@ def test_workers_that_die_change_nothing(client, X, monkeypatch, name, victims, 
 
 def test_nothing_is_scattered(client, X, monkeypatch):
     """F4: data that only one worker holds would be lost with it."""
+
     def refused(*args, **kwargs):
         raise AssertionError("scattered data are lost with their worker")
 

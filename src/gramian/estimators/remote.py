@@ -91,7 +91,7 @@ def _check_total(weight: float, weights: Any) -> None:
 
 def read_table(estimator: Any, X: Any, *, square: bool = False, min_samples: int = 1) -> Any:
     """Return checked rows: in memory, or remote ones as a table if the estimator maps them to features of low rank."""
-    maps = estimator.landmarks is not None and getattr(estimator, "maps_rows", True)
+    maps = getattr(estimator, "landmarks", None) is not None and getattr(estimator, "maps_rows", True)
     if not isinstance(X, Remote) or square or not maps:
         return validate(estimator, X, square=square, min_samples=min_samples)
     estimator.n_features_in_ = X.n_features
