@@ -202,7 +202,8 @@ class ZarrFile(SlicedFile):
         if wanted is None and len(arrays) == 1:
             return next(iter(arrays.values()))
         if wanted not in arrays:
-            raise TableError(f"{self.source} has the matrices {', '.join(sorted(arrays)) or 'none'}; say which with sheet=.")
+            names = ", ".join(sorted(arrays)) or "none"
+            raise TableError(f"{self.source} has the matrices {names}; say which with sheet=.")
         return arrays[wanted]
 
 
