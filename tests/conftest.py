@@ -1,12 +1,18 @@
 """One seed, read-only data: what every test starts from."""
 
+import os
 import signal
 import sys
+import tempfile
+from pathlib import Path
 
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 
+# Processes that tests start find the sources compiled, as those of an installed package are.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+os.environ.setdefault("PYTHONPYCACHEPREFIX", str(Path(tempfile.gettempdir(), f"gramian-tests-{os.getuid()}")))
 # Shells make what they start in the background deaf to interrupts; tests of interrupts need ears.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 

@@ -31,6 +31,7 @@ def test_a_bare_environment_is_enough(here):
     assert (here / "s.csv").read_bytes() == (here / "t.csv").read_bytes()
 
 
+@pytest.mark.slow
 def test_locale_time_zone_hash_seed_and_threads_change_nothing(here):
     """F14."""
     found = []
@@ -55,6 +56,7 @@ def test_a_link_stays_a_link(here):
     assert read_table("real.csv").columns == ("pca0", "pca1")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="names of files are bytes on Linux alone")
 def test_a_name_that_is_not_utf_8(here):
     name = b"caf\xe9.csv"
@@ -91,6 +93,7 @@ def test_a_disk_that_is_full_keeps_the_old_files(here):
     assert (here / "m.st").read_bytes() == b"old"
 
 
+@pytest.mark.slow
 def test_shells_can_complete_methods(here):
     bash = {"_GRAMIAN_COMPLETE": "complete_bash", "COMP_WORDS": "gramian fit --method kernel-k", "COMP_CWORD": "3"}
     done = run(env={**os.environ, **bash})

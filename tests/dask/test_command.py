@@ -73,6 +73,7 @@ def test_the_dashboard_and_the_workers_are_named_and_the_code_runs(cluster, gram
     assert found["scores"].shape == (90, 2)
 
 
+@pytest.mark.slow
 def test_local_is_a_cluster_of_this_machine(gramian):
     assert gramian("fit", "whole.parquet", "-k", "2", "-q", "-o", "a.csv")[0] == 0
     code, _, err = gramian("fit", "parts", "--scheduler", "local", "-k", "2", "-o", "b.csv")

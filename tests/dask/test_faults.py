@@ -23,10 +23,10 @@ MODELS = {
 }
 
 
-#: Each way to fit, one worker killed or all of them: twenty times in a row, and three of them once.
-CASES = [(name, victims, 20) for name in MODELS for victims in (1, 2)]
+#: Each way to fit, one worker killed or all of them: sums twenty times in a row, the others three times.
+CASES = [(name, victims, 20 if name == "moments" else 3) for name in MODELS for victims in (1, 2)]
 CASES = [pytest.param(*case, marks=pytest.mark.slow) for case in CASES]
-CASES += [("moments", 1, 1), ("moments", 2, 1), ("products", 1, 1)]
+CASES += [("moments", 1, 1), ("moments", 2, 1)]
 
 
 def slowly(block):

@@ -64,6 +64,7 @@ print(sorted(found) == sizes)
 """
 
 
+@pytest.mark.slow
 def test_processes_killed_at_fifty_instants_leave_a_whole_model(path):
     """F7."""
     done = in_process(KILLED, path)
@@ -89,6 +90,7 @@ print(reads > 5, found <= set(sizes))
 """
 
 
+@pytest.mark.slow
 def test_two_writers_and_a_reader(path):
     """F9, F10: every load gives one of the two models while both are written again and again."""
     done = in_process(SHARED, path)

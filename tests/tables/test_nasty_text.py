@@ -140,6 +140,7 @@ def test_signs_of_missing_values(read, refused, cells):
     np.testing.assert_array_equal(read(text, missing="keep").values, [[1, 2], [np.nan, 3]])
 
 
+@pytest.mark.slow
 def test_many_columns_are_read_or_refused_in_seconds(read, refused):
     width = 100_000
     header, row = ",".join(f"c{at}" for at in range(width)), ",".join(["1.5"] * width)
