@@ -40,6 +40,20 @@ def deadly(block):
     os.kill(os.getpid(), signal.SIGKILL)
 
 
+@pytest.fixture(autouse=True)
+def ends():
+    """A test that hangs fails: that nothing hangs is what these tests are about."""
+
+    def late(number, frame):
+        raise TimeoutError("this test takes longer than ten minutes")
+
+    before = signal.signal(signal.SIGALRM, late)
+    signal.alarm(600)
+    yield
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)
+
+
 @pytest.fixture(scope="module")
 def X():
     return np.random.default_rng(0).standard_normal((600, 5)) * [5, 4, 3, 2, 1]
@@ -48,7 +62,7 @@ def X():
 def ready(client):
     """Wait for both workers; now and then dask's nanny does not bring one back, and all are started anew."""
     try:
-        client.wait_for_workers(2, timeout=30)
+        client.wait_for_workers(2, timeout=8)
     except TimeoutError:
         client.restart(timeout=60)
 
