@@ -65,8 +65,8 @@ def report(
 
     Cost
     ----
-    With rows: that of :func:`gramian.selection.doctor`, :func:`gramian.selection.how_many` and 100 bootstrap draws, which are
-    left out where they would take long. The file has 5 MB, most of them plotly's.
+    With rows: that of :func:`gramian.selection.doctor`, :func:`gramian.selection.how_many` and 100 bootstrap draws,
+    which are left out where they would take long. The file has 5 MB, most of them plotly's.
 
     Examples
     --------
