@@ -358,6 +358,10 @@ def test_a_model_is_saved_and_opened(page, folder):
     choose(page, "models", "rings.safetensors")
     page.click("#open")
     told(page, "load('rings.safetensors')")
+    page.wait_for_function(
+        "x => Math.abs(document.querySelector('#scores .js-plotly-plot')._fullData[0].x[0] - x) < 1e-4",
+        arg=saved[0, 0],
+    )
     np.testing.assert_allclose(points(page), saved, rtol=1e-4, atol=1e-5)
     assert "KernelPCA" in said
 

@@ -60,11 +60,12 @@ def X():
 
 
 def ready(client):
-    """Wait for both workers; now and then dask's nanny does not bring one back, and all are started anew."""
+    """Wait for both workers, and until their nannies know that they are there: one that dies before is not replaced."""
     try:
-        client.wait_for_workers(2, timeout=8)
+        client.wait_for_workers(2, timeout=20)
     except TimeoutError:
         client.restart(timeout=60)
+    time.sleep(1)
 
 
 def far(X, function=slowly):
