@@ -290,6 +290,7 @@ def test_three_dimensions(page):
     load(page, "Handwritten digits")
     page.get_by_text("in three dimensions").click()
     page.wait_for_function("document.querySelector('#scores .js-plotly-plot')._fullData[0].type === 'scatter3d'")
+    assert page.evaluate("document.querySelector('#scores .js-plotly-plot')._fullData[0].z.length") > 0
 
 
 def test_a_browser_without_webgl_sees_points_too(chromium, address):

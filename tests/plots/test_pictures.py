@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 from numpy.testing import assert_allclose
 from sklearn.datasets import load_wine
 
@@ -303,6 +304,8 @@ def test_names_with_dollars_are_written_as_they_are():
     ]
     for display in displays:
         display.figure_.draw_without_rendering()  # which reads all text
+        written = [text.get_text() for text in display.figure_.findobj(Text)]
+        assert any("$" in text for text in written), type(display).__name__
 
 
 @pytest.mark.parametrize("rows", [2, 3, 10])
@@ -311,9 +314,13 @@ def test_few_rows(rows):
     model = PCA(1 if rows == 2 else 2).fit(X)
     if rows > 2:
         for display in (ScoresDisplay, BiplotDisplay, OutliersDisplay):
-            display.from_estimator(model, X, ax=new()).figure_.draw_without_rendering()
+            drawn = display.from_estimator(model, X, ax=new())
+            drawn.figure_.draw_without_rendering()
+            assert len(drawn.scatter_.get_offsets()) == rows
     for display in (ScreeDisplay, ContributionsDisplay):
-        display.from_estimator(model, ax=new()).figure_.draw_without_rendering()
+        drawn = display.from_estimator(model, ax=new())
+        drawn.figure_.draw_without_rendering()
+        assert any(ax.has_data() for ax in drawn.figure_.axes)
 
 
 def test_more_groups_than_colours_differ_in_shape(rng):
