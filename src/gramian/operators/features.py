@@ -158,17 +158,19 @@ class Desk:
 
     def values(self, X: Any) -> Array:
         """Kernel values ``K(X, Z)`` of a block of rows; overwritten by the next."""
-        for _ in self.pieces(X):
+        for _ in self._tiles(X, lambda rows: self.room[rows]):
             pass
         return self.room[: X.shape[0]]
 
     def pieces(self, X: Any) -> Iterator[tuple[slice, Array]]:
-        """Kernel values of a block, some rows at a time while they are in the cache."""
+        """Kernel values of a block, some rows at a time; the next are written over them, so that they stay in cache."""
+        return self._tiles(X, lambda rows: self.room[: rows.stop - rows.start])
+
+    def _tiles(self, X: Any, place: Callable[[slice], Array]) -> Iterator[tuple[slice, Array]]:
         # Rows are prepared block by block: a table that nearly fills the memory is never copied.
         pairs, everything = self.map.kernel.pairs(X, self.map.anchors, self.dtype), slice(0, self.map.size)
         for rows in spans(X.shape[0], max(16, VALUES // self.map.size)):
-            pairs.tile(rows, everything, self.room[rows])
-            yield rows, self.room[rows]
+            yield rows, pairs.tile(rows, everything, place(rows))
 
     def mapped(self, X: Any) -> Array:
         """Features of a block of rows; overwritten by the next."""

@@ -20,6 +20,8 @@ from gramian.results import Array
 
 #: Rows of a stream whose number is not known: enough for every saving that many rows allow.
 MANY = 10**6
+#: Rows whose mean is the pilot.
+ENOUGH = 256
 
 
 @dataclass(frozen=True)
@@ -141,9 +143,10 @@ class MappedSums:
         if not blocks:
             return
         if not self.hands:
-            first = _Sums(self.plans, self.tile, self.dtype, self.pilot)
+            some = slice(0, min(blocks[0].stop, ENOUGH))  # any point near the rows will do
+            first = _Sums(self.plans, some.stop, self.dtype, self.pilot)
             with np.errstate(over="ignore", invalid="ignore"):
-                first.add([X[blocks[0]] for X in views], *_both(weights, beside, blocks[0]))
+                first.add([X[some] for X in views], *_both(weights, beside, some))
             self.pilot = first.sums / first.weight if first.weight else self.pilot
         hands = share(len(blocks), threads_for(len(blocks)))
         while len(self.hands) < len(hands):
@@ -205,7 +208,8 @@ class _Sums:
     def __init__(self, plans: list[Plan], rows: int, dtype: np.dtype, pilot: Array) -> None:
         self.plans, self.pilot, p = plans, pilot, len(pilot)
         self.desks = [Desk(plan.map, rows, dtype) for plan in plans]
-        self.A, self.ones = np.empty((rows, p), dtype=dtype), np.ones(rows, dtype=dtype)
+        self.A = np.empty((rows, p + 1), dtype=dtype)  # the last column is all ones: sums are products with it
+        self.product = np.empty((p + 1, p + 1), dtype=dtype)
         self.weight, self.sums, self.squares = 0.0, np.zeros(p), np.zeros((p, p))
         self.traces = np.zeros(len(plans))
 
@@ -219,13 +223,14 @@ class _Sums:
             plan.write(desk, X, self.pilot[part].astype(A.dtype), A[:, part])
             at = part.stop
         if beside is not None:
-            A[:, at:] = beside - self.pilot[at:]
-        w = self.ones[:n] if weights is None else weights.astype(A.dtype)
-        self.weight += n if weights is None else float(weights.sum())
-        self.sums += w @ A
+            A[:, at:-1] = beside - self.pilot[at:]
+        A[:, -1] = 1.0
         if weights is not None:
-            A *= np.sqrt(w)[:, None]
-        self.squares += A.T @ A  # NumPy sees the transpose and computes half
+            A *= np.sqrt(weights.astype(A.dtype))[:, None]
+        self.weight += n if weights is None else float(weights.sum())
+        np.matmul(A.T, A, out=self.product)  # NumPy sees the transpose and computes half
+        self.squares += self.product[:-1, :-1]
+        self.sums += self.product[-1, :-1]
 
     def moments(self) -> Moments:
         offset = self.sums / self.weight if self.weight else self.sums

@@ -58,12 +58,16 @@ class Plan:
             np.subtract(desk.mapped(X), pilot, out=out)
             return
         m, U = self.map.size, self.leading
+        if U is None:
+            for rows, C in desk.pieces(X):
+                np.subtract(C, pilot, out=out[rows])
+            return
+        back = np.concatenate([U.T, pilot[None, :m]])  # one product takes out the directions and the pilot
         for rows, C in desk.pieces(X):
-            if U is not None:
-                a = C @ U
-                np.subtract(a, pilot[m:], out=out[rows, m:])
-                C -= a @ U.T
-            np.subtract(C, pilot[:m], out=out[rows, :m])
+            a = np.ones((len(C), len(back)), dtype=C.dtype)
+            np.matmul(C, U, out=a[:, :-1])
+            np.subtract(C, a @ back, out=out[rows, :m])
+            np.subtract(a[:, :-1], pilot[m:], out=out[rows, m:])
 
 
 def plan_for(map: FeatureMap, n: int, dtype: np.dtype) -> Plan:
@@ -109,6 +113,6 @@ def _leading(R: Array, k: int) -> Array:
 def _largest(times: Callable[[Array], Array], size: int) -> float:
     """Largest eigenvalue of a positive matrix, from below."""
     v = np.cos(np.arange(size))  # the same every time, and no direction is left out
-    for _ in range(20):
+    for _ in range(12):
         v = times(v / np.linalg.norm(v))
     return float(np.linalg.norm(v))

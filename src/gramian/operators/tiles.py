@@ -121,7 +121,7 @@ def _wait(pending: set[int], meter: Meter, failures: list[BaseException], watch:
     start = time.perf_counter()
     while pending:
         # A twentieth of what it took so far: short work is not held up, long work not disturbed.
-        time.sleep(min(max(5e-5, 0.05 * (time.perf_counter() - start)), 2e-3))
+        time.sleep(min(max(5e-5, 0.05 * (time.perf_counter() - start)), 1e-2))
         if watch:
             watch(meter.done)
         if failures:
