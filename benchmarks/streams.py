@@ -19,7 +19,8 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.contest import Contest, Contestant, _memory, hold
+from benchmarks.contest import Contest, Contestant, hold
+from benchmarks.contest import memory as resident
 
 COLUMNS = 100
 NAMES = [f"x{at}" for at in range(COLUMNS)]
@@ -58,7 +59,7 @@ def bare(path: str, memory: str) -> Callable[[], dict[str, Any]]:
     from gramian.operators.tiles import Meter, row_blocks, run, share, threads_for
 
     config(memory=memory)
-    stream, start = rows(path), _memory("VmRSS")
+    stream, start = rows(path), resident("VmRSS")
 
     def product() -> dict[str, Any]:
         total, clock = np.zeros((COLUMNS, COLUMNS)), time.process_time()
@@ -88,7 +89,7 @@ def ours(path: str, memory: str, method: str) -> Callable[[], dict[str, Any]]:
 
     gramian.config(memory=memory)
     gramian.PCA(2).fit(np.random.default_rng(0).standard_normal((100, 5)))  # what is loaded at first use is no cost
-    one, start = rows(path), _memory("VmRSS")
+    one, start = rows(path), resident("VmRSS")
     last, half = rows(path, y_columns=NAMES[-1:]), rows(path, y_columns=NAMES[60:])
     fits: dict[str, Callable[[], Any]] = {
         "PCA": lambda: gramian.PCA(10).fit(one),
@@ -108,7 +109,7 @@ def ours(path: str, memory: str, method: str) -> Callable[[], dict[str, Any]]:
 
 def _figures(start: int, clock: float) -> dict[str, Any]:
     """Peak of memory, and seconds of all processors, which a busy machine blurs less than the time on the wall."""
-    return {"peak_mb": (_memory("VmHWM") - start) / 1e6, "processor": time.process_time() - clock}
+    return {"peak_mb": (resident("VmHWM") - start) / 1e6, "processor": time.process_time() - clock}
 
 
 METHODS = ("PCA", "probabilistic PCA", "factor analysis", "PLS", "CCA")

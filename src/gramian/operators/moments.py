@@ -162,14 +162,14 @@ class _Running:
     def add(self, views: list[Array], weights: Array | None) -> None:
         """Add a tile of rows, given view by view."""
         w = self.ones[: len(views[0])] if weights is None else weights
-        weight = float(w.sum())
+        weight = float(len(w) if weights is None else w.sum())
         if weight == 0:
             return
         if self.weight == 0:
             self._begin(_pilot(views, w, weight))
         A = self._shifted(views)
         sums = w @ A
-        if ((sums / weight) ** 2 > 4 * np.diag(self.squares) / max(self.weight, 1.0)).any() and self.weight > 0:
+        if self.weight > 0 and self._far(sums / weight, len(A)):
             self.finished.append(self._group())
             self._begin(_pilot(views, w, weight))
             A = self._shifted(views)
@@ -182,6 +182,10 @@ class _Running:
 
     def moments(self) -> Moments:
         return reduce(Moments.__add__, [*self.finished, self._group()])
+
+    def _far(self, offset: Array, rows: int) -> bool:
+        """Whether the mean of so many rows is over two deviations from the pilot, and more than few are by chance."""
+        return bool((offset**2 > (4 + 36 / rows) / self.weight * self.squares.diagonal()).any())
 
     def _begin(self, pilot: Array) -> None:
         d = len(pilot)
