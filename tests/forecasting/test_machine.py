@@ -12,13 +12,20 @@ from gramian.forecasting import machine
 from gramian.kernels import as_kernel, parse
 
 
-@pytest.mark.parametrize("rate", [machine.spectrum, machine.factor, machine.svd, machine.multiply, machine.touch])
+@pytest.mark.parametrize("rate", [machine.svd, machine.multiply, machine.touch])
 def test_rates_are_measured_once(rate, monkeypatch):
     monkeypatch.setattr(machine, "_rates", {})
     first = rate()
     monkeypatch.setattr(machine, "seconds", lambda run: pytest.fail("measured twice"))
     assert 0 < first < 1e-5
     assert rate() == first
+
+
+@pytest.mark.parametrize("rate", [machine.spectrum, machine.factor])
+def test_factorisations_grow_like_cubes_in_the_end(rate):
+    assert rate(100) > 0
+    assert 7 < rate(200_000) / rate(100_000) < 8
+    assert 4 < rate(4_000) / rate(2_000) < 8
 
 
 def test_rates_belong_to_a_number_of_threads(monkeypatch):

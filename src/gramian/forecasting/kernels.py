@@ -39,7 +39,7 @@ FEW = 10
 #: Products with each matrix that canonical pairs of usual kernels take.
 PAIRS = 10
 #: Steps of k-means on usual data, and the share of rows that move in all of them together.
-STEPS, MOVED = 30, 2.0
+STEPS, MOVED = 40, 2.0
 #: Iterations of the interior point method.
 INTERIOR = 30
 

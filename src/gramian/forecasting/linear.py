@@ -14,6 +14,7 @@ from gramian.forecasting import machine
 from gramian.forecasting.plan import Job, Plan, plan
 from gramian.forecasting.spectra import Matrix, eigenpairs, table
 from gramian.operators import Outline
+from gramian.operators.matrix import columns_of_a_block
 from gramian.operators.tiles import rows_of_a_block, threads_for
 from gramian.solvers.independence import EACH, SAMPLE
 from gramian.spaces.linear import choose
@@ -25,7 +26,7 @@ FACTOR_STEPS, EM_STEPS, SAMPLE_STEPS, ICA_STEPS = 30, 200, 15, 8
 def moments_room(n: int, d: int) -> float:
     """Bytes of a pass of the moments engine: for each thread a block of rows and two d x d sums, and their merging."""
     block = min(n, rows_of_a_block(d))
-    return 8.0 * (threads_for(-(-n // block)) * (block * d + 2 * d * d) + 2 * d * d)
+    return 8.0 * (threads_for(-(-n // block)) * (block * d + 2 * d * d) + d * d)
 
 
 def decompose(job: Job, k: int, solver: Any) -> Plan:
@@ -42,7 +43,7 @@ def decompose(job: Job, k: int, solver: Any) -> Plan:
         room = max(moments_room(n, d), found.bytes + 8.0 * d * d)
         return Plan("covariance", reason, found.products, room, found.seconds, found.typical)
     if route == "dual":
-        block = min(d, rows_of_a_block(n))
+        block = min(d, columns_of_a_block(n))
 
         def made() -> float:
             # Sums over blocks of columns visit the matrix each time; means, range and squares visit the rows.
@@ -50,7 +51,7 @@ def decompose(job: Job, k: int, solver: Any) -> Plan:
             return n * n * d / 2 * machine.multiply(0) + visits * machine.touch()
 
         found = eigenpairs(table(n, True, 0.0, made), k, "auto")
-        room = max(16.0 * n * n + 24.0 * n * block, found.bytes) + 8.0 * d * k * 3
+        room = max(24.0 * n * n + 8.0 * n * block, found.bytes) + 8.0 * d * k * 3
         time = lambda: found.seconds() + 2 * n * d * k * machine.multiply(0)  # noqa: E731
         return Plan("dual", reason, found.products, room, time, found.typical)
 
@@ -93,7 +94,7 @@ def _(estimator: FactorAnalysis, job: Job) -> Plan:
     room = job.copied + max(moments_room(n, d), 8.0 * d * d * 12)
 
     def seconds() -> float:
-        return n * machine.moments(d) + FACTOR_STEPS * (d**3 * machine.spectrum() + 2e-4)
+        return n * machine.moments(d) + FACTOR_STEPS * (machine.spectrum(d) + 2e-4)
 
     return Plan("maximum likelihood", "one pass over the rows", f"Newton, {FACTOR_STEPS} steps", room, seconds, True)
 

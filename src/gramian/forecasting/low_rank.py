@@ -37,7 +37,7 @@ def low_rank(estimator: Any, job: Job, m: int) -> Plan:
         rate, one = machine.tiles(kernel, d), machine.multiply()
         found = rate.cross(drawn, m) + drawn * m * m * one / thread_count()
         seen = rate.cross(n, m) + n * m * m * 1.5 * one / thread_count()
-        return found + seen + 2 * m**3 * machine.spectrum() + room * machine.touch()
+        return found + seen + 2 * machine.spectrum(m) + room * machine.touch()
 
     work, reason = f"one pass over {n:,} rows with {m:,} features", f"{m:,} features stand for {n:,} rows"
     if not isinstance(estimator, (KernelSVC, KernelKMeans)):

@@ -24,6 +24,7 @@ from gramian.operators.similarities import Thin
 from gramian.results import Array
 from gramian.solvers.cholesky import CholeskyFactor
 from gramian.solvers.clustering import Run
+from gramian.solvers.dense import FEW_MULTIPLICATIONS
 from gramian.solvers.independence import HyperbolicSecant
 
 #: Seconds for which a building block is repeated, and runs at the most; the median counts.
@@ -34,7 +35,12 @@ clock = time.perf_counter
 WIDE = 4096
 #: Rows of the sample: a few tiles for each thread.
 SAMPLE = 2048
-
+#: Part of an eigendecomposition that reads a matrix again and again, as this many multiplications an entry: between
+#: 500 and 3,000 rows it takes the time per n^3 from 2.5 to 1.
+SQUARES = 900
+#: Part of a Cholesky factor in which threads wait for a panel, as this many multiplications an entry: from 1,500 to
+#: 5,000 rows the time per n^3 falls from 2.7 to 1.
+WAITING = 6800
 
 Arguments = ParamSpec("Arguments")
 _rates: dict[tuple[Any, ...], float] = {}
@@ -126,33 +132,49 @@ def _bytes(part: Any, seen: set[int]) -> int:
     return sum(_bytes(inner, seen) for inner in vars(part).values()) if isinstance(part, Pairs) else 0
 
 
-@once
-def spectrum() -> float:
-    """Seconds per n^3 of all eigenpairs of a matrix.
+def spectrum(n: int) -> float:
+    """Seconds of all eigenpairs of an n x n matrix."""
+    if n**3 <= FEW_MULTIPLICATIONS:
+        return n**3 * _small_spectrum()
+    return (n**3 + SQUARES * n**2) * _large_spectrum()
 
-    On one thread: more of them help large matrices by as much as memory, which is slower than caches, holds those up.
-    """
-    n = 512
-    A = _symmetric(n)
+
+@once
+def _small_spectrum() -> float:
+    """Seconds per n^3, on one thread as the solver has it."""
+    A = _symmetric(512)
 
     def run() -> None:
         with one_blas_thread():
             scipy.linalg.eigh(A.copy(), driver="evd", overwrite_a=True, check_finite=False)
 
-    return seconds(run) / n**3
+    return seconds(run) / 512**3
 
 
 @once
-def factor() -> float:
-    """Seconds per n^3 of a Cholesky factor by tiles."""
-    n = 1536
+def _large_spectrum() -> float:
+    """Seconds per ``n^3 + SQUARES n^2``, on all threads."""
+    n = 1024
+    A = _symmetric(n)
+    spent = seconds(lambda: scipy.linalg.eigh(A.copy(), driver="evd", overwrite_a=True, check_finite=False))
+    return spent / (n**3 + SQUARES * n**2)
+
+
+def factor(n: int) -> float:
+    """Seconds of a Cholesky factor of an n x n matrix by tiles."""
+    return (n**3 + WAITING * n**2) * _factor()
+
+
+@once
+def _factor() -> float:
+    n = 2048
     A = _symmetric(n) + 4 * n * np.eye(n)
 
     def run() -> None:
         with one_blas_thread():
             CholeskyFactor(A.copy())
 
-    return seconds(run) / n**3
+    return seconds(run) / (n**3 + WAITING * n**2)
 
 
 @once

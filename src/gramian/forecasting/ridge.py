@@ -17,7 +17,7 @@ from gramian.spaces.ridge import choose as choose_form
 from gramian.spaces.ridge_primal import CORRECTIONS
 
 #: Products of conjugate gradients on usual data, in single and in double precision; of minimal residuals.
-SEARCH, CONFIRM, MINIMAL = 15, 3, 60
+SEARCH, CONFIRM, MINIMAL = 9, 3, 60
 
 
 @plan.register
@@ -51,7 +51,7 @@ def _primal(job: Job, reason: str) -> Plan:
     def seconds() -> float:
         passes = (2 * CORRECTIONS + 3) * n * d * (machine.multiply(0) * q + 8 * machine.touch() / 4)
         leverage = n * d * d * machine.multiply(0) + 16 * n * d * machine.touch()
-        return n * machine.moments(d + q) + d**3 * machine.spectrum() + passes + leverage
+        return n * machine.moments(d + q) + machine.spectrum(d) + passes + leverage
 
     return Plan("primal", reason, f"one pass for the moments, {CORRECTIONS} for corrections", room, seconds)
 
@@ -62,7 +62,7 @@ def _cholesky(job: Job, matrix: Matrix, rows: float, reason: str, *, twice: bool
 
     def seconds() -> float:
         # The second factorisation is the diagonal of the inverse, or the search for negative eigenvalues.
-        factored = 2 * n**3 * machine.factor() + 8 * n * n * machine.touch()
+        factored = 2 * machine.factor(n) + 8 * n * n * machine.touch()
         return matrix.made() + matrix.whole() + factored + 2 * matrix.product(job.q, "float64")
 
     return Plan("cholesky", reason, "", room, seconds)

@@ -16,7 +16,7 @@ from gramian.solvers.krylov import Krylov
 from gramian.spaces.kernel import wants_proper_centring
 
 #: Products of an iteration on usual data: in single precision, then in double; in double precision alone.
-SEARCH, CONFIRM, ALONE = 5, 1, 16
+SEARCH, CONFIRM, ALONE = 5, 1, 40
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ def eigenpairs(matrix: Matrix, k: int, solver: str | Solver) -> Pairs:
     if chosen.name == "dense":
         # The matrix, LAPACK's two to work in, then eigenvectors, their images and copies of both.
         room = matrix.held + max(24.0 * n * n, 8.0 * n * n + 32.0 * n * k)
-        time = lambda: matrix.made() + matrix.whole() + n**3 * machine.spectrum() + 24 * n * n * machine.touch()  # noqa: E731
+        time = lambda: matrix.made() + matrix.whole() + machine.spectrum(n) + 24 * n * n * machine.touch()  # noqa: E731
         return Pairs("dense", reason, "", room, time, False)
     if isinstance(chosen, Krylov):
         return _krylov(matrix, k, chosen, reason)
@@ -120,7 +120,7 @@ def _krylov(matrix: Matrix, k: int, chosen: Krylov, reason: str) -> Pairs:
     mixed = chosen.mixed and matrix.outline.narrow_pays
     narrow, wide = (SEARCH, CONFIRM) if mixed else (0, ALONE)
     searched, width = narrow or wide, 4.0 if mixed else 8.0
-    stored = min(searched + 1, blocks)  # one more than usual: memory is better forecast too high than too low
+    stored = min(searched + 2, blocks)  # more than usual: memory is better forecast too high than too low
     # Basis and images, the old ones beside the new; the start; sums of each thread, and copies of a block.
     search = width * n * size * (2 * (2 * stored - 1) + threads + 3) + 8.0 * n * size
     sketch = 8.0 * n * (4 * size + 3 * min(32, size))

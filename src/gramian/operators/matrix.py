@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 from gramian.operators.base import Operator
 from gramian.operators.centering import column_means
-from gramian.operators.tiles import row_blocks
+from gramian.operators.tiles import row_blocks, spans
 from gramian.results import Array
 
 
@@ -92,11 +92,12 @@ class Data:
             root = np.ones(self.n) if self.root is None else self.root
             cross = np.outer(A @ mean, root)
             return (A @ A.T).toarray() - cross - cross.T + mean @ mean * np.outer(root, root)
-        total = np.zeros((self.n, self.n))
-        for cols in row_blocks(self.d, self.n):
-            A = self._rooted((self.X[:, cols] - self.mean[cols]) / (self.scale[cols] * self.unit))
-            total += A @ A.T
-        return total
+        total, product = np.zeros((self.n, self.n)), np.empty((self.n, self.n))
+        for cols in spans(self.d, columns_of_a_block(self.n)):
+            A = self.X[:, cols] - self.mean[cols]
+            A /= self.scale[cols] * self.unit
+            total += np.matmul(A, A.T, out=product)
+        return total if self.root is None else total * np.outer(self.root, self.root)
 
     def block(self, rows: slice) -> Array:
         """Some rows of ``A / unit``."""
@@ -157,3 +158,8 @@ def column_scale(deviations: Array, mean: Array) -> Array:
     """Standard deviations to divide by: 1 for a column that is constant up to the rounding of its mean."""
     constant = deviations <= 10 * np.finfo(np.float64).eps * np.abs(mean)
     return np.where(constant, 1.0, deviations)
+
+
+def columns_of_a_block(n: int) -> int:
+    """Columns whose products with each other are summed at a time: many, for sums over blocks take time as well."""
+    return max(512, min(2048, 2**22 // n))

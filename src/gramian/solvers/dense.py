@@ -14,6 +14,9 @@ from gramian.operators import Operator
 from gramian.results import Array
 from gramian.solvers.base import Raw
 
+#: Up to here one BLAS thread is quicker than several.
+FEW_MULTIPLICATIONS = 2e8
+
 
 @dataclass(frozen=True)
 class Dense:
@@ -52,7 +55,7 @@ def svd(A: Array) -> tuple[Array, Array]:
 
 def pinned_if_small(multiplications: float) -> AbstractContextManager[None]:
     """One BLAS thread for small problems: quicker, and the same bits whatever else the process does."""
-    return one_blas_thread() if multiplications <= 2e8 else nullcontext()
+    return one_blas_thread() if multiplications <= FEW_MULTIPLICATIONS else nullcontext()
 
 
 @dataclass(frozen=True)
