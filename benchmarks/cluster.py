@@ -228,7 +228,7 @@ def main() -> None:
     options = parser.parse_args()
     console = Console(width=140)
     if options.only != "sizes":
-        speed(console, 4 * options.rows, 2 * options.pairs, options.repeats)
+        speed(console, 4 * options.rows, 4 * options.pairs, options.repeats)
     if options.only != "speed":
         sizes(console, options.rows, options.pairs, max(1, options.repeats // 2))
 

@@ -75,7 +75,7 @@ def _(estimator: Any, job: Job) -> Plan:
     d, q = job.d, job.q
     route, r, first = compressed(job)
     k = min(d, q, r, whole_number(estimator.n_components) or min(d, q))
-    room = first.bytes + 8.0 * r * (d + q) * 6
+    room = max(first.bytes, job.copied + 8.0 * r * (d + q) * 9)
 
     def seconds() -> float:
         small = min(d, q)
