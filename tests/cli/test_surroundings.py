@@ -18,6 +18,7 @@ def run(*arguments, **options):
     return subprocess.run([SCRIPT, *arguments], capture_output=True, timeout=120, **options)
 
 
+@pytest.mark.slow
 def test_a_bare_environment_is_enough(here):
     """F16: no HOME, no cache, no PATH, no network."""
     bare = {"HOME": "/nonexistent", "PATH": "", "XDG_CACHE_HOME": "/nonexistent", "NUMBA_CACHE_DIR": "/nonexistent"}
@@ -48,6 +49,7 @@ def test_locale_time_zone_hash_seed_and_threads_change_nothing(here):
     np.testing.assert_allclose(read_table("one.csv").values, read_table("s.csv").values, rtol=0, atol=1e-10)
 
 
+@pytest.mark.slow
 def test_a_link_stays_a_link(here):
     (here / "real.csv").write_text("old")
     (here / "link.csv").symlink_to("real.csv")

@@ -44,6 +44,7 @@ def gramian(tmp_path, monkeypatch, capsys):
     return call
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", METHODS)
 def test_a_cluster_writes_what_one_machine_writes(cluster, gramian, name):
     options = ["--method", name.split()[0], *METHODS[name], "-q"]

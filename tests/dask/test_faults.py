@@ -17,6 +17,7 @@ from sklearn.base import clone
 import gramian
 from gramian import PCA, KernelPCA, KernelRidge, Landmarks
 
+pytestmark = pytest.mark.slow  # clusters of processes that die take their time
 MODELS = {
     "moments": PCA(3),
     "landmarks": KernelPCA(2, kernel="rbf(sigma=5)", landmarks=Landmarks(20)),
@@ -26,8 +27,6 @@ MODELS = {
 
 #: Each way to fit, one worker killed or all of them; a cluster for each round of the latter takes its time.
 CASES = [("moments", 1, 20), ("moments", 2, 8), *((name, victims, 2) for name in MODELS for victims in (1, 2))]
-CASES = [pytest.param(*case, marks=pytest.mark.slow) for case in CASES]
-CASES += [("moments", 1, 1), ("moments", 2, 1)]
 
 
 def slowly(block):
@@ -135,7 +134,7 @@ def test_nothing_is_scattered(client, X, monkeypatch):
         np.testing.assert_allclose(getattr(there, ask)(X), getattr(here, ask)(X), rtol=1e-5, atol=1e-8)
 
 
-@pytest.mark.parametrize("allowed", [1, pytest.param(3, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("allowed", [1, 3])
 def test_a_task_that_kills_is_named(client, X, allowed):
     """F3: a task that always kills its worker."""
     client.run_on_scheduler(lambda dask_scheduler: setattr(dask_scheduler, "allowed_failures", allowed))

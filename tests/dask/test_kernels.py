@@ -33,6 +33,12 @@ ANY = [LOW, {"landmarks": Landmarks(tol=0.01)}, {"landmarks": RandomFeatures(60)
 ids = ["landmarks", "tol", "waves", "exact"]
 
 
+def rarely(values):
+    """The first of them always, the others among the slow tests."""
+    first, *others = values
+    return [first, *(pytest.param(value, marks=pytest.mark.slow) for value in others)]
+
+
 @pytest.fixture(scope="module")
 def X():
     rng = np.random.default_rng(0)
@@ -44,7 +50,7 @@ def y(X):
     return np.sin(X[:, 0]) + X[:, 1]
 
 
-@pytest.fixture(params=CHUNKS.values(), ids=CHUNKS)
+@pytest.fixture(params=rarely(CHUNKS.values()), ids=CHUNKS)
 def far(request, X):
     return da.from_array(X, chunks=request.param)
 
@@ -104,7 +110,7 @@ def test_neighbours_of_targets(client, X, y, far):
     close(there.predict(far).compute(), here.predict(X))
 
 
-@pytest.mark.parametrize("how", [LOW, {**LOW, "scale": True}, {**LOW, "folds": None}, {}], ids=str)
+@pytest.mark.parametrize("how", rarely([LOW, {**LOW, "scale": True}, {**LOW, "folds": None}, {}]), ids=str)
 def test_kernel_cca(client, same, X, y, far, how):
     Y = np.column_stack([y, y**2])
     model = KernelCCA(2, **how)
@@ -115,7 +121,7 @@ def test_kernel_cca(client, same, X, y, far, how):
         close(found.compute(), expected)
 
 
-@pytest.mark.parametrize("kernel", ["linear", "rbf(sigma=median)", "2*rbf[0:2] + polynomial(degree=2)"])
+@pytest.mark.parametrize("kernel", rarely(["linear", "rbf(sigma=median)", "2*rbf[0:2] + polynomial(degree=2)"]))
 @pytest.mark.parametrize("model", [KernelPCA(2), KernelKMeans(3, n_init=1)], ids=repr)
 def test_kernels(client, X, model, kernel):
     far = da.from_array(X, chunks=(130, 2))
@@ -148,7 +154,7 @@ def products(monkeypatch):
     return counted
 
 
-@pytest.mark.parametrize("kernel", [RBF(sigma=2.0), Polynomial(degree=2), Linear()], ids=str)
+@pytest.mark.parametrize("kernel", rarely([RBF(sigma=2.0), Polynomial(degree=2), Linear()]), ids=str)
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_gram_products_over_pairs_of_blocks(client, products, X, far, kernel, dtype):
     V = np.random.default_rng(0).standard_normal((500, 3)).astype(dtype)

@@ -107,11 +107,25 @@ def test_every_public_estimator_is_checked():
     assert {type(estimator).__name__ for estimator in ESTIMATORS} == public
 
 
-@parametrize_with_checks(
-    ESTIMATORS, expected_failed_checks=lambda estimator: EXPECTED_FAILED_CHECKS.get(type(estimator).__name__, {})
-)
+def checks(estimators):
+    """All checks of scikit-learn for each of them."""
+    known = lambda estimator: EXPECTED_FAILED_CHECKS.get(type(estimator).__name__, {})  # noqa: E731
+    return parametrize_with_checks(estimators, expected_failed_checks=known)
+
+
+FIRST = list({type(estimator): estimator for estimator in reversed(ESTIMATORS)}.values())
+
+
+@checks(FIRST)
 @pytest.mark.filterwarnings("ignore::gramian.GramianWarning")
 def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@checks([estimator for estimator in ESTIMATORS if estimator not in FIRST])
+@pytest.mark.filterwarnings("ignore::gramian.GramianWarning")
+def test_scikit_learn_checks_of_other_parameters(estimator, check):
     check(estimator)
 
 

@@ -308,7 +308,7 @@ def test_names_with_dollars_are_written_as_they_are():
         assert any("$" in text for text in written), type(display).__name__
 
 
-@pytest.mark.parametrize("rows", [2, 3, 10])
+@pytest.mark.parametrize("rows", [2, pytest.param(3, marks=pytest.mark.slow), 10])
 def test_few_rows(rows):
     X = wine()[0][:rows]
     model = PCA(1 if rows == 2 else 2).fit(X)

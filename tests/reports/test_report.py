@@ -39,8 +39,10 @@ def grids(page):
 
 
 @pytest.mark.filterwarnings("ignore::gramian.GramianWarning")
-@pytest.mark.parametrize("rows", ["with rows", "without"])
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("rows", ["with rows", pytest.param("without", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (at % 4 > 0)) for at, name in enumerate(KINDS)]
+)
 def test_every_kind_of_estimator_has_a_sound_report(name, rows, read_page):
     _, X, y, wanted = KINDS[name]
     page = page_of(Subject(fitted(name), X, y) if rows == "with rows" else Subject(fitted(name)))
