@@ -22,6 +22,8 @@ DIGITS = {
     "Wampler5": 6.5,
     "Filip": 7.0,
 }
+if np.lib.NumpyVersion(np.__version__) < "2.0.0":  # the BLAS of older wheels loses a digit where noise is largest
+    DIGITS.update(Wampler4=7.5, Wampler5=5.5)
 GASOLINE = {"pls_kernelpls_cv10": PLSRegression, "pcr_svd_cv10": PrincipalComponentRegression}
 
 
