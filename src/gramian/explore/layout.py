@@ -93,6 +93,7 @@ def _method() -> list[Any]:
         ),
         _slide("ridge", "Ridge", -4, 2, 0.1, {-4: "0", -2: "0.01", 0: "1", 2: "100"}),
         _slide("k", "Components kept", 1, 2, 1, None),
+        html.P(id="slider-says", className="hint"),
     ]
 
 
