@@ -382,3 +382,36 @@ def test_ten_clients_at_once(chromium, address):
         assert "Kernel PCA ·" in status(page)
     for context in contexts:
         context.close()
+
+
+def test_quick_methods_follow_the_slider_and_the_summary_speaks_of_what_is_kept(page):
+    load(page, "Exercises and bodies (two views)")
+    assert "2 components" in page.inner_text("#summary").splitlines()[0]
+    before, said = points(page), code(page)
+    x, y = handle(page, "ridge")
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + 60, y, steps=4)
+    quiet(page)
+    slow = page.inner_text("#slider-says")
+    assert bool(slow) == np.allclose(before, points(page))  # it moves, or the page says that it will
+    assert code(page) == said
+    page.mouse.up()
+    page.wait_for_function("said => document.getElementById('code').textContent !== said", arg=said)
+    quiet(page)
+    assert not np.allclose(before, points(page))
+
+
+def test_names_of_columns_stand_in_full_beside_their_bars(page):
+    for name in ("loadings", "row"):
+        frame = page.locator(f"#{name} .js-plotly-plot").bounding_box()
+        labels = page.locator(f"#{name} .ytick text")
+        assert "Points" in labels.all_text_contents()
+        boxes = [label.bounding_box() for label in labels.all()]
+        assert all(box["x"] >= frame["x"] for box in boxes)
+        tops = sorted(box["y"] for box in boxes)
+        assert min(np.diff(tops)) > 9
+        key = page.locator(f"#{name} .annotation-text").first.bounding_box()
+        bars = page.locator(f"#{name} .barlayer").bounding_box()
+        assert key["y"] + key["height"] <= bars["y"]
+        assert key["x"] + key["width"] <= frame["x"] + frame["width"]

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from sklearn.datasets import load_diabetes, load_iris, load_linnerud
 from sklearn.exceptions import NotFittedError
 
@@ -88,3 +89,14 @@ def test_before_a_fit():
 def test_rows_that_are_not_numbers_are_refused():
     with pytest.raises(ValueError, match="NaN"):
         charts.scores(pca, np.full((3, 4), np.nan))
+
+
+@pytest.mark.filterwarnings("ignore::gramian.GramianWarning")
+def test_what_cannot_be_drawn_is_told_from_mistakes():
+    with pytest.raises(charts.NoChart, match="no pre-images"):
+        charts.reconstructions(KernelPCA(2, kernel="sigmoid(scale=0.01)").fit(X), X)
+    with pytest.raises(charts.NoChart, match="not sparse ones"):
+        charts.contours(kernel, sp.csr_matrix(X))
+    with pytest.raises(ValueError, match="names has") as caught:
+        charts.loadings(pca, names=["a"])
+    assert not isinstance(caught.value, charts.NoChart)

@@ -6,6 +6,7 @@ import tempfile
 import numpy as np
 import pytest
 
+from gramian import CCA
 from gramian.explore.choice import KERNELS, METHODS, Choice
 from gramian.explore.code import code_for
 from gramian.explore.datasets import LARGEST_UPLOAD, from_upload, open_table
@@ -163,3 +164,21 @@ def test_what_is_no_upload_is_refused(contents):
 def test_an_upload_is_bounded():
     with pytest.raises(TableError, match="larger than"):
         from_upload("a.csv", "data:," + "A" * (LARGEST_UPLOAD * 4 // 3 + 10))
+
+
+def test_the_summary_speaks_of_the_components_that_are_kept():
+    found = fit(preset("rings"), Choice("kernel-pca", 2, width=-1.6))
+    head, fitted = found.summary(2).splitlines()[:2]
+    assert "2 components" in head
+    assert f"{found.spectrum[:2].sum():.1f} % of variance" in head
+    assert "20 components at once" in fitted
+    assert found.summary(found.size) == str(found.estimator.summary_)
+
+
+@pytest.mark.parametrize("ridge", [0.0, 0.5])
+def test_the_second_view_is_told_from_the_pairs_that_are_kept(ridge):
+    data, rows = preset("exercises"), np.arange(5)
+    choice = Choice("cca", 1, ridge=ridge, second=data.half())
+    x, y = (view.values for view in data.views(choice.second))
+    own = CCA(1, ridge=ridge).fit(x, y).predict(x[rows])
+    np.testing.assert_allclose(fit(data, choice).rebuilt(data, rows, 1), own, rtol=1e-5)

@@ -12,6 +12,7 @@ import plotly.graph_objects as go
 import polars
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 import gramian as g
@@ -235,3 +236,23 @@ def test_a_missing_package_is_named(tmp_path, monkeypatch):
 def test_templates_are_in_the_package():
     names = {entry.name for entry in (importlib.resources.files("gramian.reports") / "templates").iterdir()}
     assert {"page.html.jinja", "parts.html.jinja", "style.css", "script.js"} <= names
+
+
+@pytest.mark.parametrize("fault", [TypeError, ValueError])
+@pytest.mark.parametrize("chart", ["scree", "loadings", "biplot", "outliers", "residuals"])
+def test_a_fault_inside_a_chart_is_not_hidden(chart, fault, monkeypatch):
+    def broken(*args, **kwargs):
+        raise fault("a mistake in the chart")
+
+    monkeypatch.setattr(g.charts, chart, broken)
+    with pytest.raises(fault, match="a mistake in the chart"):
+        page_of(Subject(fitted("PCA"), WINE))
+
+
+@pytest.mark.filterwarnings("ignore::gramian.GramianWarning")
+@pytest.mark.parametrize("X", [IRIS.data[:3], sp.csr_matrix(MOONS)], ids=["few", "sparse"])
+@pytest.mark.parametrize("estimator", [g.PCA(1), g.KernelPCA(1, kernel="rbf(sigma=1)")], ids=str)
+def test_rows_that_give_few_charts_have_a_report(estimator, X):
+    titles = [section.title for section in page_of(Subject(clone(estimator).fit(X), X)).sections]
+    assert titles[0] == "What was done"
+    assert "Diagnostics" in titles

@@ -264,3 +264,13 @@ def test_every_code_is_planted_somewhere():
     planted = {case[0] for case in [*FAULTS.values(), *KERNELS.values(), *TARGETS.values()]}
     elsewhere = {"few_rows", "text_column", "text_in_numbers", "gram_memory", "gram_asymmetric", "kernel_few_rows"}
     assert planted | elsewhere == set(SEVERITIES)
+
+
+def test_the_remedy_speaks_of_as_many_columns_as_are_named():
+    X = np.random.default_rng(0).standard_normal((30, 4))
+    X[:, 0] = 7.0
+    remedies = []
+    for at in (0, 1):
+        X[:, at] = 7.0
+        remedies += [found.remedy for found in doctor(X).findings if found.code == "constant_column"]
+    assert remedies == ["Leave it out: it can explain nothing.", "Leave them out: they can explain nothing."]

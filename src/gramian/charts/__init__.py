@@ -6,7 +6,7 @@
                                                                    |--> gramian.plots (matplotlib)
 """
 
-from gramian.charts.base import Chart
+from gramian.charts.base import Chart, NoChart
 from gramian.charts.certificates import Likelihood, Residuals, likelihood, residuals
 from gramian.charts.colouring import Colouring, colouring
 from gramian.charts.contributions import Contributions, contributions
@@ -36,6 +36,7 @@ __all__ = [
     "Importance",
     "Likelihood",
     "Loadings",
+    "NoChart",
     "Outliers",
     "Paired",
     "Points",

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.results import Array
@@ -38,6 +39,13 @@ class Chart:
     notes: tuple[str, ...] = ()
 
 
+class NoChart(TypeError, ValueError):
+    """What a chart raises where an estimator, or the rows, cannot give it; all else is a mistake of a caller.
+
+    It is both a TypeError (of an estimator) and a ValueError (of rows), so that either may be caught.
+    """
+
+
 def last_step(estimator: Any, X: Any = None) -> tuple[Any, Any]:
     """The fitted estimator at the end of a pipeline, and rows as they reach it."""
     check_is_fitted(estimator)
@@ -50,13 +58,20 @@ def last_step(estimator: Any, X: Any = None) -> tuple[Any, Any]:
 def need_rows(X: Any, chart: str, what: str = "X=..., the rows to draw") -> Any:
     """Refuse a chart of rows without rows."""
     if X is None:
-        raise ValueError(f"the {chart} chart needs rows. Give {what}.")
+        raise NoChart(f"the {chart} chart needs rows. Give {what}.")
     return X
 
 
-def refuse(estimator: Any, chart: str, remedy: str) -> TypeError:
+def full_rows(X: Any, chart: str) -> Array:
+    """Rows as a plain array; sparse ones are refused, as filling them may take all memory."""
+    if sp.issparse(need_rows(X, chart)):
+        raise NoChart(f"the {chart} chart needs rows in full, not sparse ones. Give some of them: X[:100].toarray().")
+    return np.asarray(X, dtype=np.float64)
+
+
+def refuse(estimator: Any, chart: str, remedy: str) -> NoChart:
     """An error for an estimator that cannot give a chart."""
-    return TypeError(f"{type(estimator).__name__} gives no {chart} chart. {remedy}")
+    return NoChart(f"{type(estimator).__name__} gives no {chart} chart. {remedy}")
 
 
 def check_picks(components: Sequence[int], count: int, sizes: tuple[int, ...], noun: str = "component") -> list[int]:
@@ -67,7 +82,7 @@ def check_picks(components: Sequence[int], count: int, sizes: tuple[int, ...], n
         raise ValueError(f"components={components!r} names {len(picks)} of them; {words} are expected.")
     for at in picks:
         if not 0 <= at < count:
-            raise ValueError(
+            raise NoChart(
                 f"components={components!r}: there is no {noun} {at} (counted from 0; {count} were fitted). "
                 "Choose others, or fit more."
             )

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gramian.charts.base import Chart, last_step, refuse
+from gramian.charts.base import Chart, NoChart, last_step, refuse
 from gramian.charts.labels import noun_of
 from gramian.results import Array
 
@@ -93,7 +93,7 @@ def likelihood(estimator: Any) -> Likelihood:
         raise refuse(model, "likelihood", "Use ProbabilisticPCA or FactorAnalysis.")
     values = np.asarray(path, dtype=np.float64)
     if len(values) < 2:
-        raise ValueError(
+        raise NoChart(
             "this fit took one step: there is no path of likelihoods. Use method='em', or rows with missing entries."
         )
     floor = np.finfo(np.float64).eps * max(abs(float(values[-1])), 1.0)

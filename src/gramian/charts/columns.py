@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gramian.charts.base import column_names
+from gramian.charts.base import column_names, refuse
 from gramian.estimators import CCA, ICA, PCA, FactorAnalysis, KernelCCA, KernelPCA, ProbabilisticPCA
 from gramian.estimators.pls_two_views import CovarianceOfViews
 from gramian.estimators.regression import ComponentRegressor
@@ -51,7 +51,7 @@ def column_vectors(estimator: Any, chart: str) -> ColumnVectors:
         remedy = "Columns have no coordinates here; use one with loadings, such as PCA."
         if isinstance(estimator, (KernelPCA, KernelCCA)):
             remedy = "Its directions lie in feature space; use charts.contours or gramian.selection.column_importance."
-        raise TypeError(f"{type(estimator).__name__} gives no {chart} chart. {remedy}")
+        raise refuse(estimator, chart, remedy)
     return found
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gramian.charts.base import Chart, check_picks, column_names, last_step, need_rows, row_names
+from gramian.charts.base import Chart, check_picks, column_names, last_step, need_rows, refuse, row_names
 from gramian.charts.labels import label_of, noun_of
 from gramian.estimators.diagnostics import ComponentDiagnostics
 from gramian.estimators.validation import check_choice
@@ -93,7 +93,7 @@ def contributions(
     check_choice("of", of, ("columns", "rows"))
     model, rows = last_step(estimator, X)
     if not isinstance(model, ComponentDiagnostics):
-        raise TypeError(f"{type(model).__name__} gives no contributions chart. Use PCA.")
+        raise refuse(model, "contributions", "Use PCA.")
     (k,) = check_picks([component], len(model.components_), (1,), noun_of(model))
     if of == "columns":
         shares, cos2 = model.column_contributions()[:, k], model.column_cos2()[:, k]

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import is_regressor
 from sklearn.utils.validation import check_is_fitted
 
-from gramian.charts.base import Chart, check_picks, column_names, last_step, like, need_rows, refuse
+from gramian.charts.base import Chart, NoChart, check_picks, column_names, full_rows, last_step, like, need_rows, refuse
 from gramian.charts.colouring import colouring
 from gramian.charts.labels import label_of, noun_of
 from gramian.charts.points import MANY, Points, thin
@@ -219,9 +219,9 @@ class _Plane:
 
 
 def _plane(estimator: Any, X: Any, columns: Sequence[int], colour: Any, grid: int, many: int, chart: str) -> _Plane:
-    table = np.asarray(need_rows(X, chart), dtype=np.float64)
+    table = full_rows(X, chart)
     if table.ndim != 2 or table.shape[1] < 2:
-        raise ValueError(f"X has shape {table.shape}; the {chart} chart needs at least two columns.")
+        raise NoChart(f"X has shape {table.shape}; the {chart} chart needs at least two columns.")
     i, j = check_picks(columns, table.shape[1], (2,), "column")
     ends = [(table[:, at].min(), table[:, at].max()) for at in (i, j)]
     x, y = (np.linspace(low - 0.08 * (high - low), high + 0.08 * (high - low), grid) for low, high in ends)

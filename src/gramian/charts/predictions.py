@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from gramian.charts.base import Chart, last_step, need_rows, one_target, refuse, row_names
+from gramian.charts.base import Chart, NoChart, last_step, need_rows, one_target, refuse, row_names
 from gramian.charts.colouring import colouring
 from gramian.charts.points import MANY, Points, thin
 from gramian.estimators import KernelRidge
@@ -156,5 +156,5 @@ def _left_out(estimator: Any, X: Any, y: Any, target: int) -> Array:
     probe = type(model)(**{**model.get_params(), "n_components": model.n_components_})
     predictions = probe.cross_validate(rows, y).predictions
     if predictions is None:
-        raise ValueError("predictions of rows left out would fill more than 256 MB. Use fewer rows, or left_out=False.")
+        raise NoChart("predictions of rows left out would fill more than 256 MB. Use fewer rows, or left_out=False.")
     return predictions[model.n_components_ - 1, :, target]

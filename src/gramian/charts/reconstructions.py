@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from gramian.charts.base import Chart, column_names, last_step, like, need_rows
+from gramian.charts.base import Chart, NoChart, column_names, full_rows, last_step, like, refuse
 from gramian.charts.labels import position_label, positions_of
 from gramian.estimators import PCA, KernelPCA
+from gramian.preimage import available
 from gramian.results import Array
 
 
@@ -90,8 +91,11 @@ def reconstructions(
     """
     model, X = last_step(estimator, X)
     if not hasattr(model, "inverse_transform"):
-        raise TypeError(f"{type(model).__name__} gives no reconstructions chart: it has no inverse_transform. Use PCA.")
-    table = np.asarray(need_rows(X, "reconstructions"), dtype=np.float64)
+        raise NoChart(f"{type(model).__name__} gives no reconstructions chart: it has no inverse_transform. Use PCA.")
+    kernel = getattr(model, "kernel_", None)
+    if kernel is not None and not available(kernel):
+        raise refuse(model, "reconstructions", f"The kernel {kernel} has no pre-images; use a positive definite one.")
+    table = full_rows(X, "reconstructions")
     chosen = _rows(rows, len(table))
     originals = table[chosen]
     if shape is not None and int(np.prod(shape)) != originals.shape[1]:

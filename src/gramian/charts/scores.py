@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gramian.charts.base import Chart, check_picks, last_step, need_rows, row_names
+from gramian.charts.base import Chart, NoChart, check_picks, last_step, need_rows, row_names
 from gramian.charts.colouring import Colouring, colouring
 from gramian.charts.columns import column_vectors
 from gramian.charts.labels import label_of, noun_of
@@ -260,7 +260,7 @@ def scores_of(model: Any, X: Any) -> Array:
     if X is None and kept is not None:
         return kept
     if not hasattr(model, "transform"):
-        raise TypeError(
+        raise NoChart(
             f"{type(model).__name__} has no scores: it has no transform. Use charts.regions or charts.predicted."
         )
     T = model.transform(need_rows(X, "scores"))

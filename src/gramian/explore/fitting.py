@@ -9,13 +9,16 @@ from typing import Any
 import numpy as np
 
 from gramian import PCA
+from gramian.charts.labels import shares_of
 from gramian.explore.choice import MOST, Choice
 from gramian.explore.datasets import Dataset
 from gramian.explore.notes import heard
-from gramian.results import Array
+from gramian.results import Array, FitSummary, percent
 
 #: Components of kernel CCA: each pair is dear.
 PAIRS = 6
+#: Seconds that a fit may take to be made while a slider moves.
+QUICK = 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,8 +68,8 @@ class Fit:
         if choice.row.pair:
             if not hasattr(self.estimator, "predict"):
                 return None
-            guesses = self.estimator.predict(data.views(choice.second)[0].values[rows])
-            return guesses.reshape(len(rows), -1)
+            x, y = (view.values for view in data.views(choice.second))
+            return self.estimator.predict(x[rows]).reshape(len(rows), -1) if k >= self.size else self._told(y, rows, k)
         kept = self.scores[rows].astype(np.float64)
         kept[:, k:] = 0.0
         with heard():
@@ -75,6 +78,30 @@ class Fit:
             except (ValueError, NotImplementedError):
                 return None  # kernels that are not positive have no pre-images
         return found if self.scaler is None else self.scaler.inverse_transform(found)
+
+    def _told(self, Y: Array, rows: Array, k: int) -> Array:
+        """Rows of the second view by least squares on k scores of the first, as a fit of k pairs has them."""
+        T = self.scores[:, :k].astype(np.float64)
+        mean, centre = T.mean(axis=0), Y.mean(axis=0)
+        return (T[rows] - mean) @ np.linalg.lstsq(T - mean, Y - centre, rcond=None)[0] + centre
+
+    @property
+    def quick(self) -> bool:
+        """Whether fits like this one are made while a slider moves."""
+        return 0 < self.seconds < QUICK
+
+    def summary(self, k: int) -> str:
+        """What was done, said of the k components that are kept; more may have been fitted, for the spectrum."""
+        whole: FitSummary = self.estimator.summary_
+        if k >= self.size:
+            return str(whole)
+        shares = shares_of(self.estimator)
+        title = [part for part in whole.title if not part.endswith((" components", " of variance"))]
+        title.append(f"{k} component{'s' if k > 1 else ''}")
+        if shares is not None:
+            title.append(f"{percent(float(shares[:k].sum()))} of variance")
+        fitted = ("fitted", f"{self.size} components at once, for the spectrum; the lines below are of all {self.size}")
+        return str(FitSummary(tuple(title), (fitted, *whole.lines)))
 
 
 def most_components(data: Dataset, choice: Choice) -> int:

@@ -93,6 +93,7 @@ def _method() -> list[Any]:
         ),
         _slide("ridge", "Ridge", -4, 2, 0.1, {-4: "0", -2: "0.01", 0: "1", 2: "100"}),
         _slide("k", "Components kept", 1, 2, 1, None),
+        html.P(id="slider-says", className="hint"),
     ]
 
 
@@ -206,10 +207,8 @@ def _pick(name: str, label: str, options: dict[Any, str]) -> html.Div:
 
 
 def _slide(name: str, label: str, low: float, high: float, step: float, marks: dict[Any, str] | None) -> html.Div:
-    tip = {"placement": "top", "always_visible": False}
-    slider = dcc.Slider(
-        id=name, min=low, max=high, step=step, marks=marks, value=low, tooltip=tip, allow_direct_input=False
-    )
+    # No tooltip: it would show the exponent, where the label says the number.
+    slider = dcc.Slider(id=name, min=low, max=high, step=step, marks=marks, value=low, allow_direct_input=False)
     return html.Div([html.Label(label, id=f"{name}-label"), slider], id=f"{name}-box", className="slide")
 
 

@@ -35,7 +35,7 @@ class Session:
         self.controls: dict[str, Any] = {}
         self.version = 0
         self.previewed = False
-        self.glimpse: tuple[Choice, Glimpse | None] | None = None
+        self.glimpse: tuple[Choice, Fit, Glimpse | None] | None = None
         self.fit: Fit | None = None
         self.job: Job | None = None
         self.message = ""
@@ -97,11 +97,15 @@ class Session:
             self._show(found)
 
     def _show(self, found: Fit) -> None:
-        sample = np.linspace(0, len(found.scores) - 1, min(len(found.scores), SAMPLE)).astype(int)
-        self.turned = self.signs(found.scores[sample], sample)
+        self.turned = self.directions(found)
         # A picture that is on the screen, and that no preview has changed, is not drawn again.
         self.version += found is not self.fit or self.previewed
         self.fit, self.message, self.previewed = found, "", False
+
+    def directions(self, found: Fit) -> Array:
+        """Direction in which each axis of a fit is drawn."""
+        sample = np.linspace(0, len(found.scores) - 1, min(len(found.scores), SAMPLE)).astype(int)
+        return self.signs(found.scores[sample], sample)
 
     def signs(self, scores: Array, rows: Array) -> Array:
         """Direction in which each axis is drawn, +1 or -1, so that the picture stands still.

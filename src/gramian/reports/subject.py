@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
-from gramian.charts import Predicted, predicted
+from gramian.charts import NoChart, Predicted, predicted
 from gramian.charts.labels import noun_of
 from gramian.estimators import (
     CCA,
@@ -37,6 +37,8 @@ MOST_ROWS, MOST_SHUFFLED = 2_000, 400
 FOLDS = 5
 #: Bootstrap draws; fewer where each takes many steps.
 DRAWS, FEW_DRAWS = 100, 40
+#: Rows below which no criterion counts components.
+LEAST_ROWS = 4
 #: Points from which on a density stands for them: a page draws each as an element.
 MANY = 5_000
 #: What is chosen for which estimator, by the names of :func:`gramian.selection.how_many`.
@@ -217,7 +219,7 @@ class Subject:
     def how_many(self) -> HowMany | None:
         """What every criterion says of the number of components."""
         method = next((name for kind, name in CHOSEN.items() if isinstance(self.estimator, kind)), None)
-        if method is None or not self.of_the_fit or self.piped or self._gaps():
+        if method is None or not self.of_the_fit or self.piped or not self.countable:
             return None
         beside: dict[str, Any] = {}
         if method in ("pls", "pcr", "cca"):
@@ -230,7 +232,16 @@ class Subject:
             beside["kernel"] = self.estimator.kernel_
         return how_many(self.X, method, **beside)
 
-    def _gaps(self) -> bool:
+    @cached_property
+    def countable(self) -> bool:
+        """Whether criteria for the number of components can be asked: a few rows that differ, and no gaps."""
+        if self.X is None or self.n < LEAST_ROWS or self.gaps:
+            return False
+        return sp.issparse(self.X) or bool(np.ptp(np.asarray(self.X, dtype=np.float64), axis=0).any())
+
+    @cached_property
+    def gaps(self) -> bool:
+        """Whether entries are missing."""
         values = None if sp.issparse(self.X) else np.asarray(self.X)
         return values is not None and values.dtype.kind == "f" and bool(np.isnan(values).any())
 
@@ -243,7 +254,7 @@ class Subject:
         for at in range(len(self.targets)):
             try:
                 chart = predicted(self.model, self.X, self.y, target=at, left_out=True, names=self.names, many=MANY)
-            except (TypeError, ValueError):  # the estimator knows no way, or it would not fit into memory
+            except NoChart:  # the estimator knows no way, or it would not fit into memory
                 return ()
             found.append(chart)
         return tuple(found)

@@ -32,6 +32,7 @@ class Check:
     """A question about a column, and the sentence for those that answer it.
 
     ``ask`` gives what to say of the column in brackets, or None; ``one`` and ``many`` are the verb.
+    ``remedies`` is what to do about several columns, where that is another sentence than for one.
     """
 
     code: str
@@ -39,17 +40,18 @@ class Check:
     many: str
     remedy: str
     ask: Callable[[Portrait], str | None]
+    remedies: str = ""
 
     def findings(self, columns: Iterable[Portrait]) -> list[Finding]:
         """One finding for all columns that have the fault, or none."""
         answers = [(column, detail) for column in columns if (detail := self.ask(column)) is not None]
         if not answers:
             return []
-        verb = self.one if len(answers) == 1 else self.many
+        verb, remedy = (self.one, self.remedy) if len(answers) == 1 else (self.many, self.remedies or self.remedy)
         said = listed([f"{column.name!r} ({detail})" for column, detail in answers])
         rows = row_numbers(self._rows(answers[0][0]))
         names = tuple(column.name for column, _ in answers)
-        return [Finding(self.code, f"{plural(len(answers), 'column')} {verb}: {said}.", self.remedy, names, rows)]
+        return [Finding(self.code, f"{plural(len(answers), 'column')} {verb}: {said}.", remedy, names, rows)]
 
     def _rows(self, column: Portrait) -> np.ndarray:
         """Rows that an answer is about, of the first column that has the fault."""
@@ -194,13 +196,21 @@ CHECKS = (
         "Change the unit: multiply by a power of ten that brings values near 1.",
         _extreme,
     ),
-    Check("constant_column", "is constant", "are constant", "Leave it out: it can explain nothing.", _constant),
+    Check(
+        "constant_column",
+        "is constant",
+        "are constant",
+        "Leave it out: it can explain nothing.",
+        _constant,
+        "Leave them out: they can explain nothing.",
+    ),
     Check(
         "nearly_constant",
         "hardly varies",
         "hardly vary",
         "Leave it out unless the rare values are what you look for; a part of the rows may have none of them.",
         _nearly_constant,
+        "Leave them out unless the rare values are what you look for; a part of the rows may have none of them.",
     ),
     Check(
         "sentinel_value",
@@ -208,6 +218,7 @@ CHECKS = (
         "repeat a value far from all others",
         "If it stands for missing values, make them missing (NaN).",
         _sentinel,
+        "If they stand for missing values, make them missing (NaN).",
     ),
     Check(
         "id_column",
@@ -215,6 +226,7 @@ CHECKS = (
         "look like row numbers or identifiers",
         "Leave it out, or keep it as the name of the rows (ids=).",
         identifies,
+        "Leave them out, or keep one as the name of the rows (ids=).",
     ),
     Check(
         "counts",

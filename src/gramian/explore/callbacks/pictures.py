@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from dash import Dash, Input, Output, State, no_update
+from dash import Dash, Input, Output, State
 from dash.exceptions import PreventUpdate
 
+from gramian.charts.labels import label_of
+from gramian.explore.choice import Choice
 from gramian.explore.code import code_for
 from gramian.explore.explorer import Explorer
 from gramian.explore.figures import loadings as loading_figure
@@ -16,6 +18,7 @@ from gramian.explore.figures import scores as score_figure
 from gramian.explore.figures import scree as scree_figure
 from gramian.explore.fitting import Fit
 from gramian.explore.session import Session
+from gramian.results import Array
 
 
 def register(app: Dash, explorer: Explorer) -> None:
@@ -38,14 +41,7 @@ def register(app: Dash, explorer: Explorer) -> None:
     def draw_scores(shown: Any, *values: Any) -> tuple[Any, str]:
         *look, webgl, focus, page = values
         session, found = _shown(explorer, page)
-        view = read_view(look, webgl)
-        cloud = score_figure.Cloud(
-            found.scores, found.second, np.arange(len(found.scores)), session.turned, axis_titles(found)
-        )
-        thin = score_figure.thinned(cloud, view)
-        places = focus_of(session, focus) if focus else []
-        figure = score_figure.draw(session.data, thin, view, places)
-        return figure, hint(view, len(thin.rows), len(cloud.rows))
+        return points_of(session, found, session.turned, read_view(look, webgl), focus)
 
     @app.callback(
         Output("scree", "figure"),
@@ -84,9 +80,7 @@ def register(app: Dash, explorer: Explorer) -> None:
     def draw_loadings(shown: Any, x: Any, y: Any, page: Any) -> tuple[Any, str]:
         session, found = _shown(explorer, page)
         view = read_view([x, y, 0, None, None], True)
-        weights = not found.choice.row.pair and hasattr(found.estimator, "components_")
-        words = "What each column adds to a component." if weights else "How columns go along with the components."
-        return loading_figure.draw(session.data, found, [view.x, view.y]), words
+        return loading_figure.draw(session.data, found, [view.x, view.y])
 
     @app.callback(
         Output("row", "figure"),
@@ -100,21 +94,22 @@ def register(app: Dash, explorer: Explorer) -> None:
     def draw_row(cut: Any, focus: Any, kind: Any, page: Any) -> tuple[Any, str]:
         session, found = _shown(explorer, page)
         k = min(session.choice.k, found.size)
-        return rows_of(session, k, focus, kind), row_words(found, session, k)
+        return rows_of(session, found, k, focus, kind), row_words(found, k)
 
     @app.callback(
         Output("code", "children"),
         Output("summary", "children"),
         Output("kernel-says", "children"),
+        Output("slider-says", "children"),
         Input("cut", "data"),
         State("page", "data"),
         prevent_initial_call=True,
     )
-    def tell(cut: Any, page: Any) -> tuple[str, str, str]:
+    def tell(cut: Any, page: Any) -> tuple[str, ...]:
         session, found = _shown(explorer, page)
         choice = session.choice
-        kernels = " and ".join(dict.fromkeys(choice.kernels(session.data))) if choice.row.kernel else ""
-        return code_for(session.data, choice, found.source), str(getattr(found.estimator, "summary_", "")), kernels
+        done = found.summary(min(choice.k, found.size))
+        return code_for(session.data, choice, found.source), done, kernel_words(session, choice), slider_words(found)
 
 
 def _shown(explorer: Explorer, page: Any) -> tuple[Session, Fit]:
@@ -139,11 +134,20 @@ def focus_of(session: Session, focus: Any) -> list[int]:
     return places or [0]
 
 
-def rows_of(session: Session, k: int, focus: Any, kind: Any) -> Any:
+def points_of(
+    session: Session, found: Fit, turned: Array, view: score_figure.View, focus: Any
+) -> tuple[score_figure.Figure, str]:
+    """The scores of a fit, and what can be done with them."""
+    titles = [label_of(found.estimator, at) for at in range(found.size)]
+    cloud = score_figure.Cloud(found.scores, found.second, np.arange(len(found.scores)), turned, titles)
+    thin = score_figure.thinned(cloud, view)
+    places = focus_of(session, focus) if focus else []
+    return score_figure.draw(session.data, thin, view, places), hint(view, len(thin.rows), len(cloud.rows))
+
+
+def rows_of(session: Session, found: Fit, k: int, focus: Any, kind: Any) -> Any:
     """Rows and what k components make of them."""
-    data, found, places = session.data, session.fit, focus_of(session, focus)
-    if found is None:
-        return no_update
+    data, places = session.data, focus_of(session, focus)
     if found.choice.row.pair:
         y = data.views(found.choice.second)[1]
         guess = found.rebuilt(data, np.array(places[:1]), k)
@@ -153,7 +157,7 @@ def rows_of(session: Session, k: int, focus: Any, kind: Any) -> Any:
     return row_figure.draw(data, str(kind), places, found.rebuilt(data, wanted, k))
 
 
-def row_words(found: Fit, session: Session, k: int) -> str:
+def row_words(found: Fit, k: int) -> str:
     """What the picture of rows shows."""
     if found.choice.row.pair:
         return "The second view of a row, and what the first says of it."
@@ -161,17 +165,17 @@ def row_words(found: Fit, session: Session, k: int) -> str:
     return f"{way} {k} component{'s' if k > 1 else ''}. Click a point of the scores to see another row."
 
 
-def axis_titles(found: Fit) -> list[str]:
-    """Names of the components, with what they hold."""
-    titles = []
-    for at in range(found.size):
-        name = f"component {at + 1}"
-        if found.choice.row.pair:
-            name += f" (correlation {found.spectrum[at]:.2f})"
-        elif found.choice.row.nested and "share" in found.measure:
-            name += f" ({found.spectrum[at]:.1f} %)"
-        titles.append(name)
-    return titles
+def kernel_words(session: Session, choice: Choice) -> str:
+    """The kernels of a choice, as they are written."""
+    return " and ".join(dict.fromkeys(choice.kernels(session.data))) if choice.row.kernel else ""
+
+
+def slider_words(found: Fit) -> str:
+    """When pictures follow a slider, where that is not at once."""
+    if found.quick or found.choice.method in ("pca", "kernel-pca"):
+        return ""
+    took = f": a fit takes {found.seconds:.2g} s" if found.seconds else ""
+    return f"Points follow when you let a slider go{took}."
 
 
 def hint(view: score_figure.View, drawn: int, n: int) -> str:

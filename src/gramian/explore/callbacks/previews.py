@@ -1,4 +1,4 @@
-"""A slider moves: pictures of low rank, as many as the browser can take."""
+"""A slider moves: quick fits are made on the way, kernel PCA with few landmarks; others wait until it is let go."""
 
 from __future__ import annotations
 
@@ -9,15 +9,17 @@ from dash import Dash, Input, Output, Patch, State, no_update
 from dash.exceptions import PreventUpdate
 
 from gramian.explore.browser import GATE, OPEN
-from gramian.explore.callbacks.pictures import focus_of, read_view, rows_of
+from gramian.explore.callbacks.pictures import focus_of, kernel_words, points_of, read_view, rows_of
 from gramian.explore.explorer import CONTROLS, Explorer, read_choice
 from gramian.explore.figures import loadings as loading_figure
 from gramian.explore.figures import rows as row_figure
 from gramian.explore.figures import scores as score_figure
 from gramian.explore.figures import scree as scree_figure
+from gramian.explore.fitting import fit
 from gramian.explore.preview import Glimpse
 from gramian.explore.session import Session
 from gramian.kernels import parse
+from gramian.results import percent
 
 SLIDERS = ("width", "degree", "ridge", "k")
 
@@ -54,17 +56,26 @@ def register(app: Dash, explorer: Explorer) -> None:
         found = session.fit
         if found is None or choice == session.choice or choice.method != found.choice.method:
             return still
-        session.glimpse = choice, None
-        if choice.key == found.choice.key or choice.method != "kernel-pca":
-            return still
+        view = read_view(look, webgl)
         try:
-            glimpses = explorer.glimpses.of(session.data, scaled=choice.scale)
-            kernel = parse(choice.kernels(session.data)[0]).resolve(glimpses.X)
-            glimpse = glimpses.glimpse(kernel)
+            if choice.key == found.choice.key:  # the cut moves, the points do not
+                session.glimpse = choice, found, None
+                return still
+            if choice.method == "kernel-pca":
+                glimpses = explorer.glimpses.of(session.data, scaled=choice.scale)
+                glimpse = glimpses.glimpse(parse(choice.kernels(session.data)[0]).resolve(glimpses.X))
+                session.glimpse = choice, found, glimpse
+                figure: Any = _moved(session, glimpse, view, focus)
+            elif found.quick:
+                trial = fit(session.data, choice)
+                session.glimpse = choice, trial, None
+                figure, _ = points_of(session, trial, session.directions(trial), view, focus)
+            else:
+                return still
         except (ValueError, np.linalg.LinAlgError):
-            return still  # the exact fit says what is wrong
-        session.glimpse, session.previewed = (choice, glimpse), True
-        return _moved(session, glimpse, read_view(look, webgl), focus), str(kernel), ask.get("number")
+            return still  # the fit says what is wrong when the slider is let go
+        session.previewed = True
+        return figure, kernel_words(session, choice), ask.get("number")
 
     @app.callback(
         Output("scree", "figure", allow_duplicate=True),
@@ -83,21 +94,23 @@ def register(app: Dash, explorer: Explorer) -> None:
         found, seen = session.fit, session.glimpse
         if found is None or seen is None or seen[0] == session.choice:
             raise PreventUpdate
-        choice, glimpse = seen
-        if glimpse is None:
-            spectrum, k = found.spectrum, min(choice.k, found.size)
-            return scree_figure.draw(spectrum, found.measure, k), rows_of(session, k, focus, kind), no_update
-        k = min(choice.k, len(glimpse.shares))
+        choice, shown, glimpse = seen
         view = read_view([x, y, 0, None, None], True)
+        if glimpse is None:
+            k = min(choice.k, shown.size)
+            new = no_update if shown is found else loading_figure.draw(session.data, shown, [view.x, view.y])[0]
+            spectrum = scree_figure.draw(shown.spectrum, shown.measure, k)
+            return spectrum, rows_of(session, shown, k, focus, kind), new
+        k = min(choice.k, len(glimpse.shares))
         return (
-            scree_figure.draw(glimpse.shares, found.measure, k),
+            scree_figure.draw(glimpse.shares, "share of variance in %", k),
             _rows(session, glimpse, k, focus, kind),
             loading_figure.draw_glimpse(session.data, glimpse.rows, glimpse.scores, [view.x, view.y]),
         )
 
 
 def _moved(session: Session, glimpse: Glimpse, view: score_figure.View, focus: Any) -> Patch:
-    """New coordinates; nothing else is sent."""
+    """New coordinates and names of axes; nothing else is sent."""
     patch = Patch()
     signs = session.signs(glimpse.scores, glimpse.rows)
     for name, numbers in score_figure.coordinates(glimpse.scores, view).items():
@@ -112,6 +125,9 @@ def _moved(session: Session, glimpse: Glimpse, view: score_figure.View, focus: A
     frame = patch["layout"]["scene"] if view.space and view.webgl else patch["layout"]
     for name, at in zip("xyz" if view.space and view.webgl else "xy", (view.x, view.y, view.z), strict=False):
         frame[f"{name}axis"]["autorange"] = score_figure.direction(signs, at)
+        if at < len(glimpse.shares):
+            share = percent(glimpse.shares[at] / 100)
+            frame[f"{name}axis"]["title"]["text"] = f"component {at + 1} ({share} of variance)"
     return patch
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from gramian.plots.style import COLOURS, INK, MUTED
 from gramian.results import Array
 
-__all__ = ["COLOURS", "INK", "MUTED", "axis", "layout", "message", "packed"]
+__all__ = ["COLOURS", "INK", "MUTED", "axis", "keyed", "layout", "message", "packed"]
 
 Figure = dict[str, Any]
 GRID = "#e8eaed"
@@ -44,6 +44,20 @@ def layout(**more: Any) -> dict[str, Any]:
         "modebar": {"bgcolor": "rgba(0,0,0,0)", "color": "#8a9099", "activecolor": INK, "orientation": "v"},
         **more,
     }
+
+
+def keyed(
+    traces: list[dict[str, Any]], across: dict[str, Any], up: dict[str, Any], *, left: int = 58, **more: Any
+) -> Figure:
+    """A picture with its key in one line above: a legend of plotly.js would be broken into lines that lie on bars."""
+    shown = [trace for trace in traces if trace.get("showlegend", True)]
+    words = [
+        f'<span style="color:{(one.get("marker") or one["line"])["color"]}">■</span> {one["name"]}' for one in shown
+    ]
+    place = {"x": 0, "xref": "paper", "xanchor": "left", "xshift": 10 - left, "y": 1, "yref": "paper", "yshift": 6}
+    key = {**place, "text": "   ".join(words), "yanchor": "bottom", "showarrow": False, "font": {"size": 11}}
+    edge = {"l": left, "r": 14, "t": 30, "b": 44, "autoexpand": False}
+    return {"data": traces, "layout": layout(xaxis=across, yaxis=up, annotations=[key], margin=edge, **more)}
 
 
 def message(text: str) -> Figure:

@@ -6,8 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gramian.charts.palette import DIVERGING
 from gramian.explore.figures.base import Figure, layout, packed
 from gramian.results import Array
+
+#: The colours of all other pictures for numbers about zero.
+RED_BLUE = [[at / (len(DIVERGING) - 1), shade] for at, shade in enumerate(DIVERGING)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +60,7 @@ def tiles(pictures: list[Picture], across: int = 4) -> Figure:
                 "yaxis": f"y{end}",
                 "zmin": low,
                 "zmax": size,
-                "colorscale": "RdBu" if one.diverging else [[0, "#ffffff"], [1, "#222222"]],
+                "colorscale": RED_BLUE if one.diverging else [[0, "#ffffff"], [1, "#222222"]],
                 "showscale": False,
                 "hovertemplate": "%{z:.3g}<extra></extra>",
             }

@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 
 from gramian.explore.datasets import Dataset
-from gramian.explore.figures.base import COLOURS, Figure, axis, layout, message
+from gramian.explore.figures import bars
+from gramian.explore.figures.base import COLOURS, Figure, axis, keyed, message
 from gramian.explore.figures.pixels import picture, tiles
 from gramian.results import Array
 
-#: Rows of a plane that are rebuilt, neighbours that are drawn, columns that fit beside each other.
-PLANE, NEIGHBOURS, WIDEST = 300, 6, 30
+#: Rows of a plane that are rebuilt, neighbours that are drawn.
+PLANE, NEIGHBOURS = 300, 6
 NO_WAY = "This method has no way back to rows."
 
 
@@ -59,8 +60,7 @@ def _plane(data: Dataset, rebuilt: Array | None) -> Figure:
         moved = {**dots, "name": "rebuilt", "x": rebuilt[:, 0].tolist(), "y": rebuilt[:, 1].tolist()}
         traces.append({**moved, "marker": {"color": COLOURS[1], "size": 5}})
     names = data.table.columns
-    frame = _frame(axis(names[0]), axis(names[1], scaleanchor="x"))
-    return {"data": traces, "layout": frame}
+    return keyed(traces, axis(names[0]), axis(names[1], scaleanchor="x"))
 
 
 def _curve(data: Dataset, row: int, neighbours: list[int], rebuilt: Array | None) -> Figure:
@@ -70,11 +70,12 @@ def _curve(data: Dataset, row: int, neighbours: list[int], rebuilt: Array | None
         style = {"color": colour, "width": width, **more}
         return {"type": "scatter", "mode": "lines", "name": name, "x": names, "y": values.tolist(), "line": style}
 
-    traces = [line(data.X[at], f"near: {data.names[at]}", "#c3c8d0", 1) for at in neighbours[:NEIGHBOURS]]
+    near = [line(data.X[at], "rows near it", "#c3c8d0", 1) for at in neighbours[:NEIGHBOURS]]
+    traces = [{**one, "showlegend": at == 0, "hoverinfo": "skip"} for at, one in enumerate(near)]
     traces.append(line(data.X[row], f"row {data.names[row]}", COLOURS[0], 2.5))
     if rebuilt is not None:
         traces.append(line(rebuilt[0], "rebuilt", COLOURS[1], 2, dash="dot"))
-    return {"data": traces, "layout": _frame(axis("", type="category", nticks=10), axis("value"))}
+    return keyed(traces, axis("", type="category", nticks=6), axis("value"))
 
 
 def _bars(
@@ -84,23 +85,12 @@ def _bars(
     sample = X[:: max(1, len(X) // 20_000)]
     mean, spread = sample.mean(axis=0), sample.std(axis=0)
     spread = np.where(spread > 0, spread, 1.0)
-    here = (X[row] - mean) / spread
-    order = np.sort(np.argsort(-np.abs(here), kind="stable")[:WIDEST])
-    names = [columns[at] for at in order]
-
-    def bars(values: Array, name: str, colour: str) -> dict[str, Any]:
-        return {"type": "bar", "name": name, "x": names, "y": values[order].tolist(), "marker": {"color": colour}}
-
-    traces = [bars(here, f"row {name}", COLOURS[0])]
+    numbers = {f"row {name}": X[row]}
     if rebuilt is not None:
-        traces.append(bars((rebuilt[0] - mean) / spread, twin, COLOURS[1]))
-    return {"data": traces, "layout": _frame(axis("", type="category", tickangle=35), axis("deviations from the mean"))}
-
-
-def _frame(across: dict[str, Any], up: dict[str, Any]) -> dict[str, Any]:
-    key = {"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0}
-    edge = {"l": 58, "r": 12, "t": 30, "b": 76}
-    return layout(xaxis=across, yaxis=up, showlegend=True, legend=key, margin=edge, barmode="group", bargap=0.3)
+        numbers[twin] = rebuilt[0]
+    return bars.draw(
+        columns, {word: (values - mean) / spread for word, values in numbers.items()}, "deviations from the mean"
+    )
 
 
 def _gaps(values: Array) -> list[float | None]:

@@ -170,11 +170,14 @@ def _frame(data: Dataset, cloud: Cloud, view: View) -> dict[str, Any]:
     across, up = ({"autorange": direction(cloud.signs, at)} for at in (view.x, view.y))
     if cloud.second is None:
         return layout(**more, xaxis=axis(titles[0], **across), yaxis=axis(titles[1], **up))
+    # On a narrow page each view has half of little: what a pair holds goes into a second line.
+    below = titles[0].replace(" (", "<br>(")
+    more["margin"] = {**more["margin"], "b": 60}
     return layout(
         **more,
-        xaxis=axis(f"first view, {titles[0]}", domain=[0, 0.46], **across),
+        xaxis=axis(f"first view, {below}", domain=[0, 0.46], **across),
         yaxis=axis(titles[1], **up),
-        xaxis2=axis(f"second view, {titles[0]}", domain=[0.54, 1], anchor="y2", **across),
+        xaxis2=axis(f"second view, {below}", domain=[0.54, 1], anchor="y2", **across),
         yaxis2=axis("", anchor="x2", **up),
     )
 

@@ -36,7 +36,8 @@ def draw(spectrum: Array, measure: str, k: int) -> Figure:
     said = {"x": k + 0.65, "y": 1, "yref": "paper", "yanchor": "top", "xanchor": "left", "showarrow": False}
     if k > len(spectrum) * 0.6:
         said |= {"x": k + 0.35, "xanchor": "right"}
-    ticks = {"dtick": max(1, len(spectrum) // 10), "range": [0.3, len(spectrum) + 0.9], "fixedrange": True}
+    step = -(-len(spectrum) // 10)
+    ticks = {"tick0": step, "dtick": step, "tickangle": 0, "range": [0.3, len(spectrum) + 0.9], "fixedrange": True}
     frame = layout(
         xaxis=axis("component", **ticks),
         yaxis=axis(measure, fixedrange=True, rangemode="tozero"),

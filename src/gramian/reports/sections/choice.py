@@ -44,7 +44,7 @@ def choice(subject: Subject) -> Section | None:
 
 def _pictures(subject: Subject) -> list[Any]:
     model, X, y = subject.model, subject.X, subject.y
-    fitted = X if subject.of_the_fit and subject.affordable else None
+    fitted = X if subject.of_the_fit and subject.affordable and subject.countable else None
     if hasattr(subject.estimator, "correlations_"):
         both = (fitted, y) if fitted is not None and y is not None else (None, None)
         chart = asked(charts.correlations, model, *both) or asked(charts.correlations, model)

@@ -33,7 +33,7 @@ def diagnostics(subject: Subject) -> Section | None:
 
 
 def _outliers(subject: Subject) -> list[Any]:
-    if subject.X is None:
+    if subject.X is None or subject.gaps:  # what is missing lies nowhere
         return []
     chart = asked(charts.outliers, subject.model, subject.X, names=subject.names, many=MANY)
     if chart is None:

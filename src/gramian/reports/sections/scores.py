@@ -67,12 +67,10 @@ def _mapped(subject: Subject) -> Section | None:
     if len(subject.columns) == 2 and classes:
         chart = asked(charts.regions, subject.model, subject.X, subject.y if subject.classifies else None, many=MANY)
         return None if chart is None else Section("The plane", (), [regions_picture(chart)])
-    if sp.issparse(subject.X):
+    if sp.issparse(subject.X) or min(np.shape(subject.X)) < 2:
         return None
     table = np.asarray(subject.X, dtype=np.float64)
-    plane = asked(PCA(2, scale=True).fit, table)
-    if plane is None:
-        return None
+    plane = PCA(2, scale=True).fit(table)
     shown = _colour(subject)
     if subject.name == "KernelKMeans" and subject.predictions is not None:
         shown = np.array([f"cluster {place}" for place in subject.predictions])
