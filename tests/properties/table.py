@@ -95,6 +95,12 @@ _ISOTROPIC = dict.fromkeys(
     "the kernel has one width for all columns, so that their units weigh them",
 )
 _NO_WEIGHTS = "fit takes no sample_weight"
+_NOT_SPARSE = {
+    "ICA": "sparse rows are refused: whitening fills them",
+    "ICA all": "sparse rows are refused: whitening fills them",
+    "Standardizer": "sparse rows are refused: centring fills them",
+    "KernelPCA landmarks": "landmarks of dense rows move to means, sparse ones stay rows",
+}
 EXEMPT: dict[str, dict[str, str]] = {
     "row order": {"KernelPCA landmarks": "which rows become landmarks is drawn by their place"},
     "column order": {
@@ -128,10 +134,6 @@ EXEMPT: dict[str, dict[str, str]] = {
         ["KernelRidge", "KernelSVC", "KernelKNNClassifier", "KernelKNNRegressor", "KernelPrototypeClassifier"],
         "it predicts for new rows: there is neither fit_transform nor fit_predict",
     ),
-    "sparse": {
-        "ICA": "sparse rows are refused: whitening fills them",
-        "ICA all": "sparse rows are refused: whitening fills them",
-        "Standardizer": "sparse rows are refused: centring fills them",
-        "KernelPCA landmarks": "landmarks of dense rows move to means, sparse ones stay rows",
-    },
+    "sparse": _NOT_SPARSE,
+    "sparse origin": _NOT_SPARSE,
 }

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from .laws import fit_and_answer, law, same
+from .laws import EPS, fit_and_answer, law, same
 from .table import ESTIMATORS, EXEMPT
 
 
@@ -44,3 +44,12 @@ def test_sparse(case, sample):
     X, Z = (np.where(np.abs(A) < 0.3 * np.abs(A).mean(), 0.0, A) for A in (X, Z))
     found = fit_and_answer(case, sp.csr_array(X), y, sp.csr_array(Z))
     same(found, fit_and_answer(case, X, y, Z), case.exact)
+
+
+@law("sparse origin")
+def test_sparse_far_from_the_origin(case, sample):
+    """Sums of squares of sparse rows are centred at their end; columns far away must not cancel for it."""
+    X, Z, y = sample.for_case(case)
+    lost = 1e6 * EPS / X.std(axis=0).min()
+    found = fit_and_answer(case, sp.csr_array(X + 1e6), y, sp.csr_array(Z + 1e6))
+    same(found, fit_and_answer(case, X + 1e6, y, Z + 1e6), case.exact + 100 * lost)
