@@ -10,12 +10,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from gramian.kernels.pairwise import FAR
 from gramian.operators.tiles import Meter, row_blocks, run, share, threads_for
 from gramian.results import Array
-
-#: Squared mean, in variances, from which on a column of sparse rows counts as far from the origin: one with more than a
-#: hundredth of zeros never does.
-FAR = 100.0
 
 
 @dataclass(frozen=True)
