@@ -140,9 +140,20 @@ def resolve_weighted(kernel: Kernel, X: Any, weights: Array | None) -> Kernel:
         return kernel.resolve(rows)
     mean, share = column_means(rows, w), w / w.sum()
     if sp.issparse(rows):
-        variance = np.maximum(np.asarray(rows.multiply(rows).T @ share).ravel() - mean**2, 0.0)
+        variance = _sparse_variances(rows, mean, share)
     else:
         with np.errstate(over="ignore"):
             variance = share @ (rows - mean) ** 2
     deviation = np.sqrt(variance)
     return kernel.resolve(np.stack([mean - deviation, mean + deviation]))
+
+
+def _sparse_variances(X: Any, mean: Array, share: Array) -> Array:
+    """Weighted variances of the columns of CSR rows; squares are formed of what is centred."""
+    X = X.astype(np.float64)  # a copy, whose entries may change
+    X.sum_duplicates()
+    there = np.bincount(X.indices, minlength=X.shape[1])
+    held = np.bincount(X.indices, np.repeat(share, np.diff(X.indptr)), X.shape[1])
+    X.data -= mean[X.indices]
+    away = np.asarray(X.multiply(X).T @ share).ravel()
+    return away + np.where(there < X.shape[0], np.maximum(1 - held, 0.0), 0.0) * mean**2

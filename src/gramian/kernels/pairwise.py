@@ -24,6 +24,9 @@ from gramian.config import format_bytes, memory_budget
 from gramian.results import Array
 
 Rows = Any  # a 2-d float array or a CSR matrix
+#: Squared mean, in variances, from which on a column of sparse rows counts as far from the origin: it has next to no
+#: zeros then.
+FAR = 100.0
 
 
 class Pairs(ABC):
@@ -181,7 +184,11 @@ def _at_least(X: Rows, Y: Rows, dtype: Any) -> tuple[Rows, Rows]:
 def _centre(X: Rows, Y: Rows) -> tuple[Rows, Rows]:
     # Distances do not see a shift, rounding does: far from the origin the three terms cancel.
     if sp.issparse(X) or sp.issparse(Y):
-        return X, Y
+        mean = _far_means(X, Y)
+        if not mean.any():
+            return X, Y
+        Yc = _moved(Y, mean)
+        return (Yc if X is Y else _moved(X, mean)), Yc
     with np.errstate(over="ignore", invalid="ignore"):
         mean = Y.mean(axis=0, dtype=np.float64)
     if not np.isfinite(mean).all():
@@ -189,6 +196,27 @@ def _centre(X: Rows, Y: Rows) -> tuple[Rows, Rows]:
     mean = mean.astype(Y.dtype)
     Yc = Y - mean
     return (Yc if X is Y else X - mean), Yc
+
+
+def _far_means(X: Rows, Y: Rows) -> Array:
+    """Means of the columns of Y that lie far from the origin, 0 for all where rows would lose zeros by a shift."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean = np.asarray(Y.sum(axis=0), dtype=np.float64).ravel() / max(1, Y.shape[0])
+        squares = (Y.multiply(Y) if sp.issparse(Y) else Y * Y).sum(axis=0)
+        far = np.asarray(squares).ravel() / max(1, Y.shape[0]) < (1 + 1 / FAR) * mean**2
+    for Z in (X,) if X is Y else (X, Y):
+        if sp.issparse(Z) and far.any():
+            far &= 2 * np.bincount(Z.indices, minlength=Z.shape[1]) > Z.shape[0]
+    return np.where(far, mean, 0.0).astype(Y.dtype)
+
+
+def _moved(X: Rows, shift: Array) -> Rows:
+    """Rows less a shift of a few columns; CSR rows stay such."""
+    if not sp.issparse(X):
+        return X - shift
+    (n, d), at = X.shape, np.flatnonzero(shift)
+    every = (np.tile(shift[at], n), np.tile(at, n), np.arange(n + 1) * len(at))
+    return X - sp.csr_array(every, shape=(n, d))
 
 
 def _append(X: Rows, first: Array, second: Array, dtype: Any) -> Rows:

@@ -18,11 +18,21 @@ def scale_width(X: Rows) -> float:
     As in scikit-learn's SVC the variance is that of all entries together; 1 if they are all equal.
     """
     with np.errstate(over="ignore", invalid="ignore"):
-        variance = X.multiply(X).mean() - X.mean() ** 2 if sp.issparse(X) else X.var(dtype=np.float64)
+        variance = _sparse_variance(X) if sp.issparse(X) else X.var(dtype=np.float64)
     if not np.isfinite(variance):  # squares overflow, the width does not
         unit = float(abs(X).max())
         return unit * scale_width(X / unit)
     return float(np.sqrt(X.shape[1] * variance)) if variance > 0 else float(np.sqrt(X.shape[1]))
+
+
+def _sparse_variance(X: Rows) -> float:
+    """Variance of all entries, zeros included; squares are formed of what is centred, so that nothing cancels."""
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    mean, size = X.mean(dtype=np.float64), X.shape[0] * X.shape[1]
+    away = X.data - mean
+    return float((away @ away + (size - len(away)) * mean**2) / size)
 
 
 def median_width(X: Rows, metric: str = "euclidean") -> float:

@@ -97,8 +97,7 @@ def compress(X: Any, Y: Any, weights: Array | None = None) -> Compressed:
     """
     if not are_few(X.shape[0], X.shape[1] + Y.shape[1]):
         moments = moments_of(X, weights, beside=Y)
-        blurred = (sp.issparse(X) or sp.issparse(Y)) and _far_from_origin(moments)
-        factored = None if blurred else from_moments(moments, X.shape[1], careful=True)
+        factored = from_moments(moments, X.shape[1], careful=True)
         if factored is not None:
             return factored
     return from_rows(X, Y, weights)
@@ -107,12 +106,6 @@ def compress(X: Any, Y: Any, weights: Array | None = None) -> Compressed:
 def are_few(n: int, columns: int) -> bool:
     """Whether n rows are so few that they need no compression."""
     return n <= columns
-
-
-def _far_from_origin(moments: Moments) -> bool:
-    """Whether sums over sparse rows, which are centred at their end, have left few digits to some column."""
-    with np.errstate(over="ignore"):
-        return bool((moments.weight * moments.mean**2 > 1e6 * np.diag(moments.scatter)).any())
 
 
 def from_moments(moments: Moments, d: int, *, careful: bool = False) -> Compressed | None:

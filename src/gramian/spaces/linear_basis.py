@@ -71,7 +71,7 @@ def finished(
     return LinearBasis(
         singular=singular,
         shares=values / total if total > 0 else np.zeros(k),
-        column_variances=column_squares / (rest["n"] - 1) * unit**2,
+        column_variances=column_squares / (rest["n"] - 1) * unit * unit,  # the square alone may overflow
         squared_variances=float(squared) if np.isfinite(squared) else None,
         directions=V * orient(V),
         **rest,
@@ -99,9 +99,9 @@ def _check_range(singular: Array, values: Array, n: float) -> None:
     if not len(values) or values[0] == 0:
         return
     with np.errstate(over="ignore", under="ignore"):
-        variance = (singular[0] / np.sqrt(n - 1)) ** 2
-    if not np.finfo(np.float64).tiny < variance < np.inf:
-        word, remedy = ("overflow", "Divide") if variance > 1 else ("underflow", "Multiply")
+        square = singular[0] ** 2
+    if not np.finfo(np.float64).tiny * (n - 1) < square < np.inf:  # a sum over rows, which must be finite too
+        word, remedy = ("overflow", "Divide") if square > 1 else ("underflow", "Multiply")
         raise ValueError(
             f"the variances of X {word} double precision (largest singular value {singular[0]:.1e}). "
             f"{remedy} X by a constant, or use scale=True."
