@@ -8,7 +8,7 @@ DOCS := $(VENV)/.docs
 BROWSER := $(VENV)/.browser
 FLOOR := .venv-floor
 
-.PHONY: help demo test test-slow test-browser test-floor lint format docs bench bench-scale bench-cluster bench-mnist bench-explore clean
+.PHONY: help demo test test-slow test-browser test-floor mutants coverage lint format docs bench bench-scale bench-cluster bench-mnist bench-explore clean
 
 help:
 	@echo "make demo       install, then kernel PCA of the digits: scores and pictures in demo/"
@@ -16,6 +16,8 @@ help:
 	@echo "make test-slow  the tests that take longer"
 	@echo "make test-browser  the report and the explorer in chromium (installed from Debian's packages if missing)"
 	@echo "make test-floor  the tests, but docs and examples, with the oldest versions that are promised (floor.txt)"
+	@echo "make mutants    small slips put into four modules: how many do the tests notice? (minutes)"
+	@echo "make coverage   which lines the tests do not run; under 95 % is an error"
 	@echo "make lint       style, types, import layers"
 	@echo "make docs       these pages as HTML, in docs/_build/html (offline; warnings are errors)"
 	@echo "make bench      gramian and its peers on the same data: a table of ratios"
@@ -60,6 +62,15 @@ test-floor: $(FLOOR)/.ready
 		--deselect "tests/cli/test_golden.py::test_output_is_as_it_was[meats_doctor-json]" \
 		--deselect "tests/cli/test_golden.py::test_output_is_as_it_was[meats_report-json]" $(ARGS)
 
+mutants: $(READY)
+	$(BIN)/python tools/mutants.py $(ARGS)
+
+# Two tests measure processes that coverage itself burdens: the time of an import, and a disk without room for its data.
+coverage: $(READY)
+	$(BIN)/python -m pytest -n auto --dist worksteal -m "not slow and not browser" --cov --cov-report=term-missing \
+		--deselect tests/meta/test_package.py::test_importing_gramian_adds_at_most_a_third_of_a_second_to_scikit_learn \
+		--deselect tests/cli/test_surroundings.py::test_a_disk_that_is_full_keeps_the_old_files $(ARGS)
+
 lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -99,4 +110,4 @@ bench-explore: $(BROWSER)
 	$(BIN)/python -m benchmarks.explore
 
 clean:
-	rm -rf $(VENV) $(FLOOR) demo .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis docs/_build docs/lessons docs/gallery docs/api/generated docs/sg_execution_times.rst
+	rm -rf $(VENV) $(FLOOR) demo .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage .coverage.* docs/_build docs/lessons docs/gallery docs/api/generated docs/sg_execution_times.rst

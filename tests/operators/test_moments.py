@@ -7,6 +7,7 @@ from numpy.testing import assert_allclose
 
 import gramian
 from gramian.operators import Moments, moments_of
+from gramian.operators.moments import Accumulator
 
 
 def two_pass(X, weights=None):
@@ -90,3 +91,84 @@ def test_two_views_give_their_own_moments_and_the_cross_scatter(rng, storage, we
     w = np.ones(3000) if weights is None else weights
     expected = (X - w @ X / w.sum()).T @ (w[:, None] * (Y - w @ Y / w.sum()))
     assert_allclose(cross, expected, atol=1e-9)
+
+
+def test_what_is_made_of_moments_is_what_is_made_of_rows(rng):
+    X, w = rng.standard_normal((300, 4)) + 3, rng.random(300)
+    found = moments_of(X, w)
+    assert_allclose(found.about_origin(), X.T @ (w[:, None] * X), rtol=1e-12)
+    assert_allclose(found.covariance(), np.cov(X.T, aweights=w, ddof=0), atol=1e-13)
+    assert found.d == 4
+    assert found.__sizeof__() == found.scatter.nbytes + found.pilot.nbytes + np.asarray(found.offset).nbytes
+
+
+def test_a_mean_in_one_part_has_views_too():
+    first, second, cross = Moments(2.0, np.array([1.0, 2.0, 3.0]), np.arange(9.0).reshape(3, 3)).views(1)
+    assert (first.mean.tolist(), second.mean.tolist()) == ([1.0], [2.0, 3.0])
+    assert (first.scatter.tolist(), second.scatter.tolist()) == ([[0.0]], [[4.0, 5.0], [7.0, 8.0]])
+    assert cross.tolist() == [[1.0, 2.0]]
+    assert first.weight == second.weight == 2.0
+
+
+@pytest.mark.parametrize("storage", [np.asarray, sp.csr_array])
+def test_rows_without_weight_add_nothing(rng, storage):
+    X = rng.standard_normal((50, 3)) + 9
+    nothing, something = moments_of(storage(X), np.zeros(50)), moments_of(X)
+    assert (nothing.weight, nothing.mean.shape, nothing.scatter.tolist()) == (0.0, (3,), np.zeros((3, 3)).tolist())
+    assert nothing + something is something
+    assert something + nothing is something
+
+
+def test_a_sparse_view_may_stand_beside_a_dense_one(rng):
+    X, Y = rng.standard_normal((80, 3)), rng.standard_normal((80, 2)) + 1
+    assert_same(moments_of(X, beside=sp.csr_array(Y)), moments_of(np.hstack([X, Y])), 1e-13)
+
+
+@pytest.mark.parametrize("storage", [np.asarray, sp.csr_array])
+def test_a_single_row_is_its_own_mean(storage):
+    found = moments_of(storage(np.array([[4.0, -2.0]])))
+    assert (found.weight, found.mean.tolist(), found.scatter.tolist()) == (1.0, [4.0, -2.0], [[0.0, 0.0], [0.0, 0.0]])
+
+
+@pytest.mark.parametrize("shift", [0.0, 100.0])
+@pytest.mark.parametrize("sizes", [[1] * 12, [1, 0, 700, 3], [5000, 1, 9000]])
+def test_blocks_of_any_size_add_up(rng, shift, sizes):
+    X, Y = rng.standard_normal((sum(sizes), 3)) + shift, rng.standard_normal((sum(sizes), 2)).astype(np.float32)
+    w = rng.random(sum(sizes))
+    for weights in (None, w):
+        total = Accumulator(5)
+        for part in np.split(np.arange(sum(sizes)), np.cumsum(sizes)[:-1]):
+            if len(part):
+                assert total.add([X[part], Y[part]], None if weights is None else weights[part]) is True
+        mean, scatter = two_pass(np.hstack([X, Y]), weights)
+        found = total.moments()
+        assert found.weight == pytest.approx(sum(sizes) if weights is None else w.sum(), rel=1e-13)
+        assert_allclose(found.mean, mean, rtol=1e-12, atol=1e-12)
+        assert_allclose(found.scatter, scatter, atol=1e-10 * max(1.0, np.abs(scatter).max()))
+
+
+def test_sums_that_overflow_are_told(rng):
+    total = Accumulator(1)
+    assert total.add([np.full((10, 1), 1.0)]) is True
+    assert total.add([np.full((10, 1), 1.7e308)]) is False
+
+
+@pytest.mark.parametrize(("mean", "pilot"), [(0.9, 0.0), (1.0, 0.0), (1.1, 1.1), (-0.9, 0.0), (-1.1, -1.1), (9.0, 9.0)])
+def test_rows_are_shifted_if_the_origin_is_over_a_deviation_away(mean, pilot):
+    X = mean + np.array([[1.0], [-1.0]] * 50)
+    for beside in (None, np.zeros((100, 0))):
+        assert_allclose(moments_of(X, beside=beside).pilot, [pilot], rtol=1e-12)
+
+
+@pytest.mark.parametrize("side", [1, -1])
+@pytest.mark.parametrize("weights", [None, 1.0, 0.5])
+@pytest.mark.parametrize(
+    ("rows", "aside", "begins"),
+    [(9, 2.82, False), (9, 2.835, True), (36, 2.23, False), (36, 2.24, True), (2000, 2.0, False), (2000, 2.01, True)],
+)
+def test_rows_two_deviations_aside_begin_a_new_group_and_few_rows_a_little_further(rows, aside, begins, weights, side):
+    with gramian.config(threads=1):
+        total = Accumulator(1)
+        for X in (np.array([[1.0], [-1.0]] * 500), np.full((rows, 1), side * aside)):
+            total.add([X], None if weights is None else np.full(len(X), weights))
+    assert len(total.hands[0].finished) == begins
