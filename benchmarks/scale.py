@@ -10,12 +10,12 @@ rank 200 leaves 3.9e-3, which is 0.37 of uniform landmarks' 0.0104, so that a qu
 pivoted ones leave 5.8e-3, 1.5 times the best. Eigenvalues are those of the features of all tiny rows and 700 others,
 which leave 1.4e-6 of the trace.
 
-So is what can be gained on the clock. Of 200,000 rows and 1,000 landmarks the peer takes 6e11 floating-point operations,
-4e11 to map rows and 2e11 for their scatter; the scatter alone is left here, since it is mapped in place of the rows. At
-the 190 to 230 GFlop/s that two threads of single-precision BLAS reach on this machine that is 0.9 to 1.1 s of the 1.5 to
-1.9 s which four times the peer's speed would leave; kernel values take 0.15 s, directions taken out so that single
-precision keeps its digits 0.25 s, landmarks 0.45 s (0.2 s for uniform ones), sums and small matrices 0.3 s. In double
-precision the peer pays for twice the bytes as well.
+So is what can be gained on the clock. Of 200,000 rows and 1,000 landmarks the peer takes 6e11 floating-point
+operations, 4e11 to map rows and 2e11 for their scatter; the scatter alone is left here, since it is mapped in place
+of the rows. At the 190 to 230 GFlop/s that two threads of single-precision BLAS reach on this machine that is 0.9 to
+1.1 s of the 1.5 to 1.9 s which four times the peer's speed would leave; kernel values take 0.15 s, directions taken
+out so that single precision keeps its digits 0.25 s, landmarks 0.45 s (0.2 s for uniform ones), sums and small
+matrices 0.3 s. In double precision the peer pays for twice the bytes as well.
 """
 
 from __future__ import annotations
