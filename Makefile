@@ -16,7 +16,7 @@ help:
 	@echo "make test-slow  the tests that take longer"
 	@echo "make test-browser  the report and the explorer in chromium (installed from Debian's packages if missing)"
 	@echo "make test-floor  the tests, but docs and examples, with the oldest versions that are promised (floor.txt)"
-	@echo "make lint       style, types, import layers"
+	@echo "make lint       style, types, import layers, calls that are not safe"
 	@echo "make docs       these pages as HTML, in docs/_build/html (offline; warnings are errors)"
 	@echo "make bench      gramian and its peers on the same data: a table of ratios"
 	@echo "make bench-scale  a million rows through landmarks, and how good they are"
@@ -61,6 +61,7 @@ lint: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/bandit -q -c pyproject.toml -r src
 
 format: $(READY)
 	$(BIN)/ruff check --fix .
