@@ -18,7 +18,7 @@ help:
 	@echo "make test-floor  the tests, but docs and examples, with the oldest versions that are promised (floor.txt)"
 	@echo "make mutants    small slips put into four modules: how many do the tests notice? (minutes)"
 	@echo "make coverage   which lines the tests do not run; under 95 % is an error"
-	@echo "make lint       style, types, import layers"
+	@echo "make lint       style, types, import layers, calls that are not safe"
 	@echo "make docs       these pages as HTML, in docs/_build/html (offline; warnings are errors)"
 	@echo "make bench      gramian and its peers on the same data: a table of ratios"
 	@echo "make bench-scale  a million rows through landmarks, and how good they are"
@@ -76,6 +76,7 @@ lint: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/bandit -q -c pyproject.toml -r src
 
 format: $(READY)
 	$(BIN)/ruff check --fix .

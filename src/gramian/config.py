@@ -17,6 +17,8 @@ from typing import Any
 
 from threadpoolctl import ThreadpoolController
 
+from gramian.surroundings import free_memory, processors
+
 UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 UNITS |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
 
@@ -68,9 +70,11 @@ class config:
     ----------
     memory : int or str, optional
         Bytes that a computation may use beside the data: ``2_000_000_000``, ``"2GB"``, ``"512MiB"``.
-        Until it is set: half of what is free when the question comes up.
+        Until it is set: half of what is free when the question comes up, on the machine, in the container
+        (control groups) and within the limits of the process (``ulimit -v``, ``ulimit -d``).
     threads : int, optional
-        Worker threads. Until it is set: the processors this process may use.
+        Worker threads. Until it is set: the processors this process may use, by its affinity, the quota of its
+        container, and ``OMP_NUM_THREADS`` or ``LOKY_MAX_CPU_COUNT``, which joblib and dask set for their workers.
     progress : callable, optional
         Called now and then during long work, from the calling thread, with a ``Progress``: task, done, expected,
         seconds.
@@ -137,20 +141,7 @@ def thread_count() -> int:
     """Worker threads a computation may use."""
     if getattr(_here, "alone", False):
         return 1
-    return _settings.threads if _settings.threads is not None else len(os.sched_getaffinity(0))
-
-
-def free_memory() -> int:
-    """Bytes the operating system can still give, as the container or machine sees it."""
-    free = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_AVPHYS_PAGES")
-    try:
-        with open("/proc/meminfo", encoding="ascii") as lines:
-            for line in lines:
-                if line.startswith("MemAvailable:"):  # also counts what caches would give back
-                    free = int(line.split()[1]) * 1024
-    except OSError:
-        return free
-    return free
+    return _settings.threads if _settings.threads is not None else processors()
 
 
 def parse_bytes(text: int | str) -> int:

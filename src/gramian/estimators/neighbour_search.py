@@ -158,7 +158,7 @@ class KernelNeighbours(KernelInput, BaseEstimator):
 
     def _project(self, rows: Any, own: bool) -> tuple[Array, Array]:
         """Mapped rows, and their squared distances from the span of the landmarks, which all neighbours share."""
-        assert self.features_ is not None  # for the type checker, who asks has landmarks  # nosec B101
+        assert self.features_ is not None  # for the type checker, who asks has landmarks
         F = self._mapped if own else mapped_rows(None, self.features_, rows)[0]
         whole = self.features_.kernel.diagonal(rows)
         rest = whole - np.einsum("ij,ij->i", F, F)

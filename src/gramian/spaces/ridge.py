@@ -77,7 +77,7 @@ class RidgeSpace:
             elif self.primal is not None:
                 fit = self.primal.fit(ridge, self.reason).times(self.units)
             else:
-                assert self.dual is not None  # for the type checker, one of the three is there  # nosec B101
+                assert self.dual is not None  # for the type checker, one of the three is there
                 fit = self.dual.fit(ridge, self.solver, rng).times(self.units)
         _refuse_overflow(fit.dual, fit.offsets, fit.left_out)
         return fit
@@ -89,7 +89,7 @@ class RidgeSpace:
     def path(self, ridges: Array | None) -> RidgeCurve:
         """Fit a path of ridges (a usual one if None) from one eigendecomposition."""
         form = self.primal or self.dual
-        assert form is not None  # for the type checker, landmarks were refused before  # nosec B101
+        assert form is not None  # for the type checker, landmarks were refused before
         with np.errstate(over="ignore", invalid="ignore"):
             curve = form.path(ridges).times(self.units)
         _refuse_overflow(curve.dual, curve.offsets, curve.left_out)

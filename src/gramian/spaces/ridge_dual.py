@@ -133,7 +133,7 @@ class DualRidge:
             dual, offsets, function = self._read(found.solution)
             duals.append(dual)
             constants.append(offsets)
-            assert found.deleted is not None  # for the type checker, squares were given  # nosec B101
+            assert found.deleted is not None  # for the type checker, squares were given
             left_out.append(self._left_out(found.deleted, function))
         return RidgeCurve(ridges, np.stack(duals), np.stack(constants), np.stack(left_out))
 
