@@ -102,7 +102,7 @@ def same(found, expected, tolerance):
         np.testing.assert_allclose(other, value, rtol=0, atol=tolerance * size, err_msg=name)
 
 
-def law(name, examples=5, given_by=samples):
+def law(name, examples=4, given_by=samples):
     """Make a test of a law of every estimator; of those exempt from it, that they need to be."""
 
     def make(check):

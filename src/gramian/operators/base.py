@@ -26,6 +26,11 @@ class Operator(ABC):
     positive: bool
     narrow_pays: bool = False
 
+    @property
+    def rounding(self) -> float:
+        """Absolute rounding of the spectrum where it is more than that of the largest eigenvalue."""
+        return 0.0
+
     @abstractmethod
     def __matmul__(self, V: Array) -> Array:
         """Return the product with an n x k block of vectors."""

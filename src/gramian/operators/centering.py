@@ -86,6 +86,11 @@ class Centred(Operator):
         """Trace of the centred matrix."""
         return self.centring.trace(self.inner.diagonal())
 
+    @property
+    def rounding(self) -> float:
+        """Some roundings of the entries before centring, however little is left of them after it."""
+        return float(10 * self.n * np.finfo(np.float64).eps * np.abs(self.inner.diagonal()).max(initial=0.0))
+
     def toarray(self) -> Array:
         K = self.inner.toarray()
         self._means = K.mean(axis=1)

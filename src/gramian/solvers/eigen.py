@@ -89,10 +89,10 @@ def arrange(operator: Operator, raw: Raw, k: int, trace: SolverTrace) -> Spectru
     values = raw.values[order]
     met = np.concatenate([values, raw.others])
     null = null_tolerance(operator.n, np.abs(met).max(initial=0.0))
-    if operator.positive:  # what is negative all the same is rounding, and shows its size
-        null = max(null, -float(met.min(initial=0.0)))
     kept = order[: min(k, int((values > null).sum()))]
     negative = met[met < -null]
+    if len(negative) and operator.positive:
+        negative = negative[negative < -operator.rounding]
     V = np.ascontiguousarray(raw.vectors[:, kept])
     image = raw.image[:, kept] if raw.image is not None else operator @ V
     return Spectrum(
