@@ -20,8 +20,6 @@ from gramian.results import Array
 
 #: Rows of a stream whose number is not known: enough for every saving that many rows allow.
 MANY = 10**6
-#: Rows whose mean is the pilot.
-ENOUGH = 256
 
 
 @dataclass(frozen=True)
@@ -143,11 +141,9 @@ class MappedSums:
         if not blocks:
             return
         if not self.hands:
-            some = slice(0, min(blocks[0].stop, ENOUGH))  # any point near the rows will do
-            first = _Sums(self.plans, some.stop, self.dtype, self.pilot)
+            first = _Sums(self.plans, self.tile, self.dtype, self.pilot)
             with np.errstate(over="ignore", invalid="ignore"):
-                first.add([X[some] for X in views], *_both(weights, beside, some))
-            self.pilot = first.sums / first.weight if first.weight else self.pilot
+                self.pilot = first.mean([X[blocks[0]] for X in views], *_both(weights, beside, blocks[0]))
         hands = share(len(blocks), threads_for(len(blocks)))
         while len(self.hands) < len(hands):
             self.hands.append(_Sums(self.plans, self.tile, self.dtype, self.pilot))
@@ -214,23 +210,34 @@ class _Sums:
         self.traces = np.zeros(len(plans))
 
     def add(self, views: list[Any], weights: Array | None, beside: Array | None) -> None:
-        n = views[0].shape[0]
-        A, at = self.A[:n], 0
-        for view, (plan, desk, X) in enumerate(zip(self.plans, self.desks, views, strict=True)):
+        A = self._write(views, beside)
+        for view, (plan, X) in enumerate(zip(self.plans, views, strict=True)):
             own = plan.map.kernel.diagonal(X)
             self.traces[view] += own.sum() if weights is None else weights @ own
+        if weights is not None:
+            A *= np.sqrt(weights.astype(A.dtype))[:, None]
+        self.weight += len(A) if weights is None else float(weights.sum())
+        np.matmul(A.T, A, out=self.product)  # NumPy sees the transpose and computes half
+        self.squares += self.product[:-1, :-1]
+        self.sums += self.product[-1, :-1]
+
+    def mean(self, views: list[Any], weights: Array | None, beside: Array | None) -> Array:
+        """Mean of a block of rows, or where it was seen from if the block has no weight."""
+        A, weight = self._write(views, beside)[:, :-1], views[0].shape[0] if weights is None else float(weights.sum())
+        w = np.ones(len(A)) if weights is None else weights
+        return self.pilot + w.astype(A.dtype) @ A / weight if weight else self.pilot
+
+    def _write(self, views: list[Any], beside: Array | None) -> Array:
+        """A block of rows as it is summed, seen from the pilot."""
+        A, at = self.A[: views[0].shape[0]], 0
+        for plan, desk, X in zip(self.plans, self.desks, views, strict=True):
             part = slice(at, at + plan.width)
             plan.write(desk, X, self.pilot[part].astype(A.dtype), A[:, part])
             at = part.stop
         if beside is not None:
             A[:, at:-1] = beside - self.pilot[at:]
         A[:, -1] = 1.0
-        if weights is not None:
-            A *= np.sqrt(weights.astype(A.dtype))[:, None]
-        self.weight += n if weights is None else float(weights.sum())
-        np.matmul(A.T, A, out=self.product)  # NumPy sees the transpose and computes half
-        self.squares += self.product[:-1, :-1]
-        self.sums += self.product[-1, :-1]
+        return A
 
     def moments(self) -> Moments:
         offset = self.sums / self.weight if self.weight else self.sums

@@ -19,8 +19,9 @@ BEARABLE = {np.dtype(np.float64): 4e-10, np.dtype(np.float32): 1e-3}
 #: One in so many directions is taken out of the kernel values, if they are too badly conditioned as they are; more if
 #: those are not enough.
 TAKEN_OUT = (64, 16)
-#: Rows for each feature below which there is nothing to save.
-FEW = 4
+#: Rows for each feature below which there is nothing to save, and features up to which there is so little that digits
+#: count for more.
+FEW, SMALL = 4, 64
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,7 @@ class Plan:
 def plan_for(map: FeatureMap, n: int, dtype: np.dtype) -> Plan:
     """Return the cheapest plan that keeps the digits of n rows."""
     R = map.root
-    if R is None or n < FEW * map.size:
+    if R is None or n < FEW * map.size or map.size <= SMALL:
         return Plan(map)
     bound = BEARABLE[dtype] / float(np.finfo(np.float32 if dtype == np.float32 else np.float64).eps)
     with one_blas_thread():
@@ -113,6 +114,6 @@ def _leading(R: Array, k: int) -> Array:
 def _largest(times: Callable[[Array], Array], size: int) -> float:
     """Largest eigenvalue of a positive matrix, from below."""
     v = np.cos(np.arange(size))  # the same every time, and no direction is left out
-    for _ in range(12):
+    for _ in range(20):
         v = times(v / np.linalg.norm(v))
     return float(np.linalg.norm(v))
