@@ -43,6 +43,17 @@ class NoChart(TypeError, ValueError):
     """What a chart raises where an estimator, or the rows, cannot give it; all else is a mistake of a caller.
 
     It is both a TypeError (of an estimator) and a ValueError (of rows), so that either may be caught.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from gramian import PCA
+    >>> from gramian.charts import NoChart, reconstructions
+    >>> try:
+    ...     reconstructions(PCA(2).fit(load_iris().data), None)
+    ... except NoChart as reason:
+    ...     print(reason)
+    the reconstructions chart needs rows. Give X=..., the rows to draw.
     """
 
 

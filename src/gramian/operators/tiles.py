@@ -109,6 +109,8 @@ def run(
             raise
         for failure in sorted(failures, key=lambda e: isinstance(e, Stop)):
             raise failure
+        if watch:  # work that was done before anybody looked is told as well
+            watch(meter.done)
         return results  # type: ignore[return-value]
 
 
