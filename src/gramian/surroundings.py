@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 import resource
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
@@ -28,6 +28,20 @@ UNLIMITED = 2**60
 GROUPS, OWN = Path("/sys/fs/cgroup"), Path("/proc/self/cgroup")
 
 
+def allowed(environment: Mapping[str, str]) -> tuple[int, ...]:
+    """Numbers of threads that variables of an environment allow.
+
+    >>> allowed({"OMP_NUM_THREADS": "3,2"}), allowed({"OMP_NUM_THREADS": "many"})
+    ((3,), ())
+    """
+    told = (environment.get(name, "").split(",")[0].strip() for name in SHARES)
+    return tuple(int(value) for value in told if value.isdecimal() and int(value) > 0)
+
+
+#: As this process was started: a cluster that is made later writes variables for its workers here, too.
+ALLOWED = allowed(os.environ)
+
+
 def free_memory() -> int:
     """Bytes that can still be had: the least of what machine, control groups and limits of the process leave."""
     left = [_free_of_machine(), *_free_of_process()]
@@ -37,9 +51,7 @@ def free_memory() -> int:
 
 def processors() -> int:
     """Processors we may use: those we may run on, as far as the container and whoever started us allow."""
-    told = (os.environ.get(name, "").split(",")[0].strip() for name in SHARES)
-    allowed = [int(value) for value in told if value.isdecimal() and int(value) > 0]
-    return min([len(os.sched_getaffinity(0)), *_quotas(GROUPS, OWN), *allowed])
+    return min([len(os.sched_getaffinity(0)), *_quotas(GROUPS, OWN), *ALLOWED])
 
 
 def _free_of_machine() -> int:

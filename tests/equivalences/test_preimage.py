@@ -246,6 +246,6 @@ def test_kernel_pca_takes_noise_off_digits_better_than_pca(noisy_digits, k, nois
 
 def test_the_fixed_point_reports_progress(table):
     model, seen = KernelPCA(3, kernel="rbf(sigma=2)", preimage="fixed_point").fit(table), []
-    with gramian.config(progress=seen.append, memory="100kB"):
+    with gramian.config(progress=seen.append, memory="100kB", threads=2):
         model.inverse_transform(model.transform(table))
     assert {progress.task for progress in seen} == {"pre-images"}

@@ -78,14 +78,23 @@ def test_a_group_over_its_limit_leaves_nothing(container):
 )
 @pytest.mark.parametrize("name", surroundings.SHARES)
 def test_threads_that_the_environment_allows(monkeypatch, name, value, most):
-    for other in surroundings.SHARES:
-        monkeypatch.delenv(other, raising=False)
+    monkeypatch.setattr(surroundings, "ALLOWED", ())
     free = surroundings.processors()
-    monkeypatch.setenv(name, value)
+    monkeypatch.setattr(surroundings, "ALLOWED", surroundings.allowed({name: value}))
     assert surroundings.processors() == (most or free)
     assert thread_count() == (most or free)
     with config(threads=3):
         assert thread_count() == 3  # what is set counts
+
+
+def test_variables_count_as_the_process_was_started_with_them():
+    code = (
+        "import os, gramian; from gramian.config import thread_count; before = thread_count(); "
+        "os.environ['OMP_NUM_THREADS'] = '7'; print(before, thread_count())"
+    )
+    started = {**os.environ, "OMP_NUM_THREADS": "1"}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=started)
+    assert done.stdout.split() == ["1", "1"]
 
 
 @pytest.mark.parametrize("kind", ["RLIMIT_AS", "RLIMIT_DATA"])
