@@ -64,6 +64,16 @@ def test_sparse_equals_dense(rng, route, scale):
     assert_allclose(sparse.transform(X), dense.transform(X.toarray()), atol=1e-6)
 
 
+@pytest.mark.parametrize("shape", [(20, 50), (120, 30)], ids=["wide", "tall"])
+@pytest.mark.parametrize("scale", [False, True])
+@pytest.mark.parametrize("route", ["covariance", "dual", "power", "krylov", "auto"])
+def test_sparse_rows_far_from_the_origin_equal_dense_ones(rng, route, scale, shape):
+    X = rng.standard_normal(shape) * np.linspace(3, 1, shape[1]) + 1e6
+    dense, sparse = (PCA(3, solver=route, scale=scale).fit(Z) for Z in (X, sp.csr_array(X)))
+    assert_allclose(sparse.explained_variance_, dense.explained_variance_, rtol=1e-9)
+    assert_allclose(sparse.mean_, dense.mean_, rtol=1e-15)
+
+
 def test_kernel_pca_with_the_linear_kernel_is_pca(table):
     pca, kernel = PCA(5).fit(table), KernelPCA(5, kernel="linear").fit(table)
     signs = np.sign(np.sum(pca.transform(table) * kernel.transform(table), axis=0))

@@ -13,7 +13,7 @@ from sklearn.utils.validation import column_or_1d
 from gramian.estimators.remote import read_table
 from gramian.estimators.validation import check_weights
 from gramian.kernels import Kernel, as_kernel
-from gramian.operators.centering import column_means
+from gramian.operators.column_sums import column_sums
 from gramian.operators.remote import gathered
 from gramian.operators.remote_table import RemoteTable
 from gramian.results import Array, FitSummary
@@ -138,22 +138,6 @@ def resolve_weighted(kernel: Kernel, X: Any, weights: Array | None) -> Kernel:
     rows, w = (X, weights) if heavy.all() else (X[heavy], weights[heavy])
     if (w == w[0]).all() or "median" in str(kernel):
         return kernel.resolve(rows)
-    mean, share = column_means(rows, w), w / w.sum()
-    if sp.issparse(rows):
-        variance = _sparse_variances(rows, mean, share)
-    else:
-        with np.errstate(over="ignore"):
-            variance = share @ (rows - mean) ** 2
-    deviation = np.sqrt(variance)
-    return kernel.resolve(np.stack([mean - deviation, mean + deviation]))
-
-
-def _sparse_variances(X: Any, mean: Array, share: Array) -> Array:
-    """Weighted variances of the columns of CSR rows; squares are formed of what is centred."""
-    X = X.astype(np.float64)  # a copy, whose entries may change
-    X.sum_duplicates()
-    there = np.bincount(X.indices, minlength=X.shape[1])
-    held = np.bincount(X.indices, np.repeat(share, np.diff(X.indptr)), X.shape[1])
-    X.data -= mean[X.indices]
-    away = np.asarray(X.multiply(X).T @ share).ravel()
-    return away + np.where(there < X.shape[0], np.maximum(1 - held, 0.0), 0.0) * mean**2
+    sums = column_sums(rows, w)
+    deviation = np.sqrt(sums.squares / sums.weight)
+    return kernel.resolve(np.stack([sums.mean - deviation, sums.mean + deviation]))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.linear_model import LinearRegression
 
 from gramian import PCA
 from gramian.charts.labels import shares_of
@@ -68,8 +69,9 @@ class Fit:
         if choice.row.pair:
             if not hasattr(self.estimator, "predict"):
                 return None
-            x, y = (view.values for view in data.views(choice.second))
-            return self.estimator.predict(x[rows]).reshape(len(rows), -1) if k >= self.size else self._told(y, rows, k)
+            # A fit of k pairs predicts the second view by least squares on k scores of the first.
+            T, y = self.scores[:, :k].astype(np.float64), data.views(choice.second)[1].values
+            return LinearRegression().fit(T, y).predict(T[rows]).reshape(len(rows), -1)
         kept = self.scores[rows].astype(np.float64)
         kept[:, k:] = 0.0
         with heard():
@@ -78,12 +80,6 @@ class Fit:
             except (ValueError, NotImplementedError):
                 return None  # kernels that are not positive have no pre-images
         return found if self.scaler is None else self.scaler.inverse_transform(found)
-
-    def _told(self, Y: Array, rows: Array, k: int) -> Array:
-        """Rows of the second view by least squares on k scores of the first, as a fit of k pairs has them."""
-        T = self.scores[:, :k].astype(np.float64)
-        mean, centre = T.mean(axis=0), Y.mean(axis=0)
-        return (T[rows] - mean) @ np.linalg.lstsq(T - mean, Y - centre, rcond=None)[0] + centre
 
     @property
     def quick(self) -> bool:

@@ -184,11 +184,11 @@ def _at_least(X: Rows, Y: Rows, dtype: Any) -> tuple[Rows, Rows]:
 def _centre(X: Rows, Y: Rows) -> tuple[Rows, Rows]:
     # Distances do not see a shift, rounding does: far from the origin the three terms cancel.
     if sp.issparse(X) or sp.issparse(Y):
-        mean = _far_means(X, Y)
+        mean = far_means(X, Y)
         if not mean.any():
             return X, Y
-        Yc = _moved(Y, mean)
-        return (Yc if X is Y else _moved(X, mean)), Yc
+        Yc = moved(Y, mean)
+        return (Yc if X is Y else moved(X, mean)), Yc
     with np.errstate(over="ignore", invalid="ignore"):
         mean = Y.mean(axis=0, dtype=np.float64)
     if not np.isfinite(mean).all():
@@ -198,8 +198,11 @@ def _centre(X: Rows, Y: Rows) -> tuple[Rows, Rows]:
     return (Yc if X is Y else X - mean), Yc
 
 
-def _far_means(X: Rows, Y: Rows) -> Array:
-    """Means of the columns of Y that lie far from the origin, 0 for all where rows would lose zeros by a shift."""
+def far_means(X: Rows, Y: Rows) -> Array:
+    """Means of the columns of Y that lie far from the origin and have few zeros, of sparse X or Y; 0 for the others.
+
+    Sums over sparse rows are centred at their end, where such columns would cancel: they are to be moved first.
+    """
     with np.errstate(over="ignore", invalid="ignore"):
         mean = np.asarray(Y.sum(axis=0), dtype=np.float64).ravel() / max(1, Y.shape[0])
         squares = (Y.multiply(Y) if sp.issparse(Y) else Y * Y).sum(axis=0)
@@ -210,7 +213,7 @@ def _far_means(X: Rows, Y: Rows) -> Array:
     return np.where(far, mean, 0.0).astype(Y.dtype)
 
 
-def _moved(X: Rows, shift: Array) -> Rows:
+def moved(X: Rows, shift: Array) -> Rows:
     """Rows less a shift of a few columns; CSR rows stay such."""
     if not sp.issparse(X):
         return X - shift

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from gramian.kernels.pairwise import far_means, moved
 from gramian.operators.base import Operator
 from gramian.operators.centering import column_means
 from gramian.operators.tiles import row_blocks, spans
@@ -33,10 +34,13 @@ class Data:
     """
 
     def __init__(self, X: Any, *, center: bool = True, scale: bool = False, weights: Array | None = None) -> None:
-        self.X, (self.n, self.d) = X, X.shape
+        self.n, self.d = X.shape
+        shift = far_means(X, X) if center and sp.issparse(X) else np.zeros(self.d)
+        self.X = moved(X, shift) if shift.any() else X
         self.root = None if weights is None else np.sqrt(weights)
         self.weight = float(self.n if weights is None else weights.sum())
-        self.mean = column_means(X, weights) if center else np.zeros(self.d)
+        self.centre = column_means(self.X, weights) if center else np.zeros(self.d)
+        self.mean = shift + self.centre
         self.scale = np.ones(self.d)
         self.unit = self._unit()
         self.column_squares = self._column_squares()
@@ -59,19 +63,19 @@ class Data:
         """Return ``A V / unit``."""
         V = V / (self.scale * self.unit)[:, None]
         if self.sparse:
-            return self._rooted(self.X @ V - self.mean @ V)
-        blocks = [(self.X[rows] - self.mean) @ V for rows in row_blocks(self.n, self.d)]
+            return self._rooted(self.X @ V - self.centre @ V)
+        blocks = [(self.X[rows] - self.centre) @ V for rows in row_blocks(self.n, self.d)]
         return self._rooted(np.concatenate(blocks))
 
     def adjoint(self, U: Array) -> Array:
         """Return ``A' U / unit``."""
         U = self._rooted(U)
         if self.sparse:
-            total = self.X.T @ U - np.outer(self.mean, U.sum(axis=0))
+            total = self.X.T @ U - np.outer(self.centre, U.sum(axis=0))
         else:
             total = np.zeros((self.d, U.shape[1]))
             for rows in row_blocks(self.n, self.d):
-                total += (self.X[rows] - self.mean).T @ U[rows]
+                total += (self.X[rows] - self.centre).T @ U[rows]
         return total / (self.scale * self.unit)[:, None]
 
     def scatter(self) -> Array:
@@ -94,7 +98,7 @@ class Data:
             return (A @ A.T).toarray() - cross - cross.T + mean @ mean * np.outer(root, root)
         total, product = np.zeros((self.n, self.n)), np.empty((self.n, self.n))
         for cols in spans(self.d, columns_of_a_block(self.n)):
-            A = self.X[:, cols] - self.mean[cols]
+            A = self.X[:, cols] - self.centre[cols]
             A /= self.scale[cols] * self.unit
             total += np.matmul(A, A.T, out=product)
         return total if self.root is None else total * np.outer(self.root, self.root)
@@ -102,7 +106,7 @@ class Data:
     def block(self, rows: slice) -> Array:
         """Some rows of ``A / unit``."""
         X = self.X[rows].toarray() if self.sparse else self.X[rows]
-        A = (X - self.mean) / (self.scale * self.unit)
+        A = (X - self.centre) / (self.scale * self.unit)
         return A if self.root is None else A * self.root[rows, None]
 
     def _rooted(self, U: Array) -> Array:
@@ -112,12 +116,12 @@ class Data:
         """Sparse weighted rows, and the mean, both divided by scale and unit."""
         divisor = 1 / (self.scale * self.unit)
         A = sp.csr_array(self.X @ sp.diags_array(divisor))
-        return (A if self.root is None else sp.csr_array(sp.diags_array(self.root) @ A)), self.mean * divisor
+        return (A if self.root is None else sp.csr_array(sp.diags_array(self.root) @ A)), self.centre * divisor
 
     def _unit(self) -> float:
         with np.errstate(over="ignore", invalid="ignore"):
             largest = float(max(abs(self.X.max()), abs(self.X.min())))
-            spread = largest + float(np.abs(self.mean).max())
+            spread = largest + float(np.abs(self.centre).max())
         if 1e-60 < spread < 1e60 or spread == 0:
             return 1.0
         limits = np.finfo(np.float64)  # its ends are kept clear of: the inverse of a unit is finite too

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from gramian.kernels.pairwise import FAR
+from gramian.kernels.pairwise import far_means, moved
 from gramian.operators.tiles import Meter, row_blocks, run, share, threads_for
 from gramian.results import Array
 
@@ -216,24 +216,14 @@ def _pilot(views: list[Array], w: Array, weight: float) -> Array:
 
 
 def _sparse(X: Any, weights: Array | None) -> Moments:
-    """Moments of CSR rows, whose zeros are not visited; the mean is subtracted from the finished sums.
-
-    Columns far from the origin, whose sums would cancel then, have next to no zeros: those are shifted first.
-    """
+    """Moments of CSR rows, whose zeros are not visited; the mean is subtracted from the finished sums."""
     X = X.astype(np.float64, copy=False)
     weight = float(X.shape[0] if weights is None else weights.sum())
     if weight == 0:
         return Moments(0.0, np.zeros(X.shape[1]), np.zeros((X.shape[1], X.shape[1])))
+    pilot = far_means(X, X)
+    X = moved(X, pilot) if pilot.any() else X
     W = X if weights is None else sp.csr_array(sp.diags_array(weights) @ X)
-    mean, offset = np.asarray(W.sum(axis=0), dtype=np.float64).ravel() / weight, np.zeros(X.shape[1])
-    scatter = (X.T @ W).toarray() - weight * np.outer(mean, mean)
-    with np.errstate(over="ignore"):
-        far = np.flatnonzero(weight * mean**2 > FAR * np.diag(scatter))
-    if len(far):
-        A = X[:, far].toarray() - mean[far]
-        B = A if weights is None else A * weights[:, None]
-        offset[far] = B.sum(axis=0) / weight
-        cross = X.T @ B - weight * np.outer(mean, offset[far])
-        cross[far] = A.T @ B - weight * np.outer(offset[far], offset[far])
-        scatter[:, far], scatter[far] = cross, cross.T
-    return Moments(weight, mean, (scatter + scatter.T) / 2, offset)
+    offset = np.asarray(W.sum(axis=0), dtype=np.float64).ravel() / weight
+    scatter = (X.T @ W).toarray() - weight * np.outer(offset, offset)
+    return Moments(weight, pilot, (scatter + scatter.T) / 2, offset)
