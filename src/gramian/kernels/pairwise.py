@@ -15,7 +15,7 @@ The factor ``a`` costs nothing in the first two: it is folded into the product.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -27,6 +27,9 @@ Rows = Any  # a 2-d float array or a CSR matrix
 #: Squared mean, in variances, from which on a column of sparse rows counts as far from the origin: it has next to no
 #: zeros then.
 FAR = 100.0
+#: Rows multiplied at a time, and multiplications up to which BLAS takes its route for small matrices, which does not
+#: copy its operands first. Worth a third of the time where few columns are summed over.
+STRIPE, SMALL = 64, 10**6
 
 
 class Pairs(ABC):
@@ -43,7 +46,7 @@ class Pairs(ABC):
 
 
 class Product(Pairs):
-    """Tiles of ``L R'``, dense or CSR."""
+    """Tiles of ``L R'``, dense or CSR; dense rows R are best held column by column (Fortran's order)."""
 
     def __init__(self, left: Rows, right: Rows, dtype: Any) -> None:
         self.left, self.right = left, right
@@ -54,7 +57,7 @@ class Product(Pairs):
         if sp.issparse(L) or sp.issparse(R):
             out[...] = _to_dense(L @ R.T)
             return out
-        return np.matmul(L, R.T, out=out)
+        return striped(L, R.T, out)
 
 
 class Distances(Pairs):
@@ -111,6 +114,15 @@ class Manhattan(Pairs):
         return out
 
 
+def striped(A: Array, B: Array, out: Array | None = None) -> Array:
+    """``A B`` of which one side is narrow, by stripes of rows of A."""
+    (n, d), m = A.shape, B.shape[1]
+    if n % STRIPE or STRIPE * d * m > SMALL:
+        return np.matmul(A, B, out=out)
+    product = np.matmul(A.reshape(-1, STRIPE, d), B, out=None if out is None else out.reshape(-1, STRIPE, m))
+    return product.reshape(n, m)
+
+
 def dot(X: Rows, Y: Rows, factor: float = 1.0, dtype: Any = np.float64) -> Pairs:
     """Prepare ``a x'y``. Rows whose products overflow are refused: every later number would be NaN."""
     largest = [_largest(Z) for Z in ((X,) if X is Y else (X, Y))]
@@ -145,7 +157,7 @@ def squared_euclidean(
     careful = exact_near_zero or not rounding < np.finfo(dtype).eps ** 0.5 / 10
     folded = 1.0 if careful else factor
     left = _append((folded * X) * -2.0, folded * nx, np.full_like(nx, folded), dtype)
-    right = _append(Y, np.ones_like(ny), ny, dtype)
+    right = _append(Y, np.ones_like(ny), ny, dtype, order="F")  # columns side by side, as stripes want them
     squares = Product(left, right, dtype)
     pairs = Distances(squares, _cast(X, dtype), _cast(Y, dtype), (nx, ny), factor) if careful else squares
     pairs.reach = 4.1 * abs(float(factor)) * largest  # ||x - y||^2 <= 2||x||^2 + 2||y||^2, and a little rounding
@@ -222,12 +234,14 @@ def moved(X: Rows, shift: Array) -> Rows:
     return X - sp.csr_array(every, shape=(n, d))
 
 
-def _append(X: Rows, first: Array, second: Array, dtype: Any) -> Rows:
+def _append(X: Rows, first: Array, second: Array, dtype: Any, order: Literal["C", "F"] = "C") -> Rows:
     # Norms ride along as two extra columns, so one matrix product writes the whole exponent.
     if sp.issparse(X):
         extra = sp.csr_array(np.column_stack([first, second]))
         return _cast(sp.hstack([X, extra], format="csr"), dtype)
-    return np.column_stack([X, first, second]).astype(dtype, copy=False)
+    out = np.empty((X.shape[0], X.shape[1] + 2), dtype=dtype, order=order)
+    out[:, :-2], out[:, -2], out[:, -1] = X, first, second
+    return out
 
 
 def _cast(X: Rows, dtype: Any) -> Rows:

@@ -10,12 +10,12 @@ import numpy as np
 
 from gramian.config import memory_budget
 from gramian.kernels import Kernel
-from gramian.kernels.pairwise import Rows
+from gramian.kernels.pairwise import STRIPE, Rows, striped
 from gramian.operators.base import Dense, Operator
 from gramian.operators.pivoting import pivoted_factor
 from gramian.operators.remote import Remote, remote_of
 from gramian.operators.rows import Piece
-from gramian.operators.tiles import Meter, run, share, spans, threads_for
+from gramian.operators.tiles import Meter, run, share, threads_for, tile_spans
 from gramian.progress import part_done
 from gramian.results import Array
 
@@ -50,13 +50,13 @@ class CrossGram:
         """Return ``K(X, Y) V``."""
         V = np.ascontiguousarray(V, dtype=self.dtype)
         out = np.zeros((self.shape[0], V.shape[1]), dtype=self.dtype)
-        rows, cols = spans(self.shape[0]), spans(self.shape[1])
+        rows, cols = self._spans()
 
         def work(panels: Sequence[int], meter: Meter) -> None:
             buffer = _buffer(rows, cols, self.dtype)
             for i in panels:
                 for c in cols:
-                    out[rows[i]] += _times(_tile(self.pairs, rows[i], c, buffer), V[c])
+                    out[rows[i]] += striped(_tile(self.pairs, rows[i], c, buffer), V[c])
                     meter.tick()
 
         run(work, share(len(rows), threads_for(len(rows))))
@@ -66,19 +66,23 @@ class CrossGram:
         """Return ``K(X, Y) V`` and ``K(Y, X) U``: each tile serves twice, in one thread."""
         V, U = (np.ascontiguousarray(given, dtype=self.dtype) for given in (V, U))
         out, back = (np.zeros((size, V.shape[1]), dtype=self.dtype) for size in self.shape)
-        rows, cols = spans(self.shape[0]), spans(self.shape[1])
+        rows, cols = self._spans()
         buffer = _buffer(rows, cols, self.dtype)
         for r in rows:
             for c in cols:
                 tile = _tile(self.pairs, r, c, buffer)
-                out[r] += _times(tile, V[c])
+                out[r] += striped(tile, V[c])
                 back[c] += _transposed_times(tile, U[r])
         return out, back
+
+    def _spans(self) -> tuple[list[slice], list[slice]]:
+        rows, cols = (tile_spans(size, self.X.shape[1], self.dtype) for size in self.shape)
+        return rows, cols
 
     def toarray(self) -> Array:
         """Return the whole block."""
         out = np.empty(self.shape, dtype=self.dtype)
-        rows, cols = spans(self.shape[0]), spans(self.shape[1])
+        rows, cols = self._spans()
         tiles = [(r, c) for r in rows for c in cols]
 
         def work(panels: Sequence[int], meter: Meter) -> None:
@@ -120,7 +124,7 @@ class Gram(Operator):
     def __matmul__(self, V: Array) -> Array:
         """Return ``K V``."""
         V = np.ascontiguousarray(V, dtype=self.dtype)
-        blocks = spans(self.n)
+        blocks = tile_spans(self.n, self.X.shape[1], self.dtype)
 
         def work(panels: Sequence[int], meter: Meter) -> Array:
             total = np.zeros_like(V)
@@ -128,7 +132,7 @@ class Gram(Operator):
             for i in panels:
                 for j in range(i, len(blocks)):
                     tile = _tile(self.pairs, blocks[i], blocks[j], buffer)
-                    total[blocks[i]] += _times(tile, V[blocks[j]])
+                    total[blocks[i]] += striped(tile, V[blocks[j]])
                     if j > i:
                         total[blocks[j]] += _transposed_times(tile, V[blocks[i]])
                     meter.tick()
@@ -159,7 +163,7 @@ class Gram(Operator):
 
     def toarray(self) -> Array:
         out = np.empty((self.n, self.n))
-        blocks = spans(self.n)
+        blocks = tile_spans(self.n, self.X.shape[1], self.dtype)
         pairs = self.pairs if self.dtype == np.float64 else self.kernel.pairs(self.X, self.X, np.float64)
 
         def work(panels: Sequence[int], meter: Meter) -> None:
@@ -237,21 +241,8 @@ def worth_keeping(kernel: Kernel, n: int) -> bool:
     return size <= min(KEEP, room) or (kernel.costly and size <= room)
 
 
-#: Rows of a tile multiplied at a time: few enough that BLAS takes its route for small matrices, which does not copy the
-#: whole tile first. Worth a tenth of a product; for a transposed tile in single precision the plain way is as quick.
-STRIPE = 64
-
-
-def _times(tile: Array, V: Array) -> Array:
-    """``tile @ V`` for a narrow V."""
-    n, m = tile.shape
-    if n % STRIPE:
-        return tile @ V
-    return (tile.reshape(-1, STRIPE, m) @ V).reshape(n, -1)
-
-
 def _transposed_times(tile: Array, V: Array) -> Array:
-    """``tile.T @ V`` for a narrow V."""
+    """``tile.T @ V`` for a narrow V; in single precision the plain way is as quick."""
     n, m = tile.shape
     if m % STRIPE or tile.dtype == np.float32:
         return tile.T @ V

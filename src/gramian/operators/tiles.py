@@ -9,12 +9,16 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
+
+import numpy as np
 
 from gramian.config import in_pool, one_blas_thread, pool, thread_count
 
-#: Side of a tile: 512 x 512 doubles are 2 MB, what one core's second-level cache holds.
+#: Side of a tile: 512 x 512 numbers in single precision are 1 MB, half of one core's second-level cache.
 SIDE = 512
+#: Columns from which on a tile's matrix product outweighs what is done with it.
+WIDE = 128
 Result = TypeVar("Result")
 
 
@@ -26,6 +30,18 @@ def spans(n: int, side: int | None = None) -> list[slice]:
     """
     side = side or SIDE
     return [slice(at, min(at + side, n)) for at in range(0, n, side)]
+
+
+def tile_spans(n: int, d: int, dtype: Any) -> list[slice]:
+    """Cut ``range(n)`` into sides of tiles between rows of d columns.
+
+    A tile of numbers in double precision is made smaller, so that it stays in the cache while it is used; not where
+    there are many columns to sum over, which smaller tiles would read more often.
+
+    >>> [len(tile_spans(1024, d, dtype)) for d in (20, 800) for dtype in ("float32", "float64")]
+    [2, 3, 2, 2]
+    """
+    return spans(n, SIDE if np.dtype(dtype).itemsize <= 4 or d > WIDE else max(1, 3 * SIDE // 4))
 
 
 def row_blocks(n: int, d: int) -> list[slice]:
