@@ -27,8 +27,8 @@ Rows = Any  # a 2-d float array or a CSR matrix
 #: Squared mean, in variances, from which on a column of sparse rows counts as far from the origin: it has next to no
 #: zeros then.
 FAR = 100.0
-#: Rows multiplied at a time, and multiplications up to which BLAS takes its route for small matrices, which does not
-#: copy its operands first. Worth a third of the time where few columns are summed over.
+#: Rows multiplied at a time at the most, and multiplications up to which BLAS takes its route for small matrices, which
+#: does not copy its operands first. Worth a third of the time where few columns are summed over.
 STRIPE, SMALL = 64, 10**6
 
 
@@ -117,9 +117,10 @@ class Manhattan(Pairs):
 def striped(A: Array, B: Array, out: Array | None = None) -> Array:
     """``A B`` of which one side is narrow, by stripes of rows of A."""
     (n, d), m = A.shape, B.shape[1]
-    if n % STRIPE or STRIPE * d * m > SMALL:
+    stripe = next((rows for rows in (STRIPE, STRIPE // 2) if n % rows == 0 and rows * d * m <= SMALL), None)
+    if stripe is None:
         return np.matmul(A, B, out=out)
-    product = np.matmul(A.reshape(-1, STRIPE, d), B, out=None if out is None else out.reshape(-1, STRIPE, m))
+    product = np.matmul(A.reshape(-1, stripe, d), B, out=None if out is None else out.reshape(-1, stripe, m))
     return product.reshape(n, m)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from gramian.kernels import Kernel
+from gramian.kernels.pairwise import STRIPE
 from gramian.operators.gram import CrossGram
 from gramian.operators.remote_table import RemoteTable
 from gramian.operators.tiles import Meter, run, share, spans, threads_for
@@ -169,7 +170,7 @@ class Desk:
     def _tiles(self, X: Any, place: Callable[[slice], Array]) -> Iterator[tuple[slice, Array]]:
         # Rows are prepared block by block: a table that nearly fills the memory is never copied.
         pairs, everything = self.map.kernel.pairs(X, self.map.anchors, self.dtype), slice(0, self.map.size)
-        for rows in spans(X.shape[0], max(16, VALUES // self.map.size)):
+        for rows in spans(X.shape[0], STRIPE * max(1, VALUES // (STRIPE * self.map.size))):
             yield rows, pairs.tile(rows, everything, place(rows))
 
     def mapped(self, X: Any) -> Array:

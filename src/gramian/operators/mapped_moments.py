@@ -20,6 +20,8 @@ from gramian.results import Array
 
 #: Rows of a stream whose number is not known: enough for every saving that many rows allow.
 MANY = 10**6
+#: Rows whose mean is what sums are seen from.
+SEEN = 256
 
 
 @dataclass(frozen=True)
@@ -143,7 +145,8 @@ class MappedSums:
         if not self.hands:
             first = _Sums(self.plans, self.tile, self.dtype, self.pilot)
             with np.errstate(over="ignore", invalid="ignore"):
-                self.pilot = first.mean([X[blocks[0]] for X in views], *_both(weights, beside, blocks[0]))
+                some = slice(0, min(SEEN, blocks[0].stop))
+                self.pilot = first.mean([X[some] for X in views], *_both(weights, beside, some))
         hands = share(len(blocks), threads_for(len(blocks)))
         while len(self.hands) < len(hands):
             self.hands.append(_Sums(self.plans, self.tile, self.dtype, self.pilot))

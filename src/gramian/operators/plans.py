@@ -10,6 +10,7 @@ import numpy as np
 import scipy.linalg
 
 from gramian.config import one_blas_thread
+from gramian.kernels.pairwise import striped
 from gramian.operators.features import Desk, FeatureMap
 from gramian.results import Array
 
@@ -66,7 +67,7 @@ class Plan:
         back = np.concatenate([U.T, pilot[None, :m]])  # one product takes out the directions and the pilot
         for rows, C in desk.pieces(X):
             a = np.ones((len(C), len(back)), dtype=C.dtype)
-            np.matmul(C, U, out=a[:, :-1])
+            striped(C, U, out=a[:, :-1])
             np.subtract(C, a @ back, out=out[rows, :m])
             np.subtract(a[:, :-1], pilot[m:], out=out[rows, m:])
 
