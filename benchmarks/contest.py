@@ -1,7 +1,9 @@
 """Run contestants in processes of their own, turn by turn, and measure time and peak memory.
 
 Each contestant makes its data, warms up, and then waits for its turn, so that noise of the machine falls on all alike.
-Memory is the peak of the resident set during a run, above what was there when the data were.
+A short job is repeated until a second is over, for all alike, and its time is the mean: a processor that was idle takes
+a few tenths of a second to reach its speed. Memory is the peak of the resident set during a run, above what was there
+when the data were.
 """
 
 from __future__ import annotations
@@ -17,6 +19,8 @@ from typing import Any
 
 #: Idle threads of a BLAS library go on spinning for a while; nobody starts before they sleep.
 PAUSE = 0.5
+#: Seconds of work that are timed at least.
+LEAST = 1.0
 #: A contestant: called once to make its data; returns the function to time, which returns its figures.
 Prepare = Callable[..., Callable[[], dict[str, Any]]]
 
@@ -92,12 +96,13 @@ def _play(pipe: Connection, contestant: Contestant, warm: bool) -> None:
 
 
 def measure(run: Callable[[], Any], base: int) -> tuple[float, float, Any]:
-    """Run once; return seconds, the peak of memory above ``base`` in MB, and what came out."""
+    """Run until enough was timed; return seconds, the peak of memory above ``base`` in MB, and what came out."""
     reset_peak()
-    start = time.perf_counter()
-    result = run()
-    spent = time.perf_counter() - start
-    return spent, max(0.0, (memory("VmHWM") - base) / 1e6), result
+    start, runs, spent = time.perf_counter(), 0, 0.0
+    while spent < LEAST:
+        result = run()
+        runs, spent = runs + 1, time.perf_counter() - start
+    return spent / runs, max(0.0, (memory("VmHWM") - base) / 1e6), result
 
 
 def memory(key: str) -> int:
