@@ -77,10 +77,13 @@ def fitted(case, X, y, verb="fit", **kwargs):
 def answers(case, model, Z, unit=1.0):
     """What a user sees, in the unit of X."""
     found = {name: getattr(model, name)(Z) for name in case.says}
-    powers = case.says | case.has
     found |= {name: np.sort(getattr(model, name)) if name in BY_COLUMN else getattr(model, name) for name in case.has}
-    return {name: value if np.asarray(value).dtype.kind in "UO" else np.asarray(value, float) / unit ** powers[name]
-            for name, value in found.items()}  # fmt: skip
+    return {name: _in_unit(value, unit ** (case.says | case.has)[name]) for name, value in found.items()}
+
+
+def _in_unit(value, unit):
+    value = np.asarray(value)
+    return value if value.dtype.kind in "UO" else value.astype(float) / unit
 
 
 def fit_and_answer(case, X, y, Z, unit=1.0, **kwargs):

@@ -1,11 +1,13 @@
-"""How it was computed must not matter: again, in one call or two, with other memory, with other threads."""
+"""How it was computed must not matter: again, in one call or two, with other memory, blocks, threads or workers."""
 
 import numpy as np
+import pytest
 from hypothesis import strategies as st
 
 import gramian
+from gramian.operators import tiles
 
-from .laws import Sample, fit_and_answer, fitted, law, same
+from .laws import Sample, answers, fit_and_answer, fitted, law, same
 
 #: Enough rows for several tiles of 512.
 LARGE = st.builds(Sample, n=st.integers(520, 700), seed=st.integers(0, 2**16))
@@ -41,9 +43,34 @@ def test_memory(case, sample):
     """The matrix of all pairs takes 2 MB and more: with less the exact kernel methods go without it."""
     X, Z, y = sample.for_case(case)
     with gramian.config(memory="2MB"):
-        found = fit_and_answer(case, X, y, Z)
+        frugal = fitted(case, X, y)
+        found = answers(case, frugal, Z)
     with gramian.config(memory="1GB"):
-        same(found, fit_and_answer(case, X, y, Z), case.by_products or case.exact)
+        lavish = fitted(case, X, y)
+        same(found, answers(case, lavish, Z), case.by_products or case.exact)
+    if case.by_products:
+        assert frugal.summary_.facts["products"] != lavish.summary_.facts["products"]
+
+
+@law("blocks", examples=1, given_by=LARGE)
+def test_blocks(case, sample):
+    """Tiles and blocks of rows of another size: sums are in another order."""
+    X, Z, y = sample.for_case(case)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tiles, "SIDE", 96)
+        patch.setattr(tiles, "rows_of_a_block", lambda d: 75)
+        found = fit_and_answer(case, X, y, Z)
+    same(found, fit_and_answer(case, X, y, Z), case.by_products or case.exact)
+
+
+@law("workers", examples=1, given_by=LARGE)
+def test_workers(case, sample):
+    """Rows in chunks that others hold and work on; with a cluster around it, see tests/dask."""
+    array = pytest.importorskip("dask.array")
+    X, Z, y = sample.for_case(case)
+    chunks = (sample.n // 4, sample.n // 2, sample.n - sample.n // 4 - sample.n // 2)
+    found = fit_and_answer(case, array.from_array(np.array(X), chunks=(chunks, X.shape[1])), y, Z)
+    same(found, fit_and_answer(case, X, y, Z), case.by_products or case.exact)
 
 
 @law("threads", examples=1, given_by=LARGE)
