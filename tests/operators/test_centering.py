@@ -230,3 +230,10 @@ class TestProjected:
         found = Projected(Dense((large + large.T) / 2, positive=True), polynomials).toarray()
         # Entries of 1e15 are rounded to 0.1; once more through Q, polynomials in what is left are far below that.
         assert np.abs(polynomials.basis.T @ found).max() < 1e-10 * np.abs(K).max()
+
+
+def test_what_counts_as_rounding_is_ten_roundings_of_each_entry_before_centring(K):
+    A = K.copy()
+    A[3, 3] = -2 * np.abs(K).max()
+    assert_allclose(Centred(Dense(A, positive=False)).rounding, 10 * N * 2.0**-52 * 2 * np.abs(K).max(), rtol=1e-12)
+    assert Centred(Dense(np.zeros((N, N)), positive=True)).rounding == 0.0

@@ -122,10 +122,11 @@ def _moved(session: Session, glimpse: Glimpse, view: score_figure.View, focus: A
             patch["data"][1][name] = numbers
     if len(glimpse.rows) < len(session.data.X):
         patch["data"][0]["marker"] = score_figure.marks(session.data, glimpse.rows, view)
-    frame = patch["layout"]["scene"] if view.space and view.webgl else patch["layout"]
-    for name, at in zip("xyz" if view.space and view.webgl else "xy", (view.x, view.y, view.z), strict=False):
+    solid = view.space and view.webgl
+    frame = patch["layout"]["scene"] if solid else patch["layout"]
+    for name, at in zip("xyz" if solid else "xy", (view.x, view.y, view.z), strict=False):
         frame[f"{name}axis"]["autorange"] = score_figure.direction(signs, at)
-        if at < len(glimpse.shares):
+        if at < len(glimpse.shares) and not solid:
             share = percent(glimpse.shares[at] / 100)
             frame[f"{name}axis"]["title"]["text"] = f"component {at + 1} ({share} of variance)"
     return patch

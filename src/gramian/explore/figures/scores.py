@@ -13,6 +13,8 @@ from gramian.results import Array
 
 #: Points up to which each carries its name, and up to which a browser without WebGL can draw them.
 NAMED, DRAWN = 3_000, 10_000
+#: Where space is seen from: far enough that names of axes stay in the picture.
+EYE = {"x": 1.5, "y": 1.5, "z": 1.1}
 #: Axes of each view.
 PLACES: tuple[dict[str, Any], ...] = ({}, {"xaxis": "x2", "yaxis": "y2"})
 
@@ -153,6 +155,11 @@ def _legend(data: Dataset, view: View) -> list[dict[str, Any]]:
     ]
 
 
+def short(title: str) -> str:
+    """Name of an axis in space, where there is no room for its share."""
+    return title.partition(" (")[0]
+
+
 def direction(signs: Array, at: int) -> str | bool:
     """How an axis runs."""
     return "reversed" if at < len(signs) and signs[at] < 0 else True
@@ -164,8 +171,9 @@ def _frame(data: Dataset, cloud: Cloud, view: View) -> dict[str, Any]:
     titles = [cloud.titles[at] if at < len(cloud.titles) else "(no such component)" for at in (view.x, view.y, view.z)]
     if view.space and view.webgl:
         names = zip("xyz", (view.x, view.y, view.z), titles, strict=True)
-        scene = {f"{name}axis": axis(title, autorange=direction(cloud.signs, at)) for name, at, title in names}
-        return layout(**more, scene={**scene, "aspectmode": "cube"})
+        scene = {f"{name}axis": axis(short(title), autorange=direction(cloud.signs, at)) for name, at, title in names}
+        more["margin"] = {"l": 0, "r": 0, "t": 34, "b": 0}
+        return layout(**more, scene={**scene, "aspectmode": "cube", "camera": {"eye": EYE}})
     more |= {"dragmode": "lasso", "hovermode": "closest"}
     across, up = ({"autorange": direction(cloud.signs, at)} for at in (view.x, view.y))
     if cloud.second is None:
