@@ -157,6 +157,15 @@ class TestOrder:
         met = self.arranged(1, others=np.array([-7.0, 0.5, -1e-19]))
         assert (met.n_negative, met.most_negative) == (2, 7.0)
 
+    @pytest.mark.parametrize(("positive", "told"), [(True, (2, 7.0)), (False, (4, 7.0))])
+    def test_of_a_positive_matrix_negative_ones_within_its_rounding_are_not(self, positive, told):
+        class Coarse(Matrix):
+            rounding = 2.0
+
+        raw = Raw(np.diag(self.A), np.eye(5), "", others=np.array([-7.0, -2.5, -1.5]))
+        found = arrange(Coarse(self.A, positive=positive), raw, 1, TRACE)
+        assert (found.n_negative, found.most_negative) == told
+
     def test_without_negative_ones_none_is_reported(self):
         raw = Raw(np.array([2.0, 1.0]), np.eye(2), "")
         found = arrange(Matrix(np.diag([2.0, 1.0]), positive=True), raw, 2, TRACE)
