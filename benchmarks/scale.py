@@ -12,10 +12,9 @@ which leave 1.4e-6 of the trace.
 
 So is what can be gained on the clock. Of 200,000 rows and 1,000 landmarks the peer takes 6e11 floating-point
 operations, 4e11 to map rows and 2e11 for their scatter; the scatter alone is left here, since it is mapped in place
-of the rows. At the 190 to 230 GFlop/s that two threads of single-precision BLAS reach on this machine that is 0.9 to
-1.1 s of the 1.5 to 1.9 s which four times the peer's speed would leave; kernel values take 0.15 s, directions taken
-out so that single precision keeps its digits 0.25 s, landmarks 0.45 s (0.2 s for uniform ones), sums and small
-matrices 0.3 s. In double precision the peer pays for twice the bytes as well.
+of the rows. Two threads of single-precision BLAS make 190 to 230 GFlop/s of it on this machine: 0.9 to 1.1 s, of the
+1.4 to 1.9 s which four times the peer's speed would leave for everything, landmarks and kernel values included. In
+double precision the peer pays for twice the bytes as well.
 """
 
 from __future__ import annotations
