@@ -25,7 +25,7 @@ from gramian.kernels import RBF, Laplacian, Matern, RationalQuadratic
 from gramian.operators import plans
 from gramian.operators.features import FeatureMap
 from gramian.operators.landmarks import landmark_map, pivots, spread, uniform
-from gramian.operators.mapped_moments import mapped_moments
+from gramian.operators.mapped_moments import mapped_moments, rows_summed
 
 _rng = np.random.default_rng(3)
 X = _rng.standard_normal((160, 4))
@@ -282,3 +282,15 @@ def test_the_same_data_give_the_same_bits(landmarks):
     a, b = (KernelPCA(3, kernel=KERNEL, landmarks=landmarks).fit(X) for _ in range(2))
     assert np.array_equal(a.transform(NEW), b.transform(NEW))
     assert np.array_equal(a.eigenvalues_, b.eigenvalues_)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+@pytest.mark.parametrize(("n", "width"), [(1, 5), (300, 100), (5_000, 1_000), (200_000, 1_001), (10**6, 20_000)])
+def test_blocks_of_rows_are_shared_out_evenly(n, width, threads):
+    with gramian.config(threads=threads):
+        rows = rows_summed(n, width)
+    assert rows % 64 == 0
+    assert 64 <= rows <= 4096
+    assert rows * width <= max(2**22, 128 * width)
+    blocks = -(-n // rows)
+    assert blocks < 2 * threads or (-blocks) % threads <= blocks // 50

@@ -11,7 +11,7 @@ from gramian.estimators.landmarks import ROWS_EACH, ROWS_LEAST, USUAL
 from gramian.forecasting import machine
 from gramian.forecasting.kernels import prepared
 from gramian.forecasting.plan import Job, Plan, plan
-from gramian.operators.tiles import rows_of_a_block
+from gramian.operators.mapped_moments import rows_summed
 
 
 def landmarks_of(estimator: Any) -> int | None:
@@ -28,9 +28,8 @@ def low_rank(estimator: Any, job: Job, m: int) -> Plan:
     m = min(m, n)
     random = hasattr(estimator.landmarks, "n_features")
     drawn = 0 if random else min(n, max(ROWS_LEAST, ROWS_EACH * m))
-    block = min(n, rows_of_a_block(m))
     factor = 8.0 * drawn * (m + d + 128) + drawn * machine.held(kernel, d)
-    single_pass = thread_count() * 8.0 * (3 * block * m + 2 * m * m) + 8.0 * m * m * 8
+    single_pass = thread_count() * 8.0 * (2 * rows_summed(n, m) * m + 2 * m * m) + 8.0 * m * m * 8
     room = job.copied + max(factor, single_pass) + 8.0 * n * job.q * 2
 
     def seconds() -> float:

@@ -13,7 +13,7 @@ from gramian.estimators.landmarks import ROWS_EACH
 from gramian.forecasting.kernels import STEPS
 from gramian.forecasting.low_rank import landmarks_of, low_rank
 from gramian.forecasting.plan import Job, Plan, plan
-from gramian.operators.features import mapped_blocks
+from gramian.operators.mapped_moments import rows_summed
 from gramian.operators.rows import block_rows
 
 #: Kernel methods that stream, through landmarks.
@@ -66,8 +66,8 @@ def _kernel(estimator: Any, job: Job, block: int, held: float, width: int) -> Pl
     views = 2 if isinstance(estimator, KernelCCA) else 1
     size = views * min(m, job.n) + (job.q if isinstance(estimator, KernelRidge) else 0)
     sets = 2 if isinstance(estimator, KernelCCA) and estimator.folds is not None else 1
-    tile = mapped_blocks(10**6, size)[0].stop
-    sums = 8.0 * thread_count() * ((1 + sets) * size**2 + 3 * tile * size) + 8.0 * 6 * size**2
+    rows = rows_summed(job.n, size)
+    sums = 8.0 * thread_count() * ((1 + sets) * size**2 + 2 * rows * size) + 8.0 * 6 * size**2
     chosen = 2 * 8.0 * block * width if sets > 1 else 0.0  # rows that are held out, and the others
     room = held + known + chosen + max(start.bytes, sums)
     work, reason = f"one pass over {job.n:,} rows with {m:,} features", f"{m:,} features stand for {job.n:,} rows"

@@ -170,7 +170,7 @@ class Desk:
     def _tiles(self, X: Any, place: Callable[[slice], Array]) -> Iterator[tuple[slice, Array]]:
         # Rows are prepared block by block: a table that nearly fills the memory is never copied.
         pairs, everything = self.map.kernel.pairs(X, self.map.anchors, self.dtype), slice(0, self.map.size)
-        for rows in spans(X.shape[0], STRIPE * max(1, VALUES // (STRIPE * self.map.size))):
+        for rows in spans(X.shape[0], piece_rows(self.map.size)):
             yield rows, pairs.tile(rows, everything, place(rows))
 
     def mapped(self, X: Any) -> Array:
@@ -182,6 +182,11 @@ class Desk:
         for part in spans(m, -(-m // PARTS)):
             np.matmul(C[:, : part.stop], self.root[: part.stop, part], out=F[:, part])
         return F
+
+
+def piece_rows(size: int) -> int:
+    """Rows whose kernel values with so many landmarks are made at a time."""
+    return STRIPE * max(1, VALUES // (STRIPE * size))
 
 
 def mapped_blocks(n: int, size: int) -> list[slice]:

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from gramian.config import format_bytes, memory_budget
-from gramian.operators.features import Desk, FeatureMap, mapped_blocks
+from gramian.kernels.pairwise import STRIPE
+from gramian.operators.features import Desk, FeatureMap, piece_rows
 from gramian.operators.moments import Moments
 from gramian.operators.plans import Plan, plan_for
 from gramian.operators.remote_table import RemoteTable
@@ -134,7 +135,7 @@ class MappedSums:
         self.sizes, self.q, self.dtype = tuple(map.size for map in maps), q, dtype
         self.plans = [plan_for(map, MANY if n is None else n, dtype) for map in maps]
         self.pilot = np.zeros(sum(plan.width for plan in self.plans) + q)
-        self.tile = mapped_blocks(MANY if n is None else max(n, 1), len(self.pilot))[0].stop
+        self.tile = rows_summed(MANY if n is None else n, len(self.pilot))
         self.hands: list[_Sums] = []
 
     def add(self, views: Sequence[Any], weights: Array | None = None, *, beside: Array | None = None) -> None:
@@ -205,11 +206,11 @@ class _Sums:
     """Sums over blocks about a pilot; each thread has its own."""
 
     def __init__(self, plans: list[Plan], rows: int, dtype: np.dtype, pilot: Array) -> None:
-        self.plans, self.pilot, p = plans, pilot, len(pilot)
-        self.desks = [Desk(plan.map, rows, dtype) for plan in plans]
-        self.A = np.empty((rows, p + 1), dtype=dtype)  # the last column is all ones: sums are products with it
-        self.product = np.empty((p + 1, p + 1), dtype=dtype)
-        self.weight, self.sums, self.squares = 0.0, np.zeros(p), np.zeros((p, p))
+        self.plans, self.pilot, width = plans, pilot, len(pilot) + 1
+        self.desks = [Desk(p.map, rows if p.after is None else piece_rows(p.map.size), dtype) for p in plans]
+        self.A = np.empty((rows, width), dtype=dtype)  # the last column is all ones: sums are products with it
+        self.product = np.empty((width, width), dtype=dtype)
+        self.weight, self.squares = 0.0, np.zeros((width, width))
         self.traces = np.zeros(len(plans))
 
     def add(self, views: list[Any], weights: Array | None, beside: Array | None) -> None:
@@ -221,8 +222,7 @@ class _Sums:
             A *= np.sqrt(weights.astype(A.dtype))[:, None]
         self.weight += len(A) if weights is None else float(weights.sum())
         np.matmul(A.T, A, out=self.product)  # NumPy sees the transpose and computes half
-        self.squares += self.product[:-1, :-1]
-        self.sums += self.product[-1, :-1]
+        self.squares += self.product
 
     def mean(self, views: list[Any], weights: Array | None, beside: Array | None) -> Array:
         """Mean of a block of rows, or where it was seen from if the block has no weight."""
@@ -243,8 +243,9 @@ class _Sums:
         return A
 
     def moments(self) -> Moments:
-        offset = self.sums / self.weight if self.weight else self.sums
-        return Moments(self.weight, self.pilot, self.squares - self.weight * np.outer(offset, offset), offset)
+        offset = self.squares[-1, :-1] / (self.weight or 1.0)
+        scatter = self.squares[:-1, :-1] - self.weight * np.outer(offset, offset)
+        return Moments(self.weight, self.pilot, scatter, offset)
 
 
 def _map(moments: Moments, plans: list[Plan], q: int) -> Moments:
@@ -268,6 +269,15 @@ def _apply(T: Array | None, A: Array) -> Array:
 
 def _both(weights: Array | None, beside: Array | None, rows: slice) -> tuple[Array | None, Array | None]:
     return None if weights is None else weights[rows], None if beside is None else beside[rows]
+
+
+def rows_summed(n: int, width: int) -> int:
+    """Rows of a block whose scatter is computed at once; threads have as many blocks each."""
+    most = STRIPE * min(64, max(2, 2**22 // (STRIPE * max(width, 1))))
+    blocks = -(-max(n, 1) // most)
+    hands = threads_for(blocks)
+    rows = -(-n // (hands * -(-blocks // hands)))
+    return STRIPE * max(1, -(-rows // STRIPE))
 
 
 def _check_room(width: int, sets: int) -> None:
