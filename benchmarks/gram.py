@@ -38,13 +38,13 @@ def engine(d: int, dtype: str) -> Callable[[], dict[str, Any]]:
 def bare(d: int, dtype: str, products: bool) -> Callable[[], dict[str, Any]]:
     """Nothing but the matrix product and ``exp`` on the same tiles (and, if asked, the products with V)."""
     from gramian.operators.tiles import run as work_off
-    from gramian.operators.tiles import share, spans
+    from gramian.operators.tiles import share, tile_spans
 
     X, V, gamma = _inputs(d, dtype)
     norms = np.einsum("ij,ij->i", X, X)
     left = np.column_stack([2 * gamma * X, -gamma * norms, np.full(N, -gamma)]).astype(dtype)
     right = np.column_stack([X, np.ones(N), norms]).astype(dtype)
-    blocks = spans(N)
+    blocks = tile_spans(N, d, dtype)
 
     def work(panels: Any, _meter: Any) -> None:
         buffer, total = np.empty(512 * 512, dtype), np.zeros_like(V)
