@@ -133,7 +133,9 @@ def _collinear(columns: list[Portrait], whole: Array) -> list[Finding]:
     seen = np.flatnonzero(lengths > 0)  # rows with gaps may hold all that varies
     if len(seen) < 2:
         return []
-    found = dependence(moments.scatter[np.ix_(seen, seen)] / np.outer(lengths[seen], lengths[seen]))
+    R = moments.scatter[np.ix_(seen, seen)] / np.outer(lengths[seen], lengths[seen])
+    np.fill_diagonal(R, 1.0)  # or the last bits of the BLAS choose the first column, and with it all others
+    found = dependence(R)
     if not len(found.dependent):
         return []
     names = [columns[j].name for j in seen]
