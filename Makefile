@@ -54,10 +54,13 @@ $(FLOOR)/.ready: pyproject.toml floor.txt
 	@touch $@
 
 # Old packages use what newer neighbours of theirs call deprecated; that is no fault of ours. Pages and examples show what
-# the versions of constraints.txt print.
+# the versions of constraints.txt print. Of the kept pictures three are not as an old matplotlib draws them: it shades
+# points in space less with their depth, and puts the edges of the cells of an image up to a pixel elsewhere.
+KEPT := tests/plots/test_images.py::test_the_picture_is_the_one_that_was_kept_drawn_where_it_should_be
 test-floor: $(FLOOR)/.ready
 	$(FLOOR)/bin/python -m pytest -n auto --dist worksteal -m "not slow and not browser" -W ignore::DeprecationWarning \
-		--ignore tests/docs --ignore tests/examples $(ARGS)
+		--ignore tests/docs --ignore tests/examples --deselect "$(KEPT)[scores_in_space]" \
+		--deselect "$(KEPT)[heat]" --deselect "$(KEPT)[reconstructions]" $(ARGS)
 
 mutants: $(READY)
 	$(BIN)/python tools/mutants.py $(ARGS)
