@@ -65,10 +65,9 @@ test-floor: $(FLOOR)/.ready
 mutants: $(READY)
 	$(BIN)/python tools/mutants.py $(ARGS)
 
-# Two tests measure processes that coverage itself burdens: the time of an import, and a disk without room for its data.
+# One test runs on a disk without room for the data of coverage.
 coverage: $(READY)
 	$(BIN)/python -m pytest -n auto --dist worksteal -m "not slow and not browser" --cov --cov-report=term-missing \
-		--deselect tests/meta/test_package.py::test_importing_gramian_adds_at_most_a_third_of_a_second_to_scikit_learn \
 		--deselect tests/cli/test_surroundings.py::test_a_disk_that_is_full_keeps_the_old_files $(ARGS)
 
 lint: $(READY)
