@@ -97,18 +97,17 @@ def test_an_interrupt_ends_with_130_and_one_line(here):
     """F6."""
     rows = "".join(f"{a},{b},{c}\n" for a, b, c in np.random.default_rng(0).standard_normal((9000, 3)).tolist())
     command = [SCRIPT, "fit", "-", "--method", "kernel-pca", "--solver", "power", "-k", "200", "-o", "s.csv"]
-    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    process.stdin.write(rows.encode())  # more than a pipe holds: it returns when the command reads, all modules loaded
-    process.stdin.close()
-    time.sleep(1.0)
-    assert process.poll() is None
-    process.send_signal(signal.SIGINT)
-    start = time.monotonic()
-    assert process.wait(20) == 130
-    assert time.monotonic() - start < 5
-    assert (process.stdout.read(), process.stderr.read()) == (b"", b"interrupted\n")
-    process.stdout.close()
-    process.stderr.close()
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, **pipes) as process:
+        process.stdin.write(rows.encode())  # more than a pipe holds: it returns when the command reads, modules loaded
+        process.stdin.close()
+        time.sleep(1.0)
+        assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+        start = time.monotonic()
+        assert process.wait(20) == 130
+        assert time.monotonic() - start < 5
+        assert (process.stdout.read(), process.stderr.read()) == (b"", b"interrupted\n")
     assert os.listdir() == ["flowers.csv"]
 
 
