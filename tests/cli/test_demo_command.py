@@ -1,5 +1,7 @@
 """``gramian demo`` and the examples of the help texts."""
 
+import contextlib
+import io
 import re
 import shlex
 import shutil
@@ -14,26 +16,35 @@ from gramian.cli.app import app, run
 from gramian.tables import read_table
 
 
-def test_demo_writes_tables_and_pictures(gramian, here):
-    code, out, err = gramian("demo", "--output", "new/demo")
-    assert (code, err) == (0, "")
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory):
+    """The folder that the first line of every example writes, and what it says."""
+    folder = tmp_path_factory.mktemp("examples") / "new" / "demo"
+    with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(io.StringIO()) as err:
+        assert run(["demo", "--output", str(folder)]) == 0
+    assert err.getvalue() == ""
+    return folder, out.getvalue()
+
+
+def test_demo_writes_tables_and_pictures(demo):
+    folder, out = demo
     assert len(out.splitlines()) <= 24
-    files = sorted(path.name for path in (here / "new/demo").iterdir())
+    files = sorted(path.name for path in folder.iterdir())
     tables = ["diabetes.csv", "digits.csv", "iris.csv", "linnerud.csv", "wine.csv"]
     assert files == sorted([*tables, "digits.png", "rings.png", "scores.csv", "spectrum.png"])
     for name in files:
-        assert f"new/demo/{name}: " in out
-    digits = read_table("new/demo/digits.csv")
+        assert f"{folder / name}: " in out
+    digits = read_table(folder / "digits.csv")
     np.testing.assert_array_equal(digits.values, load_digits().data)
     assert digits.labels == {"digit": [f"d{digit}" for digit in load_digits().target]}
     expected = KernelPCA(20, kernel="rbf(sigma=25)").fit_transform(digits.values)
-    np.testing.assert_allclose(read_table("new/demo/scores.csv").values, expected, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(read_table(folder / "scores.csv").values, expected, rtol=0, atol=1e-12)
     for name, shape in {
         "digits.png": (750, 1620, 4),
         "spectrum.png": (750, 810, 4),
         "rings.png": (750, 1620, 4),
     }.items():
-        picture = matplotlib.image.imread(here / "new/demo" / name)
+        picture = matplotlib.image.imread(folder / name)
         assert picture.shape == shape
         assert picture[..., :3].std() > 0.05
 
@@ -67,20 +78,12 @@ COMMANDS = [
 SERVERS = ["explore"]
 
 
-@pytest.fixture(scope="module")
-def demo_folder(tmp_path_factory):
-    """What the first line of every example writes."""
-    folder = tmp_path_factory.mktemp("examples") / "demo"
-    assert run(["demo", "--output", str(folder)]) == 0
-    return folder
-
-
 @pytest.mark.parametrize("command", COMMANDS)
-def test_the_examples_of_the_help_run(gramian, here, demo_folder, command):
+def test_the_examples_of_the_help_run(gramian, here, demo, command):
     _, text, _ = gramian(command, "--help")
     first, *examples = re.findall(r"^ +gramian (.*?) *$", text, flags=re.MULTILINE)
     assert first == "demo --output demo"
-    shutil.copytree(demo_folder, here / "demo")
+    shutil.copytree(demo[0], here / "demo")
     for example in examples:
         code, _, err = gramian(*shlex.split(example))
         assert (code, err) == (0, ""), example

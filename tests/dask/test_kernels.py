@@ -187,6 +187,7 @@ def test_exact_kernel_ridge_by_products(client, same, products, X, y):
     same(there, here, 1e-8)
 
 
+@pytest.mark.slow
 def test_exact_clusters_and_pairs_by_products(client, same, products, X, y):
     far = da.from_array(X, chunks=(170, 2))
     here, there = KernelKMeans(3, n_init=2).fit(X), KernelKMeans(3, n_init=2).fit(far)

@@ -201,12 +201,18 @@ def test_moments_of_parts_add_to_those_of_the_whole():
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("bound", [1e99, 2e-5, 0.0], ids=["sums", "leading directions apart", "rows"])
-def test_sums_may_be_mapped_in_place_of_rows(monkeypatch, dtype, bound):
+@pytest.mark.parametrize(
+    ("condition", "sums", "apart"),
+    [(1e99, True, False), (8e4, True, True), (0.0, False, False)],
+    ids=["sums", "leading directions apart", "rows"],
+)
+def test_sums_may_be_mapped_in_place_of_rows(monkeypatch, dtype, condition, sums, apart):
     rows = np.random.default_rng(0).standard_normal((3000, 3)).astype(dtype)
-    map = landmark_map(RBF(sigma=1.0), rows[:64], dtype)
+    map = landmark_map(RBF(sigma=1.0), rows[: plans.SMALL + 16], dtype)
     expected = np.cov(map.features(rows.astype(float)).T, bias=True)
-    monkeypatch.setattr(plans, "BEARABLE", dict.fromkeys(plans.BEARABLE, bound))
+    monkeypatch.setattr(plans, "BEARABLE", dict.fromkeys(plans.BEARABLE, condition * float(np.finfo(dtype).eps)))
+    plan = plans.plan_for(map, len(rows), np.dtype(dtype))
+    assert (plan.after is not None, plan.leading is not None) == (sums, apart)
     found = mapped_moments([map], [rows]).moments.covariance()
     assert_allclose(found, expected, atol=1e-9 if dtype == np.float64 else 2e-3)
 

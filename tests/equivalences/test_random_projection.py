@@ -35,9 +35,9 @@ def test_the_bound_holds(wide, density):
 def test_squared_distances_are_kept_on_average(rng, density):
     X = rng.standard_normal((2, 30))
     before = np.sum((X[0] - X[1]) ** 2)
-    ratios = [RandomProjection(4, density=density, random_state=seed).fit(X).distortion_.mean for seed in range(2000)]
-    assert np.mean(ratios) == pytest.approx(1, abs=4 * np.std(ratios) / np.sqrt(2000))
-    after = np.sum(np.diff(RandomProjection(4, density=density, random_state=7).fit_transform(X), axis=0) ** 2)
+    ratios = [RandomProjection(16, density=density, random_state=seed).fit(X).distortion_.mean for seed in range(500)]
+    assert np.mean(ratios) == pytest.approx(1, abs=4 * np.std(ratios) / np.sqrt(500))
+    after = np.sum(np.diff(RandomProjection(16, density=density, random_state=7).fit_transform(X), axis=0) ** 2)
     assert ratios[7] == pytest.approx(after / before, rel=1e-10)
 
 

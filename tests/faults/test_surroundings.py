@@ -53,6 +53,7 @@ def test_the_command_line_without_asserts_and_docstrings(tmp_path):
     assert (tmp_path / "s.csv").exists()
 
 
+@pytest.mark.slow
 def test_nothing_is_written_anywhere(plain, tmp_path):
     """No home, no cache, no temporary folder: each is a file, so that root cannot write there either."""
     (tmp_path / "file").write_text("")

@@ -109,6 +109,16 @@ def test_the_route_of_two_blocks_is_that_of_the_fit(kind, shape):
     assert g.forecast(kind(), *shape, q=2).route == facts["route"]
 
 
+@pytest.mark.parametrize("kind", [g.PLSRegression, g.PrincipalComponentRegression])
+def test_choosing_components_by_folds_costs_more_than_a_fit(kind):
+    fit, few, many = (
+        g.forecast(model, 20_000, 30, q=2) for model in (kind(30), kind("auto", cv=3), kind("auto", cv=9))
+    )
+    assert fit.bytes < min(few.bytes, many.bytes)
+    assert fit.seconds < few.seconds < many.seconds
+    assert "up to 30 components, 9 folds" in str(many)
+
+
 @pytest.mark.parametrize("kernel", ["rbf", "linear"])
 def test_the_route_of_classifiers_is_that_of_the_fit(kernel):
     X, y = data(g.KernelSVC(), 300, 5, 2, np.random.default_rng(0))

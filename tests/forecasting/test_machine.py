@@ -21,7 +21,7 @@ def test_rates_are_measured_once(rate, monkeypatch):
     assert rate() == first
 
 
-@pytest.mark.parametrize("rate", [machine.spectrum, machine.factor])
+@pytest.mark.parametrize("rate", [pytest.param(machine.spectrum, marks=pytest.mark.slow), machine.factor])
 def test_factorisations_grow_like_cubes_in_the_end(rate):
     assert rate(100) > 0
     assert 7 < rate(200_000) / rate(100_000) < 8

@@ -26,7 +26,11 @@ def new(space=False):
 UNNAMED = ("heat", "contributions", "reconstructions", "coefficients")
 
 
-@pytest.mark.parametrize("name", PICTURES)
+#: Of each Display one picture always; those of other data are compared by the slow tests.
+COMPARED = [pytest.param(name, marks=[pytest.mark.slow] * ("_of_" in name)) for name in PICTURES]
+
+
+@pytest.mark.parametrize("name", COMPARED)
 def test_the_picture_is_the_one_that_was_kept_drawn_where_it_should_be(name):
     ax = new(space=name == "scores_in_space")
     display = PICTURES[name](ax)

@@ -80,6 +80,7 @@ def test_names_are_escaped(read_page):
     read_page(diagnosis._repr_html_())
 
 
+@pytest.mark.slow
 def test_no_drawing_package_is_loaded_for_a_card():
     code = (
         "import sys, gramian; m = gramian.PCA(1).fit([[0.0, 1.0], [1.0, 3.0], [2.0, 0.0]]); m._repr_mimebundle_(); "

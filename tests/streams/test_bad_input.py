@@ -256,6 +256,7 @@ def test_too_many_columns_for_the_budget_are_refused_before_they_are_read():
     assert "1,000 columns, whose moments take 24 MB; the memory budget is 1 MB" in message
 
 
+@pytest.mark.slow
 def test_a_full_disk_leaves_the_old_file(tmp_path):
     paths = [tmp_path / f"s.{ending}" for ending in ("csv", "parquet", "arrow", "npy", "csv.gz")]
     for path in paths:

@@ -273,7 +273,9 @@ def test_damaged_files_are_refused_or_read_but_nothing_else(tmp_path, rng, kind,
             assert np.isfinite(read_table(path).values).all()
 
 
-@pytest.mark.parametrize(("ending", "library"), [("xlsx", "openpyxl"), ("h5", "h5py")])
+@pytest.mark.parametrize(
+    ("ending", "library"), [pytest.param("xlsx", "openpyxl", marks=pytest.mark.slow), ("h5", "h5py")]
+)
 def test_missing_libraries_say_what_to_install(tmp_path, ending, library):
     path = tmp_path / f"t.{ending}"
     path.touch()

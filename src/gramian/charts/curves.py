@@ -83,8 +83,8 @@ def cv_curve(
     >>> from gramian import PLSRegression, charts
     >>> X, y = load_diabetes(return_X_y=True)
     >>> chart = charts.cv_curve(PLSRegression(8).fit(X, y), X, y)
-    >>> chart.x[chart.recommended]
-    np.int64(2)
+    >>> int(chart.x[chart.recommended])
+    2
     """
     path = _path(estimator, X, y, cv)
     if isinstance(path, RidgePath):

@@ -85,8 +85,8 @@ class HeywoodWarning(GramianWarning):
     >>> with warnings.catch_warnings(record=True) as caught:
     ...     warnings.simplefilter("always")
     ...     model = FactorAnalysis(1).fit_correlation(R, 100)
-    >>> caught[0].category.__name__, model.uniquenesses_.min().round(3)
-    ('HeywoodWarning', np.float64(0.005))
+    >>> caught[0].category.__name__, float(model.uniquenesses_.min().round(3))
+    ('HeywoodWarning', 0.005)
     """
 
 

@@ -78,9 +78,13 @@ class Remote(Rows):
         """Return what a function makes of the blocks, when it is asked for."""
 
 
+#: Where classes of collections are; data frames of dask before 2025.1 are in the second.
+PACKAGES = ("dask", "dask_expr")
+
+
 def opened(given: Any) -> Any:
     """Return a collection of dask as :class:`Remote` rows, and anything else as it is."""
-    if type(given).__module__.partition(".")[0] != "dask":
+    if type(given).__module__.partition(".")[0] not in PACKAGES:
         return given
     from gramian.operators.dask_open import rows_of
 

@@ -120,10 +120,11 @@ def dependence(R: Array) -> Dependence:
     with one_blas_thread():
         _, pivots, rank, _ = scipy.linalg.lapack.dpstrf(R, tol=OWN, lower=0)
         order = pivots - 1
-        kept, dependent = order[:rank], order[rank:]
+        kept, dependent = order[:rank], np.sort(order[rank:])
         between = R[np.ix_(kept, dependent)]
         B = scipy.linalg.solve(R[np.ix_(kept, kept)], between, assume_a="pos")
-    return Dependence(kept, dependent, B, np.maximum(1 - np.sum(between * B, axis=0), 0.0))
+    own = 1 - np.sum(between * B, axis=0)
+    return Dependence(kept, dependent, B, np.where(own < NOTHING, 0.0, own))
 
 
 def _collinear(columns: list[Portrait], whole: Array) -> list[Finding]:
@@ -133,7 +134,9 @@ def _collinear(columns: list[Portrait], whole: Array) -> list[Finding]:
     seen = np.flatnonzero(lengths > 0)  # rows with gaps may hold all that varies
     if len(seen) < 2:
         return []
-    found = dependence(moments.scatter[np.ix_(seen, seen)] / np.outer(lengths[seen], lengths[seen]))
+    R = moments.scatter[np.ix_(seen, seen)] / np.outer(lengths[seen], lengths[seen])
+    np.fill_diagonal(R, 1.0)  # or the last bits of the BLAS choose the first column, and with it all others
+    found = dependence(R)
     if not len(found.dependent):
         return []
     names = [columns[j].name for j in seen]
@@ -142,7 +145,7 @@ def _collinear(columns: list[Portrait], whole: Array) -> list[Finding]:
     parts = [int(j) for j in np.argsort(-np.abs(weights)) if abs(weights[j]) > 0.05 * np.abs(weights).max()]
     others, column = [names[found.kept[j]] for j in parts], names[found.dependent[worst]]
     own = float(found.own[worst])
-    exact = "exactly" if own < NOTHING else f"but for {percent(own)} of its variance"
+    exact = "exactly" if own == 0 else f"but for {percent(own)} of its variance"
     many = len(found.dependent)
     more = "" if many == 1 else f" {many:,} of {len(names):,} columns are such combinations."
     message = f"column {column!r} is a linear combination of {named(others)}, {exact}.{more}"
