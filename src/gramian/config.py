@@ -17,7 +17,7 @@ from typing import Any
 
 from threadpoolctl import ThreadpoolController
 
-from gramian.surroundings import free_memory, processors
+from gramian.surroundings import free_memory, left_by_limits, processors
 
 UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 UNITS |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
@@ -133,8 +133,10 @@ def settings() -> Settings:
 
 
 def memory_budget() -> int:
-    """Bytes a computation may use beside the data."""
-    return _settings.memory if _settings.memory is not None else free_memory() // 2
+    """Bytes a computation may use beside the data; never more than the limits of the process leave."""
+    if _settings.memory is None:
+        return free_memory() // 2
+    return max(0, min([_settings.memory, *left_by_limits()]))
 
 
 def thread_count() -> int:

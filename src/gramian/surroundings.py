@@ -44,7 +44,7 @@ ALLOWED = allowed(os.environ)
 
 def free_memory() -> int:
     """Bytes that can still be had: the least of what machine, control groups and limits of the process leave."""
-    left = [_free_of_machine(), *_free_of_process()]
+    left = [_free_of_machine(), *left_by_limits()]
     left += [_free_of_group(*found) for found in memory_groups(GROUPS, OWN)]
     return max(0, min(left))
 
@@ -62,13 +62,14 @@ def _free_of_machine() -> int:
     return free
 
 
-def _free_of_process() -> Iterator[int]:
-    """What ``ulimit -v`` and ``ulimit -d`` leave: addresses, and memory that is ours to write."""
-    pages = [int(size) for line in _lines(Path("/proc/self/statm")) for size in line.split()]
+def left_by_limits() -> Iterator[int]:
+    """What ``ulimit -v`` and ``ulimit -d`` leave, where set: addresses, and memory that is ours to write."""
     for kind, place in ((resource.RLIMIT_AS, 0), (resource.RLIMIT_DATA, 5)):
         limit, _ = resource.getrlimit(kind)
-        if limit != resource.RLIM_INFINITY and pages:
-            yield limit - pages[place] * os.sysconf("SC_PAGE_SIZE")
+        if limit == resource.RLIM_INFINITY:
+            continue
+        for line in _lines(Path("/proc/self/statm")):
+            yield limit - int(line.split()[place]) * os.sysconf("SC_PAGE_SIZE")
 
 
 def _free_of_group(limit: Path, use: Path, reclaimable: str) -> int:

@@ -236,20 +236,28 @@ def measure(projection: RandomMap, X: Any, eps: float, rng: np.random.Generator)
     blocks = row_blocks(len(left), X.shape[1])
     if sp.issparse(X):
         X, blocks = sp.csr_array(X), [slice(None)]  # for the older matrices, * is a matrix product
-    ratios = []
-    for some in blocks:
-        # The map is linear: differences are mapped themselves, so that rows far from the origin keep their digits.
-        difference = X[left[some]].astype(np.float64) - X[right[some]].astype(np.float64)
-        difference /= abs(difference).max() or 1.0  # the ratio is the same, and squares stay in range
-        before = np.asarray((difference * difference).sum(axis=1)).ravel()
-        after = (projection.scores(difference) ** 2).sum(axis=1)
-        ratios.append(after[before > 0] / before[before > 0])
+    ratios = [_ratios(projection, X[left[some]], X[right[some]]) for some in blocks]
     r = np.concatenate(ratios)
     if not len(r):  # all rows are the same
         return Distortion(np.nan, np.nan, np.nan, np.nan, np.nan, 0)
     within = float((np.abs(r - 1) <= eps).mean())
     rms = float(np.sqrt((r**2).mean()))
     return Distortion(float(r.min()), float(r.max()), float(r.mean()), rms, within, len(r))
+
+
+def _ratios(projection: RandomMap, rows: Any, others: Any) -> Array:
+    """Squared distances after, by those before, of rows to others that are not the same."""
+    # The map is linear: differences are mapped themselves, so that rows far from the origin keep their digits.
+    difference = rows.astype(np.float64, copy=False)
+    if sp.issparse(difference):
+        difference = difference - others
+    else:
+        difference -= others  # the rows were copied out of the table
+    del rows, others
+    difference /= max(abs(difference.max()), abs(difference.min())) or 1.0  # the ratio is the same, squares in range
+    before = np.asarray((difference * difference).sum(axis=1)).ravel()
+    after = (projection.scores(difference) ** 2).sum(axis=1)
+    return after[before > 0] / before[before > 0]
 
 
 def _pairs(n: int, rng: np.random.Generator) -> tuple[Array, Array]:

@@ -218,14 +218,28 @@ def how_many(n_components: Any, basis: SingularBasis) -> int:
     return int(np.argmax(reached)) + 1 if reached.any() else basis.rank
 
 
+#: Who is asked before a fit begins whether there is room for it; set from above, where that is known.
+_gates: list[Callable[..., None]] = []
+#: Fits that begin with all of their rows; others add to what is there.
+WHOLE = ("fit", "_fit", "_fit_stream")
+
+
+def ask_first(gate: Callable[..., None]) -> None:
+    """Let ``gate(estimator, X, y)`` look at every fit before it begins, and refuse it by an exception."""
+    _gates[:] = [gate]
+
+
 def all_or_nothing(fit: Callable[..., Any]) -> Callable[..., Any]:
     """Let a fit that fails or is interrupted leave the estimator as it was before the call, and tell its callbacks."""
+    gates = _gates if fit.__name__ in WHOLE else []
 
     @functools.wraps(fit)
     def wrapped(self: Any, *args: Any, **kwargs: Any) -> Any:
         before = dict(self.__dict__)
         args, kwargs = tuple(map(opened, args)), {name: opened(given) for name, given in kwargs.items()}
         try:
+            for gate in gates:
+                gate(self, *args, **kwargs)
             return callbacks.call(fit, self, *args, **kwargs)
         except BaseException:
             self.__dict__.clear()

@@ -40,7 +40,7 @@ def _(estimator: Any, job: Job) -> Plan:
     partial = isinstance(estimator, PLSRegression)
     table = 8.0 * r * (d + q)
     scores = 16.0 * n * k + 8.0 * n * q
-    room = first.bytes + max(table * 4 + 8.0 * min(r, d) * d * 3, scores)
+    room = max(first.bytes, job.copied + table + max(table * 4 + 8.0 * min(r, d) * d * 3, scores))
 
     def one() -> float:
         return r * d * (4 * k * 8 * machine.read() / 8 if partial else min(r, d) * machine.svd())
@@ -58,7 +58,7 @@ def _(estimator: Any, job: Job) -> Plan:
     coefficients = 8.0 * folds * k * q * d if 8 * folds * k * q * d <= KEPT else 0.0
     test = 8.0 * (n / folds) * k * q * 3 * thread_count()
     stack = together * (table * 4 + 8.0 * d * k * (4 + 2 * q)) + 8.0 * min(folds, 8) * (d + q) ** 2 * 2
-    room = first.bytes + predictions + coefficients + max(stack, test, table * 4, scores)
+    room = max(first.bytes, job.copied + table + predictions + coefficients + max(stack, test, table * 4, scores))
 
     def validated() -> float:
         outside = folds * (one() + (d + q) ** 3 / 3 * machine.multiply() * 2 + 3 * table * machine.touch() * 4)

@@ -17,6 +17,9 @@ from gramian.operators import Rows
 from gramian.operators.rows import block_rows
 from gramian.results import FitSummary
 
+#: Bytes of Python's own objects in a fit, and of what allocators round up.
+OBJECTS = 10**6
+
 
 @dataclass(frozen=True)
 class Forecast:
@@ -176,7 +179,7 @@ def planned(estimator: Any, job: Job) -> Plan:
         return replace(found, bytes=found.bytes + 24.0 * min(job.n, block_rows(job.d)) * job.d) if scaled else found
     landmarks = landmarks_of(last)
     found = plan(last, job) if landmarks is None else low_rank(last, job, landmarks)
-    return replace(found, bytes=found.bytes + 2 * job.rows) if scaled else found
+    return replace(found, bytes=found.bytes + OBJECTS + (2 * job.rows if scaled else 0))
 
 
 def _last(estimator: Any) -> Any:

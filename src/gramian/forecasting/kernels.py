@@ -24,7 +24,7 @@ from gramian.estimators.neighbour_search import WAYS, way_of_search
 from gramian.estimators.validation import check_components, is_auto, whole_number
 from gramian.forecasting import machine
 from gramian.forecasting.plan import Job, Plan, plan
-from gramian.forecasting.spectra import eigenpairs, gram
+from gramian.forecasting.spectra import eigenpairs, gram, tile_buffers
 from gramian.kernels import Kernel, as_kernel
 from gramian.operators.similarities import Kept, Thin, way_of_holding
 from gramian.operators.tiles import threads_for
@@ -159,7 +159,8 @@ def _(estimator: KernelKMeans, job: Job) -> Plan:
     matrix = 0.0 if held is Thin else n * machine.held(kernel, d) + (8.0 * n * n if held is Kept else 0.0)
     descent = 8.0 * n * k * (together * (4 + (thread_count() if held is not Kept else 1)) + 6)
     chosen = min(n, LANDMARKS + 4 * k) if runs > starts else 0  # rows that stand for all, to find components from
-    seeds = max(8.0 * n * min(starts, together) * trials * 4, 32.0 * chosen * (min(n, BLOCK) + chosen))
+    block = 8.0 * chosen * (min(n, BLOCK) * (3 if held is Kept else 2) + 4 * chosen)
+    seeds = max(8.0 * n * min(starts, together) * trials * 4, block)
     room = copy + matrix + max(descent, seeds)
     copies = 8.0 * n * d if held is Thin else 0.0
 
@@ -186,11 +187,9 @@ def _(estimator: KernelKMeans, job: Job) -> Plan:
 def _(estimator: Any, job: Job) -> Plan:
     kernel, copy = prepared(estimator, job)
     way = way_of_search(kernel, job.n, job.d)
-    room = copy + 8.0 * job.n * (2 + job.q) + (24.0 * job.n + job.rows if way == "tree" else job.rows)
-
-    def seconds() -> float:
-        build = job.n * np.log2(job.n + 1) * 3e-8 if way == "tree" else 0.0
-        return 4 * job.rows * machine.touch() + build
+    # Labels are sorted on the way; a tree is made when it is first asked.
+    room = copy + 8.0 * job.n * (10 if isinstance(estimator, KernelKNNClassifier) else 3 + job.q)
+    seconds = lambda: 4 * job.rows * machine.touch()  # noqa: E731
 
     return Plan(way, WAYS[way], "the rows are kept; each new row is compared with them", room, seconds)
 
@@ -202,7 +201,7 @@ def _(estimator: KernelPrototypeClassifier, job: Job) -> Plan:
     vectors = 8.0 * n * classes * (4 + thread_count())
     if held is Thin:
         time = lambda: 4 * n * d * classes * machine.multiply() + 4 * job.rows * machine.touch()  # noqa: E731
-        return Plan(held.route, "", "1 product", copy + 8.0 * n * d + vectors, time)
+        return Plan(held.route, "", "1 product", job.copied + 8.0 * n * (d + 4 * classes), time)
     matrix = gram(kernel, n, d)
     time = lambda: matrix.made() + matrix.product(classes, "float64")  # noqa: E731
-    return Plan(held.route, "", "1 product", copy + matrix.held + vectors, time)
+    return Plan(held.route, "", "1 product", copy + matrix.held + vectors + tile_buffers(n), time)

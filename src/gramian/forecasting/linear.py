@@ -34,8 +34,10 @@ def decompose(job: Job, k: int, solver: Any) -> Plan:
     n, d = job.n, job.d
     route, reason = choose(n, d, solver)
     side = min(n, d)
+    visited = 8.0 * min(n, rows_of_a_block(d)) * d  # a block of centred rows
     if route == "svd":
-        room = 8.0 * n * d * 3 + 16.0 * side * (n + d)
+        # The centred rows and LAPACK's copy, vectors of both sides, and what it works in.
+        room = 16.0 * n * d + 12.0 * side * (n + d)
         time = lambda: n * d * side * machine.svd() + 24 * n * d * machine.touch()  # noqa: E731
         return Plan("svd", reason, "", room, time)
     if route == "covariance":
@@ -51,7 +53,6 @@ def decompose(job: Job, k: int, solver: Any) -> Plan:
             return n * n * d / 2 * machine.multiply(0) + visits * machine.touch()
 
         found = eigenpairs(table(n, True, 0.0, made), k, "auto")
-        visited = 8.0 * min(n, rows_of_a_block(d)) * d  # centred rows on their way into directions
         room = max(24.0 * n * n + 8.0 * n * block, found.bytes, visited) + 8.0 * d * k * 3
         time = lambda: found.seconds() + 2 * n * d * k * machine.multiply(0)  # noqa: E731
         return Plan("dual", reason, found.products, room, time, found.typical)
@@ -61,7 +62,7 @@ def decompose(job: Job, k: int, solver: Any) -> Plan:
 
     matrix = Matrix(Outline(side), False, 0.0, 0.0, lambda: 0.0, lambda: product(side, ""), product, lambda c: 0.0)
     found = eigenpairs(matrix, k, route)
-    room = found.bytes + 8.0 * (n + d) * (k + 10) * 3
+    room = found.bytes + visited + 8.0 * (n + d) * (k + 10) * 2
     return Plan(found.solver, reason, found.products, room, found.seconds, found.typical)
 
 
@@ -108,8 +109,8 @@ def _(estimator: ICA, job: Job) -> Plan:
     k = estimator.n_components or limit
     white = decompose(job, k, "covariance" if is_long(n, d) else "auto")
     sampled = max(SAMPLE, EACH * k)
-    # White rows and their transposed copy; then sources, scores, derivatives, and the next sources beside them.
-    room = job.copied + max(white.bytes, 8.0 * n * k * 5)
+    # White rows and picard's copy; then sources, scores, derivatives, and the next sources beside them.
+    room = job.copied + max(white.bytes, 8.0 * n * k * 6)
 
     def seconds() -> float:
         entry = k * (machine.secant() + 4 * k * machine.multiply(0) + 16 * machine.touch())
@@ -128,7 +129,9 @@ def _(estimator: RandomProjection, job: Job) -> Plan:
         k, _ = estimator._how_many((n, d))
     density = estimator._density(d)
     pairs = min(PAIRS, n * (n - 1) // 2)
-    room = job.copied + 8.0 * k * d * density * 3 + 8.0 * pairs * (3 * min(d, 2**21 // max(pairs, 1) + 1) + 2 * k)
+    block = min(pairs, rows_of_a_block(d))
+    # The directions, as they are drawn and as they are kept; a block of differences and its squares, and their scores.
+    room = job.copied + 8.0 * k * d * density * 2 + 16.0 * block * d + 8.0 * k * (pairs + 2 * block)
 
     def seconds() -> float:
         drawn = k * d * density * (1.2e-8 + 24 * machine.touch())

@@ -10,6 +10,7 @@ from gramian.forecasting import machine
 from gramian.kernels import Kernel
 from gramian.operators import Outline
 from gramian.operators.gram import Gram, worth_keeping
+from gramian.operators.tiles import SIDE, threads_for
 from gramian.solvers.base import Solver
 from gramian.solvers.eigen import choose
 from gramian.solvers.krylov import Krylov
@@ -65,6 +66,11 @@ def gram(kernel: Kernel, n: int, d: int) -> Matrix:
         lambda vectors, dtype: machine.tiles(kernel, d, dtype).product(n, vectors),
         lambda count: machine.tiles(kernel, d).cross(n, count),
     )
+
+
+def tile_buffers(n: int) -> float:
+    """Bytes of the tiles that threads work on."""
+    return 8.0 * threads_for(-(-n // SIDE)) * min(n, SIDE) ** 2
 
 
 def table(n: int, positive: bool, beside: float, made: Callable[[], float]) -> Matrix:

@@ -157,8 +157,8 @@ def squared_euclidean(
     rounding = abs(float(factor)) * largest * float(np.finfo(dtype).eps)
     careful = exact_near_zero or not rounding < np.finfo(dtype).eps ** 0.5 / 10
     folded = 1.0 if careful else factor
-    left = _append((folded * X) * -2.0, folded * nx, np.full_like(nx, folded), dtype)
-    right = _append(Y, np.ones_like(ny), ny, dtype, order="F")  # columns side by side, as stripes want them
+    left = _append(X, folded, -2.0, folded * nx, np.full_like(nx, folded), dtype)
+    right = _append(Y, 1.0, 1.0, np.ones_like(ny), ny, dtype, order="F")  # columns side by side, as stripes want them
     squares = Product(left, right, dtype)
     pairs = Distances(squares, _cast(X, dtype), _cast(Y, dtype), (nx, ny), factor) if careful else squares
     pairs.reach = 4.1 * abs(float(factor)) * largest  # ||x - y||^2 <= 2||x||^2 + 2||y||^2, and a little rounding
@@ -235,14 +235,19 @@ def moved(X: Rows, shift: Array) -> Rows:
     return X - sp.csr_array(every, shape=(n, d))
 
 
-def _append(X: Rows, first: Array, second: Array, dtype: Any, order: Literal["C", "F"] = "C") -> Rows:
-    # Norms ride along as two extra columns, so one matrix product writes the whole exponent.
+def _append(
+    X: Rows, factor: float, sign: float, first: Array, second: Array, dtype: Any, order: Literal["C", "F"] = "C"
+) -> Rows:
+    # Norms ride along as two extra columns, so one matrix product writes the whole exponent. The factors are taken one
+    # after the other: their product may be infinite, which times zero is no number.
     if sp.issparse(X):
         extra = sp.csr_array(np.column_stack([first, second]))
-        return _cast(sp.hstack([X, extra], format="csr"), dtype)
-    out = np.empty((X.shape[0], X.shape[1] + 2), dtype=dtype, order=order)
-    out[:, :-2], out[:, -2], out[:, -1] = X, first, second
-    return out
+        return _cast(sp.hstack([(factor * X) * sign, extra], format="csr"), dtype)
+    both = np.empty((X.shape[0], X.shape[1] + 2), dtype=dtype, order=order)
+    rows = np.multiply(X, factor, out=both[:, :-2], casting="same_kind")
+    rows *= sign
+    both[:, -2], both[:, -1] = first, second
+    return both
 
 
 def _cast(X: Rows, dtype: Any) -> Rows:

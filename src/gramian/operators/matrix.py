@@ -87,6 +87,7 @@ class Data:
         for rows in row_blocks(self.n, self.d):
             A = self.block(rows)
             total += A.T @ A
+            del A  # or it would be kept while the next is made
         return total
 
     def gram(self) -> Array:
@@ -101,13 +102,17 @@ class Data:
             A = self.X[:, cols] - self.centre[cols]
             A /= self.scale[cols] * self.unit
             total += np.matmul(A, A.T, out=product)
+            del A
         return total if self.root is None else total * np.outer(self.root, self.root)
 
     def block(self, rows: slice) -> Array:
         """Some rows of ``A / unit``."""
         X = self.X[rows].toarray() if self.sparse else self.X[rows]
-        A = (X - self.centre) / (self.scale * self.unit)
-        return A if self.root is None else A * self.root[rows, None]
+        A = np.subtract(X, self.centre, dtype=np.float64)
+        A /= self.scale * self.unit
+        if self.root is not None:
+            A *= self.root[rows, None]
+        return A
 
     def _rooted(self, U: Array) -> Array:
         return U if self.root is None else U * self.root[:, None]
@@ -136,6 +141,7 @@ class Data:
         for rows in row_blocks(self.n, self.d):
             A = self.block(rows)
             total += np.einsum("ij,ij->j", A, A)
+            del A
         return total
 
 

@@ -18,6 +18,8 @@ from gramian.solvers.box import NEWTON, minimise, newton, settled, violation
 SMALL = 2000
 #: Rows in a working set: at first (if not more than an eighth of all), for each free coefficient, and at the least.
 START, GROWTH, LEAST = 2500, 1.6, 500
+#: A new block is made for sets that are larger by this factor, too: the next ones mostly are.
+SPARE = 1.2
 #: Working sets before giving up; more if it takes many to see every row.
 MAX_ROUNDS = 1000
 #: Diagonal entries up to which single precision is trusted with kernel values.
@@ -223,7 +225,7 @@ class Search:
             rows = np.arange(self.n)
         if self.buffer is None or len(self.buffer) < len(rows) ** 2 or self.buffer.dtype != self.dtype:
             self.kept = self.buffer = None  # before the next is made: there may be room for one only
-            self.buffer = np.empty(min(2 * len(rows), self.room, self.n) ** 2, dtype=self.dtype)
+            self.buffer = np.empty(min(int(SPARE * len(rows)), self.room, self.n) ** 2, dtype=self.dtype)
         K = self.buffer[: len(rows) ** 2].reshape(len(rows), len(rows))
         self.kept = rows, self.state.matrix.block(rows, K)
         self.largest = max(self.largest, len(rows))
