@@ -36,8 +36,12 @@ def refuse_if_too_large(estimator: Any, X: Any = None, y: Any = None, *_: Any, *
         return
     try:
         found = planned(estimator, job)
-    except (TypeError, ValueError):
+    except TypeError:
         return  # the fit says it better
+    except ValueError:
+        if enough(estimator, job, planned, there.bytes) is None:
+            return  # it is not for memory that it is refused
+        raise
     if found.bytes > there.bytes:
         raise ValueError(_refusal(estimator, job, found, there))
 
