@@ -228,6 +228,11 @@ def pool(threads: int) -> ThreadPoolExecutor:
         return _pools[threads]
 
 
+def has_worked(threads: int) -> bool:
+    """Whether so many threads have done work of ours in this process."""
+    return threads in _pools or (threads == 1 and _controller is not None)
+
+
 def in_pool() -> bool:
     """Whether the present thread is one of our workers."""
     return threading.current_thread().name.startswith(WORKER)

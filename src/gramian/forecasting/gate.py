@@ -8,14 +8,13 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import is_classifier
 
-from gramian.config import format_bytes, settings
+from gramian.config import format_bytes
 from gramian.forecasting.advice import advise, enough
 from gramian.forecasting.forecast import planned
 from gramian.forecasting.plan import Job, Plan
 from gramian.operators import Rows
 from gramian.operators.remote import is_stream
-from gramian.operators.room import room
-from gramian.surroundings import left_by_limits
+from gramian.operators.room import BUDGET, Room, room
 
 #: No plan takes more than this many bytes for each pair of rows and columns together, and this many beside.
 EACH, BESIDE = 128, 10**8
@@ -30,16 +29,20 @@ def refuse_if_too_large(estimator: Any, X: Any = None, y: Any = None, *_: Any, *
     if sp.issparse(X) or len(shape) != 2 or callable(getattr(estimator, "kernel", None)):
         return
     there = room()
-    if EACH * float(sum(shape)) ** 2 + BESIDE <= there and not isinstance(X, Rows):
+    if EACH * float(sum(shape)) ** 2 + BESIDE <= there.bytes and not isinstance(X, Rows):
         return  # the usual case: no need to look closely
     job = _job(estimator, X, y)
     if job is None:
         return
     try:
         found = planned(estimator, job)
-    except (TypeError, ValueError):
+    except TypeError:
         return  # the fit says it better
-    if found.bytes > there:
+    except ValueError:
+        if enough(estimator, job, planned, there.bytes) is None:
+            return  # it is not for memory that it is refused
+        raise
+    if found.bytes > there.bytes:
         raise ValueError(_refusal(estimator, job, found, there))
 
 
@@ -58,26 +61,18 @@ def _job(estimator: Any, X: Any, y: Any) -> Job | None:
 
 def _targets(estimator: Any, y: Any) -> int:
     """Columns of the second view or of the targets; classes of a classifier."""
-    shape = getattr(y, "shape", ())
+    shape: tuple[int, ...] = getattr(y, "shape", ())
     if is_classifier(estimator):
         return len(set(np.ravel(y).tolist())) if len(shape) == 1 else 2
     return max(1, int(shape[1])) if len(shape) == 2 else 1
 
 
-def _refusal(estimator: Any, job: Job, found: Plan, there: int) -> str:
+def _refusal(estimator: Any, job: Job, found: Plan, there: Room) -> str:
     """One line: what is needed, what there is, what would fit."""
-    remedies = list(advise(estimator, job, planned, there))
-    limit = min(left_by_limits(), default=None)
-    if settings().memory is not None and (limit is None or there < limit):
-        bound = f"the memory budget is {format_bytes(there)}"
-        if more := enough(estimator, job, planned, there):
-            remedies.append(f"gramian.config(memory={format_bytes(more[0]).replace(' ', '')!r})")
-    elif limit is not None and there <= limit:
-        bound = f"the limits of this process (ulimit) leave {format_bytes(there)}"
-        bound += "" if there else " once its threads have their stacks and buffers"
-        remedies.append(f"a limit that is {format_bytes(1.2 * found.bytes - there)} higher")
-    else:
-        bound = f"{format_bytes(there)} are free"
-        remedies.append("a machine or a container with more")
-    name, needed = type(estimator).__name__, format_bytes(found.bytes)
-    return f"{name} needs {needed} beside the data ({found.route}), and {bound}. Use {', or '.join(remedies)}."
+    remedies = list(advise(estimator, job, planned, there.bytes))
+    if there.bound != BUDGET:
+        remedies.append(f"{format_bytes(1.2 * found.bytes - there.bytes)} more")
+    elif more := enough(estimator, job, planned, there.bytes):
+        remedies.append(f"gramian.config(memory={format_bytes(more[0]).replace(' ', '')!r})")
+    name, needed = type(estimator).__name__, f"{format_bytes(found.bytes)} beside the data ({found.route})"
+    return f"{name} needs {needed}; {there.bound} {format_bytes(there.bytes)}. Use {', or '.join(remedies)}."

@@ -96,6 +96,7 @@ def _(estimator: KernelCCA, job: Job) -> Plan:
     blocks, rank = affordable(n, size)
     known = 4 * 8.0 * n * size * (2 * min(PAIRS, blocks) - 1)
     room = rows + sum(side.held for side in sides) + 2 * 8.0 * n * rank + max(known, 3 * 8.0 * n * rank)
+    room += 0.0 if all(side.kept for side in sides) else tile_buffers(n)
 
     def seconds() -> float:
         sketch = sum(side.made() + side.columns(rank) for side in sides)

@@ -130,7 +130,8 @@ def _krylov(matrix: Matrix, k: int, chosen: Krylov, reason: str) -> Pairs:
     # Basis and images, the old ones beside the new; the start; sums of each thread, and copies of a block.
     search = width * n * size * (2 * (2 * stored - 1) + threads + 3) + 8.0 * n * size
     sketch = 8.0 * n * (4 * size + 3 * min(32, size))
-    room = matrix.held + max(search + matrix.narrow, sketch)
+    tiles = tile_buffers(n) * width / 8 if matrix.narrow else 0.0
+    room = matrix.held + max(search + matrix.narrow + tiles, sketch)
 
     def seconds() -> float:
         one = machine.multiply()

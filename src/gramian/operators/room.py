@@ -9,17 +9,17 @@
 from __future__ import annotations
 
 import ctypes
-import os
 import threading
 from collections.abc import Sequence
 from contextlib import suppress
+from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg
 
-from gramian.config import in_pool, settings, thread_count
+from gramian.config import has_worked, in_pool, settings, thread_count
 from gramian.operators.tiles import Meter, run
-from gramian.surroundings import free_memory, left_by_limits
+from gramian.surroundings import UNLIMITED, free_memory, left_by_limits
 
 #: Fits that take no more than this are not held to a budget that was set: Python's own objects are of that size.
 SMALL = 8 * 10**6
@@ -30,27 +30,37 @@ ARENAS = -8
 #: Side of a matrix whose product takes BLAS's buffers.
 SIDE = 512
 
-_settled: set[int] = set()
-os.register_at_fork(after_in_child=_settled.clear)
+#: What sets a bound, in words that a number follows.
+BUDGET, FREE = "the memory budget is", "free memory is"
+LIMITS = "the limits of this process (ulimit) leave"
+UNSETTLED = "the limits of this process (ulimit), once its threads have their stacks and buffers, leave"
 
 
-def room() -> int:
-    """Bytes beside the data beyond which a fit is refused before it begins."""
-    limits = list(left_by_limits())
-    if limits and not settle(min(limits)):
-        return 0
-    if (budget := settings().memory) is None:
-        return free_memory()
-    return max(0, min([max(budget, SMALL), *left_by_limits()]))
+class Room(NamedTuple):
+    """Bytes beside the data beyond which a fit is refused before it begins, and what sets them."""
+
+    bytes: int
+    bound: str
+
+
+def room() -> Room:
+    """How much there is."""
+    settled = settle(min(left_by_limits(), default=UNLIMITED))
+    left = max(0, min(left_by_limits(), default=UNLIMITED)) if settled else 0
+    budget = settings().memory
+    most = free_memory() if budget is None else max(budget, SMALL)
+    if left <= most:
+        return Room(left, LIMITS if settled else UNSETTLED)
+    return Room(most, FREE if budget is None else BUDGET)
 
 
 def settle(left: int) -> bool:
-    """Start the threads and have BLAS make its buffers, once; False if so many bytes are too few for them.
+    """Start the threads and have BLAS make its buffers, if none has worked yet; False if so many bytes are too few.
 
     What limits of the process leave from then on is there for arrays. A BLAS that gets no buffer ends the process.
     """
     threads = thread_count()
-    if threads in _settled or in_pool():
+    if left == UNLIMITED or has_worked(threads) or in_pool():
         return True
     if left < (threads + 1) * THREAD:
         return False
@@ -69,5 +79,4 @@ def settle(left: int) -> bool:
     run(work, [[turn] for turn in range(threads)])
     np.matmul(A, A)  # on threads of its own
     scipy.linalg.eigh(A)
-    _settled.add(threads)
     return True
