@@ -41,8 +41,10 @@ def advise(estimator: Any, job: Job, planned: Planned, budget: int) -> tuple[str
             found.append(f"{name}={count} or fewer")
     if hasattr(estimator, "landmarks") and (count := _largest(job.n - 1, partial(argument, "landmarks"))):
         found.append(f"landmarks={count} or fewer: low rank, with the error it leaves in the summary")
-    if rows := _largest(job.n - 1, lambda n: fits(estimator, replace(job, n=n))):
+    if (rows := _largest(job.n - 1, lambda n: fits(estimator, replace(job, n=n)))) > 1:
         found.append(f"at most {rows:,} rows")
+    if job.stream and (columns := _largest(job.d - 1, lambda d: fits(estimator, replace(job, d=d)))):
+        found.append(f"at most {columns:,} columns")
     return tuple(found)
 
 

@@ -142,7 +142,7 @@ def forecast(
     >>> with gramian.config(memory="1GB"):
     ...     found = gramian.forecast(gramian.ICA(), 10**6, 50)
     >>> found.fits, found.advice[0]
-    (False, 'n_components=25 or fewer')
+    (False, 'n_components=20 or fewer')
     """
     for name, value in (("n", n), ("d", d), ("q", q)):
         if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import is_classifier
 
-from gramian.config import format_bytes
+from gramian.config import format_bytes, settings
 from gramian.forecasting.advice import advise, enough
 from gramian.forecasting.forecast import planned
 from gramian.forecasting.plan import Job, Plan
@@ -74,5 +74,6 @@ def _refusal(estimator: Any, job: Job, found: Plan, there: Room) -> str:
         remedies.append(f"{format_bytes(1.2 * found.bytes - there.bytes)} more")
     elif more := enough(estimator, job, planned, there.bytes):
         remedies.append(f"gramian.config(memory={format_bytes(more[0]).replace(' ', '')!r})")
+    has = format_bytes(settings().memory or 0 if there.bound == BUDGET else there.bytes)
     name, needed = type(estimator).__name__, f"{format_bytes(found.bytes)} beside the data ({found.route})"
-    return f"{name} needs {needed}; {there.bound} {format_bytes(there.bytes)}. Use {', or '.join(remedies)}."
+    return f"{name} needs {needed}; {there.bound} {has}. Use {', or '.join(remedies)}."

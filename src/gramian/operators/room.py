@@ -21,8 +21,8 @@ from gramian.config import has_worked, in_pool, settings, thread_count
 from gramian.operators.tiles import Meter, run
 from gramian.surroundings import UNLIMITED, free_memory, left_by_limits
 
-#: Fits that take no more than this are not held to a budget that was set: Python's own objects are of that size.
-SMALL = 8 * 10**6
+#: Fits that take no more than this are not held to a budget that was set: Python and its libraries take ten times that.
+SMALL = 16 * 10**6
 #: Addresses that a thread takes once: its stack, and buffers of NumPy's and of SciPy's BLAS, 32 MiB each.
 THREAD = 80 * 10**6
 #: The C library's name for the number of its arenas, for each of which it reserves 64 MB of addresses.
