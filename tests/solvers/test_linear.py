@@ -158,11 +158,11 @@ class TestIteration:
             assert_allclose(found.deleted[i], left, rtol=1e-8, atol=1e-10)
 
     def test_each_preconditioner_is_near_the_inverse(self, points):
-        gram = Gram(RBF(sigma=1.5), points)
-        A = gram.toarray() + 0.01 * np.eye(700)
+        gram = Gram(RBF(sigma=1.5), points[:300])
+        A = gram.toarray() + 0.01 * np.eye(300)
         plain = np.linalg.cond(A)
-        for M in (LowRank(gram, 0.01, 200, np.random.default_rng(0)), Factored(gram, 0.01)):
-            inverse = M @ np.eye(700)
+        for M in (LowRank(gram, 0.01, 100, np.random.default_rng(0)), Factored(gram, 0.01)):
+            inverse = M @ np.eye(300)
             values = scipy.linalg.eigvals(inverse @ A).real
             assert values.min() > 0
             assert values.max() / values.min() < plain / 100
