@@ -29,7 +29,7 @@ from gramian.kernels import Kernel, as_kernel
 from gramian.operators.similarities import Kept, Thin, way_of_holding
 from gramian.operators.tiles import threads_for
 from gramian.solvers.canonical import affordable
-from gramian.solvers.seeding import BLOCK, LANDMARKS
+from gramian.solvers.seeding import BLOCK, LANDMARKS, RELAXED
 from gramian.solvers.working_sets import LEAST, SMALL, START
 from gramian.spaces import KernelSpace
 from gramian.spaces.kernel import check_rank
@@ -161,7 +161,9 @@ def _(estimator: KernelKMeans, job: Job) -> Plan:
     descent = 8.0 * n * k * (together * (4 + (thread_count() if held is not Kept else 1)) + 6)
     chosen = min(n, LANDMARKS + 4 * k) if runs > starts else 0  # rows that stand for all, to find components from
     block = 8.0 * chosen * (min(n, BLOCK) * (3 if held is Kept else 2) + 4 * chosen)
-    seeds = max(8.0 * n * min(starts, together) * trials * 4, block)
+    # Scores on those components are clustered from starts of their own.
+    scored = 8.0 * n * k * (6 * max(1, min(RELAXED, memory_budget() // (64 * n * k))) + 6) if chosen else 0.0
+    seeds = max(8.0 * n * min(starts, together) * trials * 4, block, scored)
     room = copy + matrix + max(descent, seeds)
     copies = 8.0 * n * d if held is Thin else 0.0
 

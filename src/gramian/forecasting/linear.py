@@ -53,7 +53,7 @@ def decompose(job: Job, k: int, solver: Any) -> Plan:
             return n * n * d / 2 * machine.multiply(0) + visits * machine.touch()
 
         found = eigenpairs(table(n, True, 0.0, made), k, "auto")
-        room = max(24.0 * n * n + 8.0 * n * block, found.bytes, visited) + 8.0 * d * k * 3
+        room = max(16.0 * n * n + 8.0 * n * block, found.bytes, visited) + 8.0 * d * k * 3
         time = lambda: found.seconds() + 2 * n * d * k * machine.multiply(0)  # noqa: E731
         return Plan("dual", reason, found.products, room, time, found.typical)
 

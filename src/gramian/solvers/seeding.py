@@ -13,6 +13,8 @@ from gramian.solvers.clustering import Inner, lloyd
 
 #: Points that stand for all where leading components are wanted but roughly; points compared with them at a time.
 LANDMARKS, BLOCK = 256, 4096
+#: Starts from which scores on those components are clustered.
+RELAXED = 10
 
 
 def seed(
@@ -115,9 +117,10 @@ def relaxed(inner: Inner, k: int, weights: Array, rng: np.random.Generator, orde
         F = inner.part(everyone[rows], chosen, W)
         share = weights[rows] / weights.sum()
         mean, moment = mean + share @ F, moment + (F * share[:, None]).T @ F
+        del F  # or it would be kept while the next is made
     Y = np.linalg.eigh(moment - np.outer(mean, mean))[1][:, -(k - 1) :]
     scores = Thin(inner.some(chosen, W @ Y) - mean @ Y)
-    starts = seed(scores, k, 10, weights, rng, order)
+    starts = seed(scores, k, RELAXED, weights, rng, order)
     return [lloyd(scores, starts, k, weights, order=order).labels]
 
 
