@@ -36,9 +36,9 @@ def test_it_counts_the_columns_of_a_second_view(gramian, here, method):
 
 
 def test_what_does_not_fit_fails_with_advice_in_options(gramian, here):
-    code, out, err = gramian(*FIT, "--method", "ica", "-k", "4", "--memory", "8kB")
+    code, out, err = gramian(*FIT, "--method", "ica", "-k", "4", "--memory", "1008kB")
     assert code == 1
-    assert "over the budget of 8 kB" in out
+    assert "over the budget of 1.01 MB" in out
     assert "--memory" in err.splitlines()[-1]
     assert "-k " in err.splitlines()[-1]
     assert "gramian.config" not in out + err
