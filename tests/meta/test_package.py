@@ -34,6 +34,7 @@ def test_importing_gramian_loads_nothing_heavy_or_optional():
     ours = set(run(theirs, "import gramian", "print(*{*sys.modules} - theirs)").split())
     heavy = {
         "numba",
+        "llvmlite",
         "plotly",
         "jinja2",
         "pyarrow",

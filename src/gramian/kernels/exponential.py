@@ -1,4 +1,4 @@
-"""Exponentials of tiles: the dearest step of a Gaussian kernel, made as quick as NumPy allows."""
+"""Exponentials of tiles: the dearest step of a Gaussian kernel, made as quick as the processor allows."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
-from gramian.kernels.pairwise import Pairs
+from gramian.kernels.pairwise import Pairs, Product
+from gramian.kernels.vector_loops import NARROW, SMALLEST, vector_loops
 from gramian.results import Array
 
 
@@ -24,6 +26,16 @@ def exponent_base(dtype: Any) -> tuple[float, Callable[..., Array]]:
     return (1.0, np.exp) if targets["current"].startswith("baseline") else (float(np.log2(np.e)), np.exp2)
 
 
+def _factors(inner: Pairs) -> tuple[Array, Array] | None:
+    """What exponents are a product of, if it is one of narrow dense rows, laid out as the loops want them."""
+    if not isinstance(inner, Product) or inner.dtype != np.float32 or inner.left.shape[1] > NARROW:
+        return None
+    L, R = inner.left, inner.right
+    if sp.issparse(L) or sp.issparse(R) or not (L.flags.c_contiguous and R.flags.f_contiguous):
+        return None
+    return (L, R.T) if vector_loops() else None
+
+
 class Exponential(Pairs):
     """Tiles of ``exp(a m(x, y))``.
 
@@ -37,6 +49,9 @@ class Exponential(Pairs):
 
     Numbers that leave the normal range cost twenty times as much as others. Where distances reach that far, such
     exponents are raised to the edge of the range and their powers, below the smallest normal number, become 0.
+
+    Dense rows of few columns in single precision take one pass in place of two where there are
+    :mod:`~gramian.kernels.vector_loops`: a third to a half less time.
     """
 
     def __init__(self, prepare: Callable[[float, Any], Pairs], factor: float, dtype: Any) -> None:
@@ -47,8 +62,13 @@ class Exponential(Pairs):
         self.edge = self.dtype.type(unit * np.log(2) * (limits.minexp + 1))
         self.far = not self.inner.reach < -self.edge
         self.smallest = self.power(self.edge)
+        self.factors = _factors(self.inner) if self.power is np.exp2 else None
 
     def tile(self, rows: slice, cols: slice, out: Array) -> Array:
+        loops = vector_loops() if self.factors and out.shape[0] >= SMALLEST[0] and out.shape[1] >= SMALLEST[1] else None
+        if loops and self.factors:
+            left, right = self.factors
+            return loops.powers_of_two(left[rows], right[:, cols], out)
         exponents = self.inner.tile(rows, cols, out)
         if not self.far or exponents.min(initial=0.0) > self.edge:
             return self.power(exponents, out=exponents)

@@ -39,6 +39,8 @@ class Pairs(ABC):
     dtype: np.dtype
     #: No entry of any tile is larger in size than this.
     reach: float = float("inf")
+    #: (L, R) if tiles are ``2 ** (L R)`` of narrow dense rows, for loops that make and use them in one pass.
+    factors: tuple[Array, Array] | None = None
 
     @abstractmethod
     def tile(self, rows: slice, cols: slice, out: Array) -> Array:

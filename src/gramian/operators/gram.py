@@ -10,8 +10,9 @@ import numpy as np
 
 from gramian.config import memory_budget
 from gramian.kernels import Kernel
-from gramian.kernels.pairwise import STRIPE, Rows, striped
+from gramian.kernels.pairwise import Rows, striped
 from gramian.operators.base import Dense, Operator
+from gramian.operators.narrow import transposed_times, two_products
 from gramian.operators.pivoting import pivoted_factor
 from gramian.operators.remote import Remote, remote_of
 from gramian.operators.rows import Piece
@@ -72,7 +73,7 @@ class CrossGram:
             for c in cols:
                 tile = _tile(self.pairs, r, c, buffer)
                 out[r] += striped(tile, V[c])
-                back[c] += _transposed_times(tile, U[r])
+                back[c] += transposed_times(tile, U[r])
         return out, back
 
     def _spans(self) -> tuple[list[slice], list[slice]]:
@@ -124,26 +125,22 @@ class Gram(Operator):
     def __matmul__(self, V: Array) -> Array:
         """Return ``K V``."""
         V = np.ascontiguousarray(V, dtype=self.dtype)
-        blocks = tile_spans(self.n, self.X.shape[1], self.dtype)
+        blocks, sums = two_products(self.pairs, V, self.X.shape[1])
 
         def work(panels: Sequence[int], meter: Meter) -> Array:
-            total = np.zeros_like(V)
-            buffer = _buffer(blocks, blocks, self.dtype)
+            own = sums()
             for i in panels:
                 for j in range(i, len(blocks)):
-                    tile = _tile(self.pairs, blocks[i], blocks[j], buffer)
-                    total[blocks[i]] += striped(tile, V[blocks[j]])
-                    if j > i:
-                        total[blocks[j]] += _transposed_times(tile, V[blocks[i]])
+                    own.add(blocks[i], blocks[j])
                     meter.tick()
-            return total
+            return own.total
 
         tiles = len(blocks) * (len(blocks) + 1) / 2
         hands = share(len(blocks), threads_for(len(blocks)))
         first, *rest = run(work, hands, lambda done: part_done(done / tiles))
         for total in rest:
             first += total
-        return first
+        return first[:, : V.shape[1]]
 
     def diagonal(self) -> Array:
         """Return ``k(x, x)`` for every row."""
@@ -239,14 +236,6 @@ def worth_keeping(kernel: Kernel, n: int) -> bool:
     """Whether a Gram matrix of n rows is made once and kept."""
     size, room = 8 * n**2, memory_budget() // 4
     return size <= min(KEEP, room) or (kernel.costly and size <= room)
-
-
-def _transposed_times(tile: Array, V: Array) -> Array:
-    """``tile.T @ V`` for a narrow V; in single precision the plain way is as quick."""
-    n, m = tile.shape
-    if m % STRIPE or tile.dtype == np.float32:
-        return tile.T @ V
-    return (tile.reshape(n, -1, STRIPE).transpose(1, 2, 0) @ V).reshape(m, -1)
 
 
 def _buffer(rows: list[slice], cols: list[slice], dtype: np.dtype) -> Array:

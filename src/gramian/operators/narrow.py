@@ -1,0 +1,102 @@
+"""Products of a symmetric matrix of kernel values with a few vectors: each tile serves twice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+
+from gramian.kernels.pairwise import STRIPE, Pairs, striped
+from gramian.kernels.vector_loops import LANES, PANELS, ROWS, vector_loops
+from gramian.operators.tiles import spans, tile_spans
+from gramian.results import Array
+
+#: Bytes of a register; numbers that straddle two lines of the cache take twice as long to load.
+REGISTER = 64
+#: Lanes that may carry nothing for loops of our own to be quicker than BLAS.
+SPARE = 12
+#: Side of a tile that is used as it is made.
+SIDE = 1024
+
+
+class TwoProducts:
+    """Sums of ``tile @ V[cols]`` and, beside the diagonal, ``tile.T @ V[rows]``; each thread has its own.
+
+    Parameters
+    ----------
+    pairs : Pairs
+        What makes tiles.
+    V : (n, k) array
+    side : int
+        No tile is larger.
+    """
+
+    def __init__(self, pairs: Pairs, V: Array, side: int) -> None:
+        self.pairs, self.V, self.total = pairs, V, np.zeros_like(V)
+        self.room = np.empty(side**2, dtype=V.dtype)
+
+    def add(self, rows: slice, cols: slice) -> None:
+        """Use a tile for its own rows and for those across the diagonal."""
+        tile = self.tile(rows, cols)
+        self.total[rows] += striped(tile, self.V[cols])
+        if rows != cols:
+            self.total[cols] += transposed_times(tile, self.V[rows])
+
+    def tile(self, rows: slice, cols: slice) -> Array:
+        """Make a tile; the next is written over it."""
+        shape = rows.stop - rows.start, cols.stop - cols.start
+        return self.pairs.tile(rows, cols, self.room[: shape[0] * shape[1]].reshape(shape))
+
+
+class InOnePass(TwoProducts):
+    """The same with each number of the tile loaded once, or never stored; V fills rows of lanes."""
+
+    def __init__(self, pairs: Pairs, V: Array, side: int) -> None:
+        super().__init__(pairs, V, side)
+        self.total, self.across = in_lanes(self.total), in_lanes(np.zeros((side, V.shape[1]), dtype=V.dtype))
+
+    def add(self, rows: slice, cols: slice) -> None:
+        loops, (n, m) = vector_loops(), (rows.stop - rows.start, cols.stop - cols.start)
+        if loops is None or n % ROWS:
+            return super().add(rows, cols)
+        vectors, across = (self.V[cols], self.V[rows], self.total[rows]), self.across[:m]
+        across[:] = 0.0  # summed by itself first: a long sum keeps fewer digits
+        if self.pairs.factors is None or m % (PANELS * LANES):
+            loops.both_products(self.tile(rows, cols), *vectors, across)
+        else:
+            left, right = self.pairs.factors
+            loops.powers_times(left[rows], right[:, cols], *vectors, across)
+        if rows != cols:
+            self.total[cols] += across
+
+
+def two_products(pairs: Pairs, V: Array, d: int) -> tuple[list[slice], Callable[[], TwoProducts]]:
+    """Return blocks of rows, and what makes the sums for a thread: the quicker way for these vectors."""
+    n, width = len(V), LANES * -(-V.shape[1] // LANES)
+    if V.dtype != np.float32 or width > PANELS * LANES or width - V.shape[1] > SPARE or vector_loops() is None:
+        blocks, kind = tile_spans(n, d, V.dtype), TwoProducts
+    else:
+        blocks, kind = tile_spans(n, d, V.dtype) if pairs.factors is None else spans(n, SIDE), InOnePass
+        V = in_lanes(V, width)
+    return blocks, partial(kind, pairs, V, blocks[0].stop)
+
+
+def transposed_times(tile: Array, V: Array) -> Array:
+    """``tile.T @ V`` for a narrow V; in single precision the plain way is as quick."""
+    n, m = tile.shape
+    if m % STRIPE or tile.dtype == np.float32:
+        return tile.T @ V
+    return (tile.reshape(n, -1, STRIPE).transpose(1, 2, 0) @ V).reshape(m, -1)
+
+
+def in_lanes(V: Array, width: int | None = None) -> Array:
+    """A copy with columns of zeros up to that width, which begins where a register's worth of memory begins."""
+    n, k = V.shape
+    width = width or k
+    size = n * width * V.itemsize
+    room = np.empty(size + REGISTER, dtype=np.uint8)
+    start = -room.ctypes.data % REGISTER
+    out = room[start : start + size].view(V.dtype).reshape(n, width)
+    out[:, :k], out[:, k:] = V, 0.0
+    return out
