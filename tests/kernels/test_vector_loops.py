@@ -75,7 +75,7 @@ def test_products_with_powers_that_are_never_stored(n, m, k):
 
 @needed
 @pytest.mark.parametrize("k", [16, 32])
-@pytest.mark.parametrize(("n", "m"), [(8, 16), (16, 37), (128, 1000)])
+@pytest.mark.parametrize(("n", "m"), [(8, 32), (16, 37), (128, 1000)])
 def test_directions_taken_out(n, m, k):
     C, U, back, own = numbers(n, m), numbers(m, k, seed=1), numbers(k, m, seed=2) / m, numbers(n, k, seed=3)
     got, out = own.copy(), np.full((n, m + 3), 7, dtype=np.float32)
@@ -101,8 +101,7 @@ def test_products_are_those_of_plain_numpy(kernel, k, monkeypatch):
 
 
 def test_a_processor_without_wide_registers_goes_without_loops(monkeypatch):
-    machine = pytest.importorskip("gramian.kernels.machine")
-    monkeypatch.setattr(machine, "has_wide_registers", lambda: False)
+    monkeypatch.setattr("gramian.kernels.loops.has_wide_registers", lambda: False)
     vector_loops._loops.cache_clear()
     try:
         assert vector_loops.vector_loops() is None

@@ -73,6 +73,7 @@ def test_sources_import_at_the_top(path):
     """An import inside a function is for an optional or slow dependency; these are the ones there are."""
     allowed = {
         "gramian.kernels.compiled",
+        "gramian.kernels.loops",
         "gramian.solvers.coordinate",
         "gramian.cli.app",
         "gramian.cli.demo",

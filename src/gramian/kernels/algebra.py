@@ -21,7 +21,7 @@ class Combined(Pairs):
         self.parts, self.operation = parts, operation
         self.shape, self.dtype = parts[0].shape, parts[0].dtype
 
-    def tile(self, rows: slice, cols: slice, out: Array) -> Array:
+    def tile(self, rows: slice | Array, cols: slice, out: Array) -> Array:
         first = self.parts[0].tile(rows, cols, out)
         second = self.parts[1].tile(rows, cols, np.empty_like(out))
         return self.operation(first, second, out=first)

@@ -198,7 +198,7 @@ class Mapped(Pairs):
         self.inner, self.of = inner, of
         self.shape, self.dtype = inner.shape, inner.dtype
 
-    def tile(self, rows: slice, cols: slice, out: Array) -> Array:
+    def tile(self, rows: slice | Array, cols: slice, out: Array) -> Array:
         return self.of(self.inner.tile(rows, cols, out))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,8 @@ from gramian.kernels.vector_loops import NARROW, SMALLEST, vector_loops
 from gramian.results import Array
 
 
-def exponent_base(dtype: Any) -> tuple[float, Callable[..., Array]]:
+@cache
+def exponent_base(dtype: np.dtype) -> tuple[float, Callable[..., Array]]:
     """Return ``(unit, function)`` with ``function(unit * x) = exp(x)``: powers of two where those are quicker.
 
     NumPy has vector code for ``exp`` on most processors. Where it has it for ``exp2`` too, that takes half the time in
@@ -21,7 +23,7 @@ def exponent_base(dtype: Any) -> tuple[float, Callable[..., Array]]:
     """
     introspect = getattr(np.lib, "introspect", None)  # new in NumPy 2.0
     found = introspect.opt_func_info(func_name="^exp2$") if introspect else {}
-    symbol = np.dtype(dtype).char
+    symbol = dtype.char
     targets = found.get("exp2", {}).get(symbol + symbol, {"current": "baseline"})
     return (1.0, np.exp) if targets["current"].startswith("baseline") else (float(np.log2(np.e)), np.exp2)
 
@@ -55,7 +57,7 @@ class Exponential(Pairs):
     """
 
     def __init__(self, prepare: Callable[[float, Any], Pairs], factor: float, dtype: Any) -> None:
-        unit, self.power = exponent_base(dtype)
+        unit, self.power = exponent_base(np.dtype(dtype))
         self.inner = prepare(factor * unit, dtype)
         self.shape, self.dtype = self.inner.shape, self.inner.dtype
         limits = np.finfo(self.dtype)
@@ -64,7 +66,7 @@ class Exponential(Pairs):
         self.smallest = self.power(self.edge)
         self.factors = _factors(self.inner) if self.power is np.exp2 else None
 
-    def tile(self, rows: slice, cols: slice, out: Array) -> Array:
+    def tile(self, rows: slice | Array, cols: slice, out: Array) -> Array:
         loops = vector_loops() if self.factors and out.shape[0] >= SMALLEST[0] and out.shape[1] >= SMALLEST[1] else None
         if loops and self.factors:
             left, right = self.factors

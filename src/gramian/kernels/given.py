@@ -22,7 +22,7 @@ class Stored(Pairs):
     def __init__(self, K: Rows, dtype: Any) -> None:
         self.K, self.shape, self.dtype = K, K.shape, np.dtype(dtype)
 
-    def tile(self, rows: slice, cols: slice, out: Array) -> Array:
+    def tile(self, rows: slice | Array, cols: slice, out: Array) -> Array:
         tile = self.K[rows, cols]
         out[...] = tile.toarray() if sp.issparse(tile) else tile
         return out
@@ -65,7 +65,7 @@ class Called(Pairs):
         self.function, self.X, self.Y = function, X, Y
         self.shape, self.dtype = (X.shape[0], Y.shape[0]), np.dtype(dtype)
 
-    def tile(self, rows: slice, cols: slice, out: Array) -> Array:
+    def tile(self, rows: slice | Array, cols: slice, out: Array) -> Array:
         X, Y = self.X[rows], self.Y[cols]
         values = self.function(X, Y)
         who = f"the kernel function {getattr(self.function, '__name__', self.function)!r}"

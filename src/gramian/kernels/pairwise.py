@@ -43,7 +43,7 @@ class Pairs(ABC):
     factors: tuple[Array, Array] | None = None
 
     @abstractmethod
-    def tile(self, rows: slice, cols: slice, out: Array) -> Array:
+    def tile(self, rows: slice | Array, cols: slice, out: Array) -> Array:
         """Write the tile ``rows x cols`` into ``out`` (C-ordered, of that shape) and return it."""
 
 
@@ -54,7 +54,7 @@ class Product(Pairs):
         self.left, self.right = left, right
         self.shape, self.dtype = (left.shape[0], right.shape[0]), np.dtype(dtype)
 
-    def tile(self, rows: slice, cols: slice, out: Array) -> Array:
+    def tile(self, rows: slice | Array, cols: slice, out: Array) -> Array:
         L, R = self.left[rows], self.right[cols]
         if sp.issparse(L) or sp.issparse(R):
             out[...] = _to_dense(L @ R.T)
@@ -77,7 +77,7 @@ class Distances(Pairs):
         self.close = np.finfo(self.dtype).eps ** 0.4
         self.threshold = self.close * (norms[0].max(initial=0) + norms[1].max(initial=0))
 
-    def tile(self, rows: slice, cols: slice, out: Array) -> Array:
+    def tile(self, rows: slice | Array, cols: slice, out: Array) -> Array:
         d2 = self.squares.tile(rows, cols, out)
         if (d2 <= self.threshold).any():
             nx, ny = self.norms[0][rows], self.norms[1][cols]
@@ -111,7 +111,7 @@ class Manhattan(Pairs):
         self.X, self.Y = (_to_dense(Z).astype(dtype, order="C", copy=False) for Z in (X, Y))
         self.shape, self.dtype = (X.shape[0], Y.shape[0]), np.dtype(dtype)
 
-    def tile(self, rows: slice, cols: slice, out: Array) -> Array:
+    def tile(self, rows: slice | Array, cols: slice, out: Array) -> Array:
         self.loop(self.X[rows], self.Y[cols], self.factor, out)
         return out
 
@@ -246,8 +246,12 @@ def _append(
         extra = sp.csr_array(np.column_stack([first, second]))
         return _cast(sp.hstack([(factor * X) * sign, extra], format="csr"), dtype)
     both = np.empty((X.shape[0], X.shape[1] + 2), dtype=dtype, order=order)
-    rows = np.multiply(X, factor, out=both[:, :-2], casting="same_kind")
-    rows *= sign
+    rows = both[:, :-2]
+    if factor == sign == 1.0:
+        rows[...] = X  # six times as quick as a product across the order of the rows
+    else:
+        np.multiply(X, factor, out=rows, casting="same_kind")
+        rows *= sign
     both[:, -2], both[:, -1] = first, second
     return both
 

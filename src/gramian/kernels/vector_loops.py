@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import threading
-from functools import cache, partial
-from typing import Any
+from collections.abc import Callable
+from functools import cache
 
 import numpy as np
 
@@ -28,23 +28,8 @@ _lock = threading.Lock()
 class VectorLoops:
     """The compiled loops; arrays are of float32, in C's order along their rows, and not checked."""
 
-    def __init__(self) -> None:
-        from gramian.kernels.machine import compiled
-
-        definitions: Any = {
-            "powers_of_two": ("left right out", "n m d left_width right_width out_width", _powers_of_two)
-        }
-        for panels in (1, 2):
-            definitions |= {
-                f"both_products_{panels}": ("tile V U out back", "n m", partial(_both_products, panels)),
-                f"powers_times_{panels}": (
-                    "left right V U out back room",
-                    "n m d left_width right_width",
-                    partial(_powers_times, panels),
-                ),
-                f"take_out_{panels}": ("C U back own out", "n m out_width", partial(_take_out, panels)),
-            }
-        self._loops = compiled(definitions)
+    def __init__(self, loops: dict[str, Callable[..., None]]) -> None:
+        self._loops = loops
 
     def powers_of_two(self, left: Array, right: Array, out: Array) -> Array:
         """Write ``2 ** (left @ right)``, 0 where that is no normal number; at least 8 x 32 of them."""
@@ -73,153 +58,17 @@ class VectorLoops:
 
 @cache
 def _loops() -> VectorLoops | None:
-    try:
-        from gramian.kernels.machine import has_wide_registers
-    except ImportError:  # no compiler: NumPy does the same, slower
-        return None
-    return VectorLoops() if has_wide_registers() else None
+    # The compiler takes a tenth of a second to import: only those who use it wait for it.
+    from gramian.kernels.loops import compiled_loops
+
+    found = compiled_loops()
+    return VectorLoops(found) if found else None
 
 
 def vector_loops() -> VectorLoops | None:
     """Return the loops, compiled at the first call, or None where this processor has no use for them."""
     with _lock:
         return _loops()
-
-
-def _powers_of_two(w: Any) -> None:
-    from gramian.kernels.machine import constant
-
-    def block(i: Any, j: Any) -> None:
-        lines = [w.place(w.left, w.plus(i, r), w.left_width) for r in range(ROWS)]
-
-        def add(c: Any, sums: list[Any]) -> list[Any]:
-            place = w.place(w.right, c, w.right_width, j)
-            columns = [w.load(place, p * LANES) for p in range(PANELS)]
-            for r in range(ROWS):
-                x = w.everywhere(w.build.gep(lines[r], [c]))
-                for p in range(PANELS):
-                    sums[r * PANELS + p] = w.fma(x, columns[p], sums[r * PANELS + p])
-            return sums
-
-        sums = w.loop(w.d, 1, add, [constant(0.0)] * (ROWS * PANELS))
-        for r in range(ROWS):
-            place = w.place(w.out, w.plus(i, r), w.out_width, j)
-            for p in range(PANELS):
-                w.store(_power(w, sums[r * PANELS + p]), place, p * LANES)
-
-    w.blocks(w.m, PANELS * LANES, lambda j: w.blocks(w.n, ROWS, lambda i: block(i, j)))
-
-
-def _power(w: Any, x: Any) -> Any:
-    """``2 ** x``: a polynomial for what is beside the nearest whole number, which goes into the exponent's bits."""
-    from gramian.kernels.machine import BITS, VECTOR, constant
-
-    places = np.finfo(np.float32).nmant
-    shift = constant(1.5 * 2.0**places)  # added, it leaves the whole number in the last bits
-    whole = w.build.fadd(x, shift)
-    beside = w.build.fsub(x, w.build.fsub(whole, shift))
-    fitted: Any = np.polynomial.Chebyshev.interpolate(lambda t: 2.0**t, DEGREE, [-0.5, 0.5])
-    *rest, first = fitted.convert(kind=np.polynomial.Polynomial).coef
-    value = constant(first)
-    for coefficient in reversed(rest):
-        value = w.fma(value, beside, constant(coefficient))
-    exponent = w.build.shl(w.build.bitcast(whole, BITS), constant(places, BITS))
-    power = w.build.bitcast(w.build.add(w.build.bitcast(value, BITS), exponent), VECTOR)
-    normal = w.build.fcmp_unordered(">=", x, constant(float(np.finfo(np.float32).minexp)))
-    return w.build.select(normal, power, constant(0.0))
-
-
-def _both_products(panels: int, w: Any) -> None:
-    from gramian.kernels.machine import INDEX, constant
-
-    rows, width = ROWS // panels, INDEX(panels * LANES)
-
-    def some(i: Any, _: Any) -> tuple[()]:
-        lines = [w.place(w.tile, w.plus(i, r), w.m) for r in range(rows)]
-        own = [[w.load(w.place(w.U, w.plus(i, r), width), p * LANES) for p in range(panels)] for r in range(rows)]
-
-        def add(j: Any, sums: list[Any]) -> list[Any]:
-            V, back = w.place(w.V, j, width), w.place(w.back, j, width)
-            right, below = ([w.load(at, p * LANES) for p in range(panels)] for at in (V, back))
-            for r in range(rows):
-                x = w.everywhere(w.build.gep(lines[r], [j]))
-                for p in range(panels):
-                    sums[r * panels + p] = w.fma(x, right[p], sums[r * panels + p])
-                    below[p] = w.fma(x, own[r][p], below[p])
-            for p in range(panels):
-                w.store(below[p], back, p * LANES)
-            return sums
-
-        sums = w.loop(w.m, 1, add, [constant(0.0)] * ROWS)
-        _add_rows(w, w.out, i, sums, panels)
-        return ()
-
-    w.loop(w.n, rows, some)
-
-
-def _powers_times(panels: int, w: Any) -> None:
-    from gramian.kernels.machine import INDEX
-
-    rows, width = INDEX(ROWS), INDEX(panels * LANES)
-
-    def chunk(j: Any, _: Any) -> tuple[()]:
-        count = w.least(w.build.sub(w.m, j), INDEX(CHUNK))
-        right, V, back = w.build.gep(w.right, [j]), w.place(w.V, j, width), w.place(w.back, j, width)
-
-        def some(i: Any, _: Any) -> tuple[()]:
-            left, U, out = w.place(w.left, i, w.left_width), w.place(w.U, i, width), w.place(w.out, i, width)
-            w.call("powers_of_two", left, right, w.room, rows, count, w.d, w.left_width, w.right_width, count)
-            w.call(f"both_products_{panels}", w.room, V, U, out, back, rows, count)
-            return ()
-
-        w.loop(w.n, ROWS, some)
-        return ()
-
-    w.loop(w.m, CHUNK, chunk)
-
-
-def _take_out(panels: int, w: Any) -> None:
-    from gramian.kernels.machine import INDEX, constant
-
-    rows, width = ROWS // panels, INDEX(panels * LANES)
-
-    def some(i: Any, _: Any) -> tuple[()]:
-        lines = [w.place(w.C, w.plus(i, r), w.m) for r in range(rows)]
-
-        def add(j: Any, sums: list[Any]) -> list[Any]:
-            right = [w.load(w.place(w.U, j, width), p * LANES) for p in range(panels)]
-            for r in range(rows):
-                x = w.everywhere(w.build.gep(lines[r], [j]))
-                for p in range(panels):
-                    sums[r * panels + p] = w.fma(x, right[p], sums[r * panels + p])
-            return sums
-
-        _add_rows(w, w.own, i, w.loop(w.m, 1, add, [constant(0.0)] * ROWS), panels)
-        w.blocks(w.m, LANES, lambda j: rest(i, j, lines))
-        return ()
-
-    def rest(i: Any, j: Any, lines: list[Any]) -> None:
-        own = [w.place(w.own, w.plus(i, r), width) for r in range(rows)]
-
-        def less(c: Any, left: list[Any]) -> list[Any]:
-            column = w.build.fneg(w.load(w.place(w.back, c, w.m, j)))
-            return [w.fma(w.everywhere(w.build.gep(own[r], [c])), column, left[r]) for r in range(rows)]
-
-        left = w.loop(width, 1, less, [w.load(w.build.gep(line, [j])) for line in lines])
-        for r in range(rows):
-            w.store(left[r], w.place(w.out, w.plus(i, r), w.out_width, j))
-
-    w.loop(w.n, rows, some)
-
-
-def _add_rows(w: Any, array: Any, i: Any, sums: list[Any], panels: int) -> None:
-    """Add sums to rows of lanes from row i on."""
-    from gramian.kernels.machine import INDEX
-
-    for r in range(ROWS // panels):
-        place = w.place(array, w.plus(i, r), INDEX(panels * LANES))
-        for p in range(panels):
-            w.store(w.build.fadd(w.load(place, p * LANES), sums[r * panels + p]), place, p * LANES)
 
 
 def _address(array: Array) -> int:

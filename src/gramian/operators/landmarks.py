@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,8 @@ from gramian.results import Array
 BLOCK = 128
 #: Rows visited by a thread at a time.
 STRIP = 2048
+#: Landmarks for each column from which on a prepared copy of the rows is small beside what is kept anyway.
+FEW = 8
 #: Rows looked at to find out whether a kernel that may be indefinite is.
 SAMPLE = 500
 #: Proposals rejected in a row before what is left counts as rounding.
@@ -83,6 +85,7 @@ def pivots(
     floor = max(tol, n * float(np.finfo(dtype).eps)) * total
     rounding = 8 * float(np.finfo(dtype).eps) * float(left.max(initial=0.0))
     F, chosen, idle = np.empty((count, n), dtype=dtype), np.empty(0, dtype=np.intp), 0
+    values = _values(kernel, X, np.dtype(dtype), count)
     with track("landmarks", expected=-(-count // BLOCK)) as tracker, one_blas_thread():
         while len(chosen) < count and w @ left > floor and idle < PATIENCE:
             drawn = _draw(w * left, BLOCK, rng)
@@ -92,7 +95,7 @@ def pivots(
             if not len(accepted):
                 continue
             new = slice(len(chosen), len(chosen) + len(accepted))
-            _extend(kernel, X, drawn[accepted], L, F, new.start, left)
+            _extend(values, drawn[accepted], L, F, new.start, left)
             chosen = np.concatenate([chosen, drawn[accepted]])
             left[chosen] = 0.0
             tracker.advance(-(-count // BLOCK))
@@ -230,25 +233,42 @@ def _reject(core: Array, before: Array, luck: Array, rounding: float, most: int)
         now = core[i, i]
         if len(accepted) < most and now > rounding and luck[i] * before[i] < now:
             column = core[:, i] / np.sqrt(now)
-            core -= np.outer(column, column)
+            core[i:, i:] -= np.outer(column[i:], column[i:])  # what lies before is not looked at again
             accepted.append(i)
             columns.append(column)
     places = np.array(accepted, dtype=np.intp)
     return places, np.tril(np.stack([c[places] for c in columns], axis=1)) if columns else np.empty((0, 0))
 
 
-def _extend(kernel: Kernel, X: Any, chosen: Array, L: Array, F: Array, at: int, left: Array) -> None:
+def _values(kernel: Kernel, X: Any, dtype: np.dtype, count: int) -> Callable[[Array, slice, Array], Array]:
+    """Return what writes kernel values between chosen rows and others.
+
+    Rows of few columns are prepared once for all; others as they are visited, so that there is no copy of them.
+    """
+    if FEW * X.shape[1] <= count:
+        return kernel.pairs(X, X, dtype).tile
+
+    def values(chosen: Array, rows: slice, out: Array) -> Array:
+        pairs = kernel.pairs(X[chosen], X[rows], dtype)
+        return pairs.tile(slice(0, pairs.shape[0]), slice(0, pairs.shape[1]), out)
+
+    return values
+
+
+def _extend(
+    values: Callable[[Array, slice, Array], Array], chosen: Array, L: Array, F: Array, at: int, left: Array
+) -> None:
     """Add the rows ``L^-1 (K(Z, X) - F_Z'F)`` to F, and take what they explain from the diagonal."""
-    Z, new, dtype = X[chosen], slice(at, at + len(chosen)), F.dtype
+    new, dtype = slice(at, at + len(chosen)), F.dtype
     inverse = scipy.linalg.solve_triangular(L, np.eye(len(L)), lower=True, check_finite=False).astype(dtype)
     own = np.ascontiguousarray(F[:at, chosen].T)
-    strips = spans(X.shape[0], STRIP)
+    strips = spans(F.shape[1], STRIP)
 
     def work(panels: Sequence[int], meter: Meter) -> None:
         room = np.empty(len(chosen) * STRIP, dtype=dtype)
         for rows in (strips[i] for i in panels):
-            pairs = kernel.pairs(Z, X[rows], dtype)
-            tile = pairs.tile(slice(0, pairs.shape[0]), slice(0, pairs.shape[1]), _shaped(room, pairs.shape))
+            size = rows.stop - rows.start
+            tile = values(chosen, rows, room[: len(chosen) * size].reshape(-1, size))
             tile -= own @ F[:at, rows]
             G = np.matmul(inverse, tile, out=F[new, rows])
             left[rows] = np.maximum(left[rows] - np.einsum("ij,ij->j", G, G), 0.0)
@@ -270,7 +290,3 @@ def _approach(kernel: Kernel, X: Any, chosen: Array, own: Array, apart: Array) -
 
     run(work, share(len(strips), threads_for(len(strips))))
     apart[chosen] = 0.0
-
-
-def _shaped(room: Array, shape: tuple[int, int]) -> Array:
-    return room[: shape[0] * shape[1]].reshape(shape)

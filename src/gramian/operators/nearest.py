@@ -28,7 +28,7 @@ class Ranked(Pairs):
         self.pairs, self.diagonal = pairs, diagonal.astype(pairs.dtype, copy=False)
         self.shape, self.dtype = pairs.shape, pairs.dtype
 
-    def tile(self, rows: slice, cols: slice, out: Array) -> Array:
+    def tile(self, rows: slice | Array, cols: slice, out: Array) -> Array:
         tile = self.pairs.tile(rows, cols, out)
         tile *= tile.dtype.type(-2)
         tile += self.diagonal[cols]

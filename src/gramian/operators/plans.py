@@ -11,7 +11,9 @@ import scipy.linalg
 
 from gramian.config import one_blas_thread
 from gramian.kernels.pairwise import striped
+from gramian.kernels.vector_loops import LANES, PANELS, ROWS, SMALLEST, vector_loops
 from gramian.operators.features import Desk, FeatureMap
+from gramian.operators.narrow import in_lanes
 from gramian.results import Array
 
 #: Condition number up to which sums may be mapped in place of rows, in units of 1 / eps. Sums in single precision are
@@ -64,12 +66,34 @@ class Plan:
             for rows, C in desk.pieces(X):
                 np.subtract(C, pilot, out=out[rows])
             return
-        back = np.concatenate([U.T, pilot[None, :m]])  # one product takes out the directions and the pilot
+        directions = _Directions(U, pilot[:m])
         for rows, C in desk.pieces(X):
-            a = np.ones((len(C), len(back)), dtype=C.dtype)
-            striped(C, U, out=a[:, :-1])
-            np.subtract(C, a @ back, out=out[rows, :m])
-            np.subtract(a[:, :-1], pilot[m:], out=out[rows, m:])
+            own = directions.take_out(C, out[rows, :m])
+            np.subtract(own, pilot[m:], out=out[rows, m:])
+
+
+class _Directions:
+    """Directions U, and a pilot, to be taken out of kernel values."""
+
+    def __init__(self, U: Array, pilot: Array) -> None:
+        self.k, self.width = U.shape[1], LANES * -(-(U.shape[1] + 1) // LANES)
+        suits = U.dtype == np.float32 and self.width <= PANELS * LANES and len(U) >= SMALLEST[1]
+        self.loops = vector_loops() if suits else None
+        self.width = self.width if self.loops else self.k + 1
+        self.U, self.back = in_lanes(U, self.width), np.zeros((self.width, len(U)), dtype=U.dtype)
+        self.back[: self.k], self.back[self.k] = U.T, pilot  # the pilot has a coefficient of one
+
+    def take_out(self, C: Array, out: Array) -> Array:
+        """Write ``C - (C U) U' - pilot`` and return ``C U``."""
+        own = np.zeros((len(C), self.width), dtype=C.dtype)
+        if self.loops and len(C) % ROWS == 0:
+            own[:, self.k] = 1.0
+            self.loops.take_out(C, self.U, self.back, own, out)
+        else:
+            striped(C, self.U, out=own)
+            own[:, self.k] = 1.0
+            np.subtract(C, own @ self.back, out=out)
+        return own[:, : self.k]
 
 
 def plan_for(map: FeatureMap, n: int, dtype: np.dtype) -> Plan:
