@@ -212,7 +212,7 @@ def test_sums_may_be_mapped_in_place_of_rows(monkeypatch, dtype, condition, sums
     expected = np.cov(map.features(rows.astype(float)).T, bias=True)
     monkeypatch.setattr(plans, "BEARABLE", dict.fromkeys(plans.BEARABLE, condition * float(np.finfo(dtype).eps)))
     plan = plans.plan_for(map, len(rows), np.dtype(dtype))
-    assert (plan.after is not None, plan.leading is not None) == (sums, apart)
+    assert (plan.after is not None, plan.turn is not None) == (sums, apart)
     found = mapped_moments([map], [rows]).moments.covariance()
     assert_allclose(found, expected, atol=1e-9 if dtype == np.float64 else 2e-3)
 

@@ -87,6 +87,20 @@ def test_directions_taken_out(n, m, k):
     assert (out[:, m:] == 7).all()
 
 
+@needed
+@pytest.mark.parametrize("k", [16, 32])
+@pytest.mark.parametrize(("n", "m"), [(8, 32), (24, 1000)])
+def test_directions_taken_out_of_powers_that_are_never_stored(n, m, k):
+    left, right = numbers(n, 6) / 4, numbers(6, m + 9, seed=1)[:, 9:] / 4
+    U, back, own = numbers(m, k) / m, numbers(k, m, seed=2), numbers(n, k, seed=3)
+    got, out = own.copy(), np.empty((n, m), dtype=np.float32)
+    loops.powers_less(left, right, U, back, got, out)
+    C = np.exp2(left.astype(float) @ right)
+    a = own + C @ U
+    np.testing.assert_allclose(got, a, atol=20 * EPS * float((np.abs(own) + C @ np.abs(U)).max()))
+    np.testing.assert_allclose(out, C - a @ back, atol=40 * EPS * float((C + np.abs(a) @ np.abs(back)).max()))
+
+
 @pytest.mark.parametrize("kernel", [RBF(gamma=0.3), Matern(length_scale=1.0, nu=1.5)])
 @pytest.mark.parametrize("k", [3, 10, 16, 20, 32, 40])
 def test_products_are_those_of_plain_numpy(kernel, k, monkeypatch):

@@ -136,6 +136,18 @@ def _take_out(panels: int, w: Any) -> None:
     w.loop(w.n, rows, some)
 
 
+def _powers_less(panels: int, w: Any) -> None:
+    rows, width = INDEX(ROWS), INDEX(panels * LANES)
+
+    def some(i: Any, _: Any) -> tuple[()]:
+        left, own = w.place(w.left, i, w.left_width), w.place(w.own, i, width)
+        w.call("powers_of_two", left, w.right, w.room, rows, w.m, w.d, w.left_width, w.right_width, w.m)
+        w.call(f"take_out_{panels}", w.room, w.U, w.back, own, w.place(w.out, i, w.out_width), rows, w.m, w.out_width)
+        return ()
+
+    w.loop(w.n, ROWS, some)
+
+
 def _add_rows(w: Any, array: Any, i: Any, sums: list[Any], panels: int) -> None:
     """Add sums to rows of lanes from row i on."""
     for r in range(ROWS // panels):
@@ -156,6 +168,11 @@ for panels in range(1, PANELS + 1):
             partial(_powers_times, panels),
         ),
         f"take_out_{panels}": ("C U back own out", "n m out_width", partial(_take_out, panels)),
+        f"powers_less_{panels}": (
+            "left right U back own out room",
+            "n m d left_width right_width out_width",
+            partial(_powers_less, panels),
+        ),
     }
 
 

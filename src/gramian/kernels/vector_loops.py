@@ -55,6 +55,13 @@ class VectorLoops:
         loop = self._loops[f"take_out_{U.shape[1] // LANES}"]
         loop(*map(_address, (C, U, back, own, out)), *C.shape, _width(out))
 
+    def powers_less(self, left: Array, right: Array, U: Array, back: Array, own: Array, out: Array) -> None:
+        """The same with ``C = 2 ** (left @ right)``, which is never written as a whole; at least 32 columns."""
+        (n, d), m = left.shape, right.shape[1]
+        room = np.empty(ROWS * m, dtype=np.float32)
+        loop, widths = self._loops[f"powers_less_{U.shape[1] // LANES}"], map(_width, (left, right, out))
+        loop(*map(_address, (left, right, U, back, own, out, room)), n, m, d, *widths)
+
 
 @cache
 def _loops() -> VectorLoops | None:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from gramian.kernels import Kernel
-from gramian.kernels.pairwise import STRIPE
+from gramian.kernels.pairwise import STRIPE, Pairs
 from gramian.operators.gram import CrossGram
 from gramian.operators.remote_table import RemoteTable
 from gramian.operators.tiles import Meter, run, share, spans, threads_for
@@ -157,6 +157,10 @@ class Desk:
         self.root = None if map.root is None else map.root.astype(dtype, copy=False)
         self.out = self.room if self.root is None else np.empty_like(self.room)
 
+    def pairs(self, X: Any) -> Pairs:
+        """A block of rows and the anchors, prepared; never the whole of a table, which may fill the memory."""
+        return self.map.kernel.pairs(X, self.map.anchors, self.dtype)
+
     def values(self, X: Any) -> Array:
         """Kernel values ``K(X, Z)`` of a block of rows; overwritten by the next."""
         for _ in self._tiles(X, lambda rows: self.room[rows]):
@@ -168,8 +172,7 @@ class Desk:
         return self._tiles(X, lambda rows: self.room[: rows.stop - rows.start])
 
     def _tiles(self, X: Any, place: Callable[[slice], Array]) -> Iterator[tuple[slice, Array]]:
-        # Rows are prepared block by block: a table that nearly fills the memory is never copied.
-        pairs, everything = self.map.kernel.pairs(X, self.map.anchors, self.dtype), slice(0, self.map.size)
+        pairs, everything = self.pairs(X), slice(0, self.map.size)
         for rows in spans(X.shape[0], piece_rows(self.map.size)):
             yield rows, pairs.tile(rows, everything, place(rows))
 

@@ -134,7 +134,7 @@ class MappedSums:
         _check_room(sum(map.size for map in maps) + q, sets)
         self.sizes, self.q, self.dtype = tuple(map.size for map in maps), q, dtype
         self.plans = [plan_for(map, MANY if n is None else n, dtype) for map in maps]
-        self.pilot = np.zeros(sum(plan.width for plan in self.plans) + q)
+        self.pilot = np.zeros(sum(plan.map.size for plan in self.plans) + q)
         self.tile = rows_summed(MANY if n is None else n, len(self.pilot))
         self.hands: list[_Sums] = []
 
@@ -234,7 +234,7 @@ class _Sums:
         """A block of rows as it is summed, seen from the pilot."""
         A, at = self.A[: views[0].shape[0]], 0
         for plan, desk, X in zip(self.plans, self.desks, views, strict=True):
-            part = slice(at, at + plan.width)
+            part = slice(at, at + plan.map.size)
             plan.write(desk, X, self.pilot[part].astype(A.dtype), A[:, part])
             at = part.stop
         if beside is not None:
@@ -253,7 +253,7 @@ def _map(moments: Moments, plans: list[Plan], q: int) -> Moments:
     scatter, pilot, offset = moments.scatter, moments.pilot, np.broadcast_to(moments.offset, moments.pilot.shape)
     at, rows = 0, []
     for plan in plans:
-        part = slice(at, at + plan.width)
+        part = slice(at, at + plan.map.size)
         rows.append((part, plan.after))
         at = part.stop
     rows.append((slice(at, at + q), None))

@@ -34,66 +34,66 @@ class Plan:
     Definition
     ----------
     Features :math:`f = R'c` of kernel values c. Scatters map as well, :math:`R'(\sum cc')R`, at no price per row; but
-    that multiplies rounding by the condition number of W, where mapping rows does so by its square root. With the
-    leading directions U of W taken out, :math:`f = R'(c - Ua) + R'Ua`, :math:`a = U'c`, what is left of the kernel
-    values is well conditioned, and sums are over c - Ua beside a.
+    that multiplies rounding by the condition number of W, where mapping rows does so by its square root. Turned by
+    :math:`Q = I - YB`, reflections that take the leading directions of W to the first axes, the values lie in columns
+    of their own size, of which the small ones are well conditioned; sums are over :math:`Q'c`.
 
     Attributes
     ----------
     map : FeatureMap
     after : array or None
         What is summed times this are features; None if rows were mapped.
-    leading : (m, k) array or None
-        U, in the precision of the rows.
+    turn : Turn or None
+        The reflections.
     """
 
     map: FeatureMap
     after: Array | None = None
-    leading: Array | None = None
-
-    @property
-    def width(self) -> int:
-        """Number of columns that are summed."""
-        return self.map.size + (0 if self.leading is None else self.leading.shape[1])
+    turn: Turn | None = None
 
     def write(self, desk: Desk, X: Any, pilot: Array, out: Array) -> None:
         """Write what is summed of a block of rows, seen from the pilot."""
         if self.after is None:
             np.subtract(desk.mapped(X), pilot, out=out)
-            return
-        m, U = self.map.size, self.leading
-        if U is None:
+        elif self.turn is None:
             for rows, C in desk.pieces(X):
                 np.subtract(C, pilot, out=out[rows])
-            return
-        directions = _Directions(U, pilot[:m])
-        for rows, C in desk.pieces(X):
-            own = directions.take_out(C, out[rows, :m])
-            np.subtract(own, pilot[m:], out=out[rows, m:])
-
-
-class _Directions:
-    """Directions U, and a pilot, to be taken out of kernel values."""
-
-    def __init__(self, U: Array, pilot: Array) -> None:
-        self.k, self.width = U.shape[1], LANES * -(-(U.shape[1] + 1) // LANES)
-        suits = U.dtype == np.float32 and self.width <= PANELS * LANES and len(U) >= SMALLEST[1]
-        self.loops = vector_loops() if suits else None
-        self.width = self.width if self.loops else self.k + 1
-        self.U, self.back = in_lanes(U, self.width), np.zeros((self.width, len(U)), dtype=U.dtype)
-        self.back[: self.k], self.back[self.k] = U.T, pilot  # the pilot has a coefficient of one
-
-    def take_out(self, C: Array, out: Array) -> Array:
-        """Write ``C - (C U) U' - pilot`` and return ``C U``."""
-        own = np.zeros((len(C), self.width), dtype=C.dtype)
-        if self.loops and len(C) % ROWS == 0:
-            own[:, self.k] = 1.0
-            self.loops.take_out(C, self.U, self.back, own, out)
         else:
-            striped(C, self.U, out=own)
-            own[:, self.k] = 1.0
-            np.subtract(C, own @ self.back, out=out)
-        return own[:, : self.k]
+            self.turn.write(desk, X, pilot, out)
+
+
+@dataclass(frozen=True)
+class Turn:
+    """Rows of kernel values times ``I - YB``, in the precision of the rows.
+
+    Attributes
+    ----------
+    Y : (m, k) array
+    B : (k, m) array
+    """
+
+    Y: Array
+    B: Array
+
+    def write(self, desk: Desk, X: Any, pilot: Array, out: Array) -> None:
+        """Write ``C - (C Y) B - pilot`` of a block of rows."""
+        m, k = self.Y.shape
+        lanes = LANES * -(-(k + 1) // LANES)
+        suits = out.dtype == np.float32 and lanes <= PANELS * LANES and m >= SMALLEST[1]
+        loops = vector_loops() if suits else None
+        width = lanes if loops else k + 1
+        Y, back = in_lanes(self.Y, width), np.zeros((width, m), dtype=out.dtype)
+        back[:k], back[k] = self.B, pilot  # the pilot has a coefficient of one
+        pairs = desk.pairs(X)
+        if loops and pairs.factors and len(out) % ROWS == 0:
+            own = np.zeros((len(out), width), dtype=out.dtype)
+            own[:, k] = 1.0
+            loops.powers_less(*pairs.factors, Y, back, own, out)
+            return
+        for rows, C in desk.pieces(X):
+            own = striped(C, Y)
+            own[:, k] = 1.0
+            np.subtract(C, own @ back, out=out[rows])
 
 
 def plan_for(map: FeatureMap, n: int, dtype: np.dtype) -> Plan:
@@ -109,7 +109,8 @@ def plan_for(map: FeatureMap, n: int, dtype: np.dtype) -> Plan:
         for share in TAKEN_OUT:
             U = _leading(R, max(1, map.size // share))
             if _left(R, U) <= bound * smallest:
-                return Plan(map, np.concatenate([R, U.T @ R]), U.astype(dtype))
+                Y, B = _reflections(U)
+                return Plan(map, R - B.T @ (Y.T @ R), Turn(Y.astype(dtype), B.astype(dtype)))
     return Plan(map)
 
 
@@ -134,6 +135,16 @@ def _leading(R: Array, k: int) -> Array:
     for _ in range(4):
         U = np.linalg.qr(_gram(R, U))[0]
     return U
+
+
+def _reflections(U: Array) -> tuple[Array, Array]:
+    """Return Y and B so that ``I - YB`` is orthogonal and its first columns span U."""
+    (Y, tau), _ = scipy.linalg.qr(U, mode="raw", check_finite=False)
+    Y = np.tril(Y, -1) + np.eye(*U.shape)
+    # A product of reflections I - t y y' is I - Y T Y', and the inverse of T is known without multiplying them.
+    with np.errstate(divide="ignore"):  # a direction that is an axis already is not reflected
+        inverse = np.triu(Y.T @ Y, 1) + np.diag(1 / tau)
+    return Y, scipy.linalg.solve_triangular(inverse, Y.T, check_finite=False)
 
 
 def _largest(times: Callable[[Array], Array], size: int) -> float:

@@ -25,6 +25,9 @@ from gramian.spaces.ridge_values import KernelFunction, RidgeFit
 NARROW = 2000
 #: Why leave-one-out residuals are not there.
 UNKNOWN = "with landmarks the rows are seen once and not again. Use landmarks=None, or cross-validation"
+#: Ridges larger than this part of the trace are far above the rounding of sums, in single precision too: nothing is
+#: singular then, and no eigenvalues are needed to see it.
+SURE = 1e-6
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,10 +136,7 @@ class LowRankRidge:
         """Fit one ridge."""
         r = len(self.S)
         with pinned_if_narrow(r):
-            values, V = scipy.linalg.eigh(self.S, driver="evd", check_finite=False)
-        values = np.maximum(values, 0.0) + ridge
-        kept = values > null_tolerance(r, values.max(initial=0.0))
-        weights = (V[:, kept] / values[kept]) @ (V[:, kept].T @ self.cross)
+            weights, rank = self._solve(ridge)
         rest = self.cross - self.S @ weights - ridge * weights
         dual, offsets = self.features.lift(weights), (self.level - self.mean @ weights)[None, :]
         return RidgeFit(
@@ -147,7 +147,17 @@ class LowRankRidge:
             SolverTrace("primal", f"{r:,} features stand for the rows", "one pass for the moments of the features"),
             None,
             UNKNOWN,
-            singular=not kept.all(),
-            rank=int(kept.sum()),
+            singular=rank < r,
+            rank=rank,
             size=r,
         )
+
+    def _solve(self, ridge: float) -> tuple[Array, int]:
+        """Weights, and the number of directions that are not rounding."""
+        if ridge > SURE * float(np.trace(self.S)):
+            shifted = self.S + ridge * np.eye(len(self.S))
+            return scipy.linalg.solve(shifted, self.cross, assume_a="pos", check_finite=False), len(self.S)
+        values, V = scipy.linalg.eigh(self.S, driver="evd", check_finite=False)
+        values = np.maximum(values, 0.0) + ridge
+        kept = values > null_tolerance(len(self.S), values.max(initial=0.0))
+        return (V[:, kept] / values[kept]) @ (V[:, kept].T @ self.cross), int(kept.sum())
