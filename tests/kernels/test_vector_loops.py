@@ -3,125 +3,122 @@
 import numpy as np
 import pytest
 
-from gramian.kernels import RBF, Matern, vector_loops
+from gramian.kernels import RBF, Matern, exponential, vector_loops
 from gramian.operators import Gram, narrow
 
-loops = vector_loops.vector_loops()
-needed = pytest.mark.skipif(loops is None, reason="this processor has no registers of sixteen numbers")
-EPS = float(np.finfo(np.float32).eps)
+DTYPES = [np.dtype(np.float32), np.dtype(np.float64)]
+none = vector_loops.vector_loops(DTYPES[0]) is None
+pytestmark = pytest.mark.skipif(none, reason="this processor has no registers of 64 bytes")
+every_precision = pytest.mark.parametrize("dtype", DTYPES, ids=str)
+every_width = pytest.mark.parametrize(
+    ("dtype", "k"), [(d, panels * vector_loops.lanes_of(d)) for d in DTYPES for panels in (1, 2)]
+)
 
 
-def numbers(*shape, seed=0):
-    return np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
+def numbers(dtype, *shape, seed=0):
+    return np.random.default_rng(seed).standard_normal(shape).astype(dtype)
 
 
-@needed
+def exactly(A, B):
+    return A.astype(np.longdouble) @ B.astype(np.longdouble)
+
+
+def assert_near(found, exact, size, eps):
+    """Sums of some hundred products, each of them rounded."""
+    assert (np.abs(found - exact) <= 8 * eps * (np.abs(size) + np.abs(exact))).all()
+
+
+@every_precision
 @pytest.mark.parametrize(("n", "m", "d"), [(8, 32, 1), (9, 33, 2), (15, 63, 5), (64, 96, 22), (100, 1000, 128)])
-def test_powers_of_two_of_a_product(n, m, d):
-    left, right = numbers(n + 3, d)[3:], numbers(d, m + 5, seed=1)[:, 5:]
-    out = np.full((n + 1, m + 2), 7, dtype=np.float32)
-    loops.powers_of_two(left, right, out[:n, :m])
-    exponents = left.astype(float) @ right
-    error = np.abs(out[:n, :m] / np.exp2(exponents) - 1)
-    rounding = d * EPS / 2 * (np.abs(left).astype(float) @ np.abs(right))  # the bound for a sum of d products
-    assert (error <= EPS + np.log(2) * rounding).all()
+def test_powers_of_two_of_a_product(n, m, d, dtype):
+    left, right = numbers(dtype, n + 3, d)[3:], numbers(dtype, d, m + 5, seed=1)[:, 5:]
+    out = np.full((n + 1, m + 2), 7, dtype=dtype)
+    vector_loops.vector_loops(dtype).powers_of_two(left, right, out[:n, :m])
+    error = np.abs(out[:n, :m] / np.exp2(exactly(left, right)) - 1)
+    eps = np.finfo(dtype).eps
+    rounding = d * eps / 2 * exactly(np.abs(left), np.abs(right))  # the bound for a sum of d products
+    assert (error <= eps + np.log(2) * rounding).all()
     assert (out[n:] == 7).all()
     assert (out[:, m:] == 7).all()
 
 
-@needed
-def test_powers_of_two_are_right_to_the_last_place_and_zero_below_the_normal_range():
-    x = np.linspace(-126, 127, 2**16, dtype=np.float32).reshape(8, -1)
-    one = np.eye(8, dtype=np.float32)
-    out = loops.powers_of_two(one, x, np.empty_like(x))
-    exact = np.exp2(x.astype(float))
-    assert np.abs(out / exact - 1).max() <= EPS
-    low = np.full((1, 32), -126.01, dtype=np.float32)
-    assert (loops.powers_of_two(np.ones((8, 1), dtype=np.float32), low, np.ones((8, 32), dtype=np.float32)) == 0).all()
-    for odd in (-np.inf, np.nan):
-        low[:] = odd
-        out = loops.powers_of_two(np.ones((8, 1), dtype=np.float32), low, np.ones((8, 32), dtype=np.float32))
-        assert np.array_equal(out, np.full((8, 32), 0 if odd < 0 else np.nan), equal_nan=True)
+@every_precision
+def test_powers_of_two_are_right_to_the_last_place_and_zero_below_the_normal_range(dtype):
+    loops, limits = vector_loops.vector_loops(dtype), np.finfo(dtype)
+    x = np.linspace(limits.minexp, limits.maxexp - 1, 2**16, dtype=dtype).reshape(8, -1)
+    out = loops.powers_of_two(np.eye(8, dtype=dtype), x, np.empty_like(x))
+    assert np.abs(out / np.exp2(x.astype(np.longdouble)) - 1).max() <= limits.eps
+    ones = np.ones((8, 1), dtype=dtype)
+    for low, power in ((limits.minexp - 0.01, 0.0), (-np.inf, 0.0), (np.nan, np.nan), (0.0, 1.0)):
+        out = loops.powers_of_two(ones, np.full((1, 32), low, dtype=dtype), np.full((8, 32), 7, dtype=dtype))
+        assert np.array_equal(out, np.full((8, 32), power), equal_nan=True)
 
 
-@needed
-@pytest.mark.parametrize("k", [16, 32])
+@every_width
 @pytest.mark.parametrize(("n", "m"), [(8, 1), (16, 37), (512, 384)])
-def test_both_products(n, m, k):
-    tile, V, U = numbers(n, m), numbers(m, k, seed=1), numbers(n, k, seed=2)
-    out, back = numbers(n, k, seed=3), numbers(m, k, seed=4)
+def test_both_products(n, m, dtype, k):
+    tile, V, U = numbers(dtype, n, m), numbers(dtype, m, k, seed=1), numbers(dtype, n, k, seed=2)
+    out, back = numbers(dtype, n, k, seed=3), numbers(dtype, m, k, seed=4)
     got, got_back = out.copy(), back.copy()
-    loops.both_products(tile, V, U, got, got_back)
-    size = np.abs(tile).astype(float)
-    for found, start, A, B, most in (
-        (got, out, tile, V, size @ np.abs(V)),
-        (got_back, back, tile.T, U, size.T @ np.abs(U)),
-    ):
-        exact = start + A.astype(float) @ B
-        assert (np.abs(found - exact) <= 4 * EPS * (most + np.abs(start))).all()
+    vector_loops.vector_loops(dtype).both_products(tile, V, U, got, got_back)
+    eps = np.finfo(dtype).eps
+    assert_near(got, out + exactly(tile, V), np.abs(tile) @ np.abs(V) + np.abs(out), eps)
+    assert_near(got_back, back + exactly(tile.T, U), np.abs(tile.T) @ np.abs(U) + np.abs(back), eps)
 
 
-@needed
-@pytest.mark.parametrize("k", [16, 32])
+@every_width
 @pytest.mark.parametrize(("n", "m"), [(8, 32), (24, 256), (16, 288), (64, 800)])
-def test_products_with_powers_that_are_never_stored(n, m, k):
-    left, right, V, U = numbers(n, 6) / 4, numbers(6, m + 9, seed=1)[:, 9:] / 4, numbers(m, k), numbers(n, k)
-    out, back = np.zeros((n, k), dtype=np.float32), np.zeros((m, k), dtype=np.float32)
-    loops.powers_times(left, right, V, U, out, back)
-    tile = np.exp2(left.astype(float) @ right)
-    np.testing.assert_allclose(out, tile @ V, atol=20 * EPS * float((tile @ np.abs(V)).max()))
-    np.testing.assert_allclose(back, tile.T @ U, atol=20 * EPS * float((tile.T @ np.abs(U)).max()))
+def test_products_with_powers_that_are_never_stored(n, m, dtype, k):
+    left, right = numbers(dtype, n, 6) / 4, numbers(dtype, 6, m + 9, seed=1)[:, 9:] / 4
+    V, U, out, back = numbers(dtype, m, k), numbers(dtype, n, k), np.zeros((n, k), dtype), np.zeros((m, k), dtype)
+    vector_loops.vector_loops(dtype).powers_times(left, right, V, U, out, back)
+    tile, eps = np.exp2(exactly(left, right)), np.finfo(dtype).eps
+    assert_near(out, exactly(tile, V), tile @ np.abs(V), eps)
+    assert_near(back, exactly(tile.T, U), tile.T @ np.abs(U), eps)
 
 
-@needed
-@pytest.mark.parametrize("k", [16, 32])
-@pytest.mark.parametrize(("n", "m"), [(8, 32), (16, 37), (128, 1000)])
-def test_directions_taken_out(n, m, k):
-    C, U, back, own = numbers(n, m), numbers(m, k, seed=1), numbers(k, m, seed=2) / m, numbers(n, k, seed=3)
-    got, out = own.copy(), np.full((n, m + 3), 7, dtype=np.float32)
-    loops.take_out(C, U, back, got, out[:, :m])
-    a = own + C.astype(float) @ U
-    np.testing.assert_allclose(got, a, atol=10 * EPS * float((np.abs(C) @ np.abs(U)).max()))
-    left = C - a @ back
-    np.testing.assert_allclose(out[:, :m], left, atol=40 * EPS * float((1 + np.abs(a) @ np.abs(back)).max()))
+@every_width
+@pytest.mark.parametrize(("n", "m"), [(8, 32), (24, 1000)])
+def test_directions_taken_out_of_powers_that_are_never_stored(n, m, dtype, k):
+    left, right = numbers(dtype, n, 6) / 4, numbers(dtype, 6, m + 9, seed=1)[:, 9:] / 4
+    U, back, own = numbers(dtype, m, k) / m, numbers(dtype, k, m, seed=2), numbers(dtype, n, k, seed=3)
+    got, out = own.copy(), np.full((n, m + 3), 7, dtype=dtype)
+    vector_loops.vector_loops(dtype).powers_less(left, right, U, back, got, out[:, :m])
+    C, eps = np.exp2(exactly(left, right)), np.finfo(dtype).eps
+    a, size = own + exactly(C, U), np.abs(own) + C @ np.abs(U)
+    assert_near(got, a, size, eps)
+    assert_near(out[:, :m], C - exactly(a, back), C + size @ np.abs(back), eps)
     assert (out[:, m:] == 7).all()
 
 
-@needed
-@pytest.mark.parametrize("k", [16, 32])
-@pytest.mark.parametrize(("n", "m"), [(8, 32), (24, 1000)])
-def test_directions_taken_out_of_powers_that_are_never_stored(n, m, k):
-    left, right = numbers(n, 6) / 4, numbers(6, m + 9, seed=1)[:, 9:] / 4
-    U, back, own = numbers(m, k) / m, numbers(k, m, seed=2), numbers(n, k, seed=3)
-    got, out = own.copy(), np.empty((n, m), dtype=np.float32)
-    loops.powers_less(left, right, U, back, got, out)
-    C = np.exp2(left.astype(float) @ right)
-    a = own + C @ U
-    np.testing.assert_allclose(got, a, atol=20 * EPS * float((np.abs(own) + C @ np.abs(U)).max()))
-    np.testing.assert_allclose(out, C - a @ back, atol=40 * EPS * float((C + np.abs(a) @ np.abs(back)).max()))
-
-
+@every_precision
 @pytest.mark.parametrize("kernel", [RBF(gamma=0.3), Matern(length_scale=1.0, nu=1.5)])
 @pytest.mark.parametrize("k", [3, 10, 16, 20, 32, 40])
-def test_products_are_those_of_plain_numpy(kernel, k, monkeypatch):
-    X, V = numbers(1500, 4).astype(float), numbers(1500, k)  # two whole blocks at the most, and one that is not
-    with_loops = Gram(kernel, X, np.float32) @ V
-    monkeypatch.setattr(vector_loops, "_loops", lambda: None)
-    plain = Gram(kernel, X, np.float32) @ V
-    exact = Gram(kernel, X) @ V.astype(float)
-    for found in (with_loops, plain):
-        assert found.shape == V.shape
-        assert np.abs(found - exact).max() <= 50 * EPS * np.abs(exact).max()
+def test_products_are_those_of_plain_numpy(kernel, k, dtype, monkeypatch):
+    monkeypatch.setitem(exponential.WORTH, dtype, 1)
+    X, V = numbers(float, 1500, 4), numbers(dtype, 1500, k)  # one block that loops take, and one that is ragged
+    compiled = Gram(kernel, X, dtype) @ V
+    assert np.array_equal(Gram(kernel, X, dtype) @ V, compiled)
+    monkeypatch.setattr(vector_loops, "_loops", lambda dtype: None)
+    plain = Gram(kernel, X, dtype) @ V
+    assert compiled.shape == plain.shape == V.shape
+    assert np.abs(compiled - plain).max() <= 50 * np.finfo(dtype).eps * np.abs(plain).max()
+
+
+def test_small_problems_in_double_precision_do_not_wait_for_a_compiler():
+    few = numbers(float, 100, 2)
+    assert RBF(gamma=1.0).pairs(few, few, np.float64).factors is None
+    assert RBF(gamma=1.0).pairs(few, few, np.float32).factors is not None
 
 
 def test_a_processor_without_wide_registers_goes_without_loops(monkeypatch):
     monkeypatch.setattr("gramian.kernels.loops.has_wide_registers", lambda: False)
     vector_loops._loops.cache_clear()
     try:
-        assert vector_loops.vector_loops() is None
-        assert RBF(gamma=1.0).pairs(numbers(40, 2), numbers(40, 2), np.float32).factors is None
-        assert narrow.two_products(RBF(gamma=1.0).pairs(*[numbers(40, 2)] * 2, np.float32), numbers(40, 16), 2)[
-            1
-        ].func is (narrow.TwoProducts)
+        single = numbers(np.float32, 40, 16)
+        pairs = RBF(gamma=1.0).pairs(single, single, np.float32)
+        assert vector_loops.vector_loops(DTYPES[0]) is None
+        assert pairs.factors is None
+        assert narrow.two_products(pairs, single, 16)[1].func is narrow.TwoProducts
     finally:
         vector_loops._loops.cache_clear()

@@ -10,8 +10,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from gramian.kernels.pairwise import Pairs, Product
-from gramian.kernels.vector_loops import NARROW, SMALLEST, vector_loops
+from gramian.kernels.vector_loops import NARROW, vector_loops
 from gramian.results import Array
+
+#: Pairs of rows from which on compiled loops are worth the fifth of a second it takes to compile them. In single
+#: precision, which is for large tables anyway, they always are.
+WORTH = {np.dtype(np.float32): 1, np.dtype(np.float64): 10**8}
 
 
 @cache
@@ -30,12 +34,16 @@ def exponent_base(dtype: np.dtype) -> tuple[float, Callable[..., Array]]:
 
 def _factors(inner: Pairs) -> tuple[Array, Array] | None:
     """What exponents are a product of, if it is one of narrow dense rows, laid out as the loops want them."""
-    if not isinstance(inner, Product) or inner.dtype != np.float32 or inner.left.shape[1] > NARROW:
+    if (
+        not isinstance(inner, Product)
+        or inner.left.shape[1] > NARROW
+        or inner.shape[0] * inner.shape[1] < WORTH[inner.dtype]
+    ):
         return None
     L, R = inner.left, inner.right
     if sp.issparse(L) or sp.issparse(R) or not (L.flags.c_contiguous and R.flags.f_contiguous):
         return None
-    return (L, R.T) if vector_loops() else None
+    return (L, R.T) if vector_loops(inner.dtype) else None
 
 
 class Exponential(Pairs):
@@ -52,8 +60,7 @@ class Exponential(Pairs):
     Numbers that leave the normal range cost twenty times as much as others. Where distances reach that far, such
     exponents are raised to the edge of the range and their powers, below the smallest normal number, become 0.
 
-    Dense rows of few columns in single precision take one pass in place of two where there are
-    :mod:`~gramian.kernels.vector_loops`: a third to a half less time.
+    Dense rows of few columns take one pass in place of two where there are :mod:`~gramian.kernels.vector_loops`.
     """
 
     def __init__(self, prepare: Callable[[float, Any], Pairs], factor: float, dtype: Any) -> None:
@@ -67,8 +74,8 @@ class Exponential(Pairs):
         self.factors = _factors(self.inner) if self.power is np.exp2 else None
 
     def tile(self, rows: slice | Array, cols: slice, out: Array) -> Array:
-        loops = vector_loops() if self.factors and out.shape[0] >= SMALLEST[0] and out.shape[1] >= SMALLEST[1] else None
-        if loops and self.factors:
+        loops = vector_loops(self.dtype) if self.factors else None
+        if loops and self.factors and all(map(int.__ge__, out.shape, loops.smallest)):
             left, right = self.factors
             return loops.powers_of_two(left[rows], right[:, cols], out)
         exponents = self.inner.tile(rows, cols, out)

@@ -2,75 +2,78 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from gramian.kernels.machine import BITS, INDEX, VECTOR, Definitions, compiled, constant, has_wide_registers
-from gramian.kernels.vector_loops import CHUNK, DEGREE, LANES, PANELS, ROWS
+from gramian.kernels.machine import INDEX, Definitions, compiled, has_wide_registers
+from gramian.kernels.vector_loops import CHUNK, DEGREE, PANELS, ROWS
 
 
 def _powers_of_two(w: Any) -> None:
+    """``out = 2 ** (left right)``, a block of rows and lanes at a time: its sums never leave the registers."""
+
     def block(i: Any, j: Any) -> None:
         lines = [w.place(w.left, w.plus(i, r), w.left_width) for r in range(ROWS)]
 
         def add(c: Any, sums: list[Any]) -> list[Any]:
             place = w.place(w.right, c, w.right_width, j)
-            columns = [w.load(place, p * LANES) for p in range(PANELS)]
+            columns = [w.load(place, p) for p in range(PANELS)]
             for r in range(ROWS):
                 x = w.everywhere(w.build.gep(lines[r], [c]))
                 for p in range(PANELS):
                     sums[r * PANELS + p] = w.fma(x, columns[p], sums[r * PANELS + p])
             return sums
 
-        sums = w.loop(w.d, 1, add, [constant(0.0)] * (ROWS * PANELS))
+        sums = w.loop(w.d, 1, add, [w.constant(0.0)] * (ROWS * PANELS))
         for r in range(ROWS):
             place = w.place(w.out, w.plus(i, r), w.out_width, j)
             for p in range(PANELS):
-                w.store(_power(w, sums[r * PANELS + p]), place, p * LANES)
+                w.store(_power(w, sums[r * PANELS + p]), place, p)
 
-    w.blocks(w.m, PANELS * LANES, lambda j: w.blocks(w.n, ROWS, lambda i: block(i, j)))
+    w.blocks(w.m, PANELS * w.lanes, lambda j: w.blocks(w.n, ROWS, lambda i: block(i, j)))
 
 
 def _power(w: Any, x: Any) -> Any:
-    """``2 ** x``: a polynomial for what is beside the nearest whole number, which goes into the exponent's bits."""
-    places = np.finfo(np.float32).nmant
-    shift = constant(1.5 * 2.0**places)  # added, it leaves the whole number in the last bits
+    """``2 ** x``: a power series for what is beside the nearest whole number, which goes into the exponent's bits."""
+    limits = np.finfo(w.dtype)
+    shift = w.constant(1.5 * 2.0**limits.nmant)  # added, it leaves the whole number in the last bits
     whole = w.build.fadd(x, shift)
     beside = w.build.fsub(x, w.build.fsub(whole, shift))
-    fitted: Any = np.polynomial.Chebyshev.interpolate(lambda t: 2.0**t, DEGREE, [-0.5, 0.5])
-    *rest, first = fitted.convert(kind=np.polynomial.Polynomial).coef
-    value = constant(first)
-    for coefficient in reversed(rest):
-        value = w.fma(value, beside, constant(coefficient))
-    exponent = w.build.shl(w.build.bitcast(whole, BITS), constant(places, BITS))
-    power = w.build.bitcast(w.build.add(w.build.bitcast(value, BITS), exponent), VECTOR)
-    normal = w.build.fcmp_unordered(">=", x, constant(float(np.finfo(np.float32).minexp)))
-    return w.build.select(normal, power, constant(0.0))
+    degree = DEGREE[w.dtype]
+    value = w.constant(np.log(2) ** degree / math.factorial(degree))
+    for power in reversed(range(degree)):
+        value = w.fma(value, beside, w.constant(np.log(2) ** power / math.factorial(power)))
+    exponent = w.build.shl(w.build.bitcast(whole, w.bits), w.whole(limits.nmant))
+    scaled = w.build.bitcast(w.build.add(w.build.bitcast(value, w.bits), exponent), w.vector)
+    normal = w.build.fcmp_unordered(">=", x, w.constant(float(limits.minexp)))
+    return w.build.select(normal, scaled, w.constant(0.0))
 
 
 def _both_products(panels: int, w: Any) -> None:
-    rows, width = ROWS // panels, INDEX(panels * LANES)
+    """``out += tile V`` and ``back += tile' U``: each number of the tile is loaded once and multiplies two rows."""
+    rows, width = ROWS // panels, INDEX(panels * w.lanes)
 
     def some(i: Any, _: Any) -> tuple[()]:
         lines = [w.place(w.tile, w.plus(i, r), w.m) for r in range(rows)]
-        own = [[w.load(w.place(w.U, w.plus(i, r), width), p * LANES) for p in range(panels)] for r in range(rows)]
+        own = [[w.load(w.place(w.U, w.plus(i, r), width), p) for p in range(panels)] for r in range(rows)]
 
         def add(j: Any, sums: list[Any]) -> list[Any]:
             V, back = w.place(w.V, j, width), w.place(w.back, j, width)
-            right, below = ([w.load(at, p * LANES) for p in range(panels)] for at in (V, back))
+            right, below = ([w.load(at, p) for p in range(panels)] for at in (V, back))
             for r in range(rows):
                 x = w.everywhere(w.build.gep(lines[r], [j]))
                 for p in range(panels):
                     sums[r * panels + p] = w.fma(x, right[p], sums[r * panels + p])
                     below[p] = w.fma(x, own[r][p], below[p])
             for p in range(panels):
-                w.store(below[p], back, p * LANES)
+                w.store(below[p], back, p)
             return sums
 
-        sums = w.loop(w.m, 1, add, [constant(0.0)] * ROWS)
+        sums = w.loop(w.m, 1, add, [w.constant(0.0)] * (rows * panels))
         _add_rows(w, w.out, i, sums, panels)
         return ()
 
@@ -78,10 +81,11 @@ def _both_products(panels: int, w: Any) -> None:
 
 
 def _powers_times(panels: int, w: Any) -> None:
-    rows, width = INDEX(ROWS), INDEX(panels * LANES)
+    """Both products with ``2 ** (left right)``, of which some rows of a chunk of columns are there at a time."""
+    rows, width = INDEX(ROWS), INDEX(panels * w.lanes)
 
     def chunk(j: Any, _: Any) -> tuple[()]:
-        count = w.least(w.build.sub(w.m, j), INDEX(CHUNK))
+        count = w.least(w.build.sub(w.m, j), INDEX(CHUNK // w.dtype.itemsize))
         right, V, back = w.build.gep(w.right, [j]), w.place(w.V, j, width), w.place(w.back, j, width)
 
         def some(i: Any, _: Any) -> tuple[()]:
@@ -93,25 +97,26 @@ def _powers_times(panels: int, w: Any) -> None:
         w.loop(w.n, ROWS, some)
         return ()
 
-    w.loop(w.m, CHUNK, chunk)
+    w.loop(w.m, CHUNK // w.dtype.itemsize, chunk)
 
 
 def _take_out(panels: int, w: Any) -> None:
-    rows, width = ROWS // panels, INDEX(panels * LANES)
+    """``own += C U``, then ``out = C - own back``, some rows at a time."""
+    rows, width = ROWS // panels, INDEX(panels * w.lanes)
 
     def some(i: Any, _: Any) -> tuple[()]:
         lines = [w.place(w.C, w.plus(i, r), w.m) for r in range(rows)]
 
         def add(j: Any, sums: list[Any]) -> list[Any]:
-            right = [w.load(w.place(w.U, j, width), p * LANES) for p in range(panels)]
+            right = [w.load(w.place(w.U, j, width), p) for p in range(panels)]
             for r in range(rows):
                 x = w.everywhere(w.build.gep(lines[r], [j]))
                 for p in range(panels):
                     sums[r * panels + p] = w.fma(x, right[p], sums[r * panels + p])
             return sums
 
-        _add_rows(w, w.own, i, w.loop(w.m, 1, add, [constant(0.0)] * ROWS), panels)
-        w.blocks(w.m, PANELS * LANES, lambda j: rest(i, j, lines))
+        _add_rows(w, w.own, i, w.loop(w.m, 1, add, [w.constant(0.0)] * (rows * panels)), panels)
+        w.blocks(w.m, PANELS * w.lanes, lambda j: rest(i, j, lines))
         return ()
 
     def rest(i: Any, j: Any, lines: list[Any]) -> None:
@@ -119,25 +124,26 @@ def _take_out(panels: int, w: Any) -> None:
 
         def less(c: Any, left: list[Any]) -> list[Any]:
             place = w.place(w.back, c, w.m, j)
-            columns = [w.build.fneg(w.load(place, p * LANES)) for p in range(PANELS)]
+            columns = [w.build.fneg(w.load(place, p)) for p in range(PANELS)]
             for r in range(rows):
                 x = w.everywhere(w.build.gep(own[r], [c]))
                 for p in range(PANELS):
                     left[r * PANELS + p] = w.fma(x, columns[p], left[r * PANELS + p])
             return left
 
-        start = [w.load(w.build.gep(line, [j]), p * LANES) for line in lines for p in range(PANELS)]
+        start = [w.load(w.build.gep(line, [j]), p) for line in lines for p in range(PANELS)]
         left = w.loop(width, 1, less, start)
         for r in range(rows):
             place = w.place(w.out, w.plus(i, r), w.out_width, j)
             for p in range(PANELS):
-                w.store(left[r * PANELS + p], place, p * LANES)
+                w.store(left[r * PANELS + p], place, p)
 
     w.loop(w.n, rows, some)
 
 
 def _powers_less(panels: int, w: Any) -> None:
-    rows, width = INDEX(ROWS), INDEX(panels * LANES)
+    """The same of ``C = 2 ** (left right)``, of which some rows are there at a time."""
+    rows, width = INDEX(ROWS), INDEX(panels * w.lanes)
 
     def some(i: Any, _: Any) -> tuple[()]:
         left, own = w.place(w.left, i, w.left_width), w.place(w.own, i, width)
@@ -151,31 +157,32 @@ def _powers_less(panels: int, w: Any) -> None:
 def _add_rows(w: Any, array: Any, i: Any, sums: list[Any], panels: int) -> None:
     """Add sums to rows of lanes from row i on."""
     for r in range(ROWS // panels):
-        place = w.place(array, w.plus(i, r), INDEX(panels * LANES))
+        place = w.place(array, w.plus(i, r), INDEX(panels * w.lanes))
         for p in range(panels):
-            w.store(w.build.fadd(w.load(place, p * LANES), sums[r * panels + p]), place, p * LANES)
+            w.store(w.build.fadd(w.load(place, p), sums[r * panels + p]), place, p)
 
 
-DEFINITIONS: Definitions = {
-    "powers_of_two": ("left right out", "n m d left_width right_width out_width", _powers_of_two)
-}
-for panels in range(1, PANELS + 1):
-    DEFINITIONS |= {
-        f"both_products_{panels}": ("tile V U out back", "n m", partial(_both_products, panels)),
-        f"powers_times_{panels}": (
-            "left right V U out back room",
-            "n m d left_width right_width",
-            partial(_powers_times, panels),
-        ),
-        f"take_out_{panels}": ("C U back own out", "n m out_width", partial(_take_out, panels)),
-        f"powers_less_{panels}": (
-            "left right U back own out room",
-            "n m d left_width right_width out_width",
-            partial(_powers_less, panels),
-        ),
-    }
+def _definitions() -> Definitions:
+    """Name -> arrays, sizes, and what writes the body."""
+    found: Definitions = {"powers_of_two": ("left right out", "n m d left_width right_width out_width", _powers_of_two)}
+    for panels in range(1, PANELS + 1):
+        found |= {
+            f"both_products_{panels}": ("tile V U out back", "n m", partial(_both_products, panels)),
+            f"powers_times_{panels}": (
+                "left right V U out back room",
+                "n m d left_width right_width",
+                partial(_powers_times, panels),
+            ),
+            f"take_out_{panels}": ("C U back own out", "n m out_width", partial(_take_out, panels)),
+            f"powers_less_{panels}": (
+                "left right U back own out room",
+                "n m d left_width right_width out_width",
+                partial(_powers_less, panels),
+            ),
+        }
+    return found
 
 
-def compiled_loops() -> dict[str, Callable[..., None]] | None:
+def compiled_loops(dtype: np.dtype) -> dict[str, Callable[..., None]] | None:
     """Return all of them, or None where registers are narrower."""
-    return compiled(DEFINITIONS) if has_wide_registers() else None
+    return compiled(_definitions(), dtype) if has_wide_registers() else None

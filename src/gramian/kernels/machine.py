@@ -1,7 +1,7 @@
 """Writing loops for the vector unit of this processor, and compiling them: what BLAS has no routine for.
 
-Loops are written as LLVM's intermediate code, sixteen single-precision numbers (a *row of lanes*) at a time, and
-compiled when first needed, which takes a tenth of a second. Nothing is kept on disk.
+Loops are written as LLVM's intermediate code, 64 bytes of numbers (a *row of lanes*) at a time, and compiled when first
+needed, which takes a tenth of a second. Nothing is kept on disk.
 """
 
 from __future__ import annotations
@@ -11,18 +11,18 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import llvmlite.binding as llvm
+import numpy as np
 from llvmlite import ir
 
-from gramian.kernels.vector_loops import LANES
+from gramian.kernels.vector_loops import lanes_of
 
-INDEX, LANE_INDEX, NUMBER = ir.IntType(64), ir.IntType(32), ir.FloatType()
-VECTOR, BITS = ir.VectorType(NUMBER, LANES), ir.VectorType(LANE_INDEX, LANES)
+INDEX, LANE_INDEX = ir.IntType(64), ir.IntType(32)
 #: Name -> (names of arrays, of which no two overlap; names of sizes; what writes the body).
 Definitions = dict[str, tuple[str, str, Callable[["Writer"], None]]]
 
 
 def has_wide_registers() -> bool:
-    """Whether this processor multiplies sixteen numbers at a time (AVX-512); others are left to BLAS and NumPy."""
+    """Whether this processor has registers of 64 bytes (AVX-512); others are left to BLAS and NumPy."""
     return bool(llvm.get_host_cpu_features().get("avx512f"))
 
 
@@ -32,21 +32,26 @@ class Writer:
     Parameters
     ----------
     module : ir.Module
+    dtype : dtype
+        Precision of all numbers.
     name : str
     arrays, sizes : str
         Names of arguments; they become attributes. No two arrays overlap.
     """
 
-    def __init__(self, module: ir.Module, name: str, arrays: str, sizes: str) -> None:
-        kinds = [NUMBER.as_pointer()] * len(arrays.split()) + [INDEX] * len(sizes.split())
+    def __init__(self, module: ir.Module, dtype: np.dtype, name: str, arrays: str, sizes: str) -> None:
+        self.dtype, self.lanes, bits = dtype, lanes_of(dtype), 8 * dtype.itemsize
+        number = ir.FloatType() if bits == 32 else ir.DoubleType()
+        self.vector, self.bits = ir.VectorType(number, self.lanes), ir.VectorType(ir.IntType(bits), self.lanes)
+        kinds = [number.as_pointer()] * len(arrays.split()) + [INDEX] * len(sizes.split())
         self.module, self.function = module, ir.Function(module, ir.FunctionType(ir.VoidType(), kinds), name)
         self.build = ir.IRBuilder(self.function.append_basic_block("entry"))
         for argument, value in zip([*arrays.split(), *sizes.split()], self.function.args, strict=True):
             setattr(self, argument, value)
             if argument in arrays.split():
                 value.add_attribute("noalias")
-        fma = f"llvm.fma.v{LANES}f32"
-        self._fma = module.globals.get(fma) or ir.Function(module, ir.FunctionType(VECTOR, [VECTOR] * 3), fma)
+        fma, kind = f"llvm.fma.v{self.lanes}f{bits}", ir.FunctionType(self.vector, [self.vector] * 3)
+        self._fma = module.globals.get(fma) or ir.Function(module, kind, fma)
 
     def loop(
         self, stop: Any, step: int, body: Callable[[Any, list[Any]], Sequence[Any]], carried: Sequence[Any] = ()
@@ -93,40 +98,44 @@ class Writer:
         """``index + count``."""
         return self.build.add(index, INDEX(count))
 
-    def load(self, place: Any, lanes: int = 0) -> Any:
-        """A row of lanes, so many lanes further on."""
-        return self.build.load(self._vector(place, lanes), align=4)
+    def load(self, place: Any, panel: int = 0) -> Any:
+        """A row of lanes, so many rows of lanes further on."""
+        return self.build.load(self._vector(place, panel), align=self.dtype.itemsize)
 
-    def store(self, value: Any, place: Any, lanes: int = 0) -> None:
+    def store(self, value: Any, place: Any, panel: int = 0) -> None:
         """Write a row of lanes."""
-        self.build.store(value, self._vector(place, lanes), align=4)
+        self.build.store(value, self._vector(place, panel), align=self.dtype.itemsize)
+
+    def constant(self, value: float) -> Any:
+        """One number in all lanes."""
+        return ir.Constant(self.vector, [value] * self.lanes)
+
+    def whole(self, value: int) -> Any:
+        """One whole number, as wide as a number, in all lanes."""
+        return ir.Constant(self.bits, [value] * self.lanes)
 
     def everywhere(self, place: Any) -> Any:
         """One number of memory in all lanes."""
-        nothing = ir.Constant(VECTOR, ir.Undefined)
-        first = self.build.insert_element(nothing, self.build.load(place, align=4), LANE_INDEX(0))
-        return self.build.shuffle_vector(first, nothing, constant(0, BITS))
+        nothing, everywhere = ir.Constant(self.vector, ir.Undefined), ir.VectorType(LANE_INDEX, self.lanes)
+        value = self.build.load(place, align=self.dtype.itemsize)
+        first = self.build.insert_element(nothing, value, LANE_INDEX(0))
+        return self.build.shuffle_vector(first, nothing, ir.Constant(everywhere, [0] * self.lanes))
 
     def fma(self, a: Any, b: Any, c: Any) -> Any:
         """``a b + c``, rounded once."""
         return self.build.call(self._fma, [a, b, c])
 
-    def _vector(self, place: Any, lanes: int) -> Any:
-        return self.build.bitcast(self.build.gep(place, [INDEX(lanes)]), VECTOR.as_pointer())
+    def _vector(self, place: Any, panel: int) -> Any:
+        return self.build.bitcast(self.build.gep(place, [INDEX(panel * self.lanes)]), self.vector.as_pointer())
 
 
-def constant(value: float, kind: Any = VECTOR) -> Any:
-    """One constant in all lanes."""
-    return ir.Constant(kind, [value] * LANES)
-
-
-def compiled(definitions: Definitions) -> dict[str, Callable[..., None]]:
+def compiled(definitions: Definitions, dtype: np.dtype) -> dict[str, Callable[..., None]]:
     """Compile functions; they release the interpreter lock."""
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     module = ir.Module("gramian")
     for name, (arrays, sizes, body) in definitions.items():
-        writer = Writer(module, name, arrays, sizes)
+        writer = Writer(module, dtype, name, arrays, sizes)
         body(writer)
         writer.build.ret_void()
     checked = llvm.parse_assembly(str(module))

@@ -8,14 +8,12 @@ from functools import partial
 import numpy as np
 
 from gramian.kernels.pairwise import STRIPE, Pairs, striped
-from gramian.kernels.vector_loops import LANES, PANELS, ROWS, vector_loops
+from gramian.kernels.vector_loops import PANELS, REGISTER, ROWS, lanes_of, vector_loops
 from gramian.operators.tiles import spans, tile_spans
 from gramian.results import Array
 
-#: Bytes of a register; numbers that straddle two lines of the cache take twice as long to load.
-REGISTER = 64
-#: Lanes that may carry nothing for loops of our own to be quicker than BLAS.
-SPARE = 12
+#: Share of a register that may carry nothing for loops of our own to be quicker than BLAS.
+SPARE = 0.75
 #: Side of a tile that is used as it is made.
 SIDE = 1024
 
@@ -57,12 +55,12 @@ class InOnePass(TwoProducts):
         self.total, self.across = in_lanes(self.total), in_lanes(np.zeros((side, V.shape[1]), dtype=V.dtype))
 
     def add(self, rows: slice, cols: slice) -> None:
-        loops, (n, m) = vector_loops(), (rows.stop - rows.start, cols.stop - cols.start)
+        loops, (n, m) = vector_loops(self.V.dtype), (rows.stop - rows.start, cols.stop - cols.start)
         if loops is None or n % ROWS:
             return super().add(rows, cols)
         vectors, across = (self.V[cols], self.V[rows], self.total[rows]), self.across[:m]
         across[:] = 0.0  # summed by itself first: a long sum keeps fewer digits
-        if self.pairs.factors is None or m % (PANELS * LANES):
+        if self.pairs.factors is None or m % (PANELS * loops.lanes):
             loops.both_products(self.tile(rows, cols), *vectors, across)
         else:
             left, right = self.pairs.factors
@@ -73,13 +71,15 @@ class InOnePass(TwoProducts):
 
 def two_products(pairs: Pairs, V: Array, d: int) -> tuple[list[slice], Callable[[], TwoProducts]]:
     """Return blocks of rows, and what makes the sums for a thread: the quicker way for these vectors."""
-    n, width = len(V), LANES * -(-V.shape[1] // LANES)
-    if V.dtype != np.float32 or width > PANELS * LANES or width - V.shape[1] > SPARE or vector_loops() is None:
-        blocks, kind = tile_spans(n, d, V.dtype), TwoProducts
-    else:
-        blocks, kind = tile_spans(n, d, V.dtype) if pairs.factors is None else spans(n, SIDE), InOnePass
-        V = in_lanes(V, width)
-    return blocks, partial(kind, pairs, V, blocks[0].stop)
+    (n, k), lanes = V.shape, lanes_of(V.dtype)
+    width, usual = lanes * -(-k // lanes), tile_spans(n, d, V.dtype)
+    suits = (
+        width <= PANELS * lanes and width - k <= SPARE * lanes and (pairs.factors is not None or V.dtype == np.float32)
+    )
+    if not suits or vector_loops(V.dtype) is None:
+        return usual, partial(TwoProducts, pairs, V, usual[0].stop)
+    blocks = usual if pairs.factors is None else spans(n, SIDE)
+    return blocks, partial(InOnePass, pairs, in_lanes(V, width), blocks[0].stop)
 
 
 def transposed_times(tile: Array, V: Array) -> Array:
@@ -91,7 +91,10 @@ def transposed_times(tile: Array, V: Array) -> Array:
 
 
 def in_lanes(V: Array, width: int | None = None) -> Array:
-    """A copy with columns of zeros up to that width, which begins where a register's worth of memory begins."""
+    """A copy with columns of zeros up to that width, which begins where a line of the cache does.
+
+    Numbers that straddle two lines take twice as long to load.
+    """
     n, k = V.shape
     width = width or k
     size = n * width * V.itemsize

@@ -11,7 +11,7 @@ import scipy.linalg
 
 from gramian.config import one_blas_thread
 from gramian.kernels.pairwise import striped
-from gramian.kernels.vector_loops import LANES, PANELS, ROWS, SMALLEST, vector_loops
+from gramian.kernels.vector_loops import PANELS, ROWS, lanes_of, vector_loops
 from gramian.operators.features import Desk, FeatureMap
 from gramian.operators.narrow import in_lanes
 from gramian.results import Array
@@ -77,15 +77,13 @@ class Turn:
 
     def write(self, desk: Desk, X: Any, pilot: Array, out: Array) -> None:
         """Write ``C - (C Y) B - pilot`` of a block of rows."""
-        m, k = self.Y.shape
-        lanes = LANES * -(-(k + 1) // LANES)
-        suits = out.dtype == np.float32 and lanes <= PANELS * LANES and m >= SMALLEST[1]
-        loops = vector_loops() if suits else None
-        width = lanes if loops else k + 1
+        (m, k), pairs, lanes = self.Y.shape, desk.pairs(X), lanes_of(out.dtype)
+        width = lanes * -(-(k + 1) // lanes)
+        loops = vector_loops(out.dtype) if pairs.factors and width <= PANELS * lanes and len(out) % ROWS == 0 else None
+        width = width if loops else k + 1
         Y, back = in_lanes(self.Y, width), np.zeros((width, m), dtype=out.dtype)
         back[:k], back[k] = self.B, pilot  # the pilot has a coefficient of one
-        pairs = desk.pairs(X)
-        if loops and pairs.factors and len(out) % ROWS == 0:
+        if loops and pairs.factors:
             own = np.zeros((len(out), width), dtype=out.dtype)
             own[:, k] = 1.0
             loops.powers_less(*pairs.factors, Y, back, own, out)
