@@ -111,8 +111,16 @@ def test_small_problems_in_double_precision_do_not_wait_for_a_compiler():
     assert RBF(gamma=1.0).pairs(few, few, np.float32).factors is not None
 
 
-def test_a_processor_without_wide_registers_goes_without_loops(monkeypatch):
-    monkeypatch.setattr("gramian.kernels.loops.has_wide_registers", lambda: False)
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("gramian.kernels.loops.has_wide_registers", lambda: False),
+        ("gramian.kernels.vector_loops.left_by_limits", lambda: [2**28]),
+    ],
+    ids=["narrow registers", "no room for a compiler"],
+)
+def test_there_may_be_no_loops(name, value, monkeypatch):
+    monkeypatch.setattr(name, value)
     vector_loops._loops.cache_clear()
     try:
         single = numbers(np.float32, 40, 16)

@@ -9,6 +9,7 @@ from functools import cache
 import numpy as np
 
 from gramian.results import Array
+from gramian.surroundings import left_by_limits
 
 #: Bytes of a register.
 REGISTER = 64
@@ -20,6 +21,8 @@ CHUNK = 1024
 DEGREE = {np.dtype(np.float32): 7, np.dtype(np.float64): 13}
 #: Columns beyond which BLAS makes the exponents quicker.
 NARROW = 128
+#: Addresses that a compiler at work takes, and more: one that finds too few ends the process.
+COMPILER = 2**29
 _lock = threading.Lock()
 
 
@@ -67,6 +70,8 @@ class VectorLoops:
 
 @cache
 def _loops(dtype: np.dtype) -> VectorLoops | None:
+    if min(left_by_limits(), default=COMPILER) < COMPILER:
+        return None
     # The compiler takes a tenth of a second to import: only those who use it wait for it.
     from gramian.kernels.loops import compiled_loops
 
