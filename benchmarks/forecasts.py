@@ -25,6 +25,7 @@ import gramian as g
 from benchmarks.contest import PAUSE, memory, reset_peak
 from benchmarks.data import blobs
 from gramian.forecasting import machine
+from gramian.kernels.vector_loops import vector_loops
 
 #: Below this a peak of the resident set is mostly noise of the allocator.
 MEASURABLE = 8e6
@@ -109,6 +110,8 @@ def measure(workload: Workload, pipe: Any, busy: bool) -> None:
     few = slice(0, 40 + 2 * workload.d) if workload.d < 1000 else slice(0, 100)
     small = type(workload.estimator)(**workload.estimator.get_params())
     small.fit(*(part[few] for part in arguments))  # imports and compilation are no part of the cost
+    for dtype in (np.float32, np.float64):
+        vector_loops(np.dtype(dtype))
     found = g.forecast(workload.estimator, workload.n, workload.d, q=workload.q)
     spent, peaks = [], []
     for _ in range(1 if busy else REPEATS):

@@ -131,7 +131,7 @@ def _(estimator: KernelSVC, job: Job) -> Plan:
     room = job.copied + job.rows + block + states + 2 * n * machine.held(kernel, d, dtype)
 
     def seconds() -> float:
-        rate, last = machine.tiles(kernel, d, dtype), machine.tiles(kernel, d)
+        rate, last = machine.tiles(kernel, d, dtype), machine.tiles(kernel, d, pairs=n * n / 3)
         # Columns that changed are a third of a working set; at the end all that matter, in double precision.
         rest = 0.0 if wide else rate.cross(n, size / 3, problems)
         steps = problems * n * size * 8 * machine.read()
@@ -150,7 +150,7 @@ def _(estimator: KernelKMeans, job: Job) -> Plan:
     if estimator.batch_size is not None:
         size = min(n, int(estimator.batch_size))
         drawn = min(n, (4 + STEPS) * size)
-        time = lambda: machine.tiles(kernel, d).cross(n + STEPS * size, drawn, k)  # noqa: E731
+        time = lambda: machine.tiles(kernel, d, pairs=n * drawn).cross(n + STEPS * size, drawn, k)  # noqa: E731
         room = copy + 8.0 * n * k * 4 + 2 * n * machine.held(kernel, d) + 8.0 * (4 * size) * k * starts * 4
         return Plan("mini-batches", held.route, f"{STEPS} batches of {size:,} rows", room, time, True)
     smart = isinstance(estimator.init, str) and estimator.init == "k-means++"
@@ -174,7 +174,7 @@ def _(estimator: KernelKMeans, job: Job) -> Plan:
         if held is Thin:
             return n * d * (columns + 2 * k * runs * STEPS) * machine.multiply() * 2 + book
         if held is Kept:
-            made = machine.tiles(kernel, d).cross(n, n / 2) + 8 * n * n * machine.touch()
+            made = machine.tiles(kernel, d, pairs=n * n).cross(n, n / 2) + 8 * n * n * machine.touch()
             return made + 8 * n * n * machine.read() * k * runs / 12 * (1 + MOVED) + book
         rate = machine.tiles(kernel, d)
         prepared_again = STEPS * n * 2 * machine.held(kernel, d) * machine.touch()

@@ -6,6 +6,7 @@ of the moment: a machine that is busy now is forecast as busy.
 
 from __future__ import annotations
 
+import math
 import statistics
 import time
 from collections.abc import Callable
@@ -17,8 +18,10 @@ import numpy as np
 import scipy.linalg
 
 from gramian.config import one_blas_thread, thread_count
-from gramian.kernels import Kernel
+from gramian.kernels import RBF, Kernel
+from gramian.kernels.exponential import WORTH
 from gramian.kernels.pairwise import Pairs
+from gramian.kernels.vector_loops import NARROW
 from gramian.operators import Dense, Gram, moments_of
 from gramian.operators.similarities import Thin
 from gramian.results import Array
@@ -86,19 +89,22 @@ class Tiles:
 _tiles: dict[tuple[Any, ...], Tiles] = {}
 
 
-def tiles(kernel: Kernel, d: int, dtype: str = "float64") -> Tiles:
-    """Rates of a kernel on rows of d columns."""
-    key = str(kernel), getattr(kernel, "function", None), d, dtype, thread_count()
+def tiles(kernel: Kernel, d: int, dtype: str = "float64", *, pairs: float = 0.0) -> Tiles:
+    """Rates of a kernel on so many pairs of rows of d columns."""
+    rows, least = SAMPLE, WORTH[np.dtype(dtype)]
+    if isinstance(kernel, RBF) and d < NARROW and pairs >= least:  # they are made in another way
+        rows = max(SAMPLE, math.isqrt(least - 1) + 1)
+    key = str(kernel), getattr(kernel, "function", None), d, dtype, rows, thread_count()
     if key not in _tiles:
-        _tiles[key] = _measured_tiles(kernel, d, dtype)
+        _tiles[key] = _measured_tiles(kernel, d, dtype, rows if d <= 1024 else rows // 2)
     return _tiles[key]
 
 
-def _measured_tiles(kernel: Kernel, d: int, dtype: str) -> Tiles:
+def _measured_tiles(kernel: Kernel, d: int, dtype: str, rows: int) -> Tiles:
     if d > WIDE and kernel.name != "precomputed":
-        near, far = (_measured_tiles(kernel, width, dtype) for width in (WIDE // 2, WIDE))
+        near, far = (_measured_tiles(kernel, width, dtype, rows) for width in (WIDE // 2, WIDE))
         return Tiles(far.value + (d - WIDE) * max(far.value - near.value, 0.0) / (WIDE // 2), far.use)
-    X = sample(kernel, d, SAMPLE if d <= 1024 else SAMPLE // 2)
+    X = sample(kernel, d, rows)
     gram = Gram(kernel, X, dtype)
     few, many = np.ones((gram.n, 4), dtype=dtype), np.ones((gram.n, 24), dtype=dtype)
     short, long = seconds(lambda: gram @ few), seconds(lambda: gram @ many)

@@ -52,7 +52,7 @@ def gram(kernel: Kernel, n: int, d: int) -> Matrix:
     positive = kernel.positive_definite or wants_proper_centring(kernel)
 
     def written() -> float:
-        return machine.tiles(kernel, d).cross(n, n / 2) + 8 * n * n * machine.touch()
+        return machine.tiles(kernel, d, pairs=n * n).cross(n, n / 2) + 8 * n * n * machine.touch()
 
     if worth_keeping(kernel, n):
         return table(n, positive, n * machine.held(kernel, d), written)
@@ -63,8 +63,8 @@ def gram(kernel: Kernel, n: int, d: int) -> Matrix:
         n * machine.held(kernel, d, "float32"),
         lambda: 0.0,
         written,
-        lambda vectors, dtype: machine.tiles(kernel, d, dtype).product(n, vectors),
-        lambda count: machine.tiles(kernel, d).cross(n, count),
+        lambda vectors, dtype: machine.tiles(kernel, d, dtype, pairs=n * n).product(n, vectors),
+        lambda count: machine.tiles(kernel, d, pairs=n * count).cross(n, count),
     )
 
 

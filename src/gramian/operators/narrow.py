@@ -14,8 +14,8 @@ from gramian.results import Array
 
 #: Share of a register that may carry nothing for loops of our own to be quicker than BLAS.
 SPARE = 0.75
-#: Side of a tile that is used as it is made.
-SIDE = 1024
+#: Sides of tiles that are used as they are made: smaller ones, where there are few, are shared out more evenly.
+SIDE, FEW = 1024, 16
 
 
 class TwoProducts:
@@ -78,7 +78,7 @@ def two_products(pairs: Pairs, V: Array, d: int) -> tuple[list[slice], Callable[
     )
     if not suits or vector_loops(V.dtype) is None:
         return usual, partial(TwoProducts, pairs, V, usual[0].stop)
-    blocks = usual if pairs.factors is None else spans(n, SIDE)
+    blocks = usual if pairs.factors is None else spans(n, SIDE if n >= FEW * SIDE else SIDE // 2)
     return blocks, partial(InOnePass, pairs, in_lanes(V, width), blocks[0].stop)
 
 
