@@ -111,13 +111,18 @@ def test_small_problems_in_double_precision_do_not_wait_for_a_compiler():
     assert RBF(gamma=1.0).pairs(few, few, np.float32).factors is not None
 
 
+def unknown():
+    raise RuntimeError("failed to get host cpu features.")
+
+
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("gramian.kernels.loops.has_wide_registers", lambda: False),
+        ("llvmlite.binding.get_host_cpu_features", dict),
+        ("llvmlite.binding.get_host_cpu_features", unknown),
         ("gramian.kernels.vector_loops.left_by_limits", lambda: [2**28]),
     ],
-    ids=["narrow registers", "no room for a compiler"],
+    ids=["narrow registers", "unknown processor", "no room for a compiler"],
 )
 def test_there_may_be_no_loops(name, value, monkeypatch):
     monkeypatch.setattr(name, value)

@@ -23,7 +23,10 @@ Definitions = dict[str, tuple[str, str, Callable[["Writer"], None]]]
 
 def has_wide_registers() -> bool:
     """Whether this processor has registers of 64 bytes (AVX-512); others are left to BLAS and NumPy."""
-    return bool(llvm.get_host_cpu_features().get("avx512f"))
+    try:
+        return bool(llvm.get_host_cpu_features().get("avx512f"))
+    except RuntimeError:  # LLVM's word for a processor it cannot ask, as some of ARM's
+        return False
 
 
 class Writer:
