@@ -26,6 +26,8 @@ from gramian.operators import plans
 from gramian.operators.features import FeatureMap
 from gramian.operators.landmarks import landmark_map, pivots, spread, uniform
 from gramian.operators.mapped_moments import mapped_moments, rows_summed
+from gramian.spaces import low_rank
+from gramian.spaces.low_rank import LowRankRidge
 
 _rng = np.random.default_rng(3)
 X = _rng.standard_normal((160, 4))
@@ -300,3 +302,28 @@ def test_blocks_of_rows_are_shared_out_evenly(n, width, threads):
     assert rows * width <= max(2**22, 128 * width)
     blocks = -(-n // rows)
     assert blocks < 2 * threads or (-blocks) % threads <= blocks // 50
+
+
+@pytest.mark.parametrize("ridge", [1e-9, 1e-3, 1.0])
+def test_ridges_by_cholesky_and_by_eigenvalues_are_one(ridge, monkeypatch):
+    rows = np.random.default_rng(0).standard_normal((300, 3))
+    map = landmark_map(RBF(sigma=1.0), rows[:40], np.float64)
+    space = LowRankRidge(map, mapped_moments([map], [rows], beside=rows[:, :1] ** 2), intercept=True)
+    found = {}
+    for sure in (0.0, np.inf):
+        monkeypatch.setattr(low_rank, "SURE", sure)
+        found[sure] = space.fit(ridge)
+    assert found[0.0].rank == found[np.inf].rank == map.size
+    assert_allclose(found[0.0].dual, found[np.inf].dual, rtol=1e-6)
+
+
+def test_rounding_that_is_larger_than_a_ridge_is_cut_off():
+    rows = np.random.default_rng(0).standard_normal((300, 3))
+    map = landmark_map(RBF(sigma=1.0), rows[:40], np.float64)
+    space = LowRankRidge(map, mapped_moments([map], [rows], beside=rows[:, :1]), intercept=True)
+    values, V = np.linalg.eigh(space.S)
+    values[0] = -1.0
+    space.S = (V * values) @ V.T
+    found = space.fit(0.5)
+    assert np.isfinite(found.dual).all()
+    assert found.rank == map.size

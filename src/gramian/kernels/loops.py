@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from gramian.kernels.machine import INDEX, Definitions, compiled, has_wide_registers
+from gramian.kernels.vector_code import INDEX, Definitions, compiled, has_wide_registers
 from gramian.kernels.vector_loops import CHUNK, DEGREE, PANELS, ROWS
 
 
@@ -43,14 +43,28 @@ def _power(w: Any, x: Any) -> Any:
     shift = w.constant(1.5 * 2.0**limits.nmant)  # added, it leaves the whole number in the last bits
     whole = w.build.fadd(x, shift)
     beside = w.build.fsub(x, w.build.fsub(whole, shift))
-    degree = DEGREE[w.dtype]
-    value = w.constant(np.log(2) ** degree / math.factorial(degree))
-    for power in reversed(range(degree)):
-        value = w.fma(value, beside, w.constant(np.log(2) ** power / math.factorial(power)))
+    *rest, first = _series(DEGREE[w.dtype])
+    value = w.constant(first)
+    for coefficient in reversed(rest):
+        value = w.fma(value, beside, w.constant(coefficient))
     exponent = w.build.shl(w.build.bitcast(whole, w.bits), w.whole(limits.nmant))
     scaled = w.build.bitcast(w.build.add(w.build.bitcast(value, w.bits), exponent), w.vector)
     normal = w.build.fcmp_unordered(">=", x, w.constant(float(limits.minexp)))
     return w.build.select(normal, scaled, w.constant(0.0))
+
+
+def _series(degree: int) -> list[float]:
+    """Coefficients of ``2 ** t`` for t between -1/2 and 1/2.
+
+    Two more terms of the power series are replaced by what is nearest to them in lower powers: a term less what
+    Chebyshev's polynomial of its degree has of it. The leading coefficients hardly move and keep all their digits.
+    """
+    terms = np.array([np.log(2) ** k / math.factorial(k) for k in range(degree + 3)])
+    while len(terms) > degree + 1:
+        n = len(terms) - 1
+        chebyshev = np.polynomial.chebyshev.cheb2poly([0.0] * n + [1.0]) * 2.0 ** np.arange(n + 1)
+        terms = terms[:n] - terms[n] * chebyshev[:n] / chebyshev[n]
+    return list(terms)
 
 
 def _both_products(panels: int, w: Any) -> None:

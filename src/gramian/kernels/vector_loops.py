@@ -17,8 +17,8 @@ REGISTER = 64
 ROWS, PANELS = 8, 2
 #: Bytes of a row of the part of a tile that is used at once: what belongs to it stays in the first level of the cache.
 CHUNK = 1024
-#: Terms of the power series for powers of two between -1/2 and 1/2; what is left out is far below rounding.
-DEGREE = {np.dtype(np.float32): 7, np.dtype(np.float64): 13}
+#: Degree of the polynomial for powers of two between -1/2 and 1/2: what it is off by is far below rounding.
+DEGREE = {np.dtype(np.float32): 6, np.dtype(np.float64): 11}
 #: Columns beyond which BLAS makes the exponents quicker.
 NARROW = 128
 #: Addresses that a compiler at work takes, and more: one that finds too few ends the process.

@@ -163,17 +163,17 @@ class Desk:
 
     def values(self, X: Any) -> Array:
         """Kernel values ``K(X, Z)`` of a block of rows; overwritten by the next."""
-        for _ in self._tiles(X, lambda rows: self.room[rows]):
+        for _ in self._tiles(self.pairs(X), lambda rows: self.room[rows]):
             pass
         return self.room[: X.shape[0]]
 
-    def pieces(self, X: Any) -> Iterator[tuple[slice, Array]]:
-        """Kernel values of a block, some rows at a time; the next are written over them, so that they stay in cache."""
-        return self._tiles(X, lambda rows: self.room[: rows.stop - rows.start])
+    def pieces(self, pairs: Pairs) -> Iterator[tuple[slice, Array]]:
+        """Kernel values of a prepared block, some rows at a time; the next are written over them, in the cache."""
+        return self._tiles(pairs, lambda rows: self.room[: rows.stop - rows.start])
 
-    def _tiles(self, X: Any, place: Callable[[slice], Array]) -> Iterator[tuple[slice, Array]]:
-        pairs, everything = self.pairs(X), slice(0, self.map.size)
-        for rows in spans(X.shape[0], piece_rows(self.map.size)):
+    def _tiles(self, pairs: Pairs, place: Callable[[slice], Array]) -> Iterator[tuple[slice, Array]]:
+        everything = slice(0, self.map.size)
+        for rows in spans(pairs.shape[0], piece_rows(self.map.size)):
             yield rows, pairs.tile(rows, everything, place(rows))
 
     def mapped(self, X: Any) -> Array:

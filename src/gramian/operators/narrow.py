@@ -9,13 +9,11 @@ import numpy as np
 
 from gramian.kernels.pairwise import STRIPE, Pairs, striped
 from gramian.kernels.vector_loops import PANELS, REGISTER, ROWS, lanes_of, vector_loops
-from gramian.operators.tiles import spans, tile_spans
+from gramian.operators.tiles import tile_spans, wide_spans
 from gramian.results import Array
 
 #: Share of a register that may carry nothing for loops of our own to be quicker than BLAS.
 SPARE = 0.75
-#: Sides of tiles that are used as they are made: smaller ones, where there are few, are shared out more evenly.
-SIDE, FEW = 1024, 16
 
 
 class TwoProducts:
@@ -78,7 +76,7 @@ def two_products(pairs: Pairs, V: Array, d: int) -> tuple[list[slice], Callable[
     )
     if not suits or vector_loops(V.dtype) is None:
         return usual, partial(TwoProducts, pairs, V, usual[0].stop)
-    blocks = usual if pairs.factors is None else spans(n, SIDE if n >= FEW * SIDE else SIDE // 2)
+    blocks = usual if pairs.factors is None else wide_spans(n)
     return blocks, partial(InOnePass, pairs, in_lanes(V, width), blocks[0].stop)
 
 

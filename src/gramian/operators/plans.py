@@ -56,7 +56,7 @@ class Plan:
         if self.after is None:
             np.subtract(desk.mapped(X), pilot, out=out)
         elif self.turn is None:
-            for rows, C in desk.pieces(X):
+            for rows, C in desk.pieces(desk.pairs(X)):
                 np.subtract(C, pilot, out=out[rows])
         else:
             self.turn.write(desk, X, pilot, out)
@@ -88,7 +88,7 @@ class Turn:
             own[:, k] = 1.0
             loops.powers_less(*pairs.factors, Y, back, own, out)
             return
-        for rows, C in desk.pieces(X):
+        for rows, C in desk.pieces(pairs):
             own = striped(C, Y)
             own[:, k] = 1.0
             np.subtract(C, own @ back, out=out[rows])

@@ -44,6 +44,15 @@ def tile_spans(n: int, d: int, dtype: Any) -> list[slice]:
     return spans(n, SIDE if np.dtype(dtype).itemsize <= 4 or d > WIDE else max(1, 3 * SIDE // 4))
 
 
+def wide_spans(n: int) -> list[slice]:
+    """Cut ``range(n)`` into sides of tiles that are used as they are made: larger, if there are enough to share out.
+
+    >>> len(wide_spans(1024)), len(wide_spans(32 * 1024))
+    (2, 32)
+    """
+    return spans(n, 2 * SIDE if n >= 32 * SIDE else SIDE)
+
+
 def row_blocks(n: int, d: int) -> list[slice]:
     """Cut n rows of d columns into blocks worth a matrix product, 1.5 MB or (wide ones) 16 at the most.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,8 +25,8 @@ from gramian.spaces.ridge_values import KernelFunction, RidgeFit
 NARROW = 2000
 #: Why leave-one-out residuals are not there.
 UNKNOWN = "with landmarks the rows are seen once and not again. Use landmarks=None, or cross-validation"
-#: Ridges larger than this part of the trace are far above the rounding of sums, in single precision too: nothing is
-#: singular then, and no eigenvalues are needed to see it.
+#: Ridges larger than this part of the trace are as a rule far above the rounding of sums, in single precision too:
+#: nothing is singular then, and no eigenvalues are needed to see it.
 SURE = 1e-6
 
 
@@ -156,7 +156,8 @@ class LowRankRidge:
         """Weights, and the number of directions that are not rounding."""
         if ridge > SURE * float(np.trace(self.S)):
             shifted = self.S + ridge * np.eye(len(self.S))
-            return scipy.linalg.solve(shifted, self.cross, assume_a="pos", check_finite=False), len(self.S)
+            with suppress(scipy.linalg.LinAlgError):  # where rounding is larger all the same, eigenvalues are cut below
+                return scipy.linalg.solve(shifted, self.cross, assume_a="pos", check_finite=False), len(self.S)
         values, V = scipy.linalg.eigh(self.S, driver="evd", check_finite=False)
         values = np.maximum(values, 0.0) + ridge
         kept = values > null_tolerance(len(self.S), values.max(initial=0.0))
