@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from gramian.kernels.matrix_loops import MATRIX_LOOPS
 from gramian.kernels.vector_code import INDEX, Definitions, compiled, has_wide_registers
 from gramian.kernels.vector_loops import CHUNK, DEGREE, PANELS, ROWS
 
@@ -17,18 +18,9 @@ def _powers_of_two(w: Any) -> None:
     """``out = 2 ** (left right)``, a block of rows and lanes at a time: its sums never leave the registers."""
 
     def block(i: Any, j: Any) -> None:
-        lines = [w.place(w.left, w.plus(i, r), w.left_width) for r in range(ROWS)]
-
-        def add(c: Any, sums: list[Any]) -> list[Any]:
-            place = w.place(w.right, c, w.right_width, j)
-            columns = [w.load(place, p) for p in range(PANELS)]
-            for r in range(ROWS):
-                x = w.everywhere(w.build.gep(lines[r], [c]))
-                for p in range(PANELS):
-                    sums[r * PANELS + p] = w.fma(x, columns[p], sums[r * PANELS + p])
-            return sums
-
-        sums = w.loop(w.d, 1, add, [w.constant(0.0)] * (ROWS * PANELS))
+        rows = w.lines(w.left, i, ROWS, w.left_width)
+        nothing = [w.constant(0.0)] * (ROWS * PANELS)
+        sums = w.multiply(w.d, rows, lambda c: w.place(w.right, c, w.right_width, j), nothing)
         for r in range(ROWS):
             place = w.place(w.out, w.plus(i, r), w.out_width, j)
             for p in range(PANELS):
@@ -88,7 +80,7 @@ def _both_products(panels: int, w: Any) -> None:
             return sums
 
         sums = w.loop(w.m, 1, add, [w.constant(0.0)] * (rows * panels))
-        _add_rows(w, w.out, i, sums, panels)
+        w.add_to(w.place(w.out, i, width), sums)
         return ()
 
     w.loop(w.n, rows, some)
@@ -119,34 +111,15 @@ def _take_out(panels: int, w: Any) -> None:
     rows, width = ROWS // panels, INDEX(panels * w.lanes)
 
     def some(i: Any, _: Any) -> tuple[()]:
-        lines = [w.place(w.C, w.plus(i, r), w.m) for r in range(rows)]
-
-        def add(j: Any, sums: list[Any]) -> list[Any]:
-            right = [w.load(w.place(w.U, j, width), p) for p in range(panels)]
-            for r in range(rows):
-                x = w.everywhere(w.build.gep(lines[r], [j]))
-                for p in range(panels):
-                    sums[r * panels + p] = w.fma(x, right[p], sums[r * panels + p])
-            return sums
-
-        _add_rows(w, w.own, i, w.loop(w.m, 1, add, [w.constant(0.0)] * (rows * panels)), panels)
-        w.blocks(w.m, PANELS * w.lanes, lambda j: rest(i, j, lines))
+        numbers, nothing = w.lines(w.C, i, rows, w.m), [w.constant(0.0)] * (rows * panels)
+        sums = w.multiply(w.m, numbers, lambda j: w.place(w.U, j, width), nothing)
+        w.add_to(w.place(w.own, i, width), sums)
+        w.blocks(w.m, PANELS * w.lanes, lambda j: rest(i, j, numbers(j)))
         return ()
 
-    def rest(i: Any, j: Any, lines: list[Any]) -> None:
-        own = [w.place(w.own, w.plus(i, r), width) for r in range(rows)]
-
-        def less(c: Any, left: list[Any]) -> list[Any]:
-            place = w.place(w.back, c, w.m, j)
-            columns = [w.build.fneg(w.load(place, p)) for p in range(PANELS)]
-            for r in range(rows):
-                x = w.everywhere(w.build.gep(own[r], [c]))
-                for p in range(PANELS):
-                    left[r * PANELS + p] = w.fma(x, columns[p], left[r * PANELS + p])
-            return left
-
-        start = [w.load(w.build.gep(line, [j]), p) for line in lines for p in range(PANELS)]
-        left = w.loop(width, 1, less, start)
+    def rest(i: Any, j: Any, places: list[Any]) -> None:
+        own, start = w.lines(w.own, i, rows, width), [w.load(at, p) for at in places for p in range(PANELS)]
+        left = w.multiply(width, own, lambda c: w.place(w.back, c, w.m, j), start, negative=True)
         for r in range(rows):
             place = w.place(w.out, w.plus(i, r), w.out_width, j)
             for p in range(PANELS):
@@ -168,17 +141,10 @@ def _powers_less(panels: int, w: Any) -> None:
     w.loop(w.n, ROWS, some)
 
 
-def _add_rows(w: Any, array: Any, i: Any, sums: list[Any], panels: int) -> None:
-    """Add sums to rows of lanes from row i on."""
-    for r in range(ROWS // panels):
-        place = w.place(array, w.plus(i, r), INDEX(panels * w.lanes))
-        for p in range(panels):
-            w.store(w.build.fadd(w.load(place, p), sums[r * panels + p]), place, p)
-
-
 def _definitions() -> Definitions:
     """Name -> arrays, sizes, and what writes the body."""
     found: Definitions = {"powers_of_two": ("left right out", "n m d left_width right_width out_width", _powers_of_two)}
+    found |= MATRIX_LOOPS
     for panels in range(1, PANELS + 1):
         found |= {
             f"both_products_{panels}": ("tile V U out back", "n m", partial(_both_products, panels)),

@@ -74,6 +74,38 @@ class Writer:
         build.position_at_end(after)
         return new
 
+    def multiply(
+        self,
+        count: Any,
+        numbers: Callable[[Any], list[Any]],
+        columns: Callable[[Any], Any],
+        sums: list[Any],
+        *,
+        negative: bool = False,
+    ) -> list[Any]:
+        """Add products to sums in registers, some for each row: ``numbers(c)``, a place for each row, times lanes.
+
+        Lanes are at ``columns(c)``, for c from 0 up to the count, which is at least 1. Negative: subtract them.
+        """
+
+        def add(c: Any, sums: list[Any]) -> list[Any]:
+            at, places = columns(c), numbers(c)
+            panels = len(sums) // len(places)
+            lanes = [self.load(at, p) for p in range(panels)]
+            lanes = [self.build.fneg(lane) for lane in lanes] if negative else lanes
+            for r, place in enumerate(places):
+                x = self.everywhere(place)
+                for p in range(panels):
+                    sums[r * panels + p] = self.fma(x, lanes[p], sums[r * panels + p])
+            return sums
+
+        return self.loop(count, 1, add, sums)
+
+    def add_to(self, place: Any, sums: list[Any]) -> None:
+        """Add registers to numbers that lie one after the other."""
+        for at, value in enumerate(sums):
+            self.store(self.build.fadd(self.load(place, at), value), place, at)
+
     def blocks(self, stop: Any, step: int, body: Callable[[Any], None]) -> None:
         """Blocks of one size, at least one; the last begins earlier if there is no room for it: it repeats a part."""
         last = self.build.sub(stop, INDEX(step))
@@ -88,6 +120,11 @@ class Writer:
         """Where ``array[row, column]`` of rows of that width is."""
         offset = self.build.mul(row, width)
         return self.build.gep(array, [offset if column is None else self.build.add(offset, column)])
+
+    def lines(self, array: Any, row: Any, count: int, width: Any) -> Callable[[Any], list[Any]]:
+        """Where the numbers of a column are, in some rows from one on."""
+        starts = [self.place(array, self.plus(row, r), width) for r in range(count)]
+        return lambda column: [self.build.gep(start, [column]) for start in starts]
 
     def call(self, name: str, *arguments: Any) -> None:
         """Call a function defined before."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,16 +14,13 @@ from gramian.kernels import Kernel, Linear
 from gramian.operators.features import FeatureMap
 from gramian.operators.gram import Gram
 from gramian.operators.plain import is_plain
+from gramian.operators.remainder import STRIP, Remainder
 from gramian.operators.tiles import Meter, run, share, spans, threads_for
 from gramian.progress import track
 from gramian.results import Array
 
 #: Rows proposed at a time: many enough for a quick matrix product, few enough that most are accepted.
 BLOCK = 128
-#: Rows visited by a thread at a time.
-STRIP = 2048
-#: Landmarks for each column from which on a prepared copy of the rows is small beside what is kept anyway.
-FEW = 8
 #: Rows looked at to find out whether a kernel that may be indefinite is.
 SAMPLE = 500
 #: Proposals rejected in a row before what is left counts as rounding.
@@ -78,33 +75,26 @@ def pivots(
     Epperly, Tropp, Webber, Embrace rejection: kernel matrix approximation by accelerated randomly pivoted Cholesky,
     SIAM Journal on Matrix Analysis and Applications 2025.
     """
-    n, dtype = X.shape[0], np.float32 if X.dtype == np.float32 else np.float64
-    w = np.ones(n) if weights is None else weights
-    left = np.array(kernel.diagonal(X), dtype=np.float64)
-    total = float(w @ left)
-    floor = max(tol, n * float(np.finfo(dtype).eps)) * total
-    rounding = 8 * float(np.finfo(dtype).eps) * float(left.max(initial=0.0))
-    F, chosen, idle = np.empty((count, n), dtype=dtype), np.empty(0, dtype=np.intp), 0
-    values = _values(kernel, X, np.dtype(dtype), count)
+    n, idle, rest = X.shape[0], 0, Remainder(kernel, X, count)
+    w, eps = np.ones(n) if weights is None else weights, float(np.finfo(rest.dtype).eps)
+    floor = max(tol, n * eps) * float(w @ rest.left)
+    rounding = 8 * eps * float(rest.left.max(initial=0.0))
     with track("landmarks", expected=-(-count // BLOCK)) as tracker, one_blas_thread():
-        while len(chosen) < count and w @ left > floor and idle < PATIENCE:
-            drawn = _draw(w * left, BLOCK, rng)
-            core = kernel.block(X[drawn], X[drawn]) - _products(F[: len(chosen)], drawn)
-            accepted, L = _reject(core, left[drawn], rng.random(len(drawn)), rounding, count - len(chosen))
+        while len(rest.chosen) < count and w @ rest.left > floor and idle < PATIENCE:
+            drawn, before = _draw(w * rest.left, BLOCK, rng), len(rest.chosen)
+            luck = rng.random(len(drawn))
+            accepted, L = _reject(rest.among(drawn), rest.left[drawn], luck, rounding, count - before)
             idle = 0 if len(accepted) else idle + 1
             if not len(accepted):
                 continue
-            new = slice(len(chosen), len(chosen) + len(accepted))
-            _extend(values, drawn[accepted], L, F, new.start, left)
-            chosen = np.concatenate([chosen, drawn[accepted]])
-            left[chosen] = 0.0
+            rest.choose(drawn[accepted], L)
             tracker.advance(-(-count // BLOCK))
-            if tol and w @ left <= floor:
+            if tol and w @ rest.left <= floor:
                 # What each row of the block took, from the last: fewer may be enough.
-                taken = np.square(F[new]).astype(np.float64) @ w
-                before = float(w @ left) + np.append(np.cumsum(taken[::-1])[::-1], 0.0)
-                return chosen[: new.start + int(np.argmax(before <= floor))]
-    return chosen if len(chosen) else np.zeros(1, dtype=np.intp)  # where nothing is left of any row, any will do
+                left = float(w @ rest.left) + np.append(np.cumsum(rest.taken(before, w)[::-1])[::-1], 0.0)
+                return rest.chosen[: before + int(np.argmax(left <= floor))]
+    # Where nothing is left of any row, any will do.
+    return rest.chosen if len(rest.chosen) else np.zeros(1, dtype=np.intp)
 
 
 def spread(kernel: Kernel, X: Any, count: int, rng: np.random.Generator, weights: Array | None = None) -> Array:
@@ -217,11 +207,6 @@ def _draw(chances: Array, count: int, rng: np.random.Generator) -> Array:
     return np.minimum(np.searchsorted(sums, rng.random(count) * sums[-1], side="right"), len(sums) - 1)
 
 
-def _products(F: Array, drawn: Array) -> Array:
-    A = F[:, drawn].astype(np.float64)
-    return A.T @ A
-
-
 def _reject(core: Array, before: Array, luck: Array, rounding: float, most: int) -> tuple[Array, Array]:
     """Go through proposals one by one: accept in proportion to what is left of each, and take its part from the rest.
 
@@ -238,43 +223,6 @@ def _reject(core: Array, before: Array, luck: Array, rounding: float, most: int)
             columns.append(column)
     places = np.array(accepted, dtype=np.intp)
     return places, np.tril(np.stack([c[places] for c in columns], axis=1)) if columns else np.empty((0, 0))
-
-
-def _values(kernel: Kernel, X: Any, dtype: np.dtype, count: int) -> Callable[[Array, slice, Array], Array]:
-    """Return what writes kernel values between chosen rows and others.
-
-    Rows of few columns are prepared once for all; others as they are visited, so that there is no copy of them.
-    """
-    if FEW * X.shape[1] <= count:
-        return kernel.pairs(X, X, dtype).tile
-
-    def values(chosen: Array, rows: slice, out: Array) -> Array:
-        pairs = kernel.pairs(X[chosen], X[rows], dtype)
-        return pairs.tile(slice(0, pairs.shape[0]), slice(0, pairs.shape[1]), out)
-
-    return values
-
-
-def _extend(
-    values: Callable[[Array, slice, Array], Array], chosen: Array, L: Array, F: Array, at: int, left: Array
-) -> None:
-    """Add the rows ``L^-1 (K(Z, X) - F_Z'F)`` to F, and take what they explain from the diagonal."""
-    new, dtype = slice(at, at + len(chosen)), F.dtype
-    inverse = scipy.linalg.solve_triangular(L, np.eye(len(L)), lower=True, check_finite=False).astype(dtype)
-    own = np.ascontiguousarray(F[:at, chosen].T)
-    strips = spans(F.shape[1], STRIP)
-
-    def work(panels: Sequence[int], meter: Meter) -> None:
-        room = np.empty(len(chosen) * STRIP, dtype=dtype)
-        for rows in (strips[i] for i in panels):
-            size = rows.stop - rows.start
-            tile = values(chosen, rows, room[: len(chosen) * size].reshape(-1, size))
-            tile -= own @ F[:at, rows]
-            G = np.matmul(inverse, tile, out=F[new, rows])
-            left[rows] = np.maximum(left[rows] - np.einsum("ij,ij->j", G, G), 0.0)
-            meter.tick()
-
-    run(work, share(len(strips), threads_for(len(strips))))
 
 
 def _approach(kernel: Kernel, X: Any, chosen: Array, own: Array, apart: Array) -> None:

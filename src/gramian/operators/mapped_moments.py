@@ -15,6 +15,7 @@ from gramian.operators.features import Desk, FeatureMap, piece_rows
 from gramian.operators.moments import Moments
 from gramian.operators.plans import Plan, plan_for
 from gramian.operators.remote_table import RemoteTable
+from gramian.operators.squares import Squares, squares_for
 from gramian.operators.tiles import Meter, run, share, spans, threads_for
 from gramian.progress import part_done, track
 from gramian.results import Array
@@ -135,7 +136,8 @@ class MappedSums:
         self.sizes, self.q, self.dtype = tuple(map.size for map in maps), q, dtype
         self.plans = [plan_for(map, MANY if n is None else n, dtype) for map in maps]
         self.pilot = np.zeros(sum(plan.map.size for plan in self.plans) + q)
-        self.tile = rows_summed(MANY if n is None else n, len(self.pilot))
+        self.n = MANY if n is None else n
+        self.tile = rows_summed(self.n, len(self.pilot))
         self.hands: list[_Sums] = []
 
     def add(self, views: Sequence[Any], weights: Array | None = None, *, beside: Array | None = None) -> None:
@@ -144,13 +146,13 @@ class MappedSums:
         if not blocks:
             return
         if not self.hands:
-            first = _Sums(self.plans, self.tile, self.dtype, self.pilot)
+            first = self._hand()
             with np.errstate(over="ignore", invalid="ignore"):
                 some = slice(0, min(SEEN, blocks[0].stop))
                 self.pilot = first.mean([X[some] for X in views], *_both(weights, beside, some))
         hands = share(len(blocks), threads_for(len(blocks)))
         while len(self.hands) < len(hands):
-            self.hands.append(_Sums(self.plans, self.tile, self.dtype, self.pilot))
+            self.hands.append(self._hand())
 
         def work(panels: Sequence[int], meter: Meter) -> None:
             total = self.hands[panels[0]]  # panels are dealt in turn: the first is the number of the hand
@@ -160,6 +162,9 @@ class MappedSums:
                     meter.tick()
 
         run(work, hands, lambda done: part_done(done / len(blocks)))
+
+    def _hand(self) -> _Sums:
+        return _Sums(self.plans, self.tile, squares_for(len(self.pilot) + 1, self.dtype, self.n), self.pilot)
 
     def moments(self) -> MappedMoments:
         """Moments of all rows so far."""
@@ -205,13 +210,10 @@ def _block_parts(maps: tuple[FeatureMap, ...], count: int, X: Array, codes: Arra
 class _Sums:
     """Sums over blocks about a pilot; each thread has its own."""
 
-    def __init__(self, plans: list[Plan], rows: int, dtype: np.dtype, pilot: Array) -> None:
-        self.plans, self.pilot, width = plans, pilot, len(pilot) + 1
-        self.desks = [Desk(p.map, rows if p.after is None else piece_rows(p.map.size), dtype) for p in plans]
-        self.A = np.empty((rows, width), dtype=dtype)  # the last column is all ones: sums are products with it
-        self.product = np.empty((width, width), dtype=dtype)
-        self.weight, self.squares = 0.0, np.zeros((width, width))
-        self.traces = np.zeros(len(plans))
+    def __init__(self, plans: list[Plan], rows: int, squares: Squares, pilot: Array) -> None:
+        self.plans, self.pilot, self.squares, self.A = plans, pilot, squares, squares.room(rows)
+        self.desks = [Desk(p.map, rows if p.after is None else piece_rows(p.map.size), self.A.dtype) for p in plans]
+        self.weight, self.traces = 0.0, np.zeros(len(plans))
 
     def add(self, views: list[Any], weights: Array | None, beside: Array | None) -> None:
         A = self._write(views, beside)
@@ -221,30 +223,30 @@ class _Sums:
         if weights is not None:
             A *= np.sqrt(weights.astype(A.dtype))[:, None]
         self.weight += len(A) if weights is None else float(weights.sum())
-        np.matmul(A.T, A, out=self.product)  # NumPy sees the transpose and computes half
-        self.squares += self.product
+        self.squares.add(A)
 
     def mean(self, views: list[Any], weights: Array | None, beside: Array | None) -> Array:
         """Mean of a block of rows, or where it was seen from if the block has no weight."""
-        A, weight = self._write(views, beside)[:, :-1], views[0].shape[0] if weights is None else float(weights.sum())
+        A, weight = self._write(views, beside), views[0].shape[0] if weights is None else float(weights.sum())
         w = np.ones(len(A)) if weights is None else weights
-        return self.pilot + w.astype(A.dtype) @ A / weight if weight else self.pilot
+        return self.pilot + w.astype(A.dtype) @ A[:, : len(self.pilot)] / weight if weight else self.pilot
 
     def _write(self, views: list[Any], beside: Array | None) -> Array:
-        """A block of rows as it is summed, seen from the pilot."""
+        """A block of rows as it is summed, seen from the pilot, and a column of ones: sums are products with it."""
         A, at = self.A[: views[0].shape[0]], 0
         for plan, desk, X in zip(self.plans, self.desks, views, strict=True):
             part = slice(at, at + plan.map.size)
             plan.write(desk, X, self.pilot[part].astype(A.dtype), A[:, part])
             at = part.stop
         if beside is not None:
-            A[:, at:-1] = beside - self.pilot[at:]
-        A[:, -1] = 1.0
+            A[:, at : len(self.pilot)] = beside - self.pilot[at:]
+        A[:, len(self.pilot)] = 1.0
         return A
 
     def moments(self) -> Moments:
-        offset = self.squares[-1, :-1] / (self.weight or 1.0)
-        scatter = self.squares[:-1, :-1] - self.weight * np.outer(offset, offset)
+        squares = self.squares.toarray()
+        offset = squares[-1, :-1] / (self.weight or 1.0)
+        scatter = squares[:-1, :-1] - self.weight * np.outer(offset, offset)
         return Moments(self.weight, self.pilot, scatter, offset)
 
 

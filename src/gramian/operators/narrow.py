@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from gramian.kernels.pairwise import STRIPE, Pairs, striped
-from gramian.kernels.vector_loops import PANELS, REGISTER, ROWS, lanes_of, vector_loops
+from gramian.kernels.vector_loops import PANELS, ROWS, in_lines, lanes_of, vector_loops
 from gramian.operators.tiles import tile_spans, wide_spans
 from gramian.results import Array
 
@@ -89,15 +89,8 @@ def transposed_times(tile: Array, V: Array) -> Array:
 
 
 def in_lanes(V: Array, width: int | None = None) -> Array:
-    """A copy with columns of zeros up to that width, which begins where a line of the cache does.
-
-    Numbers that straddle two lines take twice as long to load.
-    """
-    n, k = V.shape
-    width = width or k
-    size = n * width * V.itemsize
-    room = np.empty(size + REGISTER, dtype=np.uint8)
-    start = -room.ctypes.data % REGISTER
-    out = room[start : start + size].view(V.dtype).reshape(n, width)
+    """A copy with columns of zeros up to that width, which begins where a line of the cache does."""
+    k = V.shape[1]
+    out = in_lines((len(V), width or k), V.dtype)
     out[:, :k], out[:, k:] = V, 0.0
     return out

@@ -1,0 +1,87 @@
+"""Sums of ``A'A`` over blocks of rows: half of them, since they are symmetric."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gramian.kernels.vector_loops import VectorLoops, in_lines, loops_if_worth
+from gramian.operators.tiles import spans
+from gramian.results import Array
+
+#: Rows whose squares are summed in single precision before the sum is added in double.
+SINGLE = 4096
+
+
+class Squares:
+    """Sums in double precision of products in the precision of the rows; each thread has its own.
+
+    Parameters
+    ----------
+    width : int
+        Columns.
+    dtype : dtype
+        Of the rows.
+    """
+
+    def __init__(self, width: int, dtype: np.dtype) -> None:
+        self.width, self.product = width, np.empty((width, width), dtype=dtype)
+        self.sums = np.zeros((width, width))
+
+    def room(self, rows: int) -> Array:
+        """Room for a block of rows; columns beyond the width stay 0."""
+        return np.zeros((rows, self.width), dtype=self.product.dtype)
+
+    def add(self, A: Array) -> None:
+        """Add ``A'A`` of rows in that room."""
+        np.matmul(A.T, A, out=self.product)  # NumPy sees the transpose and computes half
+        self.sums += self.product
+
+    def toarray(self) -> Array:
+        """Return all sums."""
+        return self.sums
+
+
+class SquaresInPanels(Squares):
+    """The same by loops of our own: panels of columns, each with the rows down to its end, one after the other."""
+
+    def __init__(self, width: int, dtype: np.dtype, loops: VectorLoops) -> None:
+        self.width, self.loops, self.single = width, loops, 0
+        self.panels = spans(loops.panel * -(-width // loops.panel), loops.panel)
+        size = sum(panel.stop for panel in self.panels) * loops.panel
+        self.sums = np.zeros(size)
+        self.product = self.sums if dtype == np.float64 else in_lines((size,), dtype)
+
+    def room(self, rows: int) -> Array:
+        out = in_lines((rows, self.panels[-1].stop), self.product.dtype)
+        out[:] = 0.0
+        return out
+
+    def add(self, A: Array) -> None:
+        if self.single == 0 and self.product is not self.sums:
+            self.product[:] = 0.0
+        self.loops.scatter(A, self.product)
+        self.single += len(A)
+        if self.single >= SINGLE:
+            self._settle()
+
+    def toarray(self) -> Array:
+        self._settle()
+        out, size, at = np.empty((self.width, self.width)), self.loops.panel, 0
+        for panel in self.panels:
+            part = self.sums[at : at + panel.stop * size].reshape(panel.stop, size)
+            part, columns = part[: self.width, : self.width - panel.start], slice(panel.start, panel.stop)
+            out[: panel.stop, columns], out[columns, : panel.stop] = part, part.T
+            at += panel.stop * size
+        return out
+
+    def _settle(self) -> None:
+        """Add what was summed in single precision."""
+        if self.single and self.product is not self.sums:
+            self.sums += self.product
+        self.single = 0
+
+
+def squares_for(width: int, dtype: np.dtype, n: int) -> Squares:
+    """Return sums for about n rows: the quicker way."""
+    loops = loops_if_worth(dtype, n * width**2)
+    return SquaresInPanels(width, dtype, loops) if loops else Squares(width, dtype)
