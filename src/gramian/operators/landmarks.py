@@ -184,7 +184,7 @@ def landmark_map(kernel: Kernel, Z: Any, dtype: Any) -> FeatureMap:
     tol = float(np.finfo(dtype).eps) ** (2 / 3) * size
     factor, order, rank, _ = scipy.linalg.lapack.dpstrf(W, tol=tol, lower=1)
     L = np.tril(factor[:rank, :rank])
-    R = scipy.linalg.solve_triangular(L, np.eye(rank), lower=True, check_finite=False).T
+    R = scipy.linalg.lapack.dtrtri(L, lower=1)[0].T
     return FeatureMap(kernel, Z[order[:rank] - 1], np.ascontiguousarray(R))
 
 
@@ -212,17 +212,15 @@ def _reject(core: Array, before: Array, luck: Array, rounding: float, most: int)
 
     Returns the places of the accepted ones and the Cholesky factor of the core restricted to them.
     """
-    accepted: list[int] = []
-    columns: list[Array] = []
-    for i in range(len(core)):
-        now = core[i, i]
-        if len(accepted) < most and now > rounding and luck[i] * before[i] < now:
-            column = core[:, i] / np.sqrt(now)
-            core[i:, i:] -= np.outer(column[i:], column[i:])  # what lies before is not looked at again
-            accepted.append(i)
-            columns.append(column)
-    places = np.array(accepted, dtype=np.intp)
-    return places, np.tril(np.stack([c[places] for c in columns], axis=1)) if columns else np.empty((0, 0))
+    accepted, columns = np.empty(0, dtype=np.intp), np.empty(core.shape)
+    for i, most_left in enumerate(core.diagonal()):
+        k = len(accepted)
+        own = columns[i, :k]
+        now = most_left - own @ own
+        if k < most and now > rounding and luck[i] * before[i] < now:
+            columns[:, k] = (core[:, i] - columns[:, :k] @ own) / np.sqrt(now)
+            accepted = np.append(accepted, i)
+    return accepted, np.tril(columns[accepted, : len(accepted)])
 
 
 def _approach(kernel: Kernel, X: Any, chosen: Array, own: Array, apart: Array) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial, reduce
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from gramian.operators.features import Desk, FeatureMap, piece_rows
 from gramian.operators.moments import Moments
 from gramian.operators.plans import Plan, plan_for
 from gramian.operators.remote_table import RemoteTable
-from gramian.operators.squares import Squares, squares_for
+from gramian.operators.squares import Squares, squares_for, total_of
 from gramian.operators.tiles import Meter, run, share, spans, threads_for
 from gramian.progress import part_done, track
 from gramian.results import Array
@@ -146,10 +146,10 @@ class MappedSums:
         if not blocks:
             return
         if not self.hands:
-            first = self._hand()
+            first, some = self._hand(), slice(0, min(SEEN, blocks[0].stop))
             with np.errstate(over="ignore", invalid="ignore"):
-                some = slice(0, min(SEEN, blocks[0].stop))
-                self.pilot = first.mean([X[some] for X in views], *_both(weights, beside, some))
+                first.pilot = first.mean([X[some] for X in views], *_both(weights, beside, some))
+            self.pilot, self.hands = first.pilot, [first]
         hands = share(len(blocks), threads_for(len(blocks)))
         while len(self.hands) < len(hands):
             self.hands.append(self._hand())
@@ -169,8 +169,16 @@ class MappedSums:
     def moments(self) -> MappedMoments:
         """Moments of all rows so far."""
         with np.errstate(over="ignore", invalid="ignore"):
-            total = _map(reduce(Moments.__add__, [part.moments() for part in self.hands]), self.plans, self.q)
+            total = _map(self._sums(), self.plans, self.q)
         return MappedMoments(total, np.sum([part.traces for part in self.hands], axis=0), self.sizes)
+
+    def _sums(self) -> Moments:
+        """Moments of what is summed."""
+        weight, squares = sum(part.weight for part in self.hands), total_of([part.squares for part in self.hands])
+        offset = squares[-1, :-1] / (weight or 1.0)
+        squares = squares[:-1, :-1]
+        squares -= np.outer(weight * offset, offset)
+        return Moments(weight, self.pilot, squares, offset)
 
 
 def _block_moments(
@@ -243,12 +251,6 @@ class _Sums:
         A[:, len(self.pilot)] = 1.0
         return A
 
-    def moments(self) -> Moments:
-        squares = self.squares.toarray()
-        offset = squares[-1, :-1] / (self.weight or 1.0)
-        scatter = squares[:-1, :-1] - self.weight * np.outer(offset, offset)
-        return Moments(self.weight, self.pilot, scatter, offset)
-
 
 def _map(moments: Moments, plans: list[Plan], q: int) -> Moments:
     """Moments of features from those of what was summed."""
@@ -275,7 +277,7 @@ def _both(weights: Array | None, beside: Array | None, rows: slice) -> tuple[Arr
 
 def rows_summed(n: int, width: int) -> int:
     """Rows of a block whose scatter is computed at once; threads have as many blocks each."""
-    most = STRIPE * min(64, max(2, 2**22 // (STRIPE * max(width, 1))))
+    most = STRIPE * min(64, max(2, 2**21 // (STRIPE * max(width, 1))))
     blocks = -(-max(n, 1) // most)
     hands = threads_for(blocks)
     rows = -(-n // (hands * -(-blocks // hands)))

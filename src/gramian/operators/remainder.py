@@ -71,7 +71,7 @@ class Remainder:
         inverse, new = np.ascontiguousarray(inverse, dtype=self.dtype), slice(at, at + k)
         own = np.zeros((ROWS * -(-k // ROWS), at), dtype=self.dtype)  # rows in eights, as the loops want them
         own[:k] = self._columns(rows)
-        strips = spans(len(self.F), max(1, STRIP // self.width))
+        strips = _strips(len(self.F), max(1, STRIP // self.width))
 
         def work(turns: Sequence[int], meter: Meter) -> None:
             room = np.zeros((k, strips[0].stop * self.width), dtype=self.dtype)
@@ -109,6 +109,13 @@ class Remainder:
         else:
             rest = tile.reshape(k, panels, self.width).swapaxes(0, 1) - own[:k] @ F[:, :at]
             np.matmul(inverse, rest, out=F[:, at : at + k])
+
+
+def _strips(panels: int, most: int) -> list[slice]:
+    """Cut panels into strips of at most so many, as many for each thread."""
+    count = -(-panels // most)
+    threads = threads_for(count)
+    return spans(panels, -(-panels // (threads * -(-count // threads))))
 
 
 def _values(kernel: Kernel, X: Any, dtype: np.dtype, count: int) -> Callable[[Array, slice, Array], Array]:

@@ -36,9 +36,13 @@ class Squares:
         np.matmul(A.T, A, out=self.product)  # NumPy sees the transpose and computes half
         self.sums += self.product
 
-    def toarray(self) -> Array:
-        """Return all sums."""
+    def settle(self) -> Array:
+        """Return the sums so far, as they lie; they change with the next rows."""
         return self.sums
+
+    def toarray(self, sums: Array) -> Array:
+        """Return sums that lie like these as a symmetric matrix, in room of its own."""
+        return sums.copy() if sums is self.sums else sums
 
 
 class SquaresInPanels(Squares):
@@ -62,23 +66,31 @@ class SquaresInPanels(Squares):
         self.loops.scatter(A, self.product)
         self.single += len(A)
         if self.single >= SINGLE:
-            self._settle()
+            self.settle()
 
-    def toarray(self) -> Array:
-        self._settle()
+    def settle(self) -> Array:
+        if self.single and self.product is not self.sums:
+            self.sums += self.product
+        self.single = 0
+        return self.sums
+
+    def toarray(self, sums: Array) -> Array:
         out, size, at = np.empty((self.width, self.width)), self.loops.panel, 0
         for panel in self.panels:
-            part = self.sums[at : at + panel.stop * size].reshape(panel.stop, size)
+            part = sums[at : at + panel.stop * size].reshape(panel.stop, size)
             part, columns = part[: self.width, : self.width - panel.start], slice(panel.start, panel.stop)
             out[: panel.stop, columns], out[columns, : panel.stop] = part, part.T
             at += panel.stop * size
         return out
 
-    def _settle(self) -> None:
-        """Add what was summed in single precision."""
-        if self.single and self.product is not self.sums:
-            self.sums += self.product
-        self.single = 0
+
+def total_of(parts: list[Squares]) -> Array:
+    """Return the sum over threads, as a symmetric matrix."""
+    first, *rest = (part.settle() for part in parts)
+    total = first
+    for sums in rest:
+        total = total + sums
+    return parts[0].toarray(total)
 
 
 def squares_for(width: int, dtype: np.dtype, n: int) -> Squares:

@@ -81,7 +81,7 @@ class LowRankSpace:
         # What the landmarks leave counts in full: shares are of all the variance, not of what was kept.
         total = float(np.trace(self.scatter)) + self.lost
         V = spectrum.vectors
-        anchored = self.features.features(self.features.anchors) @ V - self.mean @ V if self.features.from_points else V
+        anchored = self.features.times(self.features.anchors, V) - self.mean @ V if self.features.from_points else V
         return LowRankBasis(
             singular=np.sqrt(spectrum.values),
             shares=None if not total else spectrum.values / total,
