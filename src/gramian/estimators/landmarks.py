@@ -24,7 +24,7 @@ from gramian.solvers.eigen import DENSE_LIMIT
 #: Landmarks where neither a number nor a tolerance is given.
 USUAL = 1000
 #: Rows among which landmarks are drawn, for each landmark and in all: a larger table is sampled.
-ROWS_EACH, ROWS_LEAST = 25, 20_000
+ROWS_EACH, ROWS_LEAST = 20, 20_000
 METHODS = ("pivoted", "uniform", "kmeans++")
 
 

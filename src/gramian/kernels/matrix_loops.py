@@ -9,7 +9,7 @@ from gramian.kernels.vector_loops import DEEP, ROWS, WIDE
 
 
 def _scatter(w: Any) -> None:
-    """``sums += A'A``, panel of columns by panel: rows up to the end of its diagonal block, one after the other.
+    """``sums += A'A``, panel of columns by panel: rows down to the diagonal, and what lies beside it in its lanes.
 
     Some rows of A at a time are copied so that what is used next lies next. The part of them in a panel stays in the
     first level of the cache, while eight columns at a time pass by.
@@ -40,19 +40,25 @@ def _scatter(w: Any) -> None:
         before = w.build.sdiv(w.build.mul(j, rows), INDEX(2))  # numbers in the panels before this one
         sums = w.build.gep(w.sums, [before])
 
-        def block(i: Any, _: Any) -> tuple[()]:
-            within = w.build.srem(i, width)
+        def block(i: Any, first: int) -> tuple[()]:
+            within, right = w.build.srem(i, width), INDEX(first * w.lanes)
             left = w.place(w.room, w.build.sub(i, within), count, within)
 
             def numbers(c: Any) -> list[Any]:
                 place = w.place(left, c, width)
                 return [w.build.gep(place, [INDEX(r)]) for r in range(ROWS)]
 
-            nothing = [w.constant(0.0)] * (ROWS * WIDE)
-            w.add_to(w.place(sums, i, width), w.multiply(count, numbers, lambda c: w.place(own, c, width), nothing))
+            nothing = [w.constant(0.0)] * (ROWS * (WIDE - first))
+            found = w.multiply(count, numbers, lambda c: w.place(own, c, width, right), nothing)
+            for r in range(ROWS):
+                place = w.place(sums, w.plus(i, r), width, right)
+                w.add_to(place, found[r * (WIDE - first) : (r + 1) * (WIDE - first)])
             return ()
 
-        w.loop(rows, ROWS, block)
+        w.loop(w.plus(j, w.lanes), ROWS, lambda i, _: block(i, 0))
+        for first in range(1, WIDE):  # of the diagonal block the lanes from the diagonal on
+            for r in range(0, w.lanes, ROWS):
+                block(w.plus(j, first * w.lanes + r), first)
         return ()
 
     w.loop(w.n, DEEP, some)

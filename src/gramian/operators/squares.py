@@ -9,7 +9,7 @@ from gramian.operators.tiles import spans
 from gramian.results import Array
 
 #: Rows whose squares are summed in single precision before the sum is added in double.
-SINGLE = 4096
+SINGLE = 8192
 
 
 class Squares:
@@ -46,7 +46,10 @@ class Squares:
 
 
 class SquaresInPanels(Squares):
-    """The same by loops of our own: panels of columns, each with the rows down to its end, one after the other."""
+    """The same by loops of our own: panels of columns, each with the rows down to its end, one after the other.
+
+    What lies below the diagonal is not read.
+    """
 
     def __init__(self, width: int, dtype: np.dtype, loops: VectorLoops) -> None:
         self.width, self.loops, self.single = width, loops, 0
@@ -78,8 +81,9 @@ class SquaresInPanels(Squares):
         out, size, at = np.empty((self.width, self.width)), self.loops.panel, 0
         for panel in self.panels:
             part = sums[at : at + panel.stop * size].reshape(panel.stop, size)
-            part, columns = part[: self.width, : self.width - panel.start], slice(panel.start, panel.stop)
-            out[: panel.stop, columns], out[columns, : panel.stop] = part, part.T
+            above, beside = np.split(part[: self.width, : self.width - panel.start], [panel.start])
+            out[: panel.start, panel], out[panel, : panel.start] = above, above.T
+            out[panel, panel] = np.triu(beside) + np.triu(beside, 1).T
             at += panel.stop * size
         return out
 
