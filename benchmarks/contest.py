@@ -1,8 +1,9 @@
 """Run contestants in processes of their own, turn by turn, and measure time and peak memory.
 
 Each contestant makes its data, warms up, and then waits for its turn, so that noise of the machine falls on all alike.
-A short job is repeated until a second is over, for all alike, and its time is the mean: a processor that was idle takes
-a few tenths of a second to reach its speed. Memory is the peak of the resident set during a run, above what was there
+A short job is repeated until a second is over (or longer, where one side is done in a second and the other is not), for
+all alike, and its time is the mean: a processor that was idle takes a few tenths of a second to reach its speed, and
+memory that was given back as long to be there again. Memory is the peak of the resident set during a run, above what was there
 when the data were.
 """
 
@@ -43,6 +44,7 @@ class Contest:
     repeats: int = 3
     warm: bool = True
     note: str = ""
+    least: float = LEAST
 
 
 def hold(contest: Contest) -> dict[str, Any]:
@@ -51,7 +53,7 @@ def hold(contest: Contest) -> dict[str, Any]:
     players = []
     for contestant in contest.contestants:
         ours, theirs = context.Pipe()
-        process = context.Process(target=_play, args=(theirs, contestant, contest.warm), daemon=True)
+        process = context.Process(target=_play, args=(theirs, contestant, contest.warm, contest.least), daemon=True)
         process.start()
         _receive(ours, contestant.name)  # one after the other: data are not made while another is timed
         players.append((contestant, ours, process))
@@ -82,7 +84,7 @@ def _receive(pipe: Connection, name: str) -> Any:
     return answer
 
 
-def _play(pipe: Connection, contestant: Contestant, warm: bool) -> None:
+def _play(pipe: Connection, contestant: Contestant, warm: bool, least: float) -> None:
     try:
         run = contestant.prepare(**contestant.arguments)
         if warm:
@@ -90,16 +92,16 @@ def _play(pipe: Connection, contestant: Contestant, warm: bool) -> None:
         base = memory("VmRSS")
         pipe.send(("ready",))
         while pipe.recv() == "go":
-            pipe.send(measure(run, base))
+            pipe.send(measure(run, base, least))
     except Exception:
         pipe.send(traceback.format_exc())
 
 
-def measure(run: Callable[[], Any], base: int) -> tuple[float, float, Any]:
+def measure(run: Callable[[], Any], base: int, least: float = LEAST) -> tuple[float, float, Any]:
     """Run until enough was timed; return seconds, the peak of memory above ``base`` in MB, and what came out."""
     reset_peak()
     start, runs, spent = time.perf_counter(), 0, 0.0
-    while spent < LEAST:
+    while spent < least:
         result = run()
         runs, spent = runs + 1, time.perf_counter() - start
     return spent / runs, max(0.0, (memory("VmHWM") - base) / 1e6), result

@@ -11,7 +11,7 @@ import numpy as np
 
 from gramian.kernels.matrix_loops import MATRIX_LOOPS
 from gramian.kernels.vector_code import INDEX, Definitions, compiled, has_wide_registers
-from gramian.kernels.vector_loops import CHUNK, DEGREE, PANELS, ROWS
+from gramian.kernels.vector_loops import CHUNK, DEEP, DEGREE, PANELS, ROWS, WIDE
 
 
 def _powers_of_two(w: Any) -> None:
@@ -106,39 +106,77 @@ def _powers_times(panels: int, w: Any) -> None:
     w.loop(w.m, CHUNK // w.dtype.itemsize, chunk)
 
 
-def _take_out(panels: int, w: Any) -> None:
-    """``own += C U``, then ``out = C - own back``, some rows at a time."""
-    rows, width = ROWS // panels, INDEX(panels * w.lanes)
+def _take_out(panels: int, packed: bool, w: Any) -> None:
+    """``own += C U``, then ``out = C - own back``, some rows at a time.
+
+    Packed: the result is laid out in panels of columns, as many rows each as ``out_width`` says.
+    """
+    rows, width, across = ROWS // panels, INDEX(panels * w.lanes), WIDE if packed else PANELS
 
     def some(i: Any, _: Any) -> tuple[()]:
         numbers, nothing = w.lines(w.C, i, rows, w.m), [w.constant(0.0)] * (rows * panels)
         sums = w.multiply(w.m, numbers, lambda j: w.place(w.U, j, width), nothing)
         w.add_to(w.place(w.own, i, width), sums)
-        w.blocks(w.m, PANELS * w.lanes, lambda j: rest(i, j, numbers(j)))
+        w.blocks(w.m, across * w.lanes, lambda j: rest(i, j, numbers(j)))
         return ()
 
     def rest(i: Any, j: Any, places: list[Any]) -> None:
-        own, start = w.lines(w.own, i, rows, width), [w.load(at, p) for at in places for p in range(PANELS)]
+        own, start = w.lines(w.own, i, rows, width), [w.load(at, p) for at in places for p in range(across)]
         left = w.multiply(width, own, lambda c: w.place(w.back, c, w.m, j), start, negative=True)
         for r in range(rows):
-            place = w.place(w.out, w.plus(i, r), w.out_width, j)
-            for p in range(PANELS):
-                w.store(left[r * PANELS + p], place, p)
+            row = w.plus(i, r)
+            panel = w.place(w.out, j, w.out_width) if packed else None
+            place = w.place(panel, row, INDEX(WIDE * w.lanes)) if packed else w.place(w.out, row, w.out_width, j)
+            for p in range(across):
+                w.store(left[r * across + p], place, p)
 
     w.loop(w.n, rows, some)
 
 
-def _powers_less(panels: int, w: Any) -> None:
+def _powers_less(panels: int, packed: bool, w: Any) -> None:
     """The same of ``C = 2 ** (left right)``, of which some rows are there at a time."""
-    rows, width = INDEX(ROWS), INDEX(panels * w.lanes)
+    rows, width, name = INDEX(ROWS), INDEX(panels * w.lanes), "take_out_packed" if packed else "take_out"
 
     def some(i: Any, _: Any) -> tuple[()]:
         left, own = w.place(w.left, i, w.left_width), w.place(w.own, i, width)
+        out = w.place(w.out, i, INDEX(WIDE * w.lanes) if packed else w.out_width)
         w.call("powers_of_two", left, w.right, w.room, rows, w.m, w.d, w.left_width, w.right_width, w.m)
-        w.call(f"take_out_{panels}", w.room, w.U, w.back, own, w.place(w.out, i, w.out_width), rows, w.m, w.out_width)
+        w.call(f"{name}_{panels}", w.room, w.U, w.back, own, out, rows, w.m, w.out_width)
         return ()
 
     w.loop(w.n, ROWS, some)
+
+
+def _powers_scatter(panels: int, w: Any) -> None:
+    """``sums += A'A`` of what that leaves, with the last columns of A as they are given: A is never stored as a whole."""
+    width, across = INDEX(panels * w.lanes), INDEX(WIDE * w.lanes)
+    first = w.build.sub(w.m, w.beside_width)
+
+    def some(k: Any, _: Any) -> tuple[()]:
+        count = w.least(w.build.sub(w.n, k), INDEX(DEEP))
+        left, own, beside = (
+            w.place(array, k, columns)
+            for array, columns in ((w.left, w.left_width), (w.own, width), (w.beside, w.beside_width))
+        )
+        sizes = count, w.m, w.d, w.left_width, w.right_width, count
+        w.call(f"powers_less_packed_{panels}", left, w.right, w.U, w.back, own, w.packed, w.room, *sizes)
+
+        def row(i: Any, _: Any) -> tuple[()]:
+            def write(c: Any, _: Any) -> tuple[()]:
+                column = w.build.add(first, c)
+                within = w.build.srem(column, across)
+                panel = w.place(w.packed, w.build.sub(column, within), count)
+                w.build.store(w.build.load(w.place(beside, i, w.beside_width, c)), w.place(panel, i, across, within))
+                return ()
+
+            w.loop(w.beside_width, 1, write)
+            return ()
+
+        w.loop(count, 1, row)
+        w.call("panel_products", w.packed, w.sums, count, w.m)
+        return ()
+
+    w.loop(w.n, DEEP, some)
 
 
 def _definitions() -> Definitions:
@@ -146,6 +184,10 @@ def _definitions() -> Definitions:
     found: Definitions = {"powers_of_two": ("left right out", "n m d left_width right_width out_width", _powers_of_two)}
     found |= MATRIX_LOOPS
     for panels in range(1, PANELS + 1):
+        for packed, suffix in ((False, f"_{panels}"), (True, f"_packed_{panels}")):
+            sizes = "n m d left_width right_width out_width"
+            found["take_out" + suffix] = "C U back own out", "n m out_width", partial(_take_out, panels, packed)
+            found["powers_less" + suffix] = "left right U back own out room", sizes, partial(_powers_less, panels, packed)
         found |= {
             f"both_products_{panels}": ("tile V U out back", "n m", partial(_both_products, panels)),
             f"powers_times_{panels}": (
@@ -153,11 +195,10 @@ def _definitions() -> Definitions:
                 "n m d left_width right_width",
                 partial(_powers_times, panels),
             ),
-            f"take_out_{panels}": ("C U back own out", "n m out_width", partial(_take_out, panels)),
-            f"powers_less_{panels}": (
-                "left right U back own out room",
-                "n m d left_width right_width out_width",
-                partial(_powers_less, panels),
+            f"powers_scatter_{panels}": (
+                "left right U back own beside sums packed room",
+                "n m d left_width right_width beside_width",
+                partial(_powers_scatter, panels),
             ),
         }
     return found

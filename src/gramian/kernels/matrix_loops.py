@@ -8,20 +8,53 @@ from gramian.kernels.vector_code import INDEX, Definitions
 from gramian.kernels.vector_loops import DEEP, ROWS, WIDE
 
 
-def _scatter(w: Any) -> None:
-    """``sums += A'A``, panel of columns by panel: rows down to the diagonal, and what lies beside it in its lanes.
+def _panel_products(w: Any) -> None:
+    """``sums += A'A`` of some rows that lie in panels of columns.
 
-    Some rows of A at a time are copied so that what is used next lies next. The part of them in a panel stays in the
-    first level of the cache, while eight columns at a time pass by.
+    Sums lie in panels too, with rows down to the diagonal and what lies beside it in its lanes. The rows in a panel stay
+    in the first level of the cache, while eight columns at a time pass by.
     """
     size = WIDE * w.lanes
     width = INDEX(size)
+
+    def panel(j: Any, _: Any) -> tuple[()]:
+        own, rows = w.place(w.packed, j, w.count), w.plus(j, size)
+        before = w.build.sdiv(w.build.mul(j, rows), INDEX(2))  # numbers in the panels before this one
+        sums = w.build.gep(w.sums, [before])
+
+        def block(i: Any, first: int) -> tuple[()]:
+            within, right = w.build.srem(i, width), INDEX(first * w.lanes)
+            left = w.place(w.packed, w.build.sub(i, within), w.count, within)
+
+            def numbers(c: Any) -> list[Any]:
+                place = w.place(left, c, width)
+                return [w.build.gep(place, [INDEX(r)]) for r in range(ROWS)]
+
+            nothing = [w.constant(0.0)] * (ROWS * (WIDE - first))
+            found = w.multiply(w.count, numbers, lambda c: w.place(own, c, width, right), nothing)
+            for r in range(ROWS):
+                place = w.place(sums, w.plus(i, r), width, right)
+                w.add_to(place, found[r * (WIDE - first) : (r + 1) * (WIDE - first)])
+            return ()
+
+        w.loop(w.plus(j, w.lanes), ROWS, lambda i, _: block(i, 0))
+        for first in range(1, WIDE):  # of the diagonal block the lanes from the diagonal on
+            for r in range(0, w.lanes, ROWS):
+                block(w.plus(j, first * w.lanes + r), first)
+        return ()
+
+    w.loop(w.m, size, panel)
+
+
+def _scatter(w: Any) -> None:
+    """The same of rows that lie one after the other: some at a time are copied into panels."""
+    size = WIDE * w.lanes
 
     def some(k: Any, _: Any) -> tuple[()]:
         count = w.least(w.build.sub(w.n, k), INDEX(DEEP))
 
         def copy(row: Any, _: Any) -> tuple[()]:
-            source, target = w.place(w.A, w.build.add(k, row), w.A_width), w.place(w.room, row, width)
+            source, target = w.place(w.A, w.build.add(k, row), w.A_width), w.place(w.packed, row, INDEX(size))
 
             def across(j: Any, _: Any) -> tuple[()]:
                 for p in range(WIDE):
@@ -32,33 +65,7 @@ def _scatter(w: Any) -> None:
             return ()
 
         w.loop(count, 1, copy)
-        w.loop(w.m, size, lambda j, _: panel(j, count))
-        return ()
-
-    def panel(j: Any, count: Any) -> tuple[()]:
-        own, rows = w.place(w.room, j, count), w.plus(j, size)
-        before = w.build.sdiv(w.build.mul(j, rows), INDEX(2))  # numbers in the panels before this one
-        sums = w.build.gep(w.sums, [before])
-
-        def block(i: Any, first: int) -> tuple[()]:
-            within, right = w.build.srem(i, width), INDEX(first * w.lanes)
-            left = w.place(w.room, w.build.sub(i, within), count, within)
-
-            def numbers(c: Any) -> list[Any]:
-                place = w.place(left, c, width)
-                return [w.build.gep(place, [INDEX(r)]) for r in range(ROWS)]
-
-            nothing = [w.constant(0.0)] * (ROWS * (WIDE - first))
-            found = w.multiply(count, numbers, lambda c: w.place(own, c, width, right), nothing)
-            for r in range(ROWS):
-                place = w.place(sums, w.plus(i, r), width, right)
-                w.add_to(place, found[r * (WIDE - first) : (r + 1) * (WIDE - first)])
-            return ()
-
-        w.loop(w.plus(j, w.lanes), ROWS, lambda i, _: block(i, 0))
-        for first in range(1, WIDE):  # of the diagonal block the lanes from the diagonal on
-            for r in range(0, w.lanes, ROWS):
-                block(w.plus(j, first * w.lanes + r), first)
+        w.call("panel_products", w.packed, w.sums, count, w.m)
         return ()
 
     w.loop(w.n, DEEP, some)
@@ -111,6 +118,7 @@ def _eliminate(w: Any) -> None:
 
 #: Name -> arrays, sizes, and what writes the body.
 MATRIX_LOOPS: Definitions = {
-    "scatter": ("A sums room", "n m A_width", _scatter),
+    "panel_products": ("packed sums", "count m", _panel_products),
+    "scatter": ("A sums packed", "n m A_width", _scatter),
     "eliminate": ("tile own inverse F room", "n at depth panels tile_width", _eliminate),
 }

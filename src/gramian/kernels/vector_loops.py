@@ -80,8 +80,20 @@ class VectorLoops:
     def scatter(self, A: Array, sums: Array) -> None:
         """Add ``A.T @ A`` to sums: of each panel of columns the rows down to its end, one panel after the other."""
         n, m = A.shape
-        room = in_lines((min(n, DEEP), m), self.dtype)
-        self._loops["scatter"](*map(_address, (A, sums, room)), n, m, _width(A))
+        packed = in_lines((min(n, DEEP), m), self.dtype)
+        self._loops["scatter"](*map(_address, (A, sums, packed)), n, m, _width(A))
+
+    def powers_scatter(
+        self, left: Array, right: Array, U: Array, back: Array, own: Array, beside: Array, sums: Array
+    ) -> None:
+        """The same of ``A = C - own @ back``, as in :meth:`powers_less`; A is never stored as a whole.
+
+        Columns come in panels; the last of them are those of ``beside``, whatever C would be there.
+        """
+        (n, d), m = left.shape, right.shape[1]
+        packed, room = in_lines((min(n, DEEP), m), self.dtype), in_lines((ROWS, m), self.dtype)
+        loop, widths = self._loops[f"powers_scatter_{U.shape[1] // self.lanes}"], map(_width, (left, right, beside))
+        loop(*map(_address, (left, right, U, back, own, beside, sums, packed, room)), n, m, d, *widths)
 
     def eliminate(self, tile: Array, own: Array, inverse: Array, F: Array, at: int) -> None:
         """Write ``inverse @ (tile[:, p] - own @ F[p, :at])`` to ``F[p, at:]``, for panels p of columns.

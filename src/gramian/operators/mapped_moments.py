@@ -219,19 +219,33 @@ class _Sums:
     """Sums over blocks about a pilot; each thread has its own."""
 
     def __init__(self, plans: list[Plan], rows: int, squares: Squares, pilot: Array) -> None:
-        self.plans, self.pilot, self.squares, self.A = plans, pilot, squares, squares.room(rows)
-        self.desks = [Desk(p.map, rows if p.after is None else piece_rows(p.map.size), self.A.dtype) for p in plans]
+        self.plans, self.rows, self.squares, self.pilot = plans, rows, squares, pilot
+        self.A: Array | None = None
+        dtype = squares.product.dtype
+        self.desks = [Desk(p.map, rows if p.after is None else piece_rows(p.map.size), dtype) for p in plans]
         self.weight, self.traces = 0.0, np.zeros(len(plans))
 
     def add(self, views: list[Any], weights: Array | None, beside: Array | None) -> None:
-        A = self._write(views, beside)
         for view, (plan, X) in enumerate(zip(self.plans, views, strict=True)):
             own = plan.map.kernel.diagonal(X)
             self.traces[view] += own.sum() if weights is None else weights @ own
+        self.weight += views[0].shape[0] if weights is None else float(weights.sum())
+        if weights is None and self._add_unwritten(views, beside):
+            return
+        A = self._write(views, beside)
         if weights is not None:
             A *= np.sqrt(weights.astype(A.dtype))[:, None]
-        self.weight += len(A) if weights is None else float(weights.sum())
         self.squares.add(A)
+
+    def _add_unwritten(self, views: list[Any], beside: Array | None) -> bool:
+        """Add a block of rows without writing it, if that can be done."""
+        plan, desk, m = self.plans[0], self.desks[0], self.plans[0].map.size
+        if len(self.plans) > 1 or plan.turn is None:
+            return False
+        rest = np.ones((views[0].shape[0], 1 + len(self.pilot) - m), dtype=desk.dtype)
+        if beside is not None:
+            rest[:, :-1] = beside - self.pilot[m:]
+        return plan.turn.add(desk, views[0], self.pilot[:m].astype(desk.dtype), rest, self.squares)
 
     def mean(self, views: list[Any], weights: Array | None, beside: Array | None) -> Array:
         """Mean of a block of rows, or where it was seen from if the block has no weight."""
@@ -241,6 +255,7 @@ class _Sums:
 
     def _write(self, views: list[Any], beside: Array | None) -> Array:
         """A block of rows as it is summed, seen from the pilot, and a column of ones: sums are products with it."""
+        self.A = self.squares.room(self.rows) if self.A is None else self.A
         A, at = self.A[: views[0].shape[0]], 0
         for plan, desk, X in zip(self.plans, self.desks, views, strict=True):
             part = slice(at, at + plan.map.size)

@@ -10,10 +10,11 @@ import numpy as np
 import scipy.linalg
 
 from gramian.config import one_blas_thread
-from gramian.kernels.pairwise import striped
-from gramian.kernels.vector_loops import PANELS, ROWS, lanes_of, vector_loops
+from gramian.kernels.pairwise import Pairs, striped
+from gramian.kernels.vector_loops import PANELS, ROWS, VectorLoops, lanes_of, vector_loops
 from gramian.operators.features import Desk, FeatureMap
 from gramian.operators.narrow import in_lanes
+from gramian.operators.squares import Squares, SquaresInPanels
 from gramian.results import Array
 
 #: Condition number up to which sums may be mapped in place of rows, in units of 1 / eps. Sums in single precision are
@@ -77,21 +78,48 @@ class Turn:
 
     def write(self, desk: Desk, X: Any, pilot: Array, out: Array) -> None:
         """Write ``C - (C Y) B - pilot`` of a block of rows."""
-        (m, k), pairs, lanes = self.Y.shape, desk.pairs(X), lanes_of(out.dtype)
-        width = lanes * -(-(k + 1) // lanes)
-        loops = vector_loops(out.dtype) if pairs.factors and width <= PANELS * lanes and len(out) % ROWS == 0 else None
-        width = width if loops else k + 1
-        Y, back = in_lanes(self.Y, width), np.zeros((width, m), dtype=out.dtype)
-        back[:k], back[k] = self.B, pilot  # the pilot has a coefficient of one
+        pairs, k = desk.pairs(X), self.Y.shape[1]
+        loops = self._loops(pairs, out.dtype)
+        Y, back = self._operands(pilot, lanes_of(out.dtype) if loops else 1)
         if loops and pairs.factors:
-            own = np.zeros((len(out), width), dtype=out.dtype)
-            own[:, k] = 1.0
-            loops.powers_less(*pairs.factors, Y, back, own, out)
+            loops.powers_less(*pairs.factors, Y, back, _ones(len(out), Y, k), out)
             return
         for rows, C in desk.pieces(pairs):
             own = striped(C, Y)
             own[:, k] = 1.0
             np.subtract(C, own @ back, out=out[rows])
+
+    def add(self, desk: Desk, X: Any, pilot: Array, beside: Array, squares: Squares) -> bool:
+        """Add the squares of what :meth:`write` would write, and of columns beside it; False if loops cannot do that."""
+        if not isinstance(squares, SquaresInPanels):
+            return False
+        pairs = desk.pairs(X)
+        if pairs.factors is None or self._loops(pairs, desk.dtype) is None:
+            return False
+        left, right = pairs.factors
+        operands = self._operands(pilot, lanes_of(desk.dtype))
+        squares.add_powers(left, right, *operands, _ones(len(left), operands[0], self.Y.shape[1]), beside)
+        return True
+
+    def _loops(self, pairs: Pairs, dtype: np.dtype) -> VectorLoops | None:
+        """Loops, if they can do this."""
+        fits = self.Y.shape[1] < PANELS * lanes_of(dtype) and pairs.shape[0] % ROWS == 0
+        return vector_loops(dtype) if pairs.factors and fits else None
+
+    def _operands(self, pilot: Array, lanes: int) -> tuple[Array, Array]:
+        """Y and B, with a column and a row more for the pilot, which has a coefficient of one, in rows of lanes."""
+        m, k = self.Y.shape
+        width = lanes * -(-(k + 1) // lanes)
+        back = np.zeros((width, m), dtype=self.B.dtype)
+        back[:k], back[k] = self.B, pilot
+        return in_lanes(self.Y, width), back
+
+
+def _ones(n: int, Y: Array, k: int) -> Array:
+    """Coefficients to start with: one for the pilot."""
+    own = np.zeros((n, Y.shape[1]), dtype=Y.dtype)
+    own[:, k] = 1.0
+    return own
 
 
 def plan_for(map: FeatureMap, n: int, dtype: np.dtype) -> Plan:

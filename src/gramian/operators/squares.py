@@ -59,15 +59,30 @@ class SquaresInPanels(Squares):
         self.product = self.sums if dtype == np.float64 else in_lines((size,), dtype)
 
     def room(self, rows: int) -> Array:
-        out = in_lines((rows, self.panels[-1].stop), self.product.dtype)
-        out[:] = 0.0
-        return out
+        return _filled(np.empty((0, 0), self.product.dtype), (rows, self.panels[-1].stop))
 
     def add(self, A: Array) -> None:
+        self._begin()
+        self.loops.scatter(A, self.product)
+        self._end(len(A))
+
+    def add_powers(self, left: Array, right: Array, U: Array, back: Array, own: Array, beside: Array) -> None:
+        """Add ``A'A`` of columns ``C - (own + C U) back`` with ``C = 2 ** (left right)``, and of others beside them."""
+        size, width = self.panels[-1].stop, U.shape[1]
+        rest = _filled(beside, (len(left), size - right.shape[1]))
+        U, back, right = (
+            _filled(V, shape) for V, shape in ((U, (size, width)), (back, (width, size)), (right, (len(right), size)))
+        )
+        self._begin()
+        self.loops.powers_scatter(left, right, U, back, own, rest, self.product)
+        self._end(len(left))
+
+    def _begin(self) -> None:
         if self.single == 0 and self.product is not self.sums:
             self.product[:] = 0.0
-        self.loops.scatter(A, self.product)
-        self.single += len(A)
+
+    def _end(self, rows: int) -> None:
+        self.single += rows
         if self.single >= SINGLE:
             self.settle()
 
@@ -86,6 +101,14 @@ class SquaresInPanels(Squares):
             out[panel, panel] = np.triu(beside) + np.triu(beside, 1).T
             at += panel.stop * size
         return out
+
+
+def _filled(V: Array, shape: tuple[int, int]) -> Array:
+    """A copy in the corner of a larger matrix of zeros."""
+    out = in_lines(shape, V.dtype)
+    out[:] = 0.0
+    out[: V.shape[0], : V.shape[1]] = V
+    return out
 
 
 def total_of(parts: list[Squares]) -> Array:
