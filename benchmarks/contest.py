@@ -3,8 +3,8 @@
 Each contestant makes its data, warms up, and then waits for its turn, so that noise of the machine falls on all alike.
 A short job is repeated until a second is over (or longer, where one side is done in a second and the other is not), for
 all alike, and its time is the mean: a processor that was idle takes a few tenths of a second to reach its speed, and
-memory that was given back as long to be there again. Memory is the peak of the resident set during a run, above what was there
-when the data were.
+memory that was given back as long to be there again. Memory is the peak of the resident set during a run, above what
+was there when the data were.
 """
 
 from __future__ import annotations

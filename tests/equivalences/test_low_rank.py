@@ -21,11 +21,12 @@ from gramian import (
     RandomFeatures,
 )
 from gramian.config import one_blas_thread
-from gramian.kernels import RBF, Laplacian, Matern, RationalQuadratic
+from gramian.kernels import RBF, Laplacian, Matern, RationalQuadratic, vector_loops
 from gramian.operators import plans
 from gramian.operators.features import FeatureMap
 from gramian.operators.landmarks import landmark_map, pivots, spread, uniform
-from gramian.operators.mapped_moments import mapped_moments, rows_summed
+from gramian.operators.mapped_moments import mapped_moments
+from gramian.operators.mapped_sums import rows_summed
 from gramian.spaces import low_rank
 from gramian.spaces.low_rank import LowRankRidge
 
@@ -217,6 +218,28 @@ def test_sums_may_be_mapped_in_place_of_rows(monkeypatch, dtype, condition, sums
     assert (plan.after is not None, plan.turn is not None) == (sums, apart)
     found = mapped_moments([map], [rows]).moments.covariance()
     assert_allclose(found, expected, atol=1e-9 if dtype == np.float64 else 2e-3)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("condition", [1e99, 8e4, 0.0], ids=["sums", "leading directions apart", "rows"])
+def test_loops_sum_what_blas_sums(monkeypatch, dtype, weighted, condition):
+    rng = np.random.default_rng(0)
+    n = 5003  # in two blocks, one of which is ragged
+    rows, targets = rng.standard_normal((n, 3)).astype(dtype), rng.standard_normal((n, 2)) + 5
+    weights = rng.random(n) if weighted else None
+    map = landmark_map(RBF(sigma=1.0), rows[: plans.SMALL + 16], dtype)
+    monkeypatch.setattr(plans, "BEARABLE", dict.fromkeys(plans.BEARABLE, condition * float(np.finfo(dtype).eps)))
+    found = []
+    for worth in (0, 10**18):
+        monkeypatch.setattr(vector_loops, "WORTH", dict.fromkeys(vector_loops.WORTH, worth))
+        found.append(mapped_moments([map], [rows], weights, beside=targets))
+    one, other = found
+    tol = 1e-12 if dtype == np.float64 else 5e-4
+    assert_allclose(one.moments.covariance(), other.moments.covariance(), atol=tol)
+    assert_allclose(one.moments.mean, other.moments.mean, atol=tol)
+    assert_allclose(one.trace_error(), other.trace_error(), atol=tol)
+    assert one.moments.weight == other.moments.weight
 
 
 def test_pivots_have_the_distribution_of_rows_drawn_one_by_one():

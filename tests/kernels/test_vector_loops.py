@@ -135,3 +135,62 @@ def test_there_may_be_no_loops(name, value, monkeypatch):
         assert narrow.two_products(pairs, single, 16)[1].func is narrow.TwoProducts
     finally:
         vector_loops._loops.cache_clear()
+
+
+def in_panels(sums, panels, size):
+    """The upper triangle that lies in panels of columns, each with the rows down to its end."""
+    out, at = np.zeros((panels * size, panels * size), sums.dtype), 0
+    for panel in range(panels):
+        rows = (panel + 1) * size
+        out[:rows, panel * size : rows] = sums[at : at + rows * size].reshape(rows, size)
+        at += rows * size
+    assert at == len(sums)
+    return np.triu(out)
+
+
+@every_precision
+@pytest.mark.parametrize(("n", "panels"), [(1, 1), (7, 2), (128, 1), (129, 3), (400, 2)])
+def test_a_scatter_in_panels(n, panels, dtype):
+    loops = vector_loops.vector_loops(dtype)
+    size = loops.panel
+    A, sums = numbers(dtype, n, panels * size + 3)[:, :-3], numbers(dtype, size**2 * panels * (panels + 1) // 2, seed=1)
+    before = in_panels(sums, panels, size)
+    loops.scatter(A, sums)
+    exact, bound = np.triu(exactly(A.T, A)), np.triu(np.abs(A.T) @ np.abs(A)) + np.abs(before)
+    assert_near(in_panels(sums, panels, size), before + exact, bound, np.finfo(dtype).eps)
+
+
+@every_width
+@pytest.mark.parametrize(("n", "more"), [(8, 1), (128, 47), (264, 60)])
+def test_a_scatter_of_powers_that_are_never_stored(n, more, dtype, k):
+    loops = vector_loops.vector_loops(dtype)
+    size = loops.panel
+    panels = 2 + more // size
+    m = panels * size
+    left, right = numbers(dtype, n, 6) / 4, numbers(dtype, 6, m, seed=1) / 4
+    U, back, own = numbers(dtype, m, k) / m, numbers(dtype, k, m, seed=2), numbers(dtype, n, k, seed=3)
+    beside, sums = numbers(dtype, n, more, seed=4), np.zeros(size**2 * panels * (panels + 1) // 2, dtype)
+    written = np.empty((n, m), dtype)
+    loops.powers_less(left, right, U, back, own.copy(), written)
+    written[:, m - more :] = beside
+    loops.powers_scatter(left, right, U, back, own, beside, sums)
+    bound = np.triu(np.abs(written.T) @ np.abs(written))
+    assert_near(in_panels(sums, panels, size), np.triu(exactly(written.T, written)), bound, np.finfo(dtype).eps)
+
+
+@every_precision
+@pytest.mark.parametrize(("n", "at", "panels"), [(8, 1, 1), (13, 64, 2), (100, 300, 3)])
+def test_elimination(n, at, panels, dtype):
+    loops, eights = vector_loops.vector_loops(dtype), 8 * -(-n // 8)
+    tile, own = numbers(dtype, n, panels * loops.panel + 5)[:, :-5], np.zeros((eights, at), dtype)
+    own[:n] = numbers(dtype, n, at, seed=1)
+    inverse, F = np.tril(numbers(dtype, n, n, seed=2)), numbers(dtype, panels, at + n + 3, loops.panel, seed=3)
+    before = F.copy()
+    loops.eliminate(tile, own, inverse, F, at)
+    for p in range(panels):
+        columns = tile[:, p * loops.panel : (p + 1) * loops.panel]
+        exact = exactly(inverse, columns - exactly(own[:n], before[p, :at]))
+        size = np.abs(inverse) @ (np.abs(columns) + np.abs(own[:n]) @ np.abs(before[p, :at]))
+        assert_near(F[p, at : at + n], exact, size, np.finfo(dtype).eps)
+    assert np.array_equal(F[:, :at], before[:, :at])
+    assert np.array_equal(F[:, at + n :], before[:, at + n :])

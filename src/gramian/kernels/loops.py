@@ -123,10 +123,10 @@ def _take_out(panels: int, packed: bool, w: Any) -> None:
     def rest(i: Any, j: Any, places: list[Any]) -> None:
         own, start = w.lines(w.own, i, rows, width), [w.load(at, p) for at in places for p in range(across)]
         left = w.multiply(width, own, lambda c: w.place(w.back, c, w.m, j), start, negative=True)
+        # In panels, columns before j are as many panels' rows before this one's.
+        out, line = (w.place(w.out, j, w.out_width), INDEX(WIDE * w.lanes)) if packed else (w.out, w.out_width)
         for r in range(rows):
-            row = w.plus(i, r)
-            panel = w.place(w.out, j, w.out_width) if packed else None
-            place = w.place(panel, row, INDEX(WIDE * w.lanes)) if packed else w.place(w.out, row, w.out_width, j)
+            place = w.place(out, w.plus(i, r), line, None if packed else j)
             for p in range(across):
                 w.store(left[r * across + p], place, p)
 
@@ -148,7 +148,7 @@ def _powers_less(panels: int, packed: bool, w: Any) -> None:
 
 
 def _powers_scatter(panels: int, w: Any) -> None:
-    """``sums += A'A`` of what that leaves, with the last columns of A as they are given: A is never stored as a whole."""
+    """``sums += A'A`` of what that leaves, with the last columns of A as given: it is never stored as a whole."""
     width, across = INDEX(panels * w.lanes), INDEX(WIDE * w.lanes)
     first = w.build.sub(w.m, w.beside_width)
 
@@ -181,25 +181,20 @@ def _powers_scatter(panels: int, w: Any) -> None:
 
 def _definitions() -> Definitions:
     """Name -> arrays, sizes, and what writes the body."""
-    found: Definitions = {"powers_of_two": ("left right out", "n m d left_width right_width out_width", _powers_of_two)}
-    found |= MATRIX_LOOPS
-    for panels in range(1, PANELS + 1):
-        for packed, suffix in ((False, f"_{panels}"), (True, f"_packed_{panels}")):
-            sizes = "n m d left_width right_width out_width"
-            found["take_out" + suffix] = "C U back own out", "n m out_width", partial(_take_out, panels, packed)
-            found["powers_less" + suffix] = "left right U back own out room", sizes, partial(_powers_less, panels, packed)
+    whole = "n m d left_width right_width"
+    found = {"powers_of_two": ("left right out", f"{whole} out_width", _powers_of_two), **MATRIX_LOOPS}
+    for k in range(1, PANELS + 1):
+        for packed, name in ((False, f"{k}"), (True, f"packed_{k}")):
+            less = partial(_powers_less, k, packed)
+            found |= {
+                f"take_out_{name}": ("C U back own out", "n m out_width", partial(_take_out, k, packed)),
+                f"powers_less_{name}": ("left right U back own out room", f"{whole} out_width", less),
+            }
+        scatter = partial(_powers_scatter, k)
         found |= {
-            f"both_products_{panels}": ("tile V U out back", "n m", partial(_both_products, panels)),
-            f"powers_times_{panels}": (
-                "left right V U out back room",
-                "n m d left_width right_width",
-                partial(_powers_times, panels),
-            ),
-            f"powers_scatter_{panels}": (
-                "left right U back own beside sums packed room",
-                "n m d left_width right_width beside_width",
-                partial(_powers_scatter, panels),
-            ),
+            f"both_products_{k}": ("tile V U out back", "n m", partial(_both_products, k)),
+            f"powers_times_{k}": ("left right V U out back room", whole, partial(_powers_times, k)),
+            f"powers_scatter_{k}": ("left right U back own beside sums packed room", f"{whole} beside_width", scatter),
         }
     return found
 

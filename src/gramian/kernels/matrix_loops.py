@@ -1,4 +1,4 @@
-"""Loops of plain matrix algebra for the vector unit: where BLAS copies its operands first, or computes what is known."""
+"""Loops of plain matrix algebra for the vector unit: where BLAS copies operands first, or computes what is known."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from gramian.kernels.vector_loops import DEEP, ROWS, WIDE
 def _panel_products(w: Any) -> None:
     """``sums += A'A`` of some rows that lie in panels of columns.
 
-    Sums lie in panels too, with rows down to the diagonal and what lies beside it in its lanes. The rows in a panel stay
-    in the first level of the cache, while eight columns at a time pass by.
+    Sums lie in panels too, with rows down to the diagonal and what lies beside it in its lanes. The rows in a panel
+    stay in the first level of the cache, while eight columns at a time pass by.
     """
     size = WIDE * w.lanes
     width = INDEX(size)

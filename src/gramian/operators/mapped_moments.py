@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from gramian.config import format_bytes, memory_budget
-from gramian.kernels.pairwise import STRIPE
-from gramian.operators.features import Desk, FeatureMap, piece_rows
+from gramian.operators.features import FeatureMap
+from gramian.operators.mapped_sums import BlockSums, rows_summed
 from gramian.operators.moments import Moments
 from gramian.operators.plans import Plan, plan_for
 from gramian.operators.remote_table import RemoteTable
-from gramian.operators.squares import Squares, squares_for, total_of
+from gramian.operators.squares import squares_for, total_of
 from gramian.operators.tiles import Meter, run, share, spans, threads_for
 from gramian.progress import part_done, track
 from gramian.results import Array
@@ -134,11 +134,11 @@ class MappedSums:
     ) -> None:
         _check_room(sum(map.size for map in maps) + q, sets)
         self.sizes, self.q, self.dtype = tuple(map.size for map in maps), q, dtype
-        self.plans = [plan_for(map, MANY if n is None else n, dtype) for map in maps]
-        self.pilot = np.zeros(sum(plan.map.size for plan in self.plans) + q)
         self.n = MANY if n is None else n
+        self.plans = [plan_for(map, self.n, dtype) for map in maps]
+        self.pilot = np.zeros(sum(plan.map.size for plan in self.plans) + q)
         self.tile = rows_summed(self.n, len(self.pilot))
-        self.hands: list[_Sums] = []
+        self.hands: list[BlockSums] = []
 
     def add(self, views: Sequence[Any], weights: Array | None = None, *, beside: Array | None = None) -> None:
         """Add a block of rows, given view by view, and their targets."""
@@ -163,8 +163,8 @@ class MappedSums:
 
         run(work, hands, lambda done: part_done(done / len(blocks)))
 
-    def _hand(self) -> _Sums:
-        return _Sums(self.plans, self.tile, squares_for(len(self.pilot) + 1, self.dtype, self.n), self.pilot)
+    def _hand(self) -> BlockSums:
+        return BlockSums(self.plans, self.tile, squares_for(len(self.pilot) + 1, self.dtype, self.n), self.pilot)
 
     def moments(self) -> MappedMoments:
         """Moments of all rows so far."""
@@ -215,58 +215,6 @@ def _block_parts(maps: tuple[FeatureMap, ...], count: int, X: Array, codes: Arra
     return _Several(mapped_moments(maps, [V[codes[:, 0] == at] for V in views]) for at in range(count))
 
 
-class _Sums:
-    """Sums over blocks about a pilot; each thread has its own."""
-
-    def __init__(self, plans: list[Plan], rows: int, squares: Squares, pilot: Array) -> None:
-        self.plans, self.rows, self.squares, self.pilot = plans, rows, squares, pilot
-        self.A: Array | None = None
-        dtype = squares.product.dtype
-        self.desks = [Desk(p.map, rows if p.after is None else piece_rows(p.map.size), dtype) for p in plans]
-        self.weight, self.traces = 0.0, np.zeros(len(plans))
-
-    def add(self, views: list[Any], weights: Array | None, beside: Array | None) -> None:
-        for view, (plan, X) in enumerate(zip(self.plans, views, strict=True)):
-            own = plan.map.kernel.diagonal(X)
-            self.traces[view] += own.sum() if weights is None else weights @ own
-        self.weight += views[0].shape[0] if weights is None else float(weights.sum())
-        if weights is None and self._add_unwritten(views, beside):
-            return
-        A = self._write(views, beside)
-        if weights is not None:
-            A *= np.sqrt(weights.astype(A.dtype))[:, None]
-        self.squares.add(A)
-
-    def _add_unwritten(self, views: list[Any], beside: Array | None) -> bool:
-        """Add a block of rows without writing it, if that can be done."""
-        plan, desk, m = self.plans[0], self.desks[0], self.plans[0].map.size
-        if len(self.plans) > 1 or plan.turn is None:
-            return False
-        rest = np.ones((views[0].shape[0], 1 + len(self.pilot) - m), dtype=desk.dtype)
-        if beside is not None:
-            rest[:, :-1] = beside - self.pilot[m:]
-        return plan.turn.add(desk, views[0], self.pilot[:m].astype(desk.dtype), rest, self.squares)
-
-    def mean(self, views: list[Any], weights: Array | None, beside: Array | None) -> Array:
-        """Mean of a block of rows, or where it was seen from if the block has no weight."""
-        A, weight = self._write(views, beside), views[0].shape[0] if weights is None else float(weights.sum())
-        w = np.ones(len(A)) if weights is None else weights
-        return self.pilot + w.astype(A.dtype) @ A[:, : len(self.pilot)] / weight if weight else self.pilot
-
-    def _write(self, views: list[Any], beside: Array | None) -> Array:
-        """A block of rows as it is summed, seen from the pilot, and a column of ones: sums are products with it."""
-        self.A = self.squares.room(self.rows) if self.A is None else self.A
-        A, at = self.A[: views[0].shape[0]], 0
-        for plan, desk, X in zip(self.plans, self.desks, views, strict=True):
-            part = slice(at, at + plan.map.size)
-            plan.write(desk, X, self.pilot[part].astype(A.dtype), A[:, part])
-            at = part.stop
-        if beside is not None:
-            A[:, at : len(self.pilot)] = beside - self.pilot[at:]
-        A[:, len(self.pilot)] = 1.0
-        return A
-
-
 def _map(moments: Moments, plans: list[Plan], q: int) -> Moments:
     """Moments of features from those of what was summed."""
     scatter, pilot, offset = moments.scatter, moments.pilot, np.broadcast_to(moments.offset, moments.pilot.shape)
@@ -288,15 +236,6 @@ def _apply(T: Array | None, A: Array) -> Array:
 
 def _both(weights: Array | None, beside: Array | None, rows: slice) -> tuple[Array | None, Array | None]:
     return None if weights is None else weights[rows], None if beside is None else beside[rows]
-
-
-def rows_summed(n: int, width: int) -> int:
-    """Rows of a block whose scatter is computed at once; threads have as many blocks each."""
-    most = STRIPE * min(64, max(2, 2**21 // (STRIPE * max(width, 1))))
-    blocks = -(-max(n, 1) // most)
-    hands = threads_for(blocks)
-    rows = -(-n // (hands * -(-blocks // hands)))
-    return STRIPE * max(1, -(-rows // STRIPE))
 
 
 def _check_room(width: int, sets: int) -> None:

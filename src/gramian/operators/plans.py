@@ -90,7 +90,7 @@ class Turn:
             np.subtract(C, own @ back, out=out[rows])
 
     def add(self, desk: Desk, X: Any, pilot: Array, beside: Array, squares: Squares) -> bool:
-        """Add the squares of what :meth:`write` would write, and of columns beside it; False if loops cannot do that."""
+        """Add the squares of what :meth:`write` would write, and of columns beside it; False if no loop can do that."""
         if not isinstance(squares, SquaresInPanels):
             return False
         pairs = desk.pairs(X)
