@@ -127,9 +127,9 @@ def test_one_block_is_the_table(word):
 
 @pytest.mark.parametrize("word", WORDS)
 def test_first_rows_decide_and_the_summary_says_so(word):
-    model = getattr(gramian, word)(landmarks=4, **({"n_clusters": 3} if "Means" in word else {}))
+    model = getattr(gramian, word)(landmarks=5, **({"n_clusters": 3} if "Means" in word else {}))
     ends = list(range(30, N + 1, 30))
-    found = clone(model).fit(*given(model, ends))  # 25 rows for each landmark: four blocks
+    found = clone(model).fit(*given(model, ends))  # 20 rows for each landmark: four blocks
     facts = found.summary_.facts
     assert (facts["first_rows"], facts["n"], facts["streamed"]) == (120, N, True)
     assert "120 of 900 gave" in str(found.summary_)

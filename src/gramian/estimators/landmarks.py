@@ -77,9 +77,9 @@ class Landmarks(Approximation):
         with a warning. Landmarks in the span of others, such as repeated rows, are left out.
     method : {"pivoted", "uniform", "kmeans++"}
         Randomly pivoted Cholesky: rows are drawn in proportion to what those before leave of them. Uniformly. Or as
-        k-means++ draws seeds, in feature space. A large table is sampled first: 25 rows for each landmark, and 20,000
+        k-means++ draws seeds, in feature space. A large table is sampled first: 20 rows for each landmark, and 20,000
         at least. Of a stream (:func:`gramian.rows`) only the first rows are looked at: the first block, or more of
-        them until there are 25 rows for each landmark; of ``partial_fit`` the rows of the first call.
+        them until there are 20 rows for each landmark; of ``partial_fit`` the rows of the first call.
     points : (m, d) array, optional
         Landmarks of your own, in place of rows.
     tol : float, optional

@@ -52,7 +52,7 @@ class Remainder:
 
     def __init__(self, kernel: Kernel, X: Any, count: int) -> None:
         self.kernel, self.X, n = kernel, X, X.shape[0]
-        self.dtype = np.dtype(np.float32 if X.dtype == np.float32 else np.float64)
+        self.dtype: np.dtype[Any] = np.dtype(np.float32 if X.dtype == np.float32 else np.float64)
         self.loops = loops_if_worth(self.dtype, n * float(count) ** 2)
         self.width = self.loops.panel if self.loops else -(-n // -(-n // STRIP))
         self.F = in_lines((-(-n // self.width), count, self.width), self.dtype)
