@@ -12,8 +12,8 @@ which leave 1.4e-6 of the trace.
 
 So is what can be gained on the clock. Of 200,000 rows and 1,000 landmarks the peer takes 6e11 floating-point
 operations, 4e11 to map rows and 2e11 for their scatter; the scatter alone is left here, since it is mapped in place
-of the rows. "scatter of" is that step alone, against the same step by BLAS: half of the time which four times the peer's
-speed would leave in single precision for everything, landmarks and kernel values included.
+of the rows. "scatter of" is that step alone, against the same step by BLAS: half of the time which four times the
+peer's speed would leave in single precision for everything, landmarks and kernel values included.
 """
 
 from __future__ import annotations

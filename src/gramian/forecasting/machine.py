@@ -91,9 +91,9 @@ _tiles: dict[tuple[Any, ...], Tiles] = {}
 
 def tiles(kernel: Kernel, d: int, dtype: str = "float64", *, pairs: float = 0.0) -> Tiles:
     """Rates of a kernel on so many pairs of rows of d columns."""
-    rows, least = SAMPLE, WORTH[np.dtype(dtype)]
-    if isinstance(kernel, RBF) and d < NARROW and pairs >= least:  # they are made in another way
-        rows = max(SAMPLE, math.isqrt(least - 1) + 1)
+    rows, large = SAMPLE, max(WORTH.values())
+    if isinstance(kernel, RBF) and d < NARROW and pairs >= large:  # made in another way, so quick that starting counts
+        rows = max(SAMPLE, math.isqrt(large - 1) + 1)
     key = str(kernel), getattr(kernel, "function", None), d, dtype, rows, thread_count()
     if key not in _tiles:
         _tiles[key] = _measured_tiles(kernel, d, dtype, rows if d <= 1024 else rows // 2)
