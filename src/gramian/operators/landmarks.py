@@ -213,10 +213,10 @@ def _reject(core: Array, before: Array, luck: Array, rounding: float, most: int)
     Returns the places of the accepted ones and the Cholesky factor of the core restricted to them.
     """
     accepted, columns = np.empty(0, dtype=np.intp), np.empty(core.shape)
-    for i, most_left in enumerate(core.diagonal()):
+    for i, whole in enumerate(core.diagonal()):
         k = len(accepted)
         own = columns[i, :k]
-        now = most_left - own @ own
+        now = whole - own @ own
         if k < most and now > rounding and luck[i] * before[i] < now:
             columns[:, k] = (core[:, i] - columns[:, :k] @ own) / np.sqrt(now)
             accepted = np.append(accepted, i)
