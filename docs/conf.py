@@ -18,6 +18,7 @@ copyright = "The gramian developers, BSD 3-Clause"
 version = release = gramian.__version__
 
 extensions = [
+    "counts",
     "mathml",
     "myst_parser",
     "sphinx.ext.autodoc",
