@@ -97,8 +97,21 @@ def _card(estimator: Any) -> str:
 show_with(_card)
 
 
+#: Modules that are loaded when they are first asked for: they, or packages that they need, take long to load.
+_LATER = ("charts", "plots", "tables", "testing")
+
+
 def __getattr__(name: str) -> Any:
-    """Load reports when they are first asked for: they stand above all that is loaded here."""
+    """Load reports and the modules above when they are first asked for."""
     if name == "report":
         return import_module("gramian.reports").report
+    if name in _LATER:
+        try:
+            return import_module(f"{__name__}.{name}")
+        except ModuleNotFoundError as error:  # its message names the package and what to install
+            raise AttributeError(str(error)) from error
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LATER, "report"})

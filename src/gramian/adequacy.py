@@ -11,6 +11,8 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import chndtr, gammaincc
 
+from gramian import lapack
+from gramian.lapack import interruptible
 from gramian.results import Array
 
 Index = float | int | tuple[float, float] | None
@@ -40,7 +42,7 @@ def most_factors(d: int) -> int:
 
 def log_determinant(R: Array) -> float | None:
     """``log |R|``, or None where R is singular or not positive."""
-    values = np.linalg.eigvalsh(R)
+    values = lapack.eigvalsh(R)
     return float(np.log(values).sum()) if values[0] > len(R) * np.finfo(np.float64).eps * values[-1] else None
 
 
@@ -49,7 +51,7 @@ def discrepancy(R: Array, implied: Array) -> float | None:
     known = log_determinant(R)
     if known is None:
         return None
-    fit = np.linalg.slogdet(implied)[1] + np.trace(np.linalg.solve(implied, R))
+    fit = interruptible(np.linalg.slogdet, implied)[1] + np.trace(interruptible(np.linalg.solve, implied, R))
     return max(0.0, float(fit - known - len(R)))
 
 
@@ -139,7 +141,7 @@ def kmo(R: Array) -> SamplingAdequacy | None:
     """
     if len(R) < 2 or log_determinant(R) is None:
         return None
-    inverse = np.linalg.inv(R)
+    inverse = interruptible(np.linalg.inv, R)
     size = np.sqrt(np.diag(inverse))
     plain, partial = R**2, (inverse / np.outer(size, size)) ** 2
     np.fill_diagonal(plain, 0.0)

@@ -200,6 +200,11 @@ def one_blas_thread() -> Iterator[None]:
                 _keeper.submit(_pinned.restore_original_limits).result()
 
 
+def is_pinned() -> bool:
+    """Whether somebody holds BLAS to one thread."""
+    return _pins > 0
+
+
 #: What holds for the present thread alone.
 _here = threading.local()
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gramian.lapack import interruptible
 from gramian.results import Array, Mix
 from gramian.spaces import SingularBasis
 
@@ -55,5 +56,5 @@ def correlate(x: Array, y: Array, cross: Array, n: float, ridge: tuple[float, fl
     """
     Dx, Dy = (1 / np.sqrt(s**2 / (n - 1) + r) for s, r in zip((x, y), ridge, strict=True))
     M = (Dx * x)[:, None] * cross * (Dy * y) / (n - 1)
-    A, values, Bt = np.linalg.svd(M, full_matrices=False)
+    A, values, Bt = interruptible(np.linalg.svd, M, full_matrices=False)
     return Correlated(Dx[:, None] * A, Dy[:, None] * Bt.T, np.clip(values, 0.0, 1.0))

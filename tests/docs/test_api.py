@@ -3,8 +3,12 @@
 import importlib
 import inspect
 import re
+import subprocess
+import sys
 
 import pytest
+
+import gramian
 
 from .pages import ROOT
 
@@ -50,3 +54,28 @@ def test_a_public_name_is_in_the_reference_and_has_an_example(module, name):
 def test_what_the_reference_lists_exists_and_says_what_it_is(name):
     module, _, attribute = name.rpartition(".")
     assert getattr(importlib.import_module(module), attribute).__doc__
+
+
+def test_modules_of_the_reference_are_attributes_of_the_package():
+    """One ``import gramian`` is enough for every name of the reference; what is slow to load waits until it is used."""
+    code = f"""
+import functools, sys
+import gramian
+assert not {{"matplotlib", "jinja2", "plotly", "gramian.plots", "gramian.tables"}} & set(sys.modules)
+assert {{"kernels", "selection", "plots", "charts", "tables", "models", "preimage", "testing"}} <= set(dir(gramian))
+for name in {sorted(LISTED)}:
+    functools.reduce(getattr, name.split(".")[1:], gramian)
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize(("module", "package", "extra"), [("plots", "matplotlib", "plot"), ("tables", "pyarrow", "io")])
+def test_a_module_without_its_package_says_what_to_install(module, package, extra, monkeypatch):
+    for name in [name for name in sys.modules if name.split(".")[:2] in (["gramian", module], [package])]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.delattr(gramian, module, raising=False)
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(AttributeError, match=rf'gramian.{module} needs {package}: pip install "gramian\[{extra}\]"'):
+        getattr(gramian, module)
+    assert not hasattr(gramian, module)  # so that help(gramian) goes on
+    assert inspect.getmembers(gramian, inspect.isclass)

@@ -18,12 +18,19 @@ CASES = {
     "kernel CCA": (lambda: KernelCCA(20, kernel="rbf(sigma=1)", folds=None), rows(9000, 10), "v"),
     "ICA": (lambda: ICA(), rows(400_000, 40), None),
     "probabilistic PCA, EM": (lambda: ProbabilisticPCA(5, method="em", missing="em"), rows(20_000, 60), "gaps"),
+    "kernel PCA, dense": (lambda: KernelPCA(None, solver="dense"), rows(6000, 10), None),
+    "PCA, svd": (lambda: PCA(solver="svd"), rows(4000, 4000), None),
+    "PCA, dual": (lambda: PCA(solver="dual"), rows(5000, 6000), None),
+    "factor analysis": (lambda: FactorAnalysis(3), rows(6000, 3000), None),
+    "kernel ridge, primal": (lambda: KernelRidge(0.1, kernel="linear"), rows(6000, 5000), "y"),
+    "PLS SVD": (lambda: PLSSVD(3), rows(4000, 3000), "w"),
+    "kernel PCA, many landmarks": (lambda: KernelPCA(5, landmarks=6000), rows(7000, 10), None),
     "PCA, power": (lambda: PCA(100, solver="power"), rows(20_000, 200), None),
 }
 make, X, kind = CASES[sys.argv[1]]
 if kind == "gaps":
     X[rng.random(X.shape) < 0.3] = np.nan
-y = {"y": X[:, 0] + rng.standard_normal(len(X)), "c": signs(X), "v": X[:, :3] + 1.0}.get(kind)
+y = {"y": X[:, 0] + rng.standard_normal(len(X)), "c": signs(X), "v": X[:, :3] + 1.0, "w": X[:, ::-1]}.get(kind)
 part = slice(0, 300)
 model = make()
 for name in {"n_components", "n_clusters", "landmarks"} & set(model.get_params(deep=False)):

@@ -15,6 +15,7 @@ from gramian.charts.points import MANY, Points, thin
 from gramian.estimators import CCA
 from gramian.estimators.base import random_generator
 from gramian.estimators.cca_tests import whitened
+from gramian.lapack import interruptible
 from gramian.results import Array
 
 #: Shufflings for the band: plain CCA needs one small decomposition each, others a fit.
@@ -154,7 +155,7 @@ def _p_values(values: Array, drawn: Array) -> Array:
 def _left(model: CCA, X: Any, Y: Any, seeds: Sequence[np.random.Generator]) -> Array:
     """Largest correlation of what the first pairs leave, for every shuffling and number of pairs before."""
     Ux, Uy = (whitened(view) for view in model._both(X, Y))
-    A, rho, Bt = np.linalg.svd(Ux.T @ Uy, full_matrices=True)
+    A, rho, Bt = interruptible(np.linalg.svd, Ux.T @ Uy, full_matrices=True)
     Sx, Sy = Ux @ A, Uy @ Bt.T
     pairs = min(len(rho), len(model.correlations_))
     out = np.empty((len(seeds), pairs))

@@ -7,6 +7,7 @@ from typing import Self
 
 import numpy as np
 
+from gramian import lapack
 from gramian.results import Array
 from gramian.spaces import LinearBasis
 
@@ -64,7 +65,7 @@ class Variances:
     def of_matrix(cls, C: Array, n: float) -> Self:
         """Take all of them from a covariance or correlation matrix."""
         kept = np.flatnonzero(np.diag(C) > 0)
-        values, V = np.linalg.eigh(C[np.ix_(kept, kept)])
+        values, V = lapack.interruptible(np.linalg.eigh, C[np.ix_(kept, kept)])
         return cls(np.maximum(values[::-1], 0.0), V[:, ::-1], np.diag(C)[kept].copy(), n)
 
     @property

@@ -7,6 +7,7 @@ from functools import reduce
 
 import numpy as np
 
+from gramian import lapack
 from gramian.criteria.base import Suggestion
 from gramian.operators import Moments
 from gramian.results import Array
@@ -59,7 +60,7 @@ def block_errors(folds: Sequence[Moments], scale: Array) -> Array:
     total = np.zeros(most + 1)
     for out, seen in ((squares[0], squares[1]), (squares[1], squares[0])):
         for h, rest in (blocks, blocks[::-1]):
-            values, V = np.linalg.eigh(seen[np.ix_(rest, rest)])
+            values, V = lapack.interruptible(np.linalg.eigh, seen[np.ix_(rest, rest)])
             values, V = values[::-1][:most], V[:, ::-1][:, :most]
             V = V * (values > 1e-12 * values[0])  # directions that are not there predict nothing
             Q = V.T @ seen[np.ix_(rest, h)] / np.maximum(values, 1e-12 * values[0])[:, None]

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from gramian import lapack
 from gramian.adequacy import bartlett_sphericity, degrees_of_freedom, fit_indices, most_factors
 from gramian.criteria.base import Suggestion
 from gramian.results import Array
@@ -25,7 +26,7 @@ def factor_fits(R: Array, n: float) -> tuple[Suggestion, Suggestion]:
     """
     names = ("BIC of factor analysis", "Schwarz 1978"), ("likelihood-ratio test", "Lawley 1940")
     d = len(R)
-    if n - 1 <= d or np.linalg.eigvalsh(R)[0] <= 1e-10:
+    if n - 1 <= d or lapack.eigvalsh(R)[0] <= 1e-10:
         why = "the correlation matrix is singular"
         return Suggestion(names[0][0], None, names[0][1], why), Suggestion(names[1][0], None, names[1][1], why)
     costs: list[float] = []
@@ -46,7 +47,7 @@ def factor_fits(R: Array, n: float) -> tuple[Suggestion, Suggestion]:
 
 def _search(R: Array, n: float) -> Iterator[tuple[float, float | None]]:
     """BIC but for a constant, and p of the test of fit, of 0, 1, ... factors."""
-    d, own = len(R), 1 / np.diag(np.linalg.inv(R))
+    d, own = len(R), 1 / np.diag(lapack.interruptible(np.linalg.inv, R))
     most = most_factors(d)
     for k in range(most + 1 if degrees_of_freedom(d, most) >= 0 else most):
         parameters = d * (k + 1) - k * (k - 1) / 2

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from gramian import lapack
 from gramian.criteria.base import Suggestion, run_length
 from gramian.criteria.parallel import each
 from gramian.criteria.rules import largest_gap
@@ -63,7 +64,7 @@ def centred_values(kernel: Kernel, A: Array) -> Array:
     """Eigenvalues of the centred Gram matrix, the largest first; the mean takes one away."""
     gram = KernelSpace(kernel, A).centred()
     with pinned_if_small(len(A) ** 3):
-        return np.linalg.eigvalsh(gram.toarray())[::-1][: min(gram.limit, len(A) - 1)]
+        return lapack.eigvalsh(gram.toarray())[::-1][: min(gram.limit, len(A) - 1)]
 
 
 def shuffled_values(kernel: Kernel, A: Array, rng: np.random.Generator) -> Array:

@@ -8,6 +8,7 @@ from functools import reduce
 import numpy as np
 from scipy.special import gammaln
 
+from gramian import lapack
 from gramian.criteria.base import Suggestion, Variances
 from gramian.operators import Moments
 from gramian.results import Array
@@ -127,7 +128,7 @@ def held_out_log_likelihoods(folds: Sequence[Moments], scale: Array) -> Array:
     for at, fold in enumerate(folds):
         rest = reduce(Moments.__add__, [*folds[:at], *folds[at + 1 :]])
         C = rest.scatter[np.ix_(kept, kept)] / np.outer(unit, unit) / rest.weight
-        values, V = np.linalg.eigh(C)
+        values, V = lapack.interruptible(np.linalg.eigh, C)
         values, V = np.maximum(values[::-1], 0.0), V[:, ::-1]
         shift = (fold.mean - rest.mean)[kept] / unit
         S = fold.scatter[np.ix_(kept, kept)] / np.outer(unit, unit) + fold.weight * np.outer(shift, shift)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from gramian import lapack
 from gramian.criteria.base import Suggestion, Variances, run_length
 from gramian.operators.tiles import Meter, run, share, threads_for
 from gramian.results import Array
@@ -58,12 +59,12 @@ def correlation_of(C: Array) -> Array:
 
 def descending(C: Array) -> Array:
     """Eigenvalues, the largest first."""
-    return np.linalg.eigvalsh(C)[::-1]
+    return lapack.eigvalsh(C)[::-1]
 
 
 def reduced(R: Array) -> Array:
     """Eigenvalues of a correlation matrix with squared multiple correlations on its diagonal, the largest first."""
-    own = 1 / np.diag(np.linalg.inv(R))
+    own = 1 / np.diag(lapack.interruptible(np.linalg.inv, R))
     return descending(R - np.diag(own))
 
 
@@ -113,7 +114,7 @@ def horn_factors(R: Array, n: float, *, tables: int = TABLES, seed: int = 0) -> 
     1969.
     """
     d = len(R)
-    if n - 1 <= d or np.linalg.eigvalsh(R)[0] <= 1e-10:
+    if n - 1 <= d or lapack.eigvalsh(R)[0] <= 1e-10:
         return Suggestion(COMMON, None, "Humphreys, Ilgen 1969", "the correlation matrix is singular")
     return passed_factor_limits(R, factor_limits(d, n - 1, tables=tables, seed=seed), tables)
 

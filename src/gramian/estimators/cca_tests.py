@@ -12,6 +12,7 @@ import scipy.stats
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.estimators.base import random_generator
+from gramian.lapack import interruptible
 from gramian.operators import Data
 from gramian.operators.tiles import Meter, run, share, threads_for
 from gramian.results import Array
@@ -142,7 +143,7 @@ def wilks_test(rho: Array, ranks: tuple[int, int], n: float) -> CanonicalTest:
 def permutation_test(X: Any, Y: Any, m: int, n_permutations: int, rng: np.random.Generator) -> CanonicalTest:
     """Permutation test of the first m canonical correlations of checked rows."""
     Ux, Uy = whitened(X), whitened(Y)
-    A, rho, Bt = np.linalg.svd(Ux.T @ Uy, full_matrices=True)
+    A, rho, Bt = interruptible(np.linalg.svd, Ux.T @ Uy, full_matrices=True)
     Sx, Sy = Ux @ A, Uy @ Bt.T
     m = min(len(rho), m)
     observed = np.cumsum(_logarithms(rho)[::-1])[::-1][:m]
@@ -170,5 +171,5 @@ def _logarithms(rho: Array) -> Array:
 def whitened(view: Any) -> Array:
     """Orthonormal scores of all directions of a view that have variance."""
     A = Data(view, scale=True).toarray()
-    U, s, _ = np.linalg.svd(A, full_matrices=False)
+    U, s, _ = interruptible(np.linalg.svd, A, full_matrices=False)
     return U[:, s > max(A.shape) * np.finfo(np.float64).eps * s.max(initial=0.0)]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gramian import mixing
+from gramian import lapack, mixing
 from gramian.config import format_bytes, memory_budget
 from gramian.estimators.cca import correlations
 from gramian.operators.centering import Projected
@@ -150,7 +150,9 @@ def _from_bases(
     """Singular bases of both spaces, then a small problem."""
     a, b = (space.basis(None if rank is None else min(rank, space.n), solver, rng) for space in (x, y))
     with pinned_if_small(x.n * a.rank * b.rank):
-        mix = mixing.correlate(a.singular, b.singular, a.vectors.T @ b.vectors, x.n, ridge)
+        mix = mixing.correlate(
+            a.singular, b.singular, lapack.interruptible(np.matmul, a.vectors.T, b.vectors), x.n, ridge
+        )
         k = min(len(mix.values), k or len(mix.values))
         Tx, Ty = a.scores() @ mix.x[:, :k], b.scores() @ mix.y[:, :k]
     signs = orient(Tx) if k else np.ones(0)

@@ -16,6 +16,7 @@ from gramian.estimators.foundation import BaseEstimator
 from gramian.estimators.streams import first_rows
 from gramian.estimators.validation import all_or_nothing, check_components, validate
 from gramian.estimators.warnings import RankWarning, warn
+from gramian.lapack import interruptible
 from gramian.operators import Rows
 from gramian.operators.tiles import row_blocks
 from gramian.results import Array, percent
@@ -72,7 +73,8 @@ class RandomMap:
     @cached_property
     def back(self) -> Array:
         """Transposed pseudo-inverse of R, k x d."""
-        return np.linalg.pinv(self.weights.toarray() if sp.issparse(self.weights) else self.weights)
+        R = self.weights.toarray() if sp.issparse(self.weights) else self.weights
+        return np.asarray(interruptible(np.linalg.pinv, R))
 
     def inverse(self, scores: Array) -> Array:
         """Shortest rows that have these scores."""

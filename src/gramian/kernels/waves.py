@@ -11,6 +11,7 @@ from gramian.kernels.algebra import Scaled
 from gramian.kernels.base import Kernel, MappedKernel, require_positive
 from gramian.kernels.pairwise import Rows, dot
 from gramian.kernels.stationary import RBF, Laplacian, Matern, RationalQuadratic
+from gramian.lapack import interruptible
 from gramian.results import Array
 
 
@@ -111,6 +112,6 @@ def _stretch(kernel: Any, count: int, rng: np.random.Generator) -> Array | None:
 
 def _directions(count: int, d: int, rng: np.random.Generator) -> Array:
     """Unit vectors, orthogonal in groups of d, each uniform on the sphere."""
-    groups = [np.linalg.qr(rng.standard_normal((d, d))) for _ in range(-(-count // d))]
+    groups = [interruptible(np.linalg.qr, rng.standard_normal((d, d))) for _ in range(-(-count // d))]
     # Signs of the triangular factor make the orthogonal one uniform.
     return np.concatenate([(Q * np.sign(T.diagonal())).T for Q, T in groups])[:count]

@@ -8,9 +8,9 @@ from functools import reduce
 from typing import Any, TypeVar
 
 import numpy as np
-import scipy.linalg
 import scipy.sparse as sp
 
+from gramian import lapack
 from gramian.config import one_blas_thread
 from gramian.operators.matrix import Data, column_scale
 from gramian.operators.moments import Moments, moments_of
@@ -135,16 +135,17 @@ def _comfortable(variances: Array) -> bool:
 def _root(C: Array) -> Array | None:
     """Upper Cholesky factor of a correlation matrix, if every column has something of its own."""
     with one_blas_thread():
-        factor, failed = scipy.linalg.lapack.dpotrf(C, lower=0, clean=1)
-    if failed or (len(C) and np.diag(factor).min() ** 2 < WELL_CONDITIONED):
-        return None
-    return factor
+        try:
+            factor = lapack.cholesky(C)
+        except np.linalg.LinAlgError:
+            return None
+    return factor if not len(C) or np.diag(factor).min() ** 2 >= WELL_CONDITIONED else None
 
 
 def _eigen_root(C: Array) -> Array:
     """A root of a correlation matrix that may be singular: directions without variance are cut off."""
     with one_blas_thread():
-        values, vectors = scipy.linalg.eigh(C)
+        values, vectors = lapack.eigh(C)
     # Sums over many rows leave some tens of units in the last place; their root would look like a direction.
     kept = values > 50 * len(C) * np.finfo(np.float64).eps * values.max(initial=0.0)
     return np.where(kept, np.sqrt(np.where(kept, values, 0.0)), 0.0)[:, None] * vectors.T
@@ -198,7 +199,7 @@ def _in_range(X: Any) -> tuple[Any, Array]:
 
 def _triangle(rows: Array) -> Array:
     with one_blas_thread():
-        return np.asarray(np.linalg.qr(rows, mode="r"))
+        return np.asarray(lapack.interruptible(np.linalg.qr, rows, mode="r"))
 
 
 Part = TypeVar("Part", Moments, Compressed)

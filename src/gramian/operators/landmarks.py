@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import scipy.linalg
 import scipy.sparse as sp
 
+from gramian import lapack
 from gramian.config import one_blas_thread
 from gramian.kernels import Kernel, Linear
 from gramian.operators.features import FeatureMap
@@ -182,10 +182,10 @@ def landmark_map(kernel: Kernel, Z: Any, dtype: Any) -> FeatureMap:
     if size <= 0:
         return FeatureMap(kernel, Z[:1], np.ones((1, 1)))  # nothing there: features that are all 0
     tol = float(np.finfo(dtype).eps) ** (2 / 3) * size
-    factor, order, rank, _ = scipy.linalg.lapack.dpstrf(W, tol=tol, lower=1)
+    factor, order, rank = lapack.pivoted_cholesky(W, tol)
     L = np.tril(factor[:rank, :rank])
-    R = scipy.linalg.lapack.dtrtri(L, lower=1)[0].T
-    return FeatureMap(kernel, Z[order[:rank] - 1], np.ascontiguousarray(R))
+    R = lapack.lower_inverse(L).T
+    return FeatureMap(kernel, Z[order[:rank]], np.ascontiguousarray(R))
 
 
 def check_positive(kernel: Kernel, X: Any) -> None:
@@ -193,7 +193,7 @@ def check_positive(kernel: Kernel, X: Any) -> None:
     if kernel.positive_definite:
         return
     some = X[:: -(-X.shape[0] // SAMPLE)]
-    values = scipy.linalg.eigvalsh(Gram(kernel, some).toarray())
+    values = lapack.eigvalsh(Gram(kernel, some).toarray())
     if values[0] < -1e-8 * np.abs(values).max():
         raise ValueError(
             f"landmarks need a positive definite kernel; among {some.shape[0]} rows {kernel} has an eigenvalue of "

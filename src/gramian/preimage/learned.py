@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from gramian.lapack import interruptible
 from gramian.operators.centering import centre_columns, column_means
 from gramian.preimage.points import FeaturePoints, dense
 from gramian.results import Array
@@ -38,7 +39,7 @@ def learned(points: FeaturePoints) -> Array:
     F, mean = points.images @ basis, column_means(points.anchors)
     with pinned_if_small(F.shape[0] * F.shape[1] ** 2):
         Fc = centre_columns(F)
-        g, Q = np.linalg.eigh(Fc.T @ Fc)
+        g, Q = interruptible(np.linalg.eigh, Fc.T @ Fc)
         Z, g = Fc @ Q, np.maximum(g, 0)
         T = np.asarray((X.T @ Z).T)  # Z'X is Z'Xc, for the columns of Z sum to zero
         judges = np.linspace(0, points.n - 1, min(points.n, JUDGES)).astype(int)
@@ -49,7 +50,7 @@ def learned(points: FeaturePoints) -> Array:
 
 def _orthonormal(metric: Array) -> Array:
     """Coefficients of an orthonormal basis of the span: ``E'ME = I``, without the null space of ``M``."""
-    values, vectors = np.linalg.eigh(metric)
+    values, vectors = interruptible(np.linalg.eigh, metric)
     kept = values > len(values) * np.finfo(np.float64).eps * np.abs(values).max(initial=0.0)
     return vectors[:, kept] / np.sqrt(values[kept])
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from gramian import lapack
 from gramian.config import format_bytes, memory_budget
 from gramian.estimators import KernelPCA
 from gramian.forecasting.forecast import forecast
@@ -143,7 +144,7 @@ def _negative(kernel: Kernel, K: Array) -> list[Finding]:
     if kernel.positive_definite:
         return []
     with pinned_if_small(float(len(K)) ** 3):
-        values = np.linalg.eigvalsh(K)
+        values = lapack.eigvalsh(K)
     size = float(np.abs(values).max())
     count = int((values < -10 * null_tolerance(len(K), size)).sum())
     if not count:

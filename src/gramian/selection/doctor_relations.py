@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.linalg
 
+from gramian import lapack
 from gramian.config import one_blas_thread
 from gramian.operators import moments_of
 from gramian.results import Array, percent
@@ -118,11 +118,10 @@ def dependence(R: Array) -> Dependence:
     ([2], [0.0])
     """
     with one_blas_thread():
-        _, pivots, rank, _ = scipy.linalg.lapack.dpstrf(R, tol=OWN, lower=0)
-        order = pivots - 1
+        _, order, rank = lapack.pivoted_cholesky(R, OWN)
         kept, dependent = order[:rank], np.sort(order[rank:])
         between = R[np.ix_(kept, dependent)]
-        B = scipy.linalg.solve(R[np.ix_(kept, kept)], between, assume_a="pos")
+        B = lapack.solve_positive(R[np.ix_(kept, kept)], between)
     own = 1 - np.sum(between * B, axis=0)
     return Dependence(kept, dependent, B, np.where(own < NOTHING, 0.0, own))
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import scipy.linalg
 import scipy.stats
 
+from gramian import lapack
 from gramian.operators import moments_of
 from gramian.projection import LinearProjection
 from gramian.results import Array
@@ -128,7 +128,7 @@ def _unusual(values: Array, places: list[int], rows: Array) -> Array:
         scale = np.sqrt(np.diag(C))
         if not scale.all():
             return np.empty(0, dtype=int)
-        sizes, vectors = scipy.linalg.eigh(C / np.outer(scale, scale))
+        sizes, vectors = lapack.eigh(C / np.outer(scale, scale))
         kept = sizes > 1e-10 * sizes[-1]
         whitening = vectors[:, kept] / np.sqrt(sizes[kept]) / scale[:, None]
         scores = LinearProjection(moments.mean, whitening, whitening.T).scores(A)

@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.linalg
 
+from gramian import lapack
 from gramian.config import one_blas_thread
 from gramian.results import Array
 from gramian.solvers.dense import left_svd
@@ -180,7 +180,7 @@ def _transposed(M: Array, v: Array) -> Array:
 def covariance_directions(A: Array, B: Array, k: int) -> tuple[Array, Array, Array]:
     """Leading singular vectors of ``A'B`` with values above rounding, oriented by the first side, and the values."""
     with one_blas_thread():
-        W, values, Ct = scipy.linalg.svd(A.T @ B, full_matrices=False, check_finite=False)
+        W, values, Ct = lapack.svd(A.T @ B)
     kept = values[:k] > _limit(A[None], B[None])[0]
     W, C = W[:, :k][:, kept], Ct[:k][kept].T
     signs = orient(W) if W.shape[1] else np.ones(0)

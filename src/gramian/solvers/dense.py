@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-import scipy.linalg
 
+from gramian import lapack
 from gramian.config import one_blas_thread
 from gramian.operators import Operator
 from gramian.results import Array
@@ -36,7 +36,7 @@ class Dense:
         # Symmetric, so the transpose is the same matrix, in the order in which LAPACK can work without a copy.
         A = operator.toarray().T
         with pinned_if_small(operator.n**3):
-            values, vectors = scipy.linalg.eigh(A, driver="evd", overwrite_a=True, check_finite=False)
+            values, vectors = lapack.eigh(A, overwrite=True)
         return Raw(values, vectors, products="", complete=True)
 
 
@@ -45,11 +45,8 @@ def svd(A: Array) -> tuple[Array, Array]:
 
     The accurate route: singular values are right to ``eps ||A||``; an eigenproblem of ``A'A`` loses half the digits.
     """
-    try:
-        with pinned_if_small(A.size * min(A.shape)):
-            _, s, Vt = scipy.linalg.svd(A, full_matrices=False, check_finite=False)
-    except scipy.linalg.LinAlgError:  # divide and conquer fails on rare inputs where plain QR iteration does not
-        _, s, Vt = scipy.linalg.svd(A, full_matrices=False, check_finite=False, lapack_driver="gesvd")
+    with pinned_if_small(A.size * min(A.shape)):
+        _, s, Vt = lapack.svd(A)
     return s, Vt.T
 
 
@@ -72,10 +69,7 @@ def left_svd(A: Array, blur: float = 1.0) -> Singular:
 
     ``blur`` is the rounding of the entries of A in units of the last place of its columns' spread.
     """
-    try:
-        with pinned_if_small(A.size * min(A.shape)):
-            U, s, Vt = scipy.linalg.svd(A, full_matrices=False, check_finite=False)
-    except scipy.linalg.LinAlgError:
-        U, s, Vt = scipy.linalg.svd(A, full_matrices=False, check_finite=False, lapack_driver="gesvd")
+    with pinned_if_small(A.size * min(A.shape)):
+        U, s, Vt = lapack.svd(A)
     rank = int((s > 10 * blur * max(A.shape) * np.finfo(np.float64).eps * s.max(initial=0.0)).sum())
     return Singular(s[:rank], U[:, :rank], Vt[:rank].T)

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
-import scipy.linalg
 
+from gramian import lapack
 from gramian.config import memory_budget, one_blas_thread
 from gramian.operators import Operator
 from gramian.operators.tiles import spans
@@ -150,7 +150,7 @@ def spectrum(operator: Operator, null: Array | None) -> tuple[Array, Array]:
         for rows in spans(len(A)):
             A[rows] += below * (null[rows] @ null.T)
     with pinned_if_small(operator.n**3):
-        values, V = scipy.linalg.eigh(A.T, driver="evd", overwrite_a=True, check_finite=False)
+        values, V = lapack.eigh(A.T, overwrite=True)
     return values[m:] if largest else np.zeros(len(V) - m), V[:, m:]
 
 
@@ -167,7 +167,7 @@ def _negative(operator: Operator, shift: float) -> tuple[int, float]:
         if operator.n > COUNTABLE:
             return 1, 0.0
     with pinned_if_small(operator.n**3):
-        values = scipy.linalg.eigvalsh(operator.toarray())
+        values = lapack.eigvalsh(operator.toarray())
     negative = values[values < -negligible(operator.n, max(float(np.abs(values).max()), size), shift)]
     return len(negative), float(-negative.min(initial=0.0))
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.linalg
 
+from gramian import lapack
 from gramian.config import one_blas_thread
 from gramian.results import Array
 from gramian.solvers.eigen import orient
@@ -164,7 +164,7 @@ def _minimise(R: Array, k: int, start: Array, low: Array, tol: float, max_iter: 
             break
         point, iterations = following, iterations + 1
     L = np.sqrt(point.psi)[:, None] * point.vectors * np.sqrt(point.excess)
-    sign, determinant = np.linalg.slogdet(R)
+    sign, determinant = lapack.interruptible(np.linalg.slogdet, R)
     whole = sign > 0 and determinant > d * np.log(np.finfo(np.float64).eps)
     return FactorSolution(
         loadings=L * orient(L),
@@ -180,19 +180,18 @@ def _minimise(R: Array, k: int, start: Array, low: Array, tol: float, max_iter: 
 def _guess(R: Array, k: int) -> Array:
     """Half way from what no other column explains to nothing, the more factors the less."""
     d = len(R)
-    values, vectors = np.linalg.eigh(R)
+    values, vectors = lapack.interruptible(np.linalg.eigh, R)
     # A singular R has no inverse; a floor under its eigenvalues stands in for one.
     inverse = np.sum(vectors**2 / np.maximum(values, 1e-3), axis=1)
     return (1 - 0.5 * k / d) / inverse
 
 
 def _evaluate(R: Array, k: int, psi: Array) -> _Point:
-    d = len(R)
     root = np.sqrt(psi)
     scaled = R / np.outer(root, root)
-    values, vectors = scipy.linalg.eigh(scaled, subset_by_index=(d - k, d - 1), check_finite=False)
+    values, vectors = lapack.largest_eigenpairs(scaled, k)
     if len(values) < k:  # LAPACK's routine for a part of the spectrum may drop values that coincide
-        values, vectors = scipy.linalg.eigh(scaled, driver="evd", check_finite=False)
+        values, vectors = lapack.eigh(scaled)
     values, vectors = values[: -k - 1 : -1], vectors[:, : -k - 1 : -1]
     # A factor with theta below one would need a negative variance: it is left at zero.
     excess = np.maximum(values - 1.0, 0.0)
@@ -234,5 +233,5 @@ def _newton(point: _Point, free: Array) -> Array:
     H = (np.eye(len(V)) - V @ V.T) ** 2
     H[np.diag_indices_from(H)] += 1e-10 + 1e-8 * np.abs(g)
     step = np.zeros(len(free))
-    step[free] = -scipy.linalg.solve(H, g, assume_a="pos", check_finite=False)
+    step[free] = -lapack.solve_positive(H, g)
     return step

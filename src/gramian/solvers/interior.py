@@ -9,6 +9,7 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 
+from gramian import lapack
 from gramian.results import Array
 
 #: Iterations at the most, and iterations without gain before it stops.
@@ -44,7 +45,7 @@ class Narrow:
         inner = Z.T @ scaled
         inner = inner.toarray() if sp.issparse(inner) else np.asarray(inner)
         inner[np.diag_indices(len(inner))] += 1
-        found = scipy.linalg.cho_factor(inner, lower=True, check_finite=False)
+        found = (lapack.cholesky(inner, lower=True), True)
         return lambda r: r / D - scaled @ scipy.linalg.cho_solve(found, scaled.T @ r, check_finite=False)
 
 
@@ -60,7 +61,7 @@ class Whole:
     def factor(self, D: Array) -> Callable[[Array], Array]:
         Q = self.Q.copy()
         Q[np.diag_indices(len(Q))] += D
-        found = scipy.linalg.cho_factor(Q, lower=True, overwrite_a=True, check_finite=False)
+        found = (lapack.cholesky(Q, lower=True), True)
         return lambda r: scipy.linalg.cho_solve(found, r, check_finite=False)
 
 

@@ -14,6 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from gramian.config import one_blas_thread
+from gramian.lapack import eigvalsh
 from gramian.operators import Moments
 from gramian.operators.tiles import row_blocks
 from gramian.results import Array
@@ -121,4 +122,4 @@ def _saturated(X: Array, weights: Array | None, tol: float, max_iter: int) -> Sa
     except np.linalg.LinAlgError:
         return None
     R = correlations(found.state)[1]
-    return Saturated(R, found.path[-1]) if np.linalg.eigvalsh(R)[0] > 1e-10 else None
+    return Saturated(R, found.path[-1]) if eigvalsh(R)[0] > 1e-10 else None

@@ -10,6 +10,7 @@ import numpy as np
 
 from gramian.config import format_bytes
 from gramian.kernels import Kernel
+from gramian.lapack import interruptible
 from gramian.operators import Centred, KernelCentring
 from gramian.operators.centering import Polynomials, Projected
 from gramian.operators.gram import gram_of
@@ -36,7 +37,7 @@ class KernelBasis(SingularBasis):
         return self.vectors * self.singular
 
     def projection(self, mix: Mix) -> KernelProjection:
-        coefficients, offset = self.centring.fold(self.vectors / self.singular @ mix.forward)
+        coefficients, offset = self.centring.fold(interruptible(np.matmul, self.vectors / self.singular, mix.forward))
         return KernelProjection(self.kernel, self.anchors, coefficients, offset, origin=self.origin)
 
     def _truncated(self, k: int) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from gramian.lapack import interruptible
 from gramian.projection import LinearProjection
 from gramian.results import Array, Mix
 from gramian.solvers.eigen import orient
@@ -45,8 +46,8 @@ class LinearBasis(SingularBasis):
     def projection(self, mix: Mix) -> LinearProjection:
         return LinearProjection(
             mean=self.mean,
-            weights=self.directions @ mix.forward / self.scale[:, None],
-            back=mix.back @ self.directions.T * self.scale,
+            weights=interruptible(np.matmul, self.directions, mix.forward) / self.scale[:, None],
+            back=interruptible(np.matmul, mix.back, self.directions.T) * self.scale,
         )
 
     def _truncated(self, k: int) -> dict[str, Any]:
@@ -90,7 +91,7 @@ def _complete(V: Array, k: int) -> Array:
     if missing == 0:
         return V
     extra = np.random.default_rng(0).standard_normal((V.shape[0], missing))
-    Q, _ = np.linalg.qr(np.column_stack([V, extra]))
+    Q, _ = interruptible(np.linalg.qr, np.column_stack([V, extra]))
     return np.column_stack([V, Q[:, V.shape[1] :]])
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
+from gramian import lapack
 from gramian.operators import Dense
 from gramian.operators.features import FeatureMap
 from gramian.operators.mapped_moments import MappedMoments
@@ -43,7 +44,7 @@ class LowRankBasis(SingularBasis):
         return self.projection(Mix(np.eye(self.rank), np.eye(self.rank))).scores(self.rows)
 
     def projection(self, mix: Mix) -> KernelProjection:
-        return projection(self.features, self.directions @ mix.forward, self.mean)
+        return projection(self.features, lapack.interruptible(np.matmul, self.directions, mix.forward), self.mean)
 
     def _truncated(self, k: int) -> dict[str, Any]:
         return {"directions": self.directions[:, :k]}
@@ -157,8 +158,8 @@ class LowRankRidge:
         if ridge > SURE * float(np.trace(self.S)):
             shifted = self.S + ridge * np.eye(len(self.S))
             with suppress(scipy.linalg.LinAlgError):  # where rounding is larger all the same, eigenvalues are cut below
-                return scipy.linalg.solve(shifted, self.cross, assume_a="pos", check_finite=False), len(self.S)
-        values, V = scipy.linalg.eigh(self.S, driver="evd", check_finite=False)
+                return lapack.solve_positive(shifted, self.cross), len(self.S)
+        values, V = lapack.eigh(self.S)
         values = np.maximum(values, 0.0) + ridge
         kept = values > null_tolerance(len(self.S), values.max(initial=0.0))
         return (V[:, kept] / values[kept]) @ (V[:, kept].T @ self.cross), int(kept.sum())

@@ -19,6 +19,7 @@ from typing import TypeVar
 import numpy as np
 import scipy.linalg
 
+from gramian import lapack
 from gramian.config import one_blas_thread
 from gramian.operators import Moments, moments_of
 from gramian.results import Array
@@ -83,7 +84,7 @@ def _expect(X: Array, groups: list[Pattern], mean: Array, C: Array, weights: Arr
     spread = np.zeros_like(C)
     for group in groups:
         o, m, rows = group.observed, group.missing, group.rows
-        factor = scipy.linalg.cholesky(C[np.ix_(o, o)], lower=True)
+        factor = lapack.cholesky(C[np.ix_(o, o)], lower=True)
         A = X[np.ix_(rows, o)] - mean[o]
         Z = scipy.linalg.solve_triangular(factor, A.T, lower=True)
         determinant = 2 * np.log(np.diag(factor)).sum()

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.linalg
 import scipy.sparse as sp
 
+from gramian import lapack
 from gramian.operators import moments_of
 from gramian.operators.tiles import row_blocks
 from gramian.results import Array, SolverTrace
@@ -61,7 +61,7 @@ class PrimalRidge:
     def path(self, ridges: Array | None) -> RidgeCurve:
         """Fit all ridges from one eigendecomposition."""
         with pinned_if_small(self.d**3):
-            values, V = scipy.linalg.eigh(self.S, check_finite=False)
+            values, V = lapack.eigh(self.S)
         values = np.maximum(values, 0.0)
         ridges = usual_ridges(values) if ridges is None else ridges
         squares, fits = np.square(self._centred(V)), []
@@ -85,7 +85,7 @@ class PrimalRidge:
         with pinned_if_small(self.d**3):
             A = scale[:, None] * self.S * scale
             A[np.diag_indices(self.d)] += (np.sqrt(ridge) * scale) ** 2
-            values, V = scipy.linalg.eigh(A, check_finite=False)
+            values, V = lapack.eigh(A)
         kept = values > max(self.X.shape) * np.finfo(np.float64).eps * values.max(initial=0.0)
         return scale[:, None] * V[:, kept] / np.sqrt(values[kept]), not kept.all()
 
@@ -98,7 +98,7 @@ class PrimalRidge:
         for _ in range(CORRECTIONS):
             weights = weights + H @ (H.T @ self._gradient(self._rest(weights), weights, ridge))
         if deficient:  # of all solutions the one of least norm, which lies in the span of the rows
-            Q = np.linalg.qr(self.S @ (H / np.maximum(np.linalg.norm(H, axis=0), TINY)))[0]
+            Q = lapack.interruptible(np.linalg.qr, self.S @ (H / np.maximum(np.linalg.norm(H, axis=0), TINY)))[0]
             weights = Q @ (Q.T @ weights)
         R = self._rest(weights)
         left = lengths(scale * self._gradient(R, weights, ridge), zero=0.0) / lengths(scale * self.cross)

@@ -1,0 +1,201 @@
+"""Long factorisations that Ctrl-C need not wait for.
+
+Python looks at signals between two of its own instructions, and one call of LAPACK may take minutes. A long call runs
+in a thread beside the main one, which waits and can be interrupted. That needs calls that release the interpreter's
+lock: those of ``numpy.linalg`` do; those of ``scipy.linalg`` do not, so the same routines are called by their addresses
+(``scipy.linalg.cython_lapack``), which gives the same bits in the same memory.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from collections.abc import Callable
+from contextlib import nullcontext
+from contextvars import copy_context
+from functools import cache
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+import scipy.linalg.cython_lapack
+
+from gramian.config import is_pinned, one_blas_thread
+from gramian.results import Array
+
+#: Multiplications from which on a call is long: half a second for the eigenpairs of 1,250 rows; a thread costs 0.1 ms.
+LONG = 2e9
+#: Seconds after which the wait begins again: where waiting blocks signals (Windows), they are seen between two waits.
+TURN = 0.2
+#: Rows beyond which the workspace of divide and conquer has more entries than 32 bits can count.
+MOST_ROWS = 32_000
+
+
+def interruptible(function: Callable[..., Any], *args: Any, **options: Any) -> Any:
+    """Return ``function(*args, **options)``, a call that releases the interpreter's lock, such that Ctrl-C can end it.
+
+    The main thread returns from a long call at the ``KeyboardInterrupt``. The computation itself cannot be stopped: it
+    goes on in a daemon thread, which keeps its matrices until it is done and ends with the process. If BLAS was held
+    to one thread, it stays so until then. Short calls, and calls from other threads, which get no signals, run where
+    they are.
+    """
+    if _multiplications(args) < LONG or threading.current_thread() is not threading.main_thread():
+        return function(*args, **options)
+    done, results, errors = threading.Event(), list[Any](), list[BaseException]()
+    pinned = is_pinned()
+
+    def work() -> None:
+        try:
+            with one_blas_thread() if pinned else nullcontext():
+                results.append(function(*args, **options))
+        except BaseException as error:
+            errors.append(error)
+        done.set()
+
+    thread = threading.Thread(target=copy_context().run, args=(work,), name="gramian-lapack", daemon=True)
+    try:
+        thread.start()
+    except RuntimeError:  # no room for its stack
+        return function(*args, **options)
+    while not done.wait(TURN):
+        pass
+    if errors:
+        raise errors.pop()
+    return results.pop()
+
+
+def eigh(A: Array, *, overwrite: bool = False) -> tuple[Array, Array]:
+    """All eigenpairs of a symmetric matrix, ascending, by divide and conquer.
+
+    ``overwrite`` lets the eigenvectors take the place of A, if its columns are contiguous.
+    """
+    if not _by_address(A):
+        return scipy.linalg.eigh(A, driver="evd", overwrite_a=overwrite, check_finite=False)
+    V, n = _columns(A, overwrite), len(A)
+    values = np.empty(n)
+    _with_workspace("dsyevd", "V", "L", n, V, n, values, whole_numbers=True)
+    return values, V
+
+
+def eigvalsh(A: Array) -> Array:
+    """All eigenvalues of a symmetric matrix, ascending."""
+    return np.asarray(interruptible(np.linalg.eigvalsh, A))
+
+
+def largest_eigenpairs(A: Array, k: int) -> tuple[Array, Array]:
+    """The k largest eigenpairs of a symmetric matrix, ascending; perhaps fewer, where eigenvalues coincide."""
+    n = len(A)
+    if not _by_address(A):
+        return scipy.linalg.eigh(A, subset_by_index=(n - k, n - 1), check_finite=False)
+    found, values, V = np.zeros(1, np.int32), np.empty(n), np.empty((n, k), order="F")
+    support = np.empty(2 * n, np.int32)
+    part = ("V", "I", "L", n, _columns(A), n, 0.0, 0.0, n - k + 1, n, 0.0, found, values, V, n, support)
+    _with_workspace("dsyevr", *part, whole_numbers=True)
+    return values[: found[0]], V[:, : found[0]]
+
+
+def svd(A: Array) -> tuple[Array, Array, Array]:
+    """``U, s, V'`` with ``A = U diag(s) V'``, as many as rows or columns, whichever are fewer."""
+    try:
+        if not _by_address(A):
+            return scipy.linalg.svd(A, full_matrices=False, check_finite=False)
+        (m, n), r = A.shape, min(A.shape)
+        U, s, Vt = np.empty((m, r), order="F"), np.empty(r), np.empty((r, n), order="F")
+        workspace = np.empty(8 * r, np.int32)
+        _with_workspace("dgesdd", "S", m, n, _columns(A), m, s, U, m, Vt, r, after=(workspace,))
+        return U, s, Vt
+    except scipy.linalg.LinAlgError:  # divide and conquer fails on rare inputs where plain QR iteration does not
+        return scipy.linalg.svd(A, full_matrices=False, check_finite=False, lapack_driver="gesvd")
+
+
+def cholesky(A: Array, *, lower: bool = False) -> Array:
+    """Cholesky factor of a symmetric matrix, with zeros in the other triangle; LinAlgError if there is none."""
+    if not _by_address(A):
+        return scipy.linalg.cholesky(A, lower=lower, check_finite=False)
+    factor, n = _columns(A), len(A)
+    if failed := _call("dpotrf", "L" if lower else "U", n, factor, n):
+        raise scipy.linalg.LinAlgError(f"The leading {failed} x {failed} block is not positive definite.")
+    return np.tril(factor) if lower else np.triu(factor)
+
+
+def solve_positive(A: Array, B: Array) -> Array:
+    """Solution of ``A X = B`` for a positive definite A; LinAlgError if it is not."""
+    if not _by_address(A):
+        return scipy.linalg.solve(A, B, assume_a="pos", check_finite=False)
+    return scipy.linalg.cho_solve((cholesky(A), False), B, check_finite=False)
+
+
+def pivoted_cholesky(A: Array, tol: float) -> tuple[Array, Array, int]:
+    """Lower Cholesky factor with pivoting (its upper triangle is left over), order of the rows, rank."""
+    if not _by_address(A):
+        factor, order, rank, _ = scipy.linalg.lapack.dpstrf(A, tol=tol, lower=1)
+        return factor, order - 1, int(rank)
+    L, n, workspace = _columns(A), len(A), np.empty(2 * len(A))
+    order, rank = np.empty(n, np.int32), np.zeros(1, np.int32)
+    _call("dpstrf", "L", n, L, n, order, rank, tol, workspace)  # info is 1 if the rank is not full
+    return L, order - 1, int(rank[0])
+
+
+def lower_inverse(L: Array) -> Array:
+    """Inverse of a lower triangular matrix."""
+    if not _by_address(L):
+        return np.asarray(scipy.linalg.lapack.dtrtri(L, lower=1)[0])
+    inverse, n = _columns(L), len(L)
+    _call("dtrtri", "L", "N", n, inverse, n)
+    return inverse
+
+
+def _multiplications(args: tuple[Any, ...]) -> float:
+    """Upper bound of what a factorisation of the first matrix takes, or its product with another."""
+    first, *others = [A for A in args if isinstance(A, np.ndarray) and A.ndim >= 2]
+    return float(first.size) * max([min(first.shape[-2:]), *(B.shape[-1] for B in others)])
+
+
+def _by_address(A: Array) -> bool:
+    """Whether a factorisation is long, and one that the addresses below are for."""
+    return A.dtype == np.float64 and max(A.shape) <= MOST_ROWS and _multiplications((A,)) >= LONG
+
+
+def _columns(A: Array, overwrite: bool = False) -> Array:
+    """A with contiguous columns, as LAPACK wants it; a copy unless it may be overwritten."""
+    return A if overwrite and A.flags.f_contiguous and A.flags.writeable else np.array(A, order="F")
+
+
+def _with_workspace(name: str, *args: Any, whole_numbers: bool = False, after: tuple[Any, ...] = ()) -> None:
+    """Ask a routine how much workspace it likes, then call it; ``whole_numbers`` if it wants some of those too."""
+    sizes: list[np.ndarray] = [np.zeros(1), *([np.zeros(1, np.int32)] if whole_numbers else [])]
+    _call(name, *args, *(each for size in sizes for each in (size, -1)), *after, ask=True)
+    spaces = [np.empty(int(size[0]), size.dtype) for size in sizes]
+    if info := _call(name, *args, *(each for space in spaces for each in (space, len(space))), *after):
+        raise scipy.linalg.LinAlgError(f"LAPACK's {name} failed with info={info}.")
+
+
+def _call(name: str, *args: Any, ask: bool = False) -> int:
+    """Call a routine with letters, numbers and arrays, which all go by reference; returns what it says (``info``)."""
+    info = np.zeros(1, np.int32)
+    references = [_reference(value) for value in (*args, info)]
+    routine = _routine(name, len(references))
+    if ask:
+        routine(*references)
+    else:  # arrays are handed on, so that they live as long as the call, also if nobody waits for it any more
+        arrays = [value for value in (*args, info) if isinstance(value, np.ndarray)]
+        interruptible(lambda *_: routine(*references), *arrays)
+    return int(info[0])
+
+
+def _reference(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return ctypes.c_void_p(value.ctypes.data)
+    if isinstance(value, str):
+        return ctypes.c_char_p(value.encode())
+    return ctypes.byref(ctypes.c_double(value) if isinstance(value, float) else ctypes.c_int(value))
+
+
+@cache
+def _routine(name: str, arguments: int) -> Callable[..., None]:
+    """A routine of SciPy's LAPACK by its address. Calls through ctypes release the interpreter's lock."""
+    capsule = scipy.linalg.cython_lapack.__pyx_capi__[name]
+    name_of, pointer_of = ctypes.pythonapi.PyCapsule_GetName, ctypes.pythonapi.PyCapsule_GetPointer
+    name_of.restype, name_of.argtypes = ctypes.c_char_p, [ctypes.py_object]
+    pointer_of.restype, pointer_of.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    return ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * arguments)(pointer_of(capsule, name_of(capsule)))
