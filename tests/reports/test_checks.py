@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import gramian as g
-from gramian.reports.checks import HARDLY, checks_of
+from gramian.reports.checks import checks_of
 from gramian.reports.subject import Subject
 
 pytestmark = pytest.mark.filterwarnings("ignore::gramian.GramianWarning")
@@ -32,37 +32,36 @@ def test_factors_are_judged_by_the_correlations_they_reproduce(rng):
 def test_columns_that_share_nothing_are_no_matter_for_factors(rng):
     assert told(g.FactorAnalysis(1).fit(factors(rng, 2)), "KMO") == ("good", "")
     alone = g.FactorAnalysis(1).fit(rng.standard_normal((60, 12)))
-    assert told(alone, "KMO") == ("warning", "Leave out columns that go with no other.")
+    assert told(alone, "KMO") == ("warning", "Leave out columns that correlate with no other.")
 
 
 def test_projections_are_judged_by_the_distances_they_keep(rng):
     X = rng.standard_normal((100, 400))
-    assert told(g.RandomProjection(300, eps=0.5).fit(X), "Distances were kept") == ("good", "")
-    assert told(g.RandomProjection(1).fit(X), "Distances were not kept well")[0] == "warning"
+    assert told(g.RandomProjection(300, eps=0.5).fit(X), "kept distances") == ("good", "")
+    assert told(g.RandomProjection(1).fit(X), "changed distances")[0] == "warning"
 
 
 @pytest.mark.parametrize(("landmarks", "grade"), [(150, "good"), (3, "warning")])
 def test_landmarks_are_judged_by_the_kernel_they_leave_out(rng, landmarks, grade):
     model = g.KernelPCA(2, kernel="rbf(sigma=2)", landmarks=landmarks).fit(rng.standard_normal((300, 3)))
-    assert told(model, "Landmarks stand for all rows")[0] == grade
+    assert told(model, "Landmarks stand in for all rows")[0] == grade
 
 
 @pytest.mark.parametrize(("noise", "grade"), [(0.1, "good"), (2.0, "note"), (1e6, "warning")])
 def test_predictions_are_judged_by_rows_left_out(rng, noise, grade):
     X = rng.standard_normal((200, 3))
     y = X[:, 0] + noise * rng.standard_normal(200)
-    found = told(g.PLSRegression(1).fit(X, y), "Predictions of rows left out", X, y)
-    assert found == (grade, HARDLY if grade == "warning" else "")
+    assert told(g.PLSRegression(1).fit(X, y), "Rows left out: the predictions", X, y)[0] == grade
 
 
 def test_a_computation_that_stopped_early_is_said(rng):
     model = g.ProbabilisticPCA(2, method="em", max_iter=2).fit(factors(rng, 3))
-    assert told(model, "stopped before it was done")[0] == "warning"
+    assert told(model, "stopped before it converged")[0] == "warning"
 
 
 def test_what_a_method_does_not_mind_is_a_note(rng):
     X = factors(rng, 5)
     X[:, 3] = X[:, 0] + X[:, 1]
-    assert told(g.PCA(2).fit(X), "linear combination", X) == ("note", "This method does not mind.")
+    assert told(g.PCA(2).fit(X), "linear combination", X) == ("note", "This method is not affected.")
     X[7, 2] = np.nan
-    assert told(g.PCA(2, missing="em").fit(X), "misses values", X) == ("note", "They were expected under the model.")
+    assert told(g.PCA(2, missing="em").fit(X), "misses values", X) == ("note", "The model imputed them.")
