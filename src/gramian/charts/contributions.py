@@ -114,7 +114,7 @@ def contributions(
         title=f"Contributions to {label_of(model, k)}".replace(" of variance", ""),
         xlabel="contribution",
         ylabel="",
-        notes=(note("largest", shown=len(order), total=len(shares)),) if len(order) < len(shares) else (),
+        notes=(note("largest_only", shown=len(order), total=len(shares)),) if len(order) < len(shares) else (),
         of=of,
         names=tuple(called[at] for at in order),
         shares=shares[order],

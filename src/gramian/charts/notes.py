@@ -5,8 +5,8 @@ from gramian.results import Book
 note = Book(
     {
         "last_gap": "the eigenvalue after the last one is not known: the last gap is the one to the eigenvalue before",
-        "largest": "the largest {shown} of {total:,}",
-        "first": "the first {shown} of {total:,}",
+        "largest_only": "the largest {shown} of {total:,}",
+        "first_only": "the first {shown} of {total:,}",
         "folds": "{folds} folds",
         "jackknife": "intervals: jackknife, 95 %",
         "no_limit": "no limit: {why}",

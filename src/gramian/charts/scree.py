@@ -120,7 +120,7 @@ def _chart(estimator: Any, found: Spectra, most: int) -> Scree:
     shares = values / found.total if found.total else shares_of(estimator)
     notes = [found.note] if found.note else []
     if len(found.values) > most:
-        notes.append(note("first", shown=most, total=len(found.values)))
+        notes.append(note("first_only", shown=most, total=len(found.values)))
     return Scree(
         title="Eigenvalues of the correlation matrix"
         if found.what.startswith("eigenvalue")
