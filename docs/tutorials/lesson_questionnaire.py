@@ -57,7 +57,7 @@ axes.set(xlabel="component", ylabel="eigenvalue of the correlations")
 # %%
 # The factors
 # -----------
-# Traits of people correlate, so the rotation is oblique. Missing answers are expected under the model; nobody is
+# Traits of people correlate, so the rotation is oblique. Missing answers are imputed by the model; nobody is
 # dropped.
 
 model = FactorAnalysis(3, rotation="oblimin", missing="em").fit(table)

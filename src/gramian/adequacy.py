@@ -22,6 +22,24 @@ INDICES = (
 )
 
 
+#: Limits of fit indices that are called good and fair (Hu, Bentler, Structural Equation Modeling 1999; Browne, Cudeck,
+#: Sociological Methods and Research 1992): at most these where 0 is best, at least these where 1 is.
+LIMITS = {"rmsea": (0.06, 0.08), "srmr": (0.08, 0.10), "cfi": (0.95, 0.90), "tli": (0.95, 0.90)}
+GRADES = ("good", "fair", "poor")
+
+
+def grade(name: str, value: float) -> str:
+    """Whether a fit index is good, fair or poor, as it reads with three digits after the point.
+
+    >>> grade("rmsea", 0.0604), grade("cfi", 0.927), grade("tli", 0.88)
+    ('good', 'fair', 'poor')
+    """
+    good, fair = LIMITS[name]
+    sign = 1 if good < fair else -1
+    place = sum(sign * round(value, 3) > sign * limit for limit in (good, fair))
+    return GRADES[place]
+
+
 @dataclass(frozen=True)
 class SamplingAdequacy:
     """Kaiser's measure of sampling adequacy: of all columns together, and of each."""

@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[Any]
+#: Share of a total that sums lose: what is nearer to all of it is all of it.
+ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
@@ -120,10 +122,43 @@ def html_table(caption: str, rows: Iterable[Sequence[str]], head: Sequence[str] 
     return f"<table><caption {left.replace('left', 'left;padding:0 0 .4em')}>{caption}</caption>{body}</table>"
 
 
-def percent(share: float) -> str:
-    """Write a share for people.
+class Sentence(str):
+    """A sentence about data or a fit, and the code of the text it was made from.
 
-    >>> percent(0.61349)
-    '61.3 %'
+    >>> Sentence("No row is missing.", "complete").code
+    'complete'
     """
-    return f"{100 * share:.3g} %"
+
+    code: str
+
+    def __new__(cls, text: str, code: str) -> Sentence:
+        made = super().__new__(cls, text)
+        made.code = code
+        return made
+
+    def __getnewargs__(self) -> tuple[str, str]:  # type: ignore[override]
+        return str(self), self.code
+
+
+class Book(dict[str, str]):
+    """Texts by code. Every sentence that depends on data is made by a call of one, so that a test can list them all.
+
+    >>> say = Book({"rows": "{n:,} rows are missing."})
+    >>> say("rows", n=1200)
+    '1,200 rows are missing.'
+    """
+
+    def __call__(self, code: str, /, **values: Any) -> Sentence:
+        return Sentence(self[code].format(**values), code)
+
+
+def percent(share: float) -> str:
+    """Write a share for people; what is not all of it does not read "100 %".
+
+    >>> percent(0.61349), percent(0.9997), percent(0.9999999), percent(1.0)
+    ('61.3 %', '99.97 %', 'over 99.99 %', '100 %')
+    """
+    left = 1 - share
+    if not ROUNDING < left < 5e-4:
+        return f"{100 * share:.3g} %"
+    return "over 99.99 %" if left < 5e-5 else f"{100 * share:.4g} %"

@@ -160,7 +160,7 @@ def test_few_points_stay_and_points_in_space_are_sampled(rng):
     points = rng.standard_normal((30_000, 3))
     few = thin(points[:10], charts.colouring(None, 10))
     assert_array_equal(few.at, points[:10])
-    assert (few.density, few.note) == (None, "")
+    assert (few.density, few.note) == (None, None)
     found = thin(points, charts.colouring(None, 30_000))
     assert_array_equal(found.at, points[found.rows])
     assert found.note == "3,000 of 30,000 rows, drawn at random"

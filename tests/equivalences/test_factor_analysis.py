@@ -229,7 +229,7 @@ class TestMissing:
         assert len(path) > 4
         assert (np.diff(path) >= -1e-10 * np.abs(path[1:])).all()
         assert model.log_likelihood_ == pytest.approx(model.score_samples(holey).sum(), rel=1e-10)
-        assert f"{np.isnan(holey).sum()} entries expected under the model" in str(model.summary_)
+        assert f"{np.isnan(holey).sum()} entries imputed by the model" in str(model.summary_)
 
     def test_nor_with_a_heywood_case(self, holey, rng):
         X = holey.copy()

@@ -210,7 +210,7 @@ class TestMissing:
         assert (np.diff(path) >= -1e-10 * np.abs(path[1:])).all()
         assert model.log_likelihood_ == pytest.approx(model.score_samples(holey).sum(), rel=1e-9)
         assert model.summary_.facts["n_missing"] == np.isnan(holey).sum()
-        assert "entries expected under the model" in str(model.summary_)
+        assert "entries imputed by the model" in str(model.summary_)
 
     def test_no_small_change_of_the_parameters_is_better(self, gaps, rng):
         from gramian.spaces.missing import expect, patterns

@@ -82,8 +82,8 @@ def check_pictures(page):
         drawn = json.loads(re.sub(r"var\(--[a-z]+\)", "#123456", spec(picture)))
         go.Figure({"data": drawn["data"], "layout": drawn["layout"]})  # raises for a word or a value it does not know
         go.Figure({"data": [], "layout": drawn.get("narrow", {})})
-        assert len(picture.says) > 20
-        assert picture.says.endswith(".")
+        assert len(picture.says) > 0
+        assert all(sentence.endswith(".") and sentence[0] == sentence[0].upper() for sentence in picture.says)
         assert len(picture.grid.rows) > 0
 
 
@@ -152,7 +152,7 @@ def test_many_rows_are_counted_in_cells():
 def test_rows_that_are_not_those_of_the_fit_are_taken_for_new_ones():
     model = g.PLSRegression(2).fit(IRIS.data.iloc[:100, :3], IRIS.data.iloc[:100, 3])
     page = page_of(Subject(model, IRIS.data.iloc[100:, :3], IRIS.data.iloc[100:, 3]))
-    assert any("taken for new ones" in check.text for check in page.checks)
+    assert any("treated as new rows" in check.text for check in page.checks)
     titles = {picture.title for picture in pictures(page)}
     assert "New rows" in titles
     assert not any(title.startswith("Rows left out") for title in titles)
@@ -185,7 +185,8 @@ def test_the_program_of_the_page_runs(tmp_path, monkeypatch):
 
 def test_arrays_may_follow_a_fit_to_a_data_frame():
     page = page_of(Subject(g.PCA(2).fit(WINE), WINE.to_numpy()))
-    assert any("alcohol" in picture.says or "proline" in picture.says for picture in pictures(page))
+    said = " ".join(sentence for picture in pictures(page) for sentence in picture.says)
+    assert "alcohol" in said or "proline" in said
 
 
 @pytest.mark.parametrize("kind", ["sparse", "polars", "list", "float32"])

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
-from gramian.results import Array
+from gramian.results import Array, Sentence
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,7 +23,7 @@ class Chart:
         What the picture shows.
     xlabel, ylabel : str
         Names of the axes, with units or shares of variance.
-    notes : tuple of str
+    notes : tuple of Sentence
         What a reader should be told beside the picture.
 
     Examples
@@ -36,7 +36,7 @@ class Chart:
     title: str = ""
     xlabel: str = ""
     ylabel: str = ""
-    notes: tuple[str, ...] = ()
+    notes: tuple[Sentence, ...] = ()
 
 
 class NoChart(TypeError, ValueError):

@@ -9,6 +9,7 @@ import numpy as np
 
 from gramian.charts.base import Chart, NoChart, last_step, refuse
 from gramian.charts.labels import noun_of
+from gramian.charts.notes import note
 from gramian.results import Array
 
 
@@ -140,7 +141,7 @@ def residuals(estimator: Any) -> Residuals:
         title="Certificate",
         xlabel=noun_of(model),
         ylabel="relative size",
-        notes=("the eigenvalue after the last one is not known: its gap looks back only",),
+        notes=(note("last_gap"),),
         numbers=np.arange(1, len(values) + 1),
         residuals=found,
         gaps=gaps,

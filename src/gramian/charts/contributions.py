@@ -10,6 +10,7 @@ import numpy as np
 
 from gramian.charts.base import Chart, check_picks, column_names, last_step, need_rows, refuse, row_names
 from gramian.charts.labels import label_of, noun_of
+from gramian.charts.notes import note
 from gramian.estimators.diagnostics import ComponentDiagnostics
 from gramian.estimators.validation import check_choice
 from gramian.results import Array
@@ -29,6 +30,8 @@ class Contributions(Chart):
         Share of each one's own variance, or squared distance from the mean, that the component holds.
     expected : float
         What each would contribute if all contributed alike.
+    above : int
+        How many of all contribute more than that.
     left_out : int
         Those that contribute less and are not shown.
 
@@ -46,6 +49,7 @@ class Contributions(Chart):
     shares: Array
     cos2: Array
     expected: float
+    above: int = 0
     left_out: int = 0
 
 
@@ -110,11 +114,12 @@ def contributions(
         title=f"Contributions to {label_of(model, k)}".replace(" of variance", ""),
         xlabel="contribution",
         ylabel="",
-        notes=(f"the largest {len(order)} of {len(shares):,}",) if len(order) < len(shares) else (),
+        notes=(note("largest_only", shown=len(order), total=len(shares)),) if len(order) < len(shares) else (),
         of=of,
         names=tuple(called[at] for at in order),
         shares=shares[order],
         cos2=cos2[order],
         expected=expected,
+        above=int((shares > expected * (1 + 1e-9)).sum()),
         left_out=len(shares) - len(order),
     )

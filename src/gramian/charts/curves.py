@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from gramian.charts.base import Chart, last_step, need_rows, refuse
+from gramian.charts.notes import note
 from gramian.estimators import KernelRidge
 from gramian.estimators.regression import ComponentRegressor
 from gramian.estimators.regression_path import RegressionPath
@@ -127,7 +128,7 @@ def _components_curve(path: RegressionPath, targets: Sequence[str] | None) -> CV
         title="Errors of rows left out",
         xlabel="components",
         ylabel="RMSECV" if q == 1 else "RMSECV relative to the mean of the target",
-        notes=(f"{path.folds} folds",),
+        notes=(note("folds", folds=path.folds),),
         x=np.arange(len(errors)),
         errors=errors,
         standard_errors=doubts,

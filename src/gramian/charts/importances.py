@@ -10,6 +10,7 @@ import numpy as np
 
 from gramian.charts.base import Chart, column_names, last_step, refuse, row_names
 from gramian.charts.labels import position_label, positions_of
+from gramian.charts.notes import note
 from gramian.estimators.regression import ComponentRegressor
 from gramian.estimators.validation import check_choice
 from gramian.results import Array
@@ -95,7 +96,7 @@ def importance(estimator: Any, *, kind: str = "vip", target: int = 0, names: Seq
         title={"vip": "Importance in the projection", "coefficients": "Coefficients"}.get(kind, "Selectivity"),
         xlabel=position_label(columns) if places is not None else "column",
         ylabel=words[kind],
-        notes=("intervals: jackknife, 95 %",) if low is not None else (),
+        notes=(note("jackknife"),) if low is not None else (),
         kind=kind,
         values=np.asarray(values, dtype=np.float64),
         columns=columns,

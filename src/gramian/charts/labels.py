@@ -19,6 +19,7 @@ from gramian.estimators import (
     ProbabilisticPCA,
     RandomProjection,
 )
+from gramian.estimators.factor_text import sums_of_squares
 from gramian.estimators.regression import ComponentRegressor
 from gramian.results import Array, percent
 
@@ -43,9 +44,8 @@ def _(estimator: ProbabilisticPCA) -> Array:
 
 @shares_of.register
 def _(estimator: FactorAnalysis) -> Array:
-    # Sums of squares of leaning factors are the diagonal of Phi L'L, so that they add up to the communalities.
     L = estimator.loadings_.astype(np.float64)
-    return np.einsum("jl,il,ij->j", estimator.factor_correlation_, L, L) / len(L)
+    return sums_of_squares(L, estimator.factor_correlation_)[1] / len(L)
 
 
 @shares_of.register

@@ -23,6 +23,8 @@ class Loadings(Chart):
     Attributes
     ----------
     kind : {"arrows", "lines"}
+    what : str
+        What the values are.
     values : (p, m) array
         A number for each column and component shown; two components as arrows.
     columns : tuple of str
@@ -45,6 +47,7 @@ class Loadings(Chart):
     """
 
     kind: str
+    what: str
     values: Array
     columns: tuple[str, ...]
     labels: tuple[str, ...]
@@ -59,6 +62,8 @@ class Heat(Chart):
 
     Attributes
     ----------
+    what : str
+        What the values are.
     values : (p, K) array
     columns : tuple of str
         Names of the rows of the picture.
@@ -79,6 +84,7 @@ class Heat(Chart):
     (13, 3)
     """
 
+    what: str
     values: Array
     columns: tuple[str, ...]
     labels: tuple[str, ...]
@@ -136,6 +142,7 @@ def loadings(
             title="Loadings",
             xlabel=position_label(columns) if positions_of(columns) is not None else "column",
             ylabel=found.weights_are,
+            what=found.weights_are,
             kind="lines",
             values=found.weights[:, picks].astype(np.float64),
             columns=columns,
@@ -147,8 +154,8 @@ def loadings(
         title="Correlations of columns with scores" if found.correlations else "Loadings",
         xlabel=labels[0],
         ylabel=labels[1],
-        notes=(found.what,),
         kind="arrows",
+        what=found.what,
         values=found.values[:, picks].astype(np.float64),
         columns=columns,
         labels=labels,
@@ -192,7 +199,7 @@ def heat(estimator: Any, *, sort: bool = True, cut: float = 0.3, names: Sequence
     return Heat(
         title="Loadings",
         ylabel="",
-        notes=(found.what,),
+        what=found.what,
         values=values[order],
         columns=tuple(columns[j] for j in order),
         labels=tuple(label_of(model, at) for at in range(values.shape[1])),

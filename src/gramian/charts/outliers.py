@@ -10,6 +10,7 @@ import numpy as np
 
 from gramian.charts.base import Chart, last_step, need_rows, refuse, row_names
 from gramian.charts.colouring import colouring
+from gramian.charts.notes import note
 from gramian.charts.points import MANY, Points, thin
 from gramian.results import Array
 
@@ -88,7 +89,7 @@ def outliers(
     limits = [_limit(model.t2_limit, alpha), _limit(model.q_limit, alpha)]
     points = thin(np.column_stack([t2, q]), colouring(colour, len(t2)), many)
     notes = [points.note] if points.note else []
-    notes += [f"no limit: {why}" for _, why in limits if why]
+    notes += [note("no_limit", why=why) for _, why in limits if why]
     (t2_limit, _), (q_limit, _) = limits
     excess = np.maximum(_excess(t2, t2_limit), _excess(q, q_limit))
     order = np.argsort(-excess, kind="stable")

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from gramian.charts.base import Chart, NoChart, check_picks, column_names, full_rows, last_step, like, need_rows, refuse
 from gramian.charts.colouring import colouring
 from gramian.charts.labels import label_of, noun_of
+from gramian.charts.notes import note
 from gramian.charts.points import MANY, Points, thin
 from gramian.results import Array
 
@@ -231,6 +232,7 @@ def _plane(estimator: Any, X: Any, columns: Sequence[int], colour: Any, grid: in
     points = thin(table[:, [i, j]], colouring(colour, len(table)), many)
     notes = [points.note] if points.note else []
     if table.shape[1] > 2:
-        notes.append(f"the other {table.shape[1] - 2} columns are held at their medians")
+        others = table.shape[1] - 2
+        notes.append(note("median") if others == 1 else note("medians", count=others))
     fields = {"xlabel": names[i], "ylabel": names[j], "x": x, "y": y, "points": points, "notes": tuple(notes)}
     return _Plane(like(X, rows), fields)

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from gramian.charts.colouring import Colouring
+from gramian.charts.notes import note
 from gramian.charts.palette import rgb
 from gramian.estimators.diagnostics import t2_limit
-from gramian.results import Array
+from gramian.results import Array, Sentence
 
 #: Points from which on a picture shows a density.
 MANY = 20_000
@@ -79,13 +80,13 @@ class Points:
     total: int
 
     @property
-    def note(self) -> str:
+    def note(self) -> Sentence | None:
         """What a reader should be told if not every row is a point."""
         if self.total == len(self.at):
-            return ""
+            return None
         if self.density is None:
-            return f"{len(self.at):,} of {self.total:,} rows, drawn at random"
-        return f"{self.total:,} rows, counted in cells"
+            return note("drawn", shown=len(self.at), total=self.total)
+        return note("counted", total=self.total)
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ import numpy as np
 
 from gramian.charts.base import Chart, last_step, refuse
 from gramian.charts.labels import noun_of, shares_of
+from gramian.charts.notes import note
 from gramian.charts.spectra import Spectra, spectra
 from gramian.criteria import Suggestion
 from gramian.results import Array
@@ -119,10 +120,10 @@ def _chart(estimator: Any, found: Spectra, most: int) -> Scree:
     shares = values / found.total if found.total else shares_of(estimator)
     notes = [found.note] if found.note else []
     if len(found.values) > most:
-        notes.append(f"the first {most} of {len(found.values):,}")
+        notes.append(note("first_only", shown=most, total=len(found.values)))
     return Scree(
-        title="What each component holds"
-        if noun_of(estimator) == "component"
+        title="Eigenvalues of the correlation matrix"
+        if found.what.startswith("eigenvalue")
         else f"What each {noun_of(estimator)} holds",
         xlabel=noun_of(estimator),
         ylabel=found.what,

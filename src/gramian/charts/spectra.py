@@ -9,15 +9,17 @@ from typing import Any
 import numpy as np
 
 from gramian.charts.labels import shares_of
+from gramian.charts.notes import note
 from gramian.criteria import Variances
 from gramian.criteria.kernel import sample, shuffled_values
 from gramian.criteria.parallel import TABLES, random_variances
 from gramian.estimators import PCA, FactorAnalysis, KernelPCA, ProbabilisticPCA
 from gramian.estimators.base import random_generator
+from gramian.estimators.factor_text import sums_of_squares
 from gramian.estimators.regression import ComponentRegressor
 from gramian.estimators.validation import validate
 from gramian.operators import moments_of
-from gramian.results import Array
+from gramian.results import Array, Sentence
 from gramian.selection import HowMany, how_many
 from gramian.selection.linear import MOST_COLUMNS
 from gramian.spaces import MomentSpace
@@ -33,7 +35,7 @@ class Spectra:
     total: float | None = None
     drawn: Array | None = None
     said: HowMany | None = None
-    note: str = ""
+    note: Sentence | None = None
 
 
 @singledispatch
@@ -61,8 +63,8 @@ def _(estimator: PCA, X: Any, random_state: Any) -> Spectra:
     total = float(estimator.feature_variance_.sum()) or None
     what = "variance (correlation matrix)" if estimator.scale else "variance"
     if X is None or not estimator.center:
-        note = "" if X is None else "rows were not centred: no random tables to compare with"
-        return Spectra(values, what, len(values), total, note=note)
+        why = None if X is None else note("not_centred")
+        return Spectra(values, what, len(values), total, note=why)
     return _linear(X, what, len(values), bool(estimator.scale), "pca", random_state)
 
 
@@ -81,7 +83,8 @@ def _(estimator: FactorAnalysis, X: Any, random_state: Any) -> Spectra:
     d, k = estimator.loadings_.shape
     if X is not None:
         return _linear(X, "eigenvalue of the correlation matrix", k, True, "factor-analysis", random_state)
-    return Spectra(shares_of(estimator) * d, "sum of squared loadings", k, float(d))
+    what, sums = sums_of_squares(estimator.loadings_.astype(np.float64), estimator.factor_correlation_)
+    return Spectra(sums, what, k, float(d))
 
 
 @spectra.register
@@ -98,7 +101,7 @@ def _(estimator: KernelPCA, X: Any, random_state: Any) -> Spectra:
     rng = np.random.default_rng(_seed(random_state))
     A = sample(estimator.kernel_, X, rng)
     if estimator.kernel_.name == "precomputed" or A.shape[1] < 2:
-        return Spectra(values, what, len(values), total, said=said, note="no columns to shuffle for a band")
+        return Spectra(values, what, len(values), total, said=said, note=note("no_columns"))
     drawn = shuffled_values(estimator.kernel_, A, rng) / len(A)
     return Spectra(values, what, len(values), total, drawn, said)
 
@@ -110,9 +113,9 @@ def _linear(X: Any, what: str, kept: int, correlation: bool, method: str, random
     X = validate(PCA(), X, min_samples=4)
     if X.shape[1] > MOST_COLUMNS:
         model = PCA(kept, scale=correlation).fit(X)
-        note = f"no random tables: {X.shape[1]:,} columns are more than {MOST_COLUMNS:,}"
         total = float(model.feature_variance_.sum())
-        return Spectra(model.explained_variance_, what, kept, total, said=said, note=note)
+        why = note("wide", columns=X.shape[1], most=MOST_COLUMNS)
+        return Spectra(model.explained_variance_, what, kept, total, said=said, note=why)
     found = Variances.of(MomentSpace(moments_of(X), scale=correlation).basis(None))
     columns = np.ones(found.d) if correlation else found.columns
     drawn = random_variances(columns, found.freedom, correlation=correlation, tables=TABLES, seed=_seed(random_state))

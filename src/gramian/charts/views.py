@@ -11,6 +11,7 @@ from sklearn.base import clone
 
 from gramian.charts.base import Chart, check_picks, last_step, need_rows, refuse, row_names
 from gramian.charts.colouring import colouring
+from gramian.charts.notes import note
 from gramian.charts.points import MANY, Points, thin
 from gramian.estimators import CCA
 from gramian.estimators.base import random_generator
@@ -131,7 +132,7 @@ def correlations(
             raise ValueError(f"shuffles={shuffles!r} must be a whole number of 1 or more.")
         seeds = random_generator(random_state).spawn(int(count))
         drawn = (_left(model, X, Y, seeds) if plain else _refits(model, X, Y, seeds))[:, : len(values)]
-        notes.append(f"band: {count} shufflings of the rows of Y")
+        notes.append(note("shuffled", count=count))
     quantiles = [None, None] if drawn is None else list(np.quantile(drawn, [0.5, 0.95], axis=0))
     return Correlations(
         title="Canonical correlations",

@@ -37,7 +37,7 @@ class Loaded:
 
     @property
     def gaps(self) -> bool:
-        """Whether missing values are expected under the model."""
+        """Whether missing values are imputed by the model."""
         return getattr(self.estimator, "missing", None) is not None
 
     def names(self) -> list[str]:

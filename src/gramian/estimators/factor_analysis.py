@@ -188,7 +188,7 @@ class FactorAnalysis(ProjectionTransformer, DensityMixin, BaseEstimator):
 
     @by_blocks
     def transform(self, X: Any) -> Array:
-        """Return factor scores by regression; missing entries are expected under the model first."""
+        """Return factor scores by regression; missing entries are imputed by the model first."""
         return self.scores(X)
 
     def scores(self, X: Any, method: str = "regression") -> Array:

@@ -13,20 +13,30 @@ from gramian.results import Array, FitSummary, percent
 from gramian.solvers.factor import FactorSolution
 
 
+def sums_of_squares(loadings: Array, correlation: Array) -> tuple[str, Array]:
+    """Sums of squared loadings by factor, and what they are called.
+
+    Those of correlated factors are the diagonal of ``Phi L'L``, so that they add up to the communalities.
+
+    >>> sums_of_squares(np.array([[0.6, 0.0], [0.0, 0.8]]), np.array([[1.0, 0.5], [0.5, 1.0]]))[0]
+    'sum of squared loadings (with factor correlations)'
+    """
+    oblique = len(correlation) > 1 and not np.allclose(correlation, np.eye(len(correlation)))
+    sums = np.einsum("jl,il,ij->j", correlation, loadings, loadings)
+    return f"sum of squared loadings{' (with factor correlations)' if oblique else ''}", sums
+
+
 def loadings_table(
     loadings: Array, uniquenesses: Array, correlation: Array, names: Sequence[str], *, cut: float, sort: bool
 ) -> str:
-    """Write loadings, communalities and uniquenesses row by row, then sums of squares and shares of variance.
-
-    Sums of squares of leaning factors are the diagonal of ``Phi L'L``, so that they add up to the communalities.
-    """
+    """Write loadings, communalities and uniquenesses row by row, then sums of squares and shares of variance."""
     d, k = loadings.shape
     common = np.einsum("ij,jl,il->i", loadings, correlation, loadings)
-    sums = np.einsum("jl,il,ij->j", correlation, loadings, loadings)
+    what, sums = sums_of_squares(loadings, correlation)
     rows = order_of_loadings(loadings) if sort else np.arange(d)
     heads = [f"factor {j + 1}" for j in range(k)]
     labels = [names[int(i)] for i in rows]
-    foot = ("sum of squares", "share of variance", "cumulative")
+    foot = (what, "share of variance", "cumulative")
     width = max(map(len, [*labels, *foot]))
 
     def line(label: str, cells: Sequence[str]) -> str:
@@ -62,7 +72,7 @@ def summarize_factors(
     notes: Sequence[str],
     converged: bool,
 ) -> FitSummary:
-    """Write how a fit was done, how well it fits, and what to mind."""
+    """Write how a fit was done, how well it fits, and its notes."""
     d, k = factors.loadings.shape
     rotation, steps, total = estimator.rotation, estimator.n_iter_, estimator.log_likelihood_
     route = f"EM over missing entries, {steps} steps" if gaps else f"Newton, {steps} steps"
@@ -72,7 +82,7 @@ def summarize_factors(
         *_fit_lines(estimator.fit_indices_),
         ("likelihood", f"{total:.6g}"),
         ("work", f"{clock.seconds:.2g} s"),
-        *([("missing", f"{gaps:,} entries expected under the model ({percent(gaps / (n * d))})")] if gaps else []),
+        *([("missing", f"{gaps:,} entries imputed by the model ({percent(gaps / (n * d))})")] if gaps else []),
         *(("note", note) for note in notes),
     ]
     facts = {

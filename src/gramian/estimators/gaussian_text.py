@@ -31,7 +31,7 @@ def summarize_model(
         ("work", f"{clock.seconds:.2g} s"),
     ]
     if gaps:
-        lines.append(("missing", f"{gaps:,} entries expected under the model ({percent(gaps / (shape[0] * d))})"))
+        lines.append(("missing", f"{gaps:,} entries imputed by the model ({percent(gaps / (shape[0] * d))})"))
     facts = {
         **chosen_facts(chosen),
         "log_likelihood": likelihood,

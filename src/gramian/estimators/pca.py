@@ -184,7 +184,7 @@ class PCA(ComponentDiagnostics, ProjectionTransformer, BaseEstimator):
 
     @by_blocks
     def transform(self, X: Any) -> Array:
-        """Return the scores of rows; missing entries, if they are welcome, are expected under the model first."""
+        """Return the scores of rows; missing entries, if they are welcome, are imputed by the model first."""
         check_is_fitted(self)
         X = self._validate(X, reset=False)
         if hasattr(self, "filler_") and np.isnan(X).any():

@@ -206,7 +206,7 @@ class ProbabilisticPCA(ProjectionTransformer, DensityMixin, BaseEstimator):
 
     @by_blocks
     def transform(self, X: Any) -> Array:
-        """Return posterior means of the causes; missing entries are expected under the model first."""
+        """Return posterior means of the causes; missing entries are imputed by the model first."""
         check_is_fitted(self)
         X = self._complete(X)
         return self.projection_.scores(X).astype(X.dtype, copy=False)

@@ -174,7 +174,7 @@ class HeatDisplay(Display[Heat]):
         if chart.communalities is not None and p <= MOST_NUMBERS:
             self._write_communalities(ax, size)
         self.colorbar_ = ax.figure.colorbar(self.image_, ax=ax, shrink=0.7, pad=0.02)
-        self.colorbar_.set_label(chart.notes[0], fontsize=LABEL, color=INK)
+        self.colorbar_.set_label(chart.what, fontsize=LABEL, color=INK)
         self.colorbar_.ax.tick_params(labelsize=TICK, colors=MUTED, length=3)
         self.colorbar_.outline.set_visible(False)
 

@@ -1,4 +1,4 @@
-"""What a reader must know first, in plain words: of the data, of the fit, and of what would come out again."""
+"""What a reader must know first, in plain words: of the data, of the fit, and of what other rows would give."""
 
 from __future__ import annotations
 
@@ -6,20 +6,29 @@ from typing import Any
 
 import numpy as np
 
-from gramian.reports.contents import GRADES, Check, brief
+from gramian.adequacy import GRADES as WORDS
+from gramian.adequacy import LIMITS, grade
+from gramian.reports.contents import GRADES, Check, at_least, at_most, brief
+from gramian.reports.sentences import check, check_of, full
 from gramian.reports.subject import Subject
 from gramian.results import percent
 from gramian.selection import Diagnosis, Trust
+from gramian.selection.trust_recovery import ALIKE, FAIR, RECOVERED
+from gramian.selection.trust_ties import TOLD_APART
 
-#: Fit indices of a factor model that are commonly called good and fair (Hu, Bentler 1999).
-GOOD_RMSEA, FAIR_RMSEA = 0.06, 0.08
 #: Sampling adequacy below which columns share too little for factors (Kaiser 1974).
 LEAST_KMO = 0.5
-#: Degrees by which the span of the components may move between samples and still be called steady.
+#: Relative residual up to which eigenpairs are called accurate: directions are then off by no more than 0.01 where
+#: eigenvalues differ by 1 %.
+ACCURATE = 1e-4
+#: Share of the trace of a kernel that landmarks may leave out and still be called close, or near.
+CLOSE, NEAR = 0.05, 0.2
+#: Share of squared distances that must stay within the bound of a random projection.
+KEPT = 0.9
+#: Degrees by which the span of the components may turn between samples and still be called stable.
 STEADY = 10.0
 #: Shares of the variance of a target, or of what chance gets wrong, that are called well and little predicted.
 WELL, LITTLE = 0.5, 0.1
-HARDLY = "They are hardly better than a guess that looks at no column."
 
 
 def checks_of(subject: Subject) -> list[Check]:
@@ -31,23 +40,17 @@ def checks_of(subject: Subject) -> list[Check]:
 
 def _of_rows(subject: Subject) -> list[Check]:
     if subject.X is None:
-        return [
-            Check(
-                "note",
-                "This report was made without rows: it shows what the model alone knows.",
-                "Give the rows for checks of the data, scores and diagnostics.",
-            )
-        ]
-    found = []
+        return [check("no_rows")]
+    found = [
+        made
+        for diagnosis, where in ((subject.diagnosis, ""), (subject.diagnosis_of_y, "Second view: "))
+        if diagnosis is not None
+        for made in _findings(subject, diagnosis, where)
+    ]
+    if not found:
+        found = [check("no_finding", n=subject.n)]
     if not subject.of_the_fit:
-        fitted = subject.facts.get("n")
-        whose = "" if fitted is None else f" to {round(fitted):,} rows, these are {subject.n:,}"
-        found.append(Check("note", f"The model was fitted{whose}: they are taken for new ones."))
-    for diagnosis, where in ((subject.diagnosis, ""), (subject.diagnosis_of_y, "Second view: ")):
-        if diagnosis is not None:
-            found += _findings(subject, diagnosis, where)
-    if not any(check.grade in ("error", "warning") for check in found):
-        found.append(Check("good", f"No fault was found in the {subject.n:,} rows."))
+        found.append(check("new_rows", fitted=round(subject.facts["n"]), given=subject.n))
     return found
 
 
@@ -55,41 +58,35 @@ def _findings(subject: Subject, diagnosis: Diagnosis, where: str) -> list[Check]
     gaps = getattr(subject.estimator, "missing", None) is not None
     found = []
     for finding in diagnosis:
+        message = f"{where}{full(finding.message)}"
         if finding.code == "uneven_scales" and subject.even:
             continue
         if finding.code == "missing_values" and gaps:
-            found.append(Check("note", f"{where}{finding.message}", "They were expected under the model."))
-            continue
-        if finding.code == "collinear_columns" and not subject.minds_repetition:
-            found.append(Check("note", f"{where}{_sentence(finding.message)}", "This method does not mind."))
-            continue
-        found.append(Check(finding.severity, f"{where}{_sentence(finding.message)}", finding.remedy))
+            found.append(check("gaps_imputed", message=message))
+        elif finding.code == "collinear_columns" and not subject.minds_repetition:
+            found.append(check("repetition_harmless", message=message))
+        else:
+            found.append(check_of(finding, where))
     return found
 
 
 def _of_fit(subject: Subject) -> list[Check]:
     facts, estimator = subject.facts, subject.estimator
-    found = [Check("warning", _sentence(note)) for note in facts.get("notes", ())]
+    found = [check("fit_note", note=full(note)) for note in facts.get("notes", ())]
+    residuals, optimality = facts.get("residuals"), facts.get("kkt_residual")
     if facts.get("converged") is False:
-        found.append(
-            Check("warning", "The computation stopped before it was done.", "Allow more steps, or ask for less.")
-        )
-    elif facts.get("residuals") is not None and np.size(facts["residuals"]):
-        worst = float(np.max(facts["residuals"]))
-        found.append(Check("good", f"The computation is exact: no relative residual is above {worst:.1g}."))
-    elif facts.get("kkt_residual") is not None:
-        found.append(
-            Check("good", f"The computation is done: its conditions hold to {float(facts['kkt_residual']):.1g}.")
-        )
+        found.append(check("not_converged"))
+    elif residuals is not None and np.size(residuals):
+        worst = float(np.max(residuals))
+        found.append(check("accurate" if worst <= ACCURATE else "inaccurate", worst=at_most(worst)))
+    elif optimality is not None:
+        found.append(check("optimal", worst=at_most(float(optimality))))
     elif facts.get("converged") is True:
-        found.append(Check("good", "The computation ran to its end."))
+        found.append(check("converged"))
     error = getattr(estimator, "trace_error_", None)
     if error is not None:
-        grade = "good" if error < 0.05 else "note" if error < 0.2 else "warning"
-        remedy = "" if grade == "good" else "Take more landmarks for a closer answer."
-        found.append(
-            Check(grade, f"Landmarks stand for all rows; they leave out {percent(float(error))} of the kernel.", remedy)
-        )
+        code = "landmarks_close" if error < CLOSE else "landmarks_near" if error < NEAR else "landmarks_far"
+        found.append(check(code, share=percent(max(float(error), 0.0))))
     return found + _of_distances(estimator)
 
 
@@ -97,56 +94,51 @@ def _of_distances(estimator: Any) -> list[Check]:
     distortion = getattr(estimator, "distortion_", None)
     if distortion is None:
         return []
-    kept = f"{percent(distortion.share_within)} of {distortion.pairs:,} squared distances stayed within the bound"
-    if distortion.share_within > 0.9:
-        return [Check("good", f"Distances were kept: {kept}.")]
-    return [
-        Check("warning", f"Distances were not kept well: only {kept}.", "Take more directions, or n_components='auto'.")
-    ]
+    code = "distances_kept" if distortion.share_within >= KEPT else "distances_changed"
+    share, eps = percent(distortion.share_within), percent(estimator.eps)
+    return [check(code, share=share, pairs=distortion.pairs, eps=eps)]
 
 
 def _of_factors(subject: Subject) -> list[Check]:
     indices, found = subject.facts.get("fit_indices"), []
     if indices is None:
         return []
-    rmsea, cfi = indices.get("rmsea"), indices.get("cfi")
-    if rmsea is not None and cfi is not None:
-        fits = f"RMSEA {rmsea:.3f}, CFI {cfi:.3f}"
-        if rmsea <= GOOD_RMSEA:
-            found.append(Check("good", f"The factors reproduce the correlations well ({fits})."))
-        elif rmsea <= FAIR_RMSEA:
-            found.append(Check("note", f"The factors reproduce the correlations fairly well ({fits})."))
-        else:
-            found.append(
-                Check(
-                    "warning",
-                    f"The factors do not reproduce the correlations well ({fits}).",
-                    "More factors may be needed.",
-                )
-            )
+    known = {name: indices[name] for name in ("rmsea", "cfi") if indices.get(name) is not None}
+    if len(known) == 2:
+        grades = {name: grade(name, value) for name, value in known.items()}
+        worst = max(grades.values(), key=WORDS.index)
+        said = ", ".join(_judged(*pair) for pair in known.items())
+        beside = [name for name in ("tli", "srmr") if indices.get(name) is not None]
+        worse = [name for name in beside if WORDS.index(grade(name, indices[name])) > WORDS.index(worst)]
+        said += "".join(f", but {_judged(name, indices[name])}" for name in worse)
+        found.append(check(f"factors_{worst}", indices=said))
     adequacy = getattr(subject.estimator, "kmo_", None)
     if adequacy is not None and np.isfinite(adequacy.overall):
-        enough = adequacy.overall >= LEAST_KMO
-        text = f"Columns share {'enough' if enough else 'too little'} for factors (KMO {adequacy.overall:.2f})."
-        found.append(
-            Check("good" if enough else "warning", text, "" if enough else "Leave out columns that go with no other.")
-        )
+        enough = round(adequacy.overall, 2) >= LEAST_KMO
+        found.append(check("kmo_enough" if enough else "kmo_low", kmo=adequacy.overall))
     return found
+
+
+def _judged(name: str, value: float) -> str:
+    """An index with its grade, and what would be good if it is not.
+
+    >>> _judged("cfi", 0.927)
+    'CFI 0.927 is fair (0.95 or more is good)'
+    """
+    word, (good, fair) = grade(name, value), LIMITS[name]
+    instead = "" if word == "good" else f" ({good:g} or {'less' if good < fair else 'more'} is good)"
+    return f"{name.upper()} {value:.3f} is {word}{instead}"
 
 
 def _of_predictions(subject: Subject) -> list[Check]:
     found = []
     for name, chart in zip(subject.targets, subject.left_out, strict=False):
-        r2, rmse = chart.merit.r2, brief(chart.merit.rmse)
+        r2 = chart.merit.r2
         if not np.isfinite(r2):
             continue
-        text = f"explain {percent(max(r2, 0.0))} of the variance of {name}, with a typical error of {rmse}."
-        if r2 >= WELL:
-            found.append(Check("good", f"Predictions of rows left out {text}"))
-        elif r2 >= LITTLE:
-            found.append(Check("note", f"Predictions of rows left out {text}"))
-        else:
-            found.append(Check("warning", f"Predictions of rows left out {text}", HARDLY))
+        codes = ((WELL, "predicts_well"), (LITTLE, "predicts_partly"), (0.0, "predicts_little"))
+        code = next((code for least, code in codes if r2 > least), "predicts_nothing")
+        found.append(check(code, name=name, share=percent(max(r2, 0.0)), rmse=brief(chart.merit.rmse)))
     return found
 
 
@@ -157,53 +149,77 @@ def _of_classes(subject: Subject) -> list[Check]:
     truth = np.asarray(subject.y).astype(str).ravel()
     right = float((truth == guesses.astype(str).ravel()).mean())
     chance = float(np.unique(truth, return_counts=True)[1].max() / len(truth))
-    text = f"Of rows left out, {percent(right)} are predicted right; the largest class alone has {percent(chance)}."
-    if right >= chance + WELL * (1 - chance):
-        return [Check("good", text)]
-    return [Check("note", text)] if right >= chance + LITTLE * (1 - chance) else [Check("warning", text, HARDLY)]
+    codes = ((WELL, "classes_well"), (LITTLE, "classes_partly"), (0.0, "classes_little"))
+    code = next((code for least, code in codes if right > chance + least * (1 - chance)), "classes_nothing")
+    return [check(code, right=percent(right), chance=percent(chance))]
 
 
 def _of_trust(subject: Subject) -> list[Check]:
-    known = subject.trust
+    known, noun = subject.trust, subject.noun
     if known is None:
         return []
-    found = []
-    for group in known.groups:
-        if len(group) > 1:
-            names = f"{', '.join(map(str, group[:-1]))} and {group[-1]}"
-            found.append(
-                Check(
-                    "warning",
-                    f"{subject.noun.capitalize()}s {names} cannot be told apart: other rows would mix them anew.",
-                    "Read them together, as a plane, not one by one.",
-                )
-            )
-    if known.ties is not None and known.ties.cut:
-        found.append(
-            Check(
-                "note",
-                f"The last {subject.noun} kept, {known.ties.k}, holds no more than the next, as far as rows tell.",
-                f"Keep fewer {subject.noun}s, or more.",
-            )
-        )
-    return [*found, *_of_span(known, subject.noun)]
+    found = [*_of_recovery(known, noun), *_of_gaps(known, noun)]
+    if known.angles is not None:
+        half, most = (float(angle) for angle in known.angles)
+        if most <= STEADY:
+            found.append(check("span_steady", noun=noun, draws=known.draws, most=at_most(most)))
+        else:
+            turns = {"half": at_least(half), "most": at_least(most)}
+            found.append(check("span_turns", noun=noun, draws=known.draws, **turns))
+    if known.refused:
+        found.append(check("draws_refused", refused=known.refused, draws=known.draws))
+    return found
 
 
-def _of_span(known: Trust, noun: str) -> list[Check]:
-    if known.angles is None:
+def _of_recovery(known: Trust, noun: str) -> list[Check]:
+    """How often draws give each component again, and the pairs that they mix."""
+    if known.recovery is None:
         return []
-    half, most = (float(angle) for angle in known.angles)
-    text = f"moves by {brief(half)} degrees in half of {known.draws} bootstrap draws, {brief(most)} in 95 %"
-    if most <= STEADY:
-        return [Check("good", f"The {noun}s would come out again: what they span {text}.")]
-    return [
-        Check(
-            "note",
-            f"The {noun}s depend on the rows: what they span {text}.",
-            f"More rows, or fewer {noun}s, would steady it.",
-        )
+    shares, cosines, pairs = known.recovery.shares, known.recovery.cosines, known.recovery.pairs
+    places: dict[str, list[int]] = {"recovered": [], "similar": [], "lost": []}
+    for k, (share, cosine) in enumerate(zip(shares, cosines, strict=True)):
+        places["recovered" if share >= RECOVERED else "similar" if cosine >= FAIR else "lost"].append(k)
+    found = [
+        check(code, again=_again(noun, at, shares, cosines, code), draws=known.draws, alike=ALIKE)
+        for code, at in places.items()
+        if at
     ]
+    if pairs:
+        first, *rest = ((percent(share), f"{i} and {j}") for i, j, share in pairs)
+        words = [f"{first[0]} mix {noun}s {first[1]}", *(f"{often} mix {names}" for often, names in rest)]
+        found.append(check("mixed", draws=known.draws, pairs=", ".join(words)))
+    return found
 
 
-def _sentence(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith('.') else '.'}"
+def _again(noun: str, places: list[int], shares: Any, cosines: Any, code: str) -> str:
+    """Which components come out again, how often, and how closely where that is not always.
+
+    >>> _again("factor", [0, 2], [1.0, 0.4, 0.95], [1.0, 0.9, 0.99], "recovered")
+    'Factors 1 and 3 come out again in 95 % or more'
+    >>> _again("factor", [0, 1], [0.7, 0.4], [0.97, 0.9], "similar")
+    'Factor 1 comes out again in 70 % (median cosine 0.97), factor 2 in 40 % (median cosine 0.9)'
+    """
+    name = noun.capitalize()
+    if code == "recovered":
+        least = percent(float(min(shares[at] for at in places)))
+        if len(places) == 1:
+            return f"{name} {places[0] + 1} comes out again in {least}"
+        numbers = [str(at + 1) for at in places]
+        return f"{name}s {', '.join(numbers[:-1])} and {numbers[-1]} come out again in {least} or more"
+    each = [f"in {percent(float(shares[at]))} (median cosine {cosines[at]:.2g})" for at in places]
+    rest = [f"{noun} {at + 1} {often}" for at, often in zip(places[1:], each[1:], strict=True)]
+    return ", ".join([f"{name} {places[0] + 1} comes out again {each[0]}", *rest])
+
+
+def _of_gaps(known: Trust, noun: str) -> list[Check]:
+    """Gaps of neighbours where no draws show what follows from them, and the gap after the last."""
+    if known.ties is None:
+        return []
+    gaps, found = known.ties.gaps, []
+    if known.recovery is None and known.ties.close:
+        pairs = ", ".join(f"{k} and {k + 1}" for k in known.ties.close)
+        sizes = ", ".join(f"{gaps[k - 1]:.2g}" for k in known.ties.close)
+        found.append(check("close_gaps", noun=noun, pairs=pairs, limit=TOLD_APART, gaps=sizes))
+    if known.ties.cut:
+        found.append(check("next_is_close", noun=noun, k=known.ties.k, gap=float(gaps[known.ties.k - 1])))
+    return found

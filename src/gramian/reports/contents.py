@@ -13,19 +13,13 @@ from typing import Any
 
 import numpy as np
 
-#: Rows of a table that a page shows, and that its CSV file holds, at the most.
-SHOWN, KEPT = 20, 5_000
+from gramian.reports.sentences import Check, say
+from gramian.results import Sentence
+
+#: Rows of a table that a page shows, and that its CSV file holds, at the most; tables of columns are shown whole.
+SHOWN, KEPT, WHOLE = 20, 5_000, 5_000
 #: In order of gravity; the words are shown, so that no colour alone says anything.
 GRADES = ("error", "warning", "note", "good")
-
-
-@dataclass(frozen=True)
-class Check:
-    """A plain sentence about the data or the fit, how grave it is, and what to do."""
-
-    grade: str
-    text: str
-    remedy: str = ""
 
 
 @dataclass(frozen=True)
@@ -38,7 +32,7 @@ class Grid:
     title: str
     columns: Sequence[str]
     rows: Sequence[Sequence[Any]]
-    note: str = ""
+    note: Sequence[Sentence] = ()
     total: int | None = None
     shown: int = SHOWN
 
@@ -56,12 +50,12 @@ class Grid:
         return [not isinstance(cell, str) for cell in first]
 
     @property
-    def said(self) -> str:
-        """How much of the table is shown."""
-        there, total = len(self.rows), self.total or len(self.rows)
+    def said(self) -> Sequence[Sentence]:
+        """How much of the table is shown, if not all of it."""
+        there, total = min(len(self.rows), KEPT), max(self.total or 0, len(self.rows))
         if total > there:
-            return f"The first {min(there, self.shown):,} of {total:,} rows; the CSV file has {there:,}."
-        return f"The first {self.shown:,} of {there:,} rows; the CSV file has all." if there > self.shown else ""
+            return [say("rows_kept", shown=min(there, self.shown), total=total, kept=there)]
+        return [say("rows_shown", shown=self.shown, total=there)] if there > self.shown else []
 
     @property
     def file(self) -> str:
@@ -80,13 +74,13 @@ class Grid:
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture for plotly, the sentence that says what it shows, and the numbers behind it.
+    """A picture for plotly, sentences that say what it shows, and the numbers behind it.
 
     ``narrow`` takes the place of parts of the layout on a phone; a ``square`` picture is there as high as it is wide.
     """
 
     title: str
-    says: str
+    says: Sequence[Sentence]
     data: Sequence[dict[str, Any]]
     layout: dict[str, Any]
     grid: Grid
@@ -123,7 +117,7 @@ class Section:
     """Part of a page: a heading, a few sentences, and what belongs to them."""
 
     title: str
-    says: Sequence[str] = ()
+    says: Sequence[Sentence] = ()
     parts: Sequence[Any] = field(default_factory=tuple)
 
     @property
@@ -170,6 +164,36 @@ def brief(value: float) -> str:
     ('0.123', '-12.3')
     """
     return f"{float(value):.3g}"
+
+
+def at_most(value: float) -> str:
+    """A number that is never below the value: for what no value exceeds.
+
+    >>> at_most(2.41e-15), at_most(0.0), at_most(0.3)
+    ('2.5e-15', '0', '0.3')
+    """
+    text = f"{value:.2g}"
+    return text if float(text) >= value else f"{value + 0.5 * 10.0 ** (math.floor(math.log10(value)) - 1):.2g}"
+
+
+def at_least(value: float) -> str:
+    """A number that is never above the value.
+
+    >>> at_least(2.49), at_least(0.0)
+    ('2.4', '0')
+    """
+    text = f"{value:.2g}"
+    return text if float(text) <= value else f"{value - 0.5 * 10.0 ** (math.floor(math.log10(value)) - 1):.2g}"
+
+
+def counted(count: int, noun: str, verb: str = "") -> str:
+    """A number with its noun and its verb; a verb of several is given.
+
+    >>> counted(1, "row", "are"), counted(2000, "row", "are"), counted(1, "component")
+    ('1 row is', '2,000 rows are', '1 component')
+    """
+    one = {"are": "is"}.get(verb, f"{verb}s")
+    return f"{count:,} {noun}{'' if count == 1 else 's'}{f' {one if count == 1 else verb}' if verb else ''}"
 
 
 def tidy_bias(found: Any) -> float:

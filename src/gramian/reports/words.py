@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from gramian.results import Book, Sentence
+
+#: By class of the estimator. These sentences depend on no data.
 WORDS = {
     "PCA": "Principal component analysis finds the directions along which the rows differ most, one after the other. "
     "A score says where a row lies along a direction; a loading says how much a column takes part in it.",
@@ -11,8 +14,8 @@ WORDS = {
     "noise that is the same for every column. It gives a likelihood, so that models can be compared.",
     "FactorAnalysis": "Factor analysis explains why columns go together by a few hidden factors; what is left of each "
     "column is its own (its uniqueness). A loading is the weight of a factor in a column.",
-    "ICA": "Independent component analysis takes the columns for mixtures of sources that have nothing to do with each "
-    "other, and separates the sources.",
+    "ICA": "Independent component analysis treats the columns as mixtures of statistically independent sources, and "
+    "separates the sources.",
     "RandomProjection": "Random projection replaces the columns by a few random mixtures of them. Distances between "
     "rows stay nearly what they were.",
     "PLSRegression": "Partial least squares predicts from a few components of the columns that go with the target. It "
@@ -25,12 +28,12 @@ WORDS = {
     "share as much covariance as possible.",
     "PLSSVD": "Partial least squares of two views finds, all at once, pairs of mixtures that share as much covariance "
     "as possible.",
-    "KernelPCA": "Kernel principal component analysis compares rows by a kernel, a measure of likeness, and finds the "
-    "directions along which they differ most in that sense. Curved structures become visible.",
+    "KernelPCA": "Kernel principal component analysis compares rows by a kernel, a measure of similarity, and finds "
+    "the directions along which they differ most in that sense. It can show curved structures.",
     "KernelCCA": "Kernel canonical correlation analysis looks for scores of two views that go together, where the "
     "relation need not be a straight line.",
-    "KernelRidge": "Kernel ridge regression predicts a row from rows that the kernel finds like it; the ridge holds it "
-    "back from following every row.",
+    "KernelRidge": "Kernel ridge regression predicts a row from rows that the kernel finds similar to it. The ridge "
+    "limits overfitting.",
     "KernelSVC": "The support vector machine separates classes by the widest margin. Only the rows at the margin, the "
     "support vectors, decide.",
     "KernelKMeans": "Kernel k-means puts rows into clusters so that rows of a cluster are as alike as possible in the "
@@ -42,6 +45,7 @@ WORDS = {
 }
 
 
-def method_in_words(estimator: Any) -> str:
+def method_in_words(estimator: Any) -> list[Sentence]:
     """A sentence or two about the method of an estimator."""
-    return WORDS.get(type(estimator).__name__, "")
+    name = type(estimator).__name__
+    return [Book(WORDS)(name)] if name in WORDS else []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import singledispatch
 from typing import Any
@@ -11,6 +10,7 @@ import numpy as np
 import scipy.optimize
 
 from gramian.estimators import CCA, PCA, FactorAnalysis, ProbabilisticPCA
+from gramian.estimators.factor_text import sums_of_squares
 from gramian.estimators.regression import ComponentRegressor
 from gramian.results import Array
 
@@ -78,7 +78,8 @@ def _(estimator: ProbabilisticPCA) -> Reading:
 def _(estimator: FactorAnalysis) -> Reading:
     L = estimator.loadings_.astype(np.float64)
     free = estimator.rotation is None and L.shape[1] > 1
-    return Reading((L**2).sum(axis=0), "positive", "sum of squared loadings", L, "loadings", free=free)
+    what, sums = sums_of_squares(L, estimator.factor_correlation_)
+    return Reading(sums, "positive", what, L, "loadings", free=free)
 
 
 @read.register
@@ -109,41 +110,29 @@ def padded(A: Array, k: int) -> Array:
     return A if short <= 0 else np.concatenate([A, np.zeros((*A.shape[:-1], short))], axis=-1)
 
 
-def align(vectors: Array, target: Array, groups: Sequence[Sequence[int]], *, free: bool = False) -> Array:
-    """Turn the components of a draw as near to those of the fit as what is arbitrary in them allows.
-
-    Order and sign are; within a group of components that cannot be told apart, so is any rotation (Procrustes).
+def align(vectors: Array, target: Array, *, free: bool = False) -> Array:
+    """Match the components of a draw with those of the fit, as far as they are arbitrary: in order and in sign.
 
     Parameters
     ----------
     vectors, target : (p, K) arrays
-    groups : sequence of sequences of int
-        Places of components that belong together.
     free : bool
-        All belong together.
+        Whether any rotation says the same: then the nearest one is taken (Procrustes).
 
     Examples
     --------
     >>> target = np.eye(3)[:, :2]
-    >>> align(-target[:, ::-1], target, [(0,), (1,)]).tolist()
+    >>> align(-target[:, ::-1], target).tolist()
     [[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]]
     """
-    k = target.shape[1]
     if free:
-        return _procrustes(vectors, target)
+        U, _, Vt = np.linalg.svd(vectors.T @ target)
+        return vectors @ (U @ Vt)
+    k = target.shape[1]
     lengths = np.outer(np.linalg.norm(target, axis=0), np.linalg.norm(vectors, axis=0))
     cosines = np.divide(target.T @ vectors, lengths, out=np.zeros((k, k)), where=lengths > 0)
-    turned = vectors[:, scipy.optimize.linear_sum_assignment(-np.abs(cosines))[1]]
-    for group in groups:
-        at = list(group)
-        turned[:, at] = _procrustes(turned[:, at], target[:, at])
-    return turned + 0.0
-
-
-def _procrustes(A: Array, B: Array) -> Array:
-    """``A Q`` with the orthogonal Q that brings it nearest to B; for one column, its sign."""
-    U, _, Vt = np.linalg.svd(A.T @ B)
-    return A @ (U @ Vt)
+    rows, matches = scipy.optimize.linear_sum_assignment(-np.abs(cosines))
+    return vectors[:, matches] * np.where(cosines[rows, matches] < 0, -1.0, 1.0) + 0.0
 
 
 def largest_angle(A: Array, B: Array) -> float:

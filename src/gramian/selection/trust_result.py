@@ -1,4 +1,4 @@
-"""What is known of how far a fit can be trusted: intervals, ties, movements, as text and as plain values."""
+"""What is known of how far a fit can be trusted: intervals, recovery, gaps, as text and as plain values."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 from gramian.results import Array, FitSummary, percent
 from gramian.selection.trust_columns import ColumnImportance
 from gramian.selection.trust_intervals import Band
+from gramian.selection.trust_recovery import ALIKE, Recovery
 from gramian.selection.trust_ties import TOLD_APART, Ties
 
 
@@ -30,9 +31,11 @@ class Trust:
         What the values are.
     ties : Ties or None
         Gaps between neighbouring values; None where equal values do no harm.
+    recovery : Recovery or None
+        How often the draws give each component again, and the pairs they mix; None without draws.
     vectors : Band or None
         Of the entries of the components, (p, K), called ``entries``; p are the ``columns``, of both views if there are
-        two. Components of one group are turned together.
+        two.
     angles : (2,) array or None
         Largest angle in degrees between the span of the components and that of a draw: median, and 95 % of draws.
     draws, route, warned, refused
@@ -60,6 +63,7 @@ class Trust:
     columns: tuple[str, ...]
     route: str
     ties: Ties | None = None
+    recovery: Recovery | None = None
     vectors: Band | None = None
     entries: str = ""
     angles: Array | None = None
@@ -68,13 +72,6 @@ class Trust:
     refused: int = 0
     chosen: dict[int, float] | None = None
     importance: ColumnImportance | None = None
-
-    @property
-    def groups(self) -> tuple[tuple[int, ...], ...]:
-        """Components, counted from 1, that only their subspace is known of, together."""
-        k = len(self.values.estimate)
-        groups = tuple((at,) for at in range(k)) if self.ties is None else self.ties.groups
-        return tuple(tuple(at + 1 for at in group) for group in groups)
 
     def __str__(self) -> str:
         return str(self._summary())
@@ -87,10 +84,10 @@ class Trust:
         title = ["Trust", self.estimator, f"{n:,} x {d:,}", f"{percent(self.level)} intervals by {self._how()}"]
         v = self.values
         lines = [
-            (f"{self.what if not k else ''} {k + 1}".strip(), f"{at:.4g}, {low:.4g} to {high:.4g}")
+            (f"{self.what if not k else ''} {k + 1}".strip(), f"{at:.4g}, {low:.4g} to {high:.4g}{self._again(k)}")
             for k, (at, low, high) in enumerate(zip(v.estimate, v.low, v.high, strict=True))
         ]
-        lines += self._said_of_ties()
+        lines += [*self._said_of_recovery(), *self._said_of_gaps()]
         if self.angles is not None:
             lines.append(
                 ("span", f"moves by {self.angles[0]:.2g} degrees in half of the draws, {self.angles[1]:.2g} in 95 %")
@@ -118,37 +115,38 @@ class Trust:
     def _how(self) -> str:
         return f"{self.draws:,} bootstrap draws of {self.route}" if self.draws else f"the {self.route}"
 
-    def _said_of_ties(self) -> list[tuple[str, str]]:
+    def _again(self, k: int) -> str:
+        if self.recovery is None:
+            return ""
+        found = self.recovery
+        return f"; recovered in {percent(found.shares[k])} of draws (median cosine {found.cosines[k]:.3f})"
+
+    def _said_of_recovery(self) -> list[tuple[str, str]]:
+        if self.recovery is None:
+            return []
+        lines = [("recovered", f"a component of the draw has a cosine of {ALIKE} or more with it")]
+        return lines + [
+            ("mixed", f"components {i} and {j} in {percent(share)} of draws: read the two as a plane")
+            for i, j, share in self.recovery.pairs
+        ]
+
+    def _said_of_gaps(self) -> list[tuple[str, str]]:
+        """Gaps of neighbours where no draws show what they do, and the gap after the last component."""
         if self.ties is None:
             return []
-        lines = []
-        for group in self.groups:
-            if len(group) > 1:
-                least = self.ties.gaps[group[0] - 1 : group[-1] - 1].min()
-                said = (
-                    f"components {group[0]} to {group[-1]}"
-                    if len(group) > 2
-                    else f"components {group[0]} and {group[1]}"
-                )
-                lines.append(
-                    f"{said} cannot be told apart (a gap of {least:.2g} standard errors): read them as a subspace"
-                )
+        gaps, lines = self.ties.gaps, []
+        if self.recovery is None and len(gaps):
+            close = [f"{k} and {k + 1} ({gaps[k - 1]:.2g})" for k in self.ties.close]
+            least = f"below {TOLD_APART:.1f} standard errors between components {', '.join(close)}"
+            lines.append(("gaps", least if close else f"all of {TOLD_APART:.1f} standard errors or more"))
         if self.ties.cut:
             k = self.ties.k
-            gap = self.ties.gaps[k - 1]
-            lines.append(f"component {k} cannot be told from the next, left out (a gap of {gap:.2g} standard errors)")
-        lines = lines or [f"every component is told apart (gaps of {TOLD_APART:.1f} standard errors and more)"]
-        return [("subspaces" if not at else "", line) for at, line in enumerate(lines)]
+            lines.append(("next", f"component {k} is {gaps[k - 1]:.2g} standard errors above {k + 1}, left out"))
+        return lines
 
     def _said_of_entries(self, entries: Band) -> str:
-        told = [group[0] - 1 for group in self.groups if len(group) == 1]
-        if self.ties is not None and self.ties.cut:
-            told = [at for at in told if at < self.ties.k - 1]
-        if not told:
-            return "no single entry is determined: only subspaces are"
-        sure = entries.differs_from_zero()[:, told]
-        rest = "" if len(told) == len(self.values.estimate) else " of the components told apart"
-        return f"{int(sure.sum()):,} of {sure.size:,} entries{rest} differ from zero; table(k) lists them"
+        sure = entries.differs_from_zero()
+        return f"{int(sure.sum()):,} of {sure.size:,} entries differ from zero; table(k) lists them"
 
     def table(self, component: int = 1) -> str:
         """Write the entries of a component, counted from 1, with their limits; a star where zero is outside them."""
@@ -177,7 +175,7 @@ class Trust:
             "level": self.level,
             "what": self.what,
             "values": self.values.to_dict(),
-            "groups": [list(group) for group in self.groups],
+            "recovery": None if self.recovery is None else self.recovery.to_dict(),
             "gaps": None if self.ties is None else [float(g) if np.isfinite(g) else None for g in self.ties.gaps],
             "last_is_told_from_next": None if self.ties is None else not self.ties.cut,
             "entries": self.entries or None,

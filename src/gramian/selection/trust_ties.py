@@ -1,4 +1,4 @@
-"""Which components can be told apart, given so many rows: gaps of eigenvalues against their standard errors."""
+"""Gaps between neighbouring eigenvalues in their standard errors."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ TOLD_APART = 2.448
 
 @dataclass(frozen=True)
 class Ties:
-    """Gaps between neighbouring components in their standard errors, and what follows.
+    """Gaps between neighbouring components in their standard errors.
+
+    Each gap is a statement about two neighbours. A small gap does not prove that the two are equal, and two small gaps
+    in a row say nothing of the first component and the third.
 
     Attributes
     ----------
@@ -34,19 +37,13 @@ class Ties:
     k: int
 
     @property
-    def groups(self) -> tuple[tuple[int, ...], ...]:
-        """Places of components that only their subspace is known of, together; single ones are told apart."""
-        groups = [[0]]
-        for at in range(1, self.k):
-            if self.gaps[at - 1] < TOLD_APART:
-                groups[-1].append(at)
-            else:
-                groups.append([at])
-        return tuple(map(tuple, groups))
+    def close(self) -> tuple[int, ...]:
+        """Components, counted from 1, whose gap to the next fitted one is not significant."""
+        return tuple(at + 1 for at in range(self.k - 1) if self.gaps[at] < TOLD_APART)
 
     @property
     def cut(self) -> bool:
-        """Whether the last component cannot be told from the first that was left out."""
+        """Whether the gap between the last component and the first that was left out is not significant."""
         return len(self.gaps) >= self.k and bool(self.gaps[self.k - 1] < TOLD_APART)
 
 

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from gramian.charts import Contributions, Importance, Loadings
 from gramian.charts.palette import colour
-from gramian.reports.contents import Grid, Picture, number
+from gramian.reports.contents import WHOLE, Grid, Picture, number
 from gramian.reports.figures.frame import (
     INK,
     LONGEST,
     MUTED,
     axis,
+    largest,
     layout,
     leading,
     line,
@@ -24,7 +26,8 @@ from gramian.reports.figures.frame import (
     with_notes,
 )
 from gramian.reports.figures.placing import arrow, names_beside
-from gramian.results import Array, percent
+from gramian.reports.sentences import say
+from gramian.results import Array, Sentence, percent
 
 #: Arrows that get a name, and bars that are drawn, at the most.
 NAMED, BARS = 18, 30
@@ -34,12 +37,9 @@ SQUARE, SLIM = 520, 270
 
 def loadings_picture(chart: Loadings) -> Picture:
     """Columns along components: arrows for few, lines over the channels of a spectrum."""
-    says = " ".join(
-        f"{short_label(label)} goes most with {leading(chart.columns, chart.values[:, at])}."
-        for at, label in enumerate(chart.labels)
-    )
+    says = largest(chart.labels, chart.columns, chart.values)
     rows = [[name, *values] for name, values in zip(chart.columns, chart.values.tolist(), strict=True)]
-    grid = Grid(chart.title, ["column", *chart.labels], rows)
+    grid = Grid(chart.title, ["column", *chart.labels], rows, shown=WHOLE)
     if chart.kind == "lines":
         data = []
         for at, label in enumerate(chart.labels):
@@ -72,11 +72,11 @@ def loadings_picture(chart: Loadings) -> Picture:
     ring = {"type": "circle", "x0": -1, "x1": 1, "y0": -1, "y1": 1, "line": {"color": MUTED, "width": 1}}
     square = {"range": [-reach, reach], "constrain": "domain"}
     x, y = axis(chart.xlabel, **square), axis(chart.ylabel, scaleanchor="x", scaleratio=1, **square)
+    says.append(say("arrows_show", what=chart.what))
     if chart.circle:
-        says += " The nearer an arrow comes to the circle, the better the two components represent the column."
-    says += f" Drawn for each column: its {chart.notes[0]}." if chart.notes else ""
+        says.append(say("circle", noun=short_label(chart.labels[0]).rpartition(" ")[0].lower()))
     if len(chart.columns) > NAMED:
-        says += f" The {NAMED} longest arrows are named where there is room."
+        says.append(say("some_named", count=NAMED))
     frame = layout(x, y, legend=chart.second > 0, shapes=[ring] if chart.circle else [], annotations=wide)
     instead = {"annotations": slim}
     return Picture(chart.title, says, data, frame, grid, SQUARE + 70, SQUARE + 90, instead, square=True)
@@ -88,16 +88,16 @@ def contributions_picture(chart: Contributions) -> Picture:
         f"{plain(name)}<br>{percent(float(share))} of the component, which holds {percent(float(cos2))} of it"
         for name, share, cos2 in zip(chart.names, chart.shares, chart.cos2, strict=True)
     ]
-    above = [chart.names[at] for at in np.flatnonzero(chart.shares > chart.expected)]
-    says = (
-        f"{len(above)} of the {chart.of} contribute more than they would if all contributed alike "
-        f"({percent(chart.expected)}, the dashed line): {listed(above)}."
-    )
+    total = len(chart.names) + chart.left_out
+    says = say("contribute_alike", total=total, of=chart.of)
+    if chart.above:
+        share, names = percent(chart.expected), listed(chart.names[: min(chart.above, 3)])
+        says = say("contributors", above=chart.above, total=total, of=chart.of, share=share, names=names)
     rows = list(zip(chart.names, chart.shares, chart.cos2, strict=True))
-    grid = Grid(chart.title, [chart.of[:-1], "contribution", "share of its own variance"], rows)
+    grid = Grid(chart.title, [chart.of[:-1], "contribution", "share of its own variance"], rows, shown=WHOLE)
     return _bars(
         chart.title,
-        with_notes(says, chart.notes),
+        with_notes([says], chart.notes),
         chart.names,
         chart.shares,
         "contribution",
@@ -114,30 +114,28 @@ def importance_picture(chart: Importance) -> Picture:
     if chart.low is not None and chart.high is not None:
         grid_columns += ["from", "to"]
         parts += [chart.low, chart.high]
-    grid = Grid(chart.title, grid_columns, list(zip(*parts, strict=True)))
+    grid = Grid(chart.title, grid_columns, list(zip(*parts, strict=True)), shown=WHOLE)
+    total, names = len(chart.values), leading(chart.columns, chart.values)
     if chart.limit is not None:
-        above = int((chart.values > chart.limit).sum())
-        says = (
-            f"{above} of {len(chart.values)} columns have a {chart.ylabel} above {number(chart.limit)}; the highest: "
-        )
-        says += f"{leading(chart.columns, chart.values)}."
+        above, limit = int((chart.values > chart.limit).sum()), number(chart.limit)
+        says = [say("above_limit", above=above, total=total, what=chart.ylabel, limit=limit, names=names)]
     else:
-        says = f"Largest: {leading(chart.columns, chart.values)}."
+        says = [say("largest_columns", names=names)]
         if chart.low is not None and chart.high is not None:
             sure = int(((chart.low > 0) | (chart.high < 0)).sum())
-            says += f" {sure} of {len(chart.values)} differ from zero by more than their intervals."
+            says.append(say("excludes_zero", sure=sure, total=total))
     says = with_notes(says, chart.notes)
     if chart.positions is None:
         order = np.argsort(-np.abs(chart.values), kind="stable")[:BARS]
-        names = tuple(chart.columns[at] for at in order)
+        drawn = tuple(chart.columns[at] for at in order)
         if len(order) < len(chart.values):
-            says += f" The {len(order)} largest are shown."
-        hover = [f"{plain(name)}: {number(float(chart.values[at]))}" for name, at in zip(names, order, strict=True)]
+            says.append(say("bars_drawn", count=len(order)))
+        hover = [f"{plain(name)}: {number(float(chart.values[at]))}" for name, at in zip(drawn, order, strict=True)]
         spread = (
             None if chart.low is None or chart.high is None else (chart.values - chart.low, chart.high - chart.values)
         )
         errors = None if spread is None else (spread[0][order], spread[1][order])
-        return _bars(chart.title, says, names, chart.values[order], chart.ylabel, grid, hover, chart.limit, errors)
+        return _bars(chart.title, says, drawn, chart.values[order], chart.ylabel, grid, hover, chart.limit, errors)
     data = [line(chart.positions, chart.values, chart.ylabel, mode="lines")]
     if chart.low is not None and chart.high is not None:
         x = np.concatenate([chart.positions, chart.positions[::-1]])
@@ -151,7 +149,7 @@ def importance_picture(chart: Importance) -> Picture:
 
 def _bars(
     title: str,
-    says: str,
+    says: Sequence[Sentence],
     names: tuple[str, ...],
     values: Array,
     what: str,

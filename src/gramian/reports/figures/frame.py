@@ -8,6 +8,8 @@ from typing import Any
 
 from gramian.charts.palette import colour
 from gramian.reports.contents import brief
+from gramian.reports.sentences import noted, say
+from gramian.results import Sentence
 
 INK, MUTED, LINE, RAISED = "var(--ink)", "var(--muted)", "var(--line)", "var(--raised)"
 CLEAR = "rgba(0,0,0,0)"
@@ -87,20 +89,27 @@ def listed(things: Iterable[Any], most: int = 3) -> str:
 
 
 def leading(names: Sequence[str], values: Any, most: int = 3) -> str:
-    """The names of the largest magnitudes, with their values.
+    """The names of the largest magnitudes, with their values; nothing that is zero.
 
-    >>> leading(["a", "b", "c"], [0.1, -0.9, 0.5], 2)
-    'b (-0.9) and c (0.5)'
+    >>> leading(["a", "b", "c"], [0.1, -0.9, 0.5], 2), leading(["a", "b"], [0.0, 2.0])
+    ('b (-0.9) and c (0.5)', 'b (2)')
     """
     order = sorted(range(len(names)), key=lambda at: -abs(values[at]))[:most]
-    return listed([f"{names[at]} ({brief(values[at])})" for at in order], most)
+    return listed([f"{names[at]} ({brief(values[at])})" for at in order if values[at] != 0], most)
 
 
-def with_notes(sentence: str, notes: Iterable[str]) -> str:
-    """A sentence, and what the chart says beside it."""
-    return " ".join(
-        [sentence, *(f"{note[0].upper()}{note[1:]}{'' if note.endswith('.') else '.'}" for note in notes if note)]
-    )
+def largest(labels: Sequence[str], names: Sequence[str], values: Any) -> list[Sentence]:
+    """What each component is made of, a sentence each."""
+    return [
+        say("largest", label=short_label(label), columns=leading(names, values[:, at]))
+        for at, label in enumerate(labels)
+        if values[:, at].any()
+    ]
+
+
+def with_notes(says: Iterable[Sentence], notes: Iterable[Sentence]) -> list[Sentence]:
+    """Sentences, and what the chart says beside them."""
+    return [*says, *(noted(note) for note in notes)]
 
 
 def short_label(label: str) -> str:

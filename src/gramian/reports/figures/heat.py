@@ -8,8 +8,8 @@ import numpy as np
 
 from gramian.charts import Heat
 from gramian.charts.palette import DIVERGING
-from gramian.reports.contents import Grid, Picture, number
-from gramian.reports.figures.frame import LONGEST, axis, layout, leading, plain, short_label
+from gramian.reports.contents import WHOLE, Grid, Picture, number
+from gramian.reports.figures.frame import LONGEST, axis, largest, layout, plain, short_label
 
 SCALE = [[at / (len(DIVERGING) - 1), shade] for at, shade in enumerate(DIVERGING)]
 #: Signs of a name that a phone has room for.
@@ -19,14 +19,12 @@ SLIM = 16
 def heat_picture(chart: Heat) -> Picture:
     """Loadings as a table of colours: a line for each column, a column for each component."""
     title = f"{chart.title} of all columns"
-    says = " ".join(
-        f"{short_label(label)}: {leading(chart.columns, chart.values[:, at])}." for at, label in enumerate(chart.labels)
-    )
+    says = largest(chart.labels, chart.columns, chart.values)
     frame, narrow = (_frame(chart, slim=slim) for slim in (False, True))
     height = int(np.clip(150 + 24 * len(chart.columns), 280, 1_400))
     drawn = layout(*frame, margin={"l": 60, "r": 20, "t": 50, "b": 70})
     instead = dict(zip(("xaxis", "yaxis"), narrow, strict=True))
-    return Picture(title, says, [_cells(chart)], drawn, _grid(chart, title), height, narrow=instead)
+    return Picture(title, says, [_cells(chart)], drawn, heat_grid(chart), height, narrow=instead)
 
 
 def _cells(chart: Heat) -> dict[str, Any]:
@@ -52,7 +50,7 @@ def _cells(chart: Heat) -> dict[str, Any]:
         "hoverinfo": "text",
         "xgap": 1,
         "ygap": 1,
-        "colorbar": {**bar, "title": {"text": chart.notes[0] if chart.notes else "", "side": "bottom"}},
+        "colorbar": {**bar, "title": {"text": chart.what, "side": "bottom"}},
     }
 
 
@@ -67,10 +65,11 @@ def _frame(chart: Heat, *, slim: bool) -> tuple[dict[str, Any], dict[str, Any]]:
     return x, axis("", autorange="reversed", tickvals=np.arange(len(names)), ticktext=names, **shown)
 
 
-def _grid(chart: Heat, title: str) -> Grid:
+def heat_grid(chart: Heat) -> Grid:
+    """The same as numbers."""
     common = [] if chart.communalities is None else ["communality"]
     rows = [
         [name, *row, *([] if chart.communalities is None else [float(chart.communalities[at])])]
         for at, (name, row) in enumerate(zip(chart.columns, chart.values.tolist(), strict=True))
     ]
-    return Grid(title, ["column", *chart.labels, *common], rows, shown=40)
+    return Grid(f"{chart.title} of all columns", ["column", *chart.labels, *common], rows, shown=WHOLE)

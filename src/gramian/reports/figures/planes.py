@@ -9,11 +9,12 @@ import numpy as np
 from gramian.charts import Contours, Reconstructions, Regions
 from gramian.charts.palette import DIVERGING, colour, rgb
 from gramian.charts.palette import INK as DARK
-from gramian.reports.contents import Grid, Picture, number
+from gramian.reports.contents import Grid, Picture, counted, number
 from gramian.reports.figures.frame import INK, axis, layout, line, with_notes
 from gramian.reports.figures.points import point_traces
 from gramian.reports.figures.raster import png
-from gramian.results import percent
+from gramian.reports.sentences import say
+from gramian.results import Sentence, percent
 
 SCALE = [[at / (len(DIVERGING) - 1), shade] for at, shade in enumerate(DIVERGING)]
 
@@ -38,9 +39,14 @@ def contours_pictures(chart: Contours) -> list[Picture]:
         }
         points, more = point_traces(chart.points)
         high = np.unravel_index(values.argmax(), values.shape)
-        says = (
-            f"Rows on one contour have the same score on {label}. It is highest, {number(float(values.max()))}, near "
-            f"{chart.xlabel} = {number(float(chart.x[high[1]]))}, {chart.ylabel} = {number(float(chart.y[high[0]]))}."
+        says = say(
+            "contour",
+            label=label,
+            value=number(float(values.max())),
+            xlabel=chart.xlabel,
+            x=number(float(chart.x[high[1]])),
+            ylabel=chart.ylabel,
+            y=number(float(chart.y[high[0]])),
         )
         step = max(1, len(chart.x) // 12)
         rows = [
@@ -55,7 +61,7 @@ def contours_pictures(chart: Contours) -> list[Picture]:
             trace["showlegend"] = False
         frame = layout(axis(chart.xlabel), axis(chart.ylabel), **more)
         title = f"{label[:1].upper()}{label[1:]} over the plane"
-        pictures.append(Picture(title, with_notes(says, chart.notes), [surface, *points], frame, grid))
+        pictures.append(Picture(title, with_notes([says], chart.notes), [surface, *points], frame, grid))
     return pictures
 
 
@@ -88,8 +94,8 @@ def regions_picture(chart: Regions) -> Picture:
         border = {"type": "contour", "x": chart.x, "y": chart.y, "z": chart.decision, "contours": levels}
         data.append({**border, "line": {"color": INK, "width": 1.2}, "hoverinfo": "skip", "showlegend": False})
     data += points
-    says = "Each point of the plane has the colour of the class it gets: "
-    says += ", ".join(f"{name} {percent(share)}" for name, share in zip(chart.classes, shares, strict=True)) + "."
+    held = ", ".join(f"{name} {percent(share)}" for name, share in zip(chart.classes, shares, strict=True))
+    says = [say("regions", shares=held)]
     if chart.support is not None:
         ring = {"color": "rgba(0,0,0,0)", "size": 12, "line": {"color": INK, "width": 1.2}}
         data.append(
@@ -102,7 +108,7 @@ def regions_picture(chart: Regions) -> Picture:
                 hoverinfo="skip",
             )
         )
-        says += f" The {len(chart.support):,} ringed rows are support vectors, which decide."
+        says.append(say("support", count=len(chart.support)))
     rows = [
         [
             name,
@@ -119,11 +125,11 @@ def regions_picture(chart: Regions) -> Picture:
 
 def rebuilt_picture(chart: Reconstructions) -> Picture:
     """Rows, and what growing numbers of components rebuild of them, as lines or as small images."""
-    says = "; ".join(
-        f"{k} component{'' if k == 1 else 's'}: {number(float(error))}"
+    errors = ", ".join(
+        f"{number(float(error))} with {counted(k, 'component')}"
         for k, error in zip(chart.counts, chart.errors, strict=True)
     )
-    says = f"Root mean squared difference from the rows, by number of components: {says}."
+    says = [say("rebuilt", errors=errors)]
     grid = Grid(
         chart.title, ["components", "root mean squared difference"], list(zip(chart.counts, chart.errors, strict=True))
     )
@@ -175,9 +181,9 @@ def rebuilt_picture(chart: Reconstructions) -> Picture:
     )
 
 
-def _as_lines(chart: Reconstructions, says: str, grid: Grid) -> Picture:
-    data = []
-    for at, row in enumerate(chart.rows[:3]):
+def _as_lines(chart: Reconstructions, says: list[Sentence], grid: Grid) -> Picture:
+    data, drawn = [], chart.rows[:3]
+    for at, row in enumerate(drawn):
         name = f"row {int(row) + 1}"
         data.append(line(chart.positions, chart.originals[at], name, at, mode="lines"))
         dashed = {"color": colour(at), "width": 2, "dash": "dot"}
@@ -192,4 +198,5 @@ def _as_lines(chart: Reconstructions, says: str, grid: Grid) -> Picture:
             )
         )
     frame = layout(axis(chart.xlabel), axis("value"), legend=True)
-    return Picture(chart.title, f"{says} Three rows are drawn, dotted as they are rebuilt.", data, frame, grid)
+    rows, count = counted(len(drawn), "row", "are"), counted(chart.counts[-1], "component")
+    return Picture(chart.title, [*says, say("rebuilt_lines", rows=rows, count=count)], data, frame, grid)

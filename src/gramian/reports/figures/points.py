@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from gramian.charts import Biplot, Colouring, Outliers, Paired, Points, Predicted, Scores
+from gramian.charts.groups import extremes
 from gramian.charts.palette import SEQUENTIAL, colour
 from gramian.charts.points import blend
-from gramian.reports.contents import Grid, Picture, brief, number, tidy_bias
+from gramian.reports.contents import Grid, Picture, brief, counted, number, tidy_bias
 from gramian.reports.figures.frame import (
     INK,
     MUTED,
@@ -20,23 +21,32 @@ from gramian.reports.figures.frame import (
     listed,
     plain,
     rule,
+    short_label,
     with_notes,
 )
 from gramian.reports.figures.placing import arrow, names_beside
 from gramian.reports.figures.raster import image
+from gramian.reports.sentences import say
+from gramian.results import Sentence, percent
 
+#: Level of tests of group means.
+LEVEL = 0.05
 SCALE = [[at / (len(SEQUENTIAL) - 1), shade] for at, shade in enumerate(SEQUENTIAL)]
 
 
-def scores_picture(chart: Scores, title: str = "") -> Picture:
-    """Rows as points of two components, and columns as arrows if it is a biplot."""
+def scores_picture(chart: Scores, title: str = "", *, compare: bool = True) -> Picture:
+    """Rows as points of two components, and columns as arrows if it is a biplot.
+
+    ``compare`` says whether means of groups may be compared: not if the axes were fitted to the groups.
+    """
     data, more = point_traces(chart.points, chart.names)
     for ellipse in chart.ellipses:
         shade = colour(ellipse.group or 0)
         data.append(_outline(ellipse.outline, shade))
     notes: list[dict[str, Any]] = []
     narrow: dict[str, Any] = {}
-    says = _said_of_points(chart)
+    says = [say("points", n=counted(chart.points.total, "row"), xlabel=chart.xlabel, ylabel=chart.ylabel)]
+    says += _said_of_groups(chart) if compare else []
     even = _even(chart)
     if isinstance(chart, Biplot):
         notes = [arrow(end, INK) for end in chart.arrows]
@@ -44,10 +54,10 @@ def scores_picture(chart: Scores, title: str = "") -> Picture:
         slim = names_beside(chart.columns, chart.arrows, 290 / (1.1 * span), size=10)
         narrow = {"annotations": [*notes, *slim]}
         notes += names_beside(chart.columns, chart.arrows, 800 / (1.1 * span))
-        says += f" Arrows are columns; the longest are {listed(chart.columns)}."
+        says.append(say("arrows", names=listed(chart.columns)))
     if chart.ellipses:
-        whose = "a group" if chart.colouring.groups else "the source"
-        says += f" Ellipses hold {100 * chart.ellipses[0].level:.0f} % of the rows of {whose}, if they are normal."
+        code = "ellipses" if chart.colouring.groups else "ellipse"
+        says.append(say(code, level=percent(chart.ellipses[0].level)))
     x, y = axis(chart.xlabel), axis(chart.ylabel, **({"scaleanchor": "x", "scaleratio": 1} if even else {}))
     frame = layout(x, y, legend=_legend(chart.colouring), annotations=notes, **more)
     title = title or chart.title
@@ -64,10 +74,12 @@ def _even(chart: Scores) -> bool:
     return bool(spread.max() <= 4 * spread.min())
 
 
-def paired_picture(chart: Paired) -> Picture:
-    """Scores of one view against those of the other."""
+def paired_picture(chart: Paired, canonical: float | None = None) -> Picture:
+    """Scores of one view against those of the other; ``canonical`` is the correlation of the fit, with its ridge."""
     data, more = point_traces(chart.points, chart.names)
-    says = f"Each point is a row; the scores of the two views correlate {brief(chart.correlation)}."
+    says = [say("paired", value=brief(chart.correlation))]
+    if canonical is not None and brief(canonical) != brief(chart.correlation):
+        says.append(say("paired_ridge", value=brief(canonical)))
     frame = layout(axis(chart.xlabel), axis(chart.ylabel), legend=_legend(chart.points.colouring), **more)
     return Picture(
         chart.title,
@@ -86,10 +98,7 @@ def predicted_picture(chart: Predicted, title: str = "") -> Picture:
     ends = np.array([[chart.low, chart.low], [chart.high, chart.high]])
     data.insert(0, _outline(ends, MUTED, dash="dash"))
     found = chart.merit
-    says = (
-        f"On the dashed line the prediction is right. Root mean squared error {brief(found.rmse)}, bias "
-        f"{brief(tidy_bias(found))}, R2 {brief(found.r2)}."
-    )
+    says = [say("predicted", rmse=brief(found.rmse), bias=brief(tidy_bias(found)), r2=number(found.r2))]
     x = axis(chart.xlabel, range=[chart.low, chart.high])
     y = axis(chart.ylabel, range=[chart.low, chart.high])
     frame = layout(x, y, legend=_legend(chart.points.colouring), **more)
@@ -107,14 +116,14 @@ def outliers_picture(chart: Outliers) -> Picture:
     far = [row for row in chart.beyond[:8].tolist() if row in named]
     notes = [_label(_row_name(chart.names, row), chart.points.at[named[row]]) for row in far]
     some = [_row_name(chart.names, row) for row in chart.beyond.tolist()]
-    far_off = f"; farthest: {listed(some)}" if some else ""
-    says = (
-        f"{len(some):,} of {chart.points.total:,} rows {'is' if len(some) == 1 else 'are'} beyond a dashed limit, "
-        f"which {100 * chart.alpha:.0f} % of rows of the same source pass{far_off}."
-    )
+    says = []
+    if shapes:
+        count = f"{len(some):,} of {counted(chart.points.total, 'row')} {'is' if len(some) == 1 else 'are'}"
+        code, alpha = "beyond" if some else "none_beyond", percent(chart.alpha)
+        says = [say(code, count=count, alpha=alpha, names=listed(some))]
     x, y = axis(chart.xlabel, rangemode="tozero"), axis(chart.ylabel, rangemode="tozero")
     frame = layout(x, y, legend=_legend(chart.points.colouring), shapes=shapes, annotations=notes, **more)
-    title = "Rows that do not belong"
+    title = "Distances of rows from the model"
     return Picture(title, with_notes(says, chart.notes), data, frame, _grid(chart, chart.points, title))
 
 
@@ -204,17 +213,32 @@ def _label(name: str, at: Any) -> dict[str, Any]:
     return {"x": at[0], "y": at[1], "text": plain(name, 24), **shown}
 
 
-def _said_of_points(chart: Scores) -> str:
-    points, colours = chart.points, chart.colouring
-    said = f"{points.total:,} rows; the axes are {chart.xlabel} and {chart.ylabel}."
+def _said_of_groups(chart: Scores) -> list[Sentence]:
+    """Along which axes the means of groups differ, by tests at a level of 5 % that is shared by the axes."""
+    points, colours = chart.points, chart.points.colouring
     if not colours.groups or colours.codes is None or points.density is not None:
-        return said
-    present = [at for at in range(len(colours.groups)) if (colours.codes == at).any()]
-    if len(present) < 2:
-        return said
-    middles = np.array([np.median(points.at[colours.codes == at, 0]) for at in present])
-    low, high = (colours.groups[present[int(at)]] for at in (middles.argmin(), middles.argmax()))
-    return f"{said} Along the first axis the groups run from {low} to {high}."
+        return []
+    labels = (chart.xlabel, chart.ylabel)
+    found = [extremes(points.at[:, at], colours.codes, len(colours.groups)) for at in range(len(labels))]
+    tested = [(short_label(label).lower(), one) for label, one in zip(labels, found, strict=True) if one is not None]
+    says = [
+        say(
+            "groups_differ",
+            axis=axis_name,
+            low=colours.groups[one.low],
+            high=colours.groups[one.high],
+            p=_p_value(len(labels) * one.p),
+            groups=one.groups,
+            axes=len(labels),
+        )
+        for axis_name, one in tested
+        if len(labels) * one.p <= LEVEL
+    ]
+    return says or ([say("groups_alike")] if tested else [])
+
+
+def _p_value(p: float) -> str:
+    return "< 0.001" if p < 0.001 else f"= {p:.2g}"
 
 
 def _grid(chart: Any, points: Points, title: str) -> Grid:

@@ -8,9 +8,10 @@ import numpy as np
 
 from gramian.charts import Correlations, CVCurve, Likelihood, Residuals, Scree
 from gramian.charts.palette import colour
-from gramian.reports.contents import Grid, Picture, brief, number
+from gramian.reports.contents import Grid, Picture, at_most, brief, counted, number
 from gramian.reports.figures.frame import INK, MUTED, axis, layout, line, plain, rule, with_notes
-from gramian.results import Array, percent
+from gramian.reports.sentences import say
+from gramian.results import Array, Sentence, percent
 
 BAND = "rgba(127,127,127,0.25)"
 
@@ -58,21 +59,25 @@ def scree_picture(chart: Scree) -> Picture:
     )
 
 
-def _scree_says(chart: Scree) -> str:
-    noun, total = chart.xlabel, chart.cumulative
-    words = [f"The first {noun} has {number(float(chart.values[0]))}"]
-    if total is not None:
-        words = [f"The first {noun} holds {percent(float(total[0]))} of the variance"]
-        if chart.kept > 1:
-            words.append(f"the {chart.kept} kept hold {percent(float(total[chart.kept - 1]))}")
-    said = ", ".join(words) + "."
-    if chart.recommended is None:
-        return said
-    stands = f"{chart.recommended} {noun}{'' if chart.recommended == 1 else 's'}" if chart.recommended else f"no {noun}"
-    said += f" By {chart.decided_by}, {stands} stand{'' if chart.recommended > 1 else 's'} out."
-    plain_band = [line.k for line in chart.suggestions if line.criterion == "parallel analysis"]
-    if chart.high is not None and plain_band and plain_band[0] != chart.recommended:
-        said += f" Plain parallel analysis, the grey band, would keep {plain_band[0]}."
+def _scree_says(chart: Scree) -> list[Sentence]:
+    noun, kept = chart.xlabel, chart.kept
+    if chart.cumulative is None:
+        said = [say("first_value", noun=noun, what=chart.ylabel, value=number(float(chart.values[0])))]
+    else:
+        first, total = (percent(float(chart.cumulative[at])) for at in (0, max(kept, 1) - 1))
+        if chart.ylabel.startswith("eigenvalue"):  # of the correlation matrix: factors explain less
+            said = [say("eigenvalues" if kept > 1 else "eigenvalue", first=first, kept=kept, total=total)]
+        else:
+            said = [say("held", noun=noun, first=first)]
+            said += [say("held_together", kept=kept, total=total)] if kept > 1 else []
+    count, by = chart.recommended, chart.decided_by
+    if count is not None:
+        nouns = counted(count, noun, "stand").partition(" ")[2]
+        out = say("stand_out", criterion=by, count=count, nouns=nouns)
+        said.append(out if count else say("none_stands_out", criterion=by, noun=noun))
+        plain_band = [line.k for line in chart.suggestions if line.criterion == "parallel analysis"]
+        if chart.high is not None and plain_band and plain_band[0] != count:
+            said.append(say("plain_parallel", count=plain_band[0]))
     return said
 
 
@@ -99,10 +104,11 @@ def cv_picture(chart: CVCurve) -> Picture:
         [k, *chart.errors[at], *([] if chart.standard_errors is None else chart.standard_errors[at])]
         for at, k in enumerate(chart.x)
     ]
-    least = "" if several else f", {brief(chart.errors[chart.best, 0])},"
-    says = f"The error of rows left out is least{least} {_at(chart.xlabel, best)}."
+    code, error = "least_errors" if several else "least_error", brief(chart.errors[chart.best, 0])
+    says = [say(code, error=error, where=_at(chart.xlabel, best))]
     if chart.recommended != chart.best:
-        says += f" {number(x)} components are the fewest within one standard error of it."
+        fewest = counted(int(x), "component", "are")
+        says.append(say("one_standard_error", count=f"{fewest} the fewest"))
     return Picture(
         chart.title,
         with_notes(says, chart.notes),
@@ -113,7 +119,7 @@ def cv_picture(chart: CVCurve) -> Picture:
 
 
 def _at(what: str, x: Any) -> str:
-    return f"with {number(x)} components" if what == "components" else f"at {what} {number(x)}"
+    return f"with {counted(int(x), 'component')}" if what == "components" else f"at {what} {number(x)}"
 
 
 def correlations_picture(chart: Correlations) -> Picture:
@@ -133,11 +139,13 @@ def correlations_picture(chart: Correlations) -> Picture:
         for n, v in (("random, median", chart.middle), ("random, 95 %", chart.high), ("p", chart.p_values))
         if v is not None
     ]
-    says = f"The first pair correlates {brief(chart.values[0])}."
+    first = brief(chart.values[0])
+    says = [say("first_pair", value=first)]
+    if chart.plain is not None and brief(chart.plain[0]) != first:
+        says = [say("first_pair_ridge", value=first, plain=brief(chart.plain[0]))]
     if chart.high is not None:
         above = int((chart.values > chart.high).sum())
-        whose = f"{above} of {len(x)}" if above < len(x) else "it" if above == 1 else f"all {above}"
-        says += f" Above what rows paired at random reach in 95 %: {whose}."
+        says.append(say("above_chance" if above else "none_above_chance", count=above, total=len(x)))
     return Picture(
         chart.title,
         with_notes(says, chart.notes),
@@ -159,10 +167,8 @@ def residuals_picture(chart: Residuals) -> Picture:
         line(chart.numbers, np.maximum(chart.angles, floor), "angle to the true direction, at most", 1),
     ]
     worst = float(chart.angles.max(initial=0.0))
-    says = (
-        f"No residual is above {brief(chart.residuals.max(initial=0.0))}; no direction is off by more than "
-        f"{brief(worst)} (the sine of the angle)."
-    )
+    residual = float(chart.residuals.max(initial=0.0))
+    says = [say("residuals", worst=at_most(residual), angle=at_most(worst))]
     rows = list(zip(chart.numbers, chart.residuals, chart.gaps, chart.angles, strict=True))
     return Picture(
         "How exact the computation is",
@@ -180,16 +186,21 @@ def residuals_picture(chart: Residuals) -> Picture:
 
 def likelihood_picture(chart: Likelihood) -> Picture:
     """The likelihood at each step."""
-    says = (
-        f"The log-likelihood rose from {number(float(chart.values[0]))} to {number(float(chart.values[-1]))} in "
-        f"{len(chart.steps):,} steps and never fell."
-    )
+    first, last, steps = *(f"{float(chart.values[at]):,.2f}" for at in (0, -1)), len(chart.steps)
+    says = [say("likelihood_rose", first=first, last=last, steps=steps)]
+    rise = float(chart.values[-1] - chart.values[0])
+    if first == last or rise < 0:
+        says = [say("likelihood_flat", last=last, steps=steps, rise=brief(max(rise, 0.0)))]
     return Picture(
         chart.title,
         says,
         [line(chart.steps, chart.values, mode="lines")],
         layout(axis(chart.xlabel), axis(chart.ylabel)),
-        Grid(chart.title, [chart.xlabel, chart.ylabel], list(zip(chart.steps, chart.values, strict=True))),
+        Grid(
+            chart.title,
+            [chart.xlabel, chart.ylabel],
+            [[step, f"{value:,.4f}"] for step, value in zip(chart.steps, chart.values, strict=True)],
+        ),
         height=320,
     )
 

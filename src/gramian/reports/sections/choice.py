@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from gramian import charts
-from gramian.reports.contents import Grid, Section
+from gramian.reports.contents import WHOLE, Grid, Section
 from gramian.reports.figures.spectra import correlations_picture, cv_picture, scree_picture
 from gramian.reports.sections.asking import asked
+from gramian.reports.sentences import full, say
 from gramian.reports.subject import Subject
 
 
@@ -19,13 +20,16 @@ def choice(subject: Subject) -> Section | None:
     if said is not None:
         kept = subject.facts.get("n_components")
         least, most = said.spread
-        agree = "All criteria agree." if least == most else f"Criteria say {least} to {most}."
-        says.append(
-            f"The model keeps {kept}. The criterion that decides for this method, {said.decided_by}, says "
-            f"{said.recommended}. {agree} They do not know what the {subject.noun}s are for: that decides too."
-        )
+        code = "as_recommended" if kept == said.recommended else "not_as_recommended"
+        nouns = f"{subject.noun}{'' if kept == 1 else 's'}"
+        says.append(say(code, kept=kept, nouns=nouns, criterion=said.decided_by, recommended=said.recommended))
+        if least < most:
+            says.append(say("criteria_differ", least=least, most=most))
+        elif len(said.table) > 1:
+            says.append(say("criteria_agree", count=len(said.table)))
+        says.append(say("purpose", noun=subject.noun))
         if said.note:
-            says.append(f"{said.note[:1].upper()}{said.note[1:]}{'' if said.note.endswith('.') else '.'}")
+            says.append(say("criteria_note", note=full(said.note)))
         rows = [
             [
                 line.criterion + (" (decides)" if line.criterion == said.decided_by else ""),
@@ -35,9 +39,10 @@ def choice(subject: Subject) -> Section | None:
             ]
             for line in said.table
         ]
-        parts.append(Grid("What every criterion says", ["criterion", "says", "reference", "detail"], rows, shown=30))
+        columns = ["criterion", "says", "reference", "detail"]
+        parts.append(Grid("What every criterion says", columns, rows, shown=WHOLE))
     if subject.name == "KernelRidge":
-        says = [f"The model has a ridge of {subject.facts['ridge']:.3g}: the larger, the smoother its predictions."]
+        says = [say("ridge", ridge=subject.facts["ridge"])]
         return Section("How large a ridge", says, parts) if parts else None
     return Section(f"How many {subject.noun}s", says, parts) if parts else None
 

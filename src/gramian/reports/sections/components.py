@@ -5,18 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 from gramian import charts
-from gramian.reports.contents import Grid, Section
+from gramian.reports.contents import WHOLE, Grid, Section
 from gramian.reports.figures.columns import (
     contributions_picture,
     importance_picture,
     loadings_picture,
 )
-from gramian.reports.figures.heat import heat_picture
+from gramian.reports.figures.heat import heat_grid, heat_picture
 from gramian.reports.figures.planes import contours_pictures
 from gramian.reports.sections.asking import asked
+from gramian.reports.sentences import say
 from gramian.reports.subject import MANY, Subject
 from gramian.results import percent
 from gramian.selection import ColumnImportance
+from gramian.selection.trust_recovery import ALIKE
 
 #: Columns from which on a heat map is too long to read.
 MOST_ROWS = 60
@@ -35,12 +37,14 @@ def _loadings(subject: Subject) -> list[Any]:
         lines = asked(charts.loadings, subject.model, kind="lines", components=(0,), names=names)
     if lines is None:
         return []
-    found = [loadings_picture(lines)]
+    found: list[Any] = [loadings_picture(lines)]
     shown = subject.name != "FactorAnalysis" and subject.facts.get("n_components") == len(lines.labels)
     many = len(lines.columns) > MOST_ROWS or lines.kind == "lines"
-    heat = None if many or shown else asked(charts.heat, subject.model, names=names)
+    factors = subject.name == "FactorAnalysis"
+    heat = None if (many and not factors) or shown else asked(charts.heat, subject.model, names=names)
     if heat is not None:
-        found = [heat_picture(heat), *found] if subject.name == "FactorAnalysis" else [*found, heat_picture(heat)]
+        part = heat_grid(heat) if many else heat_picture(heat)
+        found = [part, *found] if factors else [*found, part]
     if lines.kind == "arrows":
         shares = asked(charts.contributions, subject.model, names=subject.columns)
         found += [] if shares is None else [contributions_picture(shares)]
@@ -74,10 +78,18 @@ def _tables(subject: Subject) -> list[Any]:
     if known is None:
         return []
     v, level = known.values, percent(known.level)
-    rows = [[k + 1, *map(float, row)] for k, row in enumerate(zip(v.estimate, v.low, v.high, strict=True))]
+    columns, parts = [known.what, "from", "to"], [v.estimate, v.low, v.high]
+    if known.recovery is None:
+        note = [say("limits_by_rows", level=level)]
+    else:
+        note = [say("limits_by_draws", level=level, draws=known.draws, noun=subject.noun, alike=ALIKE)]
+        columns += ["recovered in draws", "median cosine"]
+        parts += [known.recovery.shares, known.recovery.cosines]
+    if ((v.estimate < v.low) | (v.estimate > v.high)).any():
+        note.append(say("bias_corrected"))
+    rows = [[k + 1, *map(float, row)] for k, row in enumerate(zip(*parts, strict=True))]
     title = f"{known.what.capitalize()} of each {subject.noun}, with limits"
-    note = f"Limits hold {level} of what other rows of the same source would give."
-    found: list[Any] = [Grid(title, [subject.noun, known.what, "from", "to"], rows, note)]
+    found: list[Any] = [Grid(title, [subject.noun, *columns], rows, note)]
     if known.importance is not None:
         found.append(_depends(known.importance, subject.columns))
     return found
@@ -88,5 +100,4 @@ def _depends(importance: ColumnImportance, names: tuple[str, ...]) -> Grid:
     columns = ["column", *(f"component {k + 1}" for k in range(importance.shares.shape[1]))]
     order = sorted(range(len(importance.shares)), key=lambda at: -float(importance.shares[at].max()))
     rows = [[names[at], *importance.shares[at].tolist()] for at in order]
-    note = "Share of each column in how the score changes from row to row, the largest first."
-    return Grid("Columns that components depend on", columns, rows, note)
+    return Grid("Columns that components depend on", columns, rows, [say("depends_on")], shown=WHOLE)

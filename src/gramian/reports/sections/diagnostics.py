@@ -5,20 +5,24 @@ from __future__ import annotations
 from typing import Any
 
 from gramian import charts
-from gramian.reports.contents import Facts, Grid, Section, number
+from gramian.adequacy import LIMITS, grade
+from gramian.reports.contents import WHOLE, Facts, Grid, Section, number
 from gramian.reports.figures.points import outliers_picture
 from gramian.reports.figures.spectra import likelihood_picture, residuals_picture
 from gramian.reports.sections.asking import asked
+from gramian.reports.sentences import say
 from gramian.reports.subject import MANY, Subject
+from gramian.results import percent
 
+#: Lines of the table, and what stands behind those that have no limits.
 INDICES = {
     "chi_square": "chi-square",
     "df": "degrees of freedom",
     "p": "p",
-    "rmsea": "RMSEA (0 is best; up to 0.06 is good)",
-    "cfi": "CFI (1 is best; from 0.95 is good)",
-    "tli": "TLI (1 is best; from 0.95 is good)",
-    "srmr": "SRMR (0 is best; up to 0.08 is good)",
+    "rmsea": "RMSEA",
+    "cfi": "CFI",
+    "tli": "TLI",
+    "srmr": "SRMR",
     "bic": "BIC (to compare models: the lower the better)",
 }
 
@@ -45,8 +49,8 @@ def _outliers(subject: Subject) -> list[Any]:
     ]
     if rows:
         limits = [("T2", chart.t2_limit), ("Q", chart.q_limit)]
-        note = "Limits: " + ", ".join(f"{name} {number(limit)}" for name, limit in limits if limit is not None) + "."
-        found.append(Grid("Rows beyond a limit", ["row", "T2", "Q"], rows, note, shown=10))
+        known = ", ".join(f"{name} {number(limit)}" for name, limit in limits if limit is not None)
+        found.append(Grid("Rows beyond a limit", ["row", "T2", "Q"], rows, [say("limits", limits=known)], shown=10))
     return found
 
 
@@ -54,7 +58,7 @@ def _indices(subject: Subject) -> list[Any]:
     known = subject.facts.get("fit_indices")
     if not known:
         return []
-    lines = [(word, number(known[name])) for name, word in INDICES.items() if known.get(name) is not None]
+    lines = [(word, _index(name, known[name])) for name, word in INDICES.items() if known.get(name) is not None]
     adequacy = getattr(subject.estimator, "kmo_", None)
     found: list[Any] = [Facts("How well the factors fit", lines)] if lines else []
     if adequacy is not None:
@@ -62,9 +66,22 @@ def _indices(subject: Subject) -> list[Any]:
             [name, float(own), float(u)]
             for name, own, u in zip(subject.columns, adequacy.columns, subject.estimator.uniquenesses_, strict=True)
         ]
-        note = "KMO: how much a column shares with the others (1 is most). Uniqueness: what the factors leave of it."
-        found.append(Grid("Columns of the factor model", ["column", "KMO", "uniqueness"], rows, note))
+        columns = ["column", "KMO", "uniqueness"]
+        found.append(Grid("Columns of the factor model", columns, rows, [say("kmo")], shown=WHOLE))
     return found
+
+
+def _index(name: str, value: float) -> str:
+    """An index, and how good it is by the limits that the checks use.
+
+    >>> _index("cfi", 0.9268), _index("df", 185)
+    ('0.927, fair (good from 0.95, fair from 0.9; 1 is best)', '185')
+    """
+    if name not in LIMITS:
+        return number(value)
+    (good, fair), word = LIMITS[name], grade(name, value)
+    from_on, best = ("up to", 0) if good < fair else ("from", 1)
+    return f"{value:.3f}, {word} (good {from_on} {good:g}, fair {from_on} {fair:g}; {best} is best)"
 
 
 def _distortion(subject: Subject) -> list[Any]:
@@ -76,6 +93,6 @@ def _distortion(subject: Subject) -> list[Any]:
         ("smallest", number(known.min)),
         ("largest", number(known.max)),
         ("mean", number(known.mean)),
-        ("within the bound", f"{100 * known.share_within:.3g} %"),
+        ("within the bound", percent(known.share_within)),
     ]
     return [Facts("Squared distances after the projection, as multiples of those before", lines)]

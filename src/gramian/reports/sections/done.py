@@ -7,6 +7,7 @@ from typing import Any
 
 from gramian.reports.contents import Code, Facts, Section
 from gramian.reports.program import construction, program
+from gramian.reports.sentences import say
 from gramian.reports.subject import Subject
 from gramian.reports.words import method_in_words
 
@@ -19,16 +20,13 @@ def done(subject: Subject) -> Section:
         lines.append(("first", "columns were centred and divided by their standard deviations"))
     lines += [("fitted", rounded(", ".join(summary.title[1:]))), *summary.lines, ("call", construction(subject.model))]
     parts: list[Any] = [Facts("Summary", _named_lines(lines))]
-    return Section("What was done", [method_in_words(subject.estimator)], parts)
+    return Section("What was done", method_in_words(subject.estimator), parts)
 
 
 def code(subject: Subject) -> Section:
     """The program."""
     text = program(subject.model, source=subject.code, with_y=_takes_y(subject))
-    says = (
-        "This program fits the same model and writes this report. Everything that is drawn at random has a fixed seed."
-    )
-    return Section("Code", [says], [Code("Python", text)])
+    return Section("Code", [say("program")], [Code("Python", text)])
 
 
 def rounded(text: str) -> str:

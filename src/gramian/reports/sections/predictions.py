@@ -9,11 +9,12 @@ from sklearn.metrics import confusion_matrix
 
 from gramian import charts
 from gramian.estimators.merit import merit
-from gramian.reports.contents import KEPT, Grid, Section, brief, tidy_bias
+from gramian.reports.contents import KEPT, Grid, Section, brief, counted, tidy_bias
 from gramian.reports.figures.points import predicted_picture
 from gramian.reports.sections.asking import asked
+from gramian.reports.sentences import say
 from gramian.reports.subject import MANY, Subject
-from gramian.results import Array, percent
+from gramian.results import Array, Sentence, percent
 
 #: Targets that are drawn, and classes that are told apart in a table.
 DRAWN, MOST_CLASSES = 3, 30
@@ -47,31 +48,39 @@ def _numbers(subject: Subject) -> Section:
         for name, each in zip(names, found, strict=True)
     ]
     words = ["target", "rows", "RMSE", "bias", "SEP", "R2", "RPD", "slope", "intercept"]
-    note = "RMSE: typical error, in the unit of the target. SEP: the same without the bias. RPD: spread over SEP."
-    parts.append(Grid("Figures of merit", words, rows, note))
-    best = found[0]
-    says = f"{names[0]}: R2 {brief(best.r2)} on {'the rows of the fit' if subject.of_the_fit else 'these rows'}."
-    if subject.of_the_fit:
-        says += " The fit has seen these rows, so errors of new rows are larger; rows left out are the fairer test."
-    return Section("Predictions", [says], [*parts, _table(subject, guesses, [f"predicted {name}" for name in names])])
+    parts.append(Grid("Figures of merit", words, rows, [say("merit")]))
+    code = "merit_of_fit" if subject.of_the_fit else "merit_of_new"
+    says = [
+        say(code, name=name, r2=brief(each.r2))
+        for name, each in list(zip(names, found, strict=True))[:DRAWN]
+        if np.isfinite(each.r2)
+    ]
+    says += _caution(subject, bool(subject.left_out))
+    return Section("Predictions", says, [*parts, _table(subject, guesses, [f"predicted {name}" for name in names])])
 
 
 def _classes(subject: Subject) -> Section:
     truth, guesses = (np.asarray(part).astype(str).ravel() for part in (subject.y, subject.predictions))
     wrong = np.flatnonzero(truth != guesses)
     whose = "rows of the fit" if subject.of_the_fit else "new rows"
-    says = f"{percent(1 - len(wrong) / len(truth))} of {len(truth):,} {whose} are predicted right."
+    code = "right_of_fit" if subject.of_the_fit else "right_of_new"
+    says = [say(code, right=percent(1 - len(wrong) / len(truth)), n=len(truth))]
+    says += _caution(subject, subject.classes_left_out is not None)
     parts: list[Any] = []
     if subject.classes_left_out is not None:
         parts += _confusion(truth, subject.classes_left_out.astype(str).ravel(), "Rows left out, in five folds")
-        says += " The model has seen these rows: rows left out are the fairer test."
-    elif subject.of_the_fit:
-        says += " The model has seen these rows: expect less of new ones, and judge it on rows left out."
     parts += _confusion(truth, guesses, f"{whose[:1].upper()}{whose[1:]}")
     if len(wrong):
         rows = [[subject.row_names[at], truth[at], guesses[at]] for at in wrong[:KEPT]]
         parts.append(Grid("Rows predicted wrong", ["row", "true", "predicted"], rows, total=len(wrong)))
-    return Section("Predictions", [says], parts)
+    return Section("Predictions", says, parts)
+
+
+def _caution(subject: Subject, left_out: bool) -> list[Sentence]:
+    """What to think of predictions of rows of the fit."""
+    if not subject.of_the_fit:
+        return []
+    return [say("optimistic"), *([say("judge_by_left_out")] if left_out else [])]
 
 
 def _confusion(truth: Array, guesses: Array, title: str) -> list[Grid]:
@@ -84,14 +93,14 @@ def _confusion(truth: Array, guesses: Array, title: str) -> list[Grid]:
         [name, *row, percent(row[at] / max(sum(row), 1))]
         for at, (name, row) in enumerate(zip(names, counts, strict=True))
     ]
-    note = "A line for each true class, a column for what was predicted."
-    return [Grid(title, ["class", *names, "right"], rows, note, shown=MOST_CLASSES)]
+    return [Grid(title, ["class", *names, "right"], rows, [say("confusion")], shown=MOST_CLASSES)]
 
 
 def _clusters(subject: Subject) -> Section:
     sizes = np.asarray(subject.facts["sizes"])
     rows = [[at, int(size), percent(float(size / sizes.sum()))] for at, size in enumerate(sizes)]
-    says = f"{len(sizes)} clusters of {int(sizes.min()):,} to {int(sizes.max()):,} rows."
+    least, most, count = int(sizes.min()), int(sizes.max()), counted(len(sizes), "cluster")
+    says = say("clusters_alike" if least == most else "clusters", count=count, least=least, most=most)
     parts = [Grid("Sizes of the clusters", ["cluster", "rows", "share"], rows)]
     if subject.predictions is not None:
         places = subject.predictions.reshape(-1, 1)

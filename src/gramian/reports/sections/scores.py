@@ -13,6 +13,7 @@ from gramian.reports.contents import KEPT, Grid, Section
 from gramian.reports.figures.planes import rebuilt_picture, regions_picture
 from gramian.reports.figures.points import paired_picture, scores_picture
 from gramian.reports.sections.asking import asked
+from gramian.reports.sentences import say
 from gramian.reports.subject import MANY, Subject
 from gramian.results import Array
 
@@ -38,7 +39,9 @@ def scores(subject: Subject) -> Section | None:
     chart = asked(charts.biplot, subject.model, subject.X, **given) if few else None
     chart = chart or asked(charts.scores, subject.model, subject.X, **given)
     if chart is not None:
-        parts.append(scores_picture(chart, "Rows and columns" if few and hasattr(chart, "arrows") else "Scores"))
+        title = "Rows and columns" if few and hasattr(chart, "arrows") else "Scores"
+        fair = subject.colour is not None or not (subject.regresses or subject.classifies)
+        parts.append(scores_picture(chart, title, compare=fair))
     strips = None if few else asked(charts.reconstructions, subject.model, subject.X, shape=_square(subject))
     parts += [] if strips is None else [rebuilt_picture(strips)]
     values = np.asarray(subject.model.transform(subject.X), dtype=np.float64)
@@ -54,7 +57,12 @@ def _paired(subject: Subject) -> Section | None:
         asked(charts.paired, subject.model, subject.X, subject.y, pair=k, **given)
         for k in range(min(PAIRS, first.shape[1]))
     ]
-    parts = [paired_picture(chart) for chart in found if chart is not None]
+    counted = getattr(subject.estimator, "correlations_", None) if subject.of_the_fit else None
+    parts = [
+        paired_picture(chart, None if counted is None else float(counted[k]))
+        for k, chart in enumerate(found)
+        if chart is not None
+    ]
     names = [f"{view}, pair {k + 1}" for view in "XY" for k in range(first.shape[1])]
     return Section("Scores", (), [*parts, _table(subject, np.hstack([first, second]), names)])
 
@@ -75,8 +83,11 @@ def _mapped(subject: Subject) -> Section | None:
     if subject.name == "KernelKMeans" and subject.predictions is not None:
         shown = np.array([f"cluster {place}" for place in subject.predictions])
     chart = asked(charts.scores, plane, table, colour=shown, names=subject.names, ellipses=None, many=MANY)
-    says = "The rows in the plane of their first two principal components, for orientation: the method does not use it."
-    return None if chart is None else Section("Map of the rows", [says], [scores_picture(chart, "Map")])
+    if chart is None:
+        return None
+    # Clusters are made to differ: a test of their means along an axis would prove nothing.
+    part = scores_picture(chart, "Map", compare=subject.name != "KernelKMeans")
+    return Section("Map of the rows", [say("map")], [part])
 
 
 def _colour(subject: Subject) -> Any:

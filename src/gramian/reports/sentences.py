@@ -1,0 +1,262 @@
+"""Every sentence of a report that depends on the data, by code.
+
+Tests walk these tables: a code needs data for which its sentence is said, and data for which it must not be said.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from gramian.results import Book, Sentence
+from gramian.selection import Finding
+
+
+@dataclass(frozen=True)
+class Check:
+    """A plain sentence about the data or the fit, how grave it is, and what to do."""
+
+    grade: str
+    text: Sentence
+    remedy: str = ""
+
+
+PREDICTED = "Rows left out: the predictions explain {share} of the variance of {name}. The typical error is {rmse}."
+CLASSES = "Rows left out: {right} are predicted correctly. The largest class alone is {chance} of the rows."
+LANDMARKS = "Landmarks stand in for all rows. They leave out {share} of the trace of the kernel matrix."
+MORE_LANDMARKS = "Use more landmarks for a closer approximation."
+
+#: code -> grade, sentence, what to do
+CHECKS = {
+    # Rows
+    "no_rows": (
+        "note",
+        "This report was made without rows. It shows what the model alone contains.",
+        "Give the rows for checks of the data, scores and diagnostics.",
+    ),
+    "new_rows": (
+        "note",
+        "The model was fitted to {fitted:,} rows. The {given:,} rows of this report are treated as new rows.",
+        "",
+    ),
+    "no_finding": ("good", "The checks of the data found no fault in the {n:,} rows.", ""),
+    "gaps_imputed": ("note", "{message}", "The model imputed them."),
+    "repetition_harmless": ("note", "{message}", "This method is not affected."),
+    # Computation
+    "fit_note": ("warning", "{note}", ""),
+    "not_converged": (
+        "warning",
+        "The computation stopped before it converged.",
+        "Allow more steps, or ask for fewer components.",
+    ),
+    "accurate": ("good", "The computation is accurate: no relative residual is above {worst}.", ""),
+    "inaccurate": (
+        "warning",
+        "The computation is not accurate: the largest relative residual is {worst}.",
+        "Use a solver with a smaller tol.",
+    ),
+    "optimal": ("good", "The computation converged: the optimality conditions hold to {worst}.", ""),
+    "converged": ("good", "The computation converged.", ""),
+    "landmarks_close": ("good", LANDMARKS, ""),
+    "landmarks_near": ("note", LANDMARKS, MORE_LANDMARKS),
+    "landmarks_far": ("warning", LANDMARKS, MORE_LANDMARKS),
+    "distances_kept": (
+        "good",
+        "The projection kept distances: {share} of {pairs:,} squared distances changed by no more than {eps}.",
+        "",
+    ),
+    "distances_changed": (
+        "warning",
+        "The projection changed distances: only {share} of {pairs:,} squared distances changed by no more than {eps}.",
+        "Use more directions, or n_components='auto'.",
+    ),
+    # Factors
+    "factors_good": ("good", "The factors reproduce the correlations well: {indices}.", ""),
+    "factors_fair": ("note", "The factors reproduce the correlations fairly well: {indices}.", ""),
+    "factors_poor": (
+        "warning",
+        "The factors do not reproduce the correlations well: {indices}.",
+        "More factors may be needed.",
+    ),
+    "kmo_enough": ("good", "The columns share enough variance for factors: KMO {kmo:.2f} (0.50 or more).", ""),
+    "kmo_low": (
+        "warning",
+        "The columns share too little variance for factors: KMO {kmo:.2f} (below 0.50).",
+        "Leave out columns that correlate with no other.",
+    ),
+    # Predictions
+    "predicts_well": ("good", PREDICTED, ""),
+    "predicts_partly": ("note", PREDICTED, ""),
+    "predicts_little": ("warning", PREDICTED, "This is little better than predicting the mean for every row."),
+    "predicts_nothing": (
+        "warning",
+        "Rows left out: the predictions of {name} are no better than its mean. The typical error is {rmse}.",
+        "Use other columns or another method.",
+    ),
+    "classes_well": ("good", CLASSES, ""),
+    "classes_partly": ("note", CLASSES, ""),
+    "classes_little": ("warning", CLASSES, "This is little better than always predicting the largest class."),
+    "classes_nothing": ("warning", CLASSES, "This is no better than always predicting the largest class."),
+    # Other samples
+    "recovered": ("good", "{again} of {draws} bootstrap draws (cosine of {alike} or more).", ""),
+    "similar": (
+        "note",
+        "{again} of {draws} bootstrap draws (cosine of {alike} or more).",
+        "Other rows of the same source would give similar loadings, not the same.",
+    ),
+    "lost": (
+        "warning",
+        "{again} of {draws} bootstrap draws (cosine of {alike} or more).",
+        "Do not interpret these loadings: other rows of the same source would give others.",
+    ),
+    "mixed": (
+        "warning",
+        "Of {draws} bootstrap draws, {pairs}.",
+        "Read the two of a pair together, as a plane.",
+    ),
+    "close_gaps": (
+        "note",
+        "The variances of neighbouring {noun}s {pairs} differ by less than {limit:.1f} standard errors ({gaps}).",
+        "Other rows of the same source may mix the two of a pair.",
+    ),
+    "next_is_close": (
+        "note",
+        "The last {noun} kept, {k}, is {gap:.2g} standard errors above the first one left out.",
+        "The rows do not show that it holds more. Consider one {noun} fewer, or more.",
+    ),
+    "span_steady": (
+        "good",
+        "The span of the {noun}s is stable: in 95 % of {draws} bootstrap draws it turns by {most} degrees or less.",
+        "",
+    ),
+    "span_turns": (
+        "note",
+        "The span of the {noun}s depends on the rows: it turns by {half} degrees or more in half of {draws} bootstrap "
+        "draws, and by {most} or more in 5 %.",
+        "More rows, or fewer {noun}s, would make it more stable.",
+    ),
+    "draws_refused": ("warning", "{refused:,} of {draws:,} bootstrap draws could not be fitted and were left out.", ""),
+}
+
+say = Book(
+    {
+        # Tables
+        "rows_shown": "The first {shown:,} of {total:,} rows are shown; the CSV file has all of them.",
+        "rows_kept": "The first {shown:,} of {total:,} rows are shown; the CSV file has {kept:,}.",
+        # How many
+        "as_recommended": "The model keeps {kept} {nouns}, as recommended by {criterion}.",
+        "not_as_recommended": "The model keeps {kept} {nouns}. The criterion that decides for this method, "
+        "{criterion}, recommends {recommended}.",
+        "criteria_agree": "All {count} criteria agree.",
+        "criteria_differ": "The criteria range from {least} to {most}.",
+        "purpose": "Criteria do not know what the {noun}s are used for; take that into account too.",
+        "criteria_note": "{note}",
+        "ridge": "The ridge is {ridge:.3g}. The larger it is, the smoother are the predictions.",
+        "held": "The first {noun} explains {first} of the variance.",
+        "held_together": "The {kept} kept explain {total} together.",
+        "eigenvalues": "The first eigenvalue is {first} of the sum of all; the first {kept} are {total} together.",
+        "eigenvalue": "The first eigenvalue is {first} of the sum of all.",
+        "first_value": "The {what} of the first {noun} is {value}.",
+        "stand_out": "By {criterion}, {count} {nouns} out.",
+        "none_stands_out": "By {criterion}, no {noun} stands out.",
+        "plain_parallel": "Plain parallel analysis, the grey band, would keep {count}.",
+        "least_error": "The error of rows left out is smallest, {error}, {where}.",
+        "least_errors": "The mean error of rows left out is smallest {where}.",
+        "one_standard_error": "{count} within one standard error of it (the one-standard-error rule).",
+        "first_pair": "The first pair has a canonical correlation of {value}.",
+        "first_pair_ridge": "The first pair has a canonical correlation of {value} with the ridge; the scores of the "
+        "rows correlate {plain}.",
+        "above_chance": "{count} of {total} canonical correlations exceed what rows paired at random reach in 95 %.",
+        "none_above_chance": "No canonical correlation exceeds what rows paired at random reach in 95 %.",
+        # Components
+        "largest": "{label}: largest for {columns}.",
+        "circle": "The nearer an arrow comes to the circle, the better the two {noun}s represent the column.",
+        "arrows_show": "Arrows show for each column its {what}.",
+        "some_named": "The {count} longest arrows are named where there is room.",
+        "contributors": "{above} of {total} {of} contribute more than the average of {share} (dashed line). "
+        "The largest: {names}.",
+        "contribute_alike": "All {total} {of} contribute alike.",
+        "above_limit": "{above} of {total} columns have a {what} above {limit}. The largest: {names}.",
+        "largest_columns": "The largest: {names}.",
+        "excludes_zero": "The interval of {sure} of {total} columns excludes zero.",
+        "bars_drawn": "The {count} largest are drawn.",
+        "limits_by_draws": "Limits are {level} confidence intervals from {draws} bootstrap draws. A {noun} is "
+        "recovered by a draw that has one with a cosine of {alike} or more to it.",
+        "limits_by_rows": "Limits are {level} confidence intervals from the influence of the rows.",
+        "bias_corrected": "A value outside its limits is biased. The draws are biased in the same direction, and the "
+        "limits are corrected for that.",
+        "depends_on": "Share of each column in how much the score changes from row to row; the largest first.",
+        # Planes
+        "contour": "Rows on one contour have the same score on {label}. The highest score, {value}, is near {xlabel} = "
+        "{x}, {ylabel} = {y}.",
+        "regions": "Each point of the plane has the colour of the class predicted there: {shares}.",
+        "support": "The {count:,} rows with a ring are the support vectors. Only they determine the border.",
+        "rebuilt": "Root mean squared error of the reconstruction: {errors}.",
+        "rebuilt_lines": "{rows} drawn, solid as measured and dotted as reconstructed from {count}.",
+        # Scores
+        "points": "{n} by {xlabel} and {ylabel}.",
+        "groups_differ": "The means of the groups differ along {axis}: lowest for {low}, highest for {high} "
+        "(Games-Howell test, p {p}, corrected for {groups} groups and {axes} axes).",
+        "groups_alike": "The means of the groups do not differ significantly along either axis.",
+        "arrows": "Arrows are columns. The longest: {names}.",
+        "ellipse": "The ellipse would hold {level} of new rows if rows were normally distributed.",
+        "ellipses": "Each ellipse would hold {level} of the new rows of a group if they were normally distributed.",
+        "map": "The rows by their first two principal components, for orientation. The method does not use them.",
+        "paired": "Each point is a row. The scores of the two views correlate {value}.",
+        "paired_ridge": "With the ridge, the canonical correlation of the fit is {value}.",
+        # Predictions
+        "predicted": "On the dashed line predictions equal measurements. Root mean squared error {rmse}, bias {bias}, "
+        "R2 {r2}.",
+        "merit_of_fit": "R2 of {name} is {r2} for the rows of the fit.",
+        "merit_of_new": "R2 of {name} is {r2} for these rows.",
+        "right_of_fit": "{right} of {n:,} rows of the fit are predicted correctly.",
+        "right_of_new": "{right} of {n:,} new rows are predicted correctly.",
+        "optimistic": "The model was fitted to these rows: their errors understate those of new rows.",
+        "judge_by_left_out": "Judge it by the rows left out.",
+        "merit": "RMSE: typical error, in the unit of the target. SEP: the same after subtracting the bias. RPD: "
+        "standard deviation of the target divided by SEP.",
+        "confusion": "A line for each true class, a column for each predicted class.",
+        "clusters": "{count} of {least:,} to {most:,} rows.",
+        "clusters_alike": "{count} of {most:,} rows each.",
+        # Diagnostics
+        "beyond": "{count} beyond a dashed limit. Each limit is exceeded by {alpha} of the rows of a normally "
+        "distributed sample. The farthest: {names}.",
+        "none_beyond": "No row is beyond a dashed limit, which {alpha} of the rows of a normally distributed sample "
+        "exceed.",
+        "limits": "Limits: {limits}.",
+        "kmo": "KMO: how much of the correlation of a column is shared with several others (1 is best, below 0.5 is "
+        "too little). Uniqueness: share of its variance that the factors do not explain.",
+        "residuals": "No relative residual is above {worst}. The sine of the angle between a computed and an exact "
+        "direction is {angle} or less.",
+        "likelihood_rose": "The log-likelihood rose from {first} to {last} in {steps:,} steps.",
+        "likelihood_flat": "The log-likelihood reached {last} in {steps:,} steps; it rose by {rise} since the first.",
+        # Code
+        "program": "This program fits the same model and writes this report. Everything that is drawn at random has a "
+        "fixed seed.",
+    }
+)
+
+
+def check(code: str, **values: Any) -> Check:
+    """A check by its code."""
+    grade, text, remedy = CHECKS[code]
+    return Check(grade, Sentence(text.format(**values), code), remedy.format(**values))
+
+
+def check_of(finding: Finding, where: str) -> Check:
+    """What was found in the data, with the code of the finding."""
+    return Check(finding.severity, Sentence(f"{where}{full(finding.message)}", finding.code), finding.remedy)
+
+
+def full(text: str) -> str:
+    """Text as a sentence: a capital first, a full stop last.
+
+    >>> full("ten folds")
+    'Ten folds.'
+    """
+    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith('.') else '.'}"
+
+
+def noted(note: Sentence) -> Sentence:
+    """A note of a chart as a sentence."""
+    return Sentence(full(note), note.code)
