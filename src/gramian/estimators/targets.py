@@ -13,6 +13,7 @@ from sklearn.utils.validation import column_or_1d
 from gramian.estimators.remote import read_table
 from gramian.estimators.validation import check_weights
 from gramian.kernels import Kernel, as_kernel
+from gramian.kernels.base import own_copy
 from gramian.operators.column_sums import column_sums
 from gramian.operators.remote import gathered
 from gramian.operators.remote_table import RemoteTable
@@ -106,13 +107,13 @@ class KernelInput:
 
     def _read(self, X: Any, *, min_samples: int = 1) -> tuple[Kernel, Any]:
         """Return the kernel with its parameters resolved on checked training rows, and the rows."""
-        kernel = as_kernel(self.kernel)
+        kernel = own_kernel(self.kernel)
         X = read_table(self, X, min_samples=min_samples, square=kernel.name == "precomputed")
         return resolve_weighted(kernel, X, None), X
 
     def _read_weighted(self, X: Any, sample_weight: Any) -> tuple[Kernel, Any, Array | None]:
         """Return the kernel, resolved as if rows were repeated by their weights, the rows, and the weights."""
-        kernel = as_kernel(self.kernel)
+        kernel = own_kernel(self.kernel)
         X = read_table(self, X, square=kernel.name == "precomputed")
         weights = check_weights(sample_weight, X.shape[0], total=0.0)
         return resolve_weighted(kernel, X, weights), X, weights
@@ -122,6 +123,11 @@ class KernelInput:
         tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
         tags.input_tags.sparse = True
         return tags
+
+
+def own_kernel(kernel: Any) -> Kernel:
+    """Return the kernel that an argument asks for as an object of the fit's own, which nobody else can change."""
+    return own_copy(as_kernel(kernel))
 
 
 def resolve_weighted(kernel: Kernel, X: Any, weights: Array | None) -> Kernel:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import MISSING, Field, fields, replace
@@ -256,6 +257,17 @@ def raise_to(tile: Array, power: float) -> Array:
 def evolve(original: Any, /, **changes: Any) -> Any:
     """Copy of a kernel with some parameters changed."""
     return replace(original, **changes)
+
+
+def own_copy(value: Any) -> Any:
+    """Return a copy of an object given as a parameter, which the caller may change after the fit.
+
+    What cannot be copied, such as an object that holds an open file, is returned itself.
+    """
+    try:
+        return copy.deepcopy(value)
+    except Exception:  # a class may refuse by any exception
+        return value
 
 
 def _fields(kernel: Any) -> tuple[Field, ...]:
