@@ -21,7 +21,7 @@ from sklearn.model_selection import KFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from gramian import PCA, KernelPCA, PLSRegression, RandomProjection, estimators, kernels, models
+from gramian import PCA, KernelKNNRegressor, KernelPCA, PLSRegression, RandomProjection, estimators, kernels, models
 from gramian.models.registry import CLASSES
 
 
@@ -369,6 +369,14 @@ def test_names_that_are_no_text(tmp_path, table):
         (lambda X: KernelPCA(1, kernel=lambda A, B: A @ B.T).fit(X), "kernel is a function.*Use a kernel of gramian"),
         (lambda X: PCA(1, random_state=np.random.default_rng(0)).fit(X), "random generator, not a seed.*set_params"),
         (lambda X: PCA(1), "is not fitted"),
+        (
+            lambda X: KernelKNNRegressor(weights=lambda distances: distances + 1).fit(X, X[:, 0]),
+            "weights is a function.*Fit again with a word for weights",
+        ),
+        (
+            lambda X: KernelKNNRegressor(weights=np.exp).fit(X, X[:, 0]).set_params(weights="uniform"),
+            "weights was a ufunc at the fit.*Fit again with a word for weights",
+        ),
         (
             lambda X: PLSRegression(1, cv=KFold(3)).fit(X, X[:, 0]),
             r"cv is an object of the class KFold.*set_params\(cv=",

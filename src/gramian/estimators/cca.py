@@ -82,6 +82,8 @@ class CCA(TwoViews, CanonicalTests, RegressorMixin, BaseEstimator):
     array([0.796, 0.201, 0.073])
     """
 
+    _kept_parameters = ("missing", "ridge")
+
     def __init__(
         self, n_components: Any = None, *, ridge: Any = 0.0, scale: bool = False, missing: str | None = None
     ) -> None:

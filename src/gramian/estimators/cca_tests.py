@@ -12,6 +12,7 @@ import scipy.stats
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.estimators.base import random_generator
+from gramian.estimators.validation import as_fitted
 from gramian.lapack import interruptible
 from gramian.operators import Data
 from gramian.operators.tiles import Meter, run, share, threads_for
@@ -114,8 +115,9 @@ class CanonicalTests(ABC):
         return permutation_test(*self._both(X, Y), most, n_permutations, random_generator(random_state))
 
     def _refuse_ridge(self, what: str) -> None:
-        if np.any(self.ridge):
-            raise ValueError(f"{what} is for ridge=0; this fit has ridge={self.ridge!r}.")
+        ridge = as_fitted(self, "ridge")
+        if np.any(ridge):
+            raise ValueError(f"{what} is for ridge=0; this fit has ridge={ridge!r}.")
 
     @abstractmethod
     def _both(self, X: Any, Y: Any) -> tuple[Any, Any]:

@@ -17,7 +17,14 @@ from gramian.estimators.factor_text import loadings_table, summarize_factors
 from gramian.estimators.foundation import BaseEstimator
 from gramian.estimators.probabilistic_pca import ProbabilisticPCA
 from gramian.estimators.streams import Stream, by_blocks
-from gramian.estimators.validation import all_or_nothing, check_choice, check_squares, check_weights, validate
+from gramian.estimators.validation import (
+    all_or_nothing,
+    as_fitted,
+    check_choice,
+    check_squares,
+    check_weights,
+    validate,
+)
 from gramian.operators import Moments, Rows, moments_of
 from gramian.projection import LinearProjection
 from gramian.results import Array
@@ -95,6 +102,8 @@ class FactorAnalysis(ProjectionTransformer, DensityMixin, BaseEstimator):
     >>> round(model.log_likelihood_, 2), model.fit_indices_["df"]
     (-3414.14, 42)
     """
+
+    _kept_parameters = ("missing",)
 
     def __init__(
         self,
@@ -219,7 +228,7 @@ class FactorAnalysis(ProjectionTransformer, DensityMixin, BaseEstimator):
         """Log-density of each row; of its observed entries, if ``missing="em"``."""
         check_is_fitted(self)
         X = self._validate(X, reset=False)
-        if self.missing and np.isnan(X).any():
+        if as_fitted(self, "missing") and np.isnan(X).any():
             return expect(X.astype(np.float64), patterns(X), self._model.mean, self._model.covariance()).log_density
         return self._model.log_density(X)
 
@@ -245,8 +254,9 @@ class FactorAnalysis(ProjectionTransformer, DensityMixin, BaseEstimator):
         return tags
 
     def _validate(self, X: Any, *, reset: bool, min_samples: int = 1) -> Any:
-        self._check_words()
-        missing = self.missing is not None
+        if reset:
+            self._check_words()
+        missing = as_fitted(self, "missing") is not None
         return validate(self, X, reset=reset, sparse=not missing, min_samples=min_samples, missing=missing)
 
     def _check_words(self) -> None:
@@ -259,7 +269,7 @@ class FactorAnalysis(ProjectionTransformer, DensityMixin, BaseEstimator):
 
     def _complete(self, X: Any) -> Any:
         X = self._validate(X, reset=False)
-        if not self.missing or not np.isnan(X).any():
+        if not as_fitted(self, "missing") or not np.isnan(X).any():
             return X
         filled = expect(X.astype(np.float64), patterns(X), self._model.mean, self._model.covariance()).filled
         return filled.astype(X.dtype, copy=False)

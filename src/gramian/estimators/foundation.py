@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import sklearn.base
 
@@ -24,6 +24,9 @@ class BaseEstimator(Callbacks, sklearn.base.BaseEstimator):
 
     ``sklearn.set_config(display="text")`` gives text, as for every estimator.
     """
+
+    #: Parameters that answers after a fit depend on: they are kept with the fit (``validation.py: as_fitted``).
+    _kept_parameters: ClassVar[tuple[str, ...]] = ()
 
     def _repr_html_inner(self) -> str:
         return super()._repr_html_inner() + self._card()

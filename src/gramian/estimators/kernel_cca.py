@@ -118,6 +118,7 @@ class KernelCCA(KernelViews, KernelInput, ClassNamePrefixFeaturesOutMixin, Trans
     """
 
     trace_error_: Any = None
+    _kernel_parameters = ("kernel", "kernel_y")
 
     def __init__(
         self,

@@ -21,6 +21,7 @@ from gramian.estimators.kernel_streams import (
     seen_more,
     seen_of,
 )
+from gramian.estimators.landmarks import RandomFeatures
 from gramian.estimators.low_rank import add_low_rank, left_by, low_rank
 from gramian.estimators.preimages import PreImages
 from gramian.estimators.targets import KernelInput
@@ -101,6 +102,8 @@ class KernelPCA(PreImages, KernelInput, ProjectionTransformer, BaseEstimator):
     True
     """
 
+    _kept_parameters = ("preimage",)
+
     def __init__(
         self,
         n_components: int | float | str | None = None,
@@ -150,7 +153,7 @@ class KernelPCA(PreImages, KernelInput, ProjectionTransformer, BaseEstimator):
         clock = Clock()
         kernel, X = self._read(X, min_samples=2)
         if self.preimage is not None:
-            self._check_preimage(kernel, self.preimage)
+            self._check_preimage(kernel, self.preimage, random=isinstance(self.landmarks, RandomFeatures))
         features = low_rank(self.landmarks, kernel, X)
         space, moments = self._space(kernel, X, features)
         basis, chosen = self._basis(space, kernel, X)
@@ -183,7 +186,9 @@ class KernelPCA(PreImages, KernelInput, ProjectionTransformer, BaseEstimator):
     def _fit_stream(self, X: Rows) -> Self:
         clock = Clock()
         if self.preimage is not None:
-            self._check_preimage(as_kernel(self.kernel), self.preimage)
+            self._check_preimage(
+                as_kernel(self.kernel), self.preimage, random=isinstance(self.landmarks, RandomFeatures)
+            )
         return self._fit_seen(seen_of(self, X), clock)
 
     def _fit_seen(self, seen: Seen, clock: Clock) -> Self:

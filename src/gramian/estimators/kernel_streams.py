@@ -12,7 +12,7 @@ import numpy as np
 from gramian.config import memory_budget
 from gramian.estimators.low_rank import as_approximation, low_rank
 from gramian.estimators.streams import Reader
-from gramian.estimators.targets import resolve_weighted
+from gramian.estimators.targets import own_kernel, resolve_weighted
 from gramian.estimators.validation import validate
 from gramian.kernels import Kernel, as_kernel
 from gramian.operators import Rows
@@ -154,7 +154,7 @@ def second_stream(X: Rows, y: Any, name: str = "y") -> Any:
 def seen_of(estimator: Any, X: Rows, Y: Any = None, sample_weight: Any = None) -> Seen:
     """Read a stream, with targets beside it or without."""
     stream = KernelStream(estimator, X, Y, sample_weight=sample_weight)
-    kernel = as_kernel(estimator.kernel).resolve(stream.first[0])
+    kernel = own_kernel(estimator.kernel).resolve(stream.first[0])
     features = _features(estimator, kernel, stream.first[0])
     total = MappedSums([features], stream.width - stream.d, stream.dtype, X.n_rows)
     for views in stream.blocks():
@@ -167,7 +167,7 @@ def seen_more(estimator: Any, X: Any, Y: Array | None = None, weights: Array | N
     """Add checked rows to those an estimator has seen; the first block gives widths and landmarks."""
     seen: Seen | None = getattr(estimator, "seen_", None)
     if seen is None:
-        kernel = resolve_weighted(as_kernel(estimator.kernel), X, weights)
+        kernel = resolve_weighted(own_kernel(estimator.kernel), X, weights)
         features = _features(estimator, kernel, X, weights)
         return Seen((kernel,), (features,), (mapped_moments([features], [X], weights, beside=Y),), X.shape[0])
     new = mapped_moments(seen.maps, [X], weights, beside=Y)

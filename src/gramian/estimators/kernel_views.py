@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from gramian.estimators.distances import underflows
 from gramian.estimators.remote import Gate, block_columns, read_table
-from gramian.estimators.targets import resolve_weighted
+from gramian.estimators.targets import own_kernel, resolve_weighted
 from gramian.estimators.two_blocks import read_targets
 from gramian.kernels import Kernel, as_kernel
 from gramian.operators.centering import column_means
@@ -57,8 +57,8 @@ class KernelViews:
 
     def _prepare(self, X: Any, Y: Any) -> tuple[Kernel, Kernel]:
         """Find scales, origins and the widths of the kernels from rows of both views."""
-        kernel = as_kernel(self.kernel)
-        other = kernel if self.kernel_y is None else as_kernel(self.kernel_y)
+        kernel = own_kernel(self.kernel)
+        other = kernel if self.kernel_y is None else own_kernel(self.kernel_y)
         self.n_features_y_in_ = Y.shape[1]
         self.x_scale_, self.y_scale_ = (deviations(X), deviations(Y)) if self.scale else (None, None)
         X, Y = divided(X, self.x_scale_), divided(Y, self.y_scale_)

@@ -16,7 +16,7 @@ from gramian.estimators.distances import check_count, check_similarities, length
 from gramian.estimators.foundation import BaseEstimator
 from gramian.estimators.low_rank import add_low_rank, low_rank, mapped_rows
 from gramian.estimators.targets import KernelInput
-from gramian.estimators.validation import validate
+from gramian.estimators.validation import as_fitted, validate
 from gramian.estimators.warnings import IndefiniteKernelWarning, warn
 from gramian.kernels import Kernel, Linear
 from gramian.operators.features import FeatureMap
@@ -57,6 +57,7 @@ class KernelNeighbours(KernelInput, BaseEstimator):
     features_: FeatureMap | None = None
     #: Training rows are kept, also where others stand for them.
     maps_rows = False
+    _kept_parameters = ("n_neighbors", "weights")
 
     def _keep(self, X: Any, clock: Clock) -> int:
         """Check and keep the training rows; return how many there are."""
@@ -125,7 +126,8 @@ class KernelNeighbours(KernelInput, BaseEstimator):
             Numbers of the training rows; of equally near ones the lowest.
         """
         check_is_fitted(self)
-        squares, columns = self._nearest(X, self.n_neighbors if n_neighbors is None else n_neighbors, measured=True)
+        k = as_fitted(self, "n_neighbors") if n_neighbors is None else n_neighbors
+        squares, columns = self._nearest(X, k, measured=True)
         return lengths(squares), columns
 
     def _nearest(self, X: Any, k: int, *, measured: bool) -> tuple[Array, Array]:
@@ -179,12 +181,13 @@ class KernelNeighbours(KernelInput, BaseEstimator):
     def _weigh(self, X: Any) -> tuple[Array, Array]:
         """Indices of the neighbours of rows, and their weights."""
         check_is_fitted(self)
-        uniform = isinstance(self.weights, str) and self.weights == "uniform"
+        given = as_fitted(self, "weights")
+        uniform = isinstance(given, str) and given == "uniform"
         measured = not uniform or self.kernel_.name != "precomputed"
-        squares, columns = self._nearest(X, self.n_neighbors, measured=measured)
+        squares, columns = self._nearest(X, as_fitted(self, "n_neighbors"), measured=measured)
         if uniform:
             return columns, np.ones(columns.shape)
-        weights = neighbour_weights(lengths(squares), self.weights)
+        weights = neighbour_weights(lengths(squares), given)
         if not (weights.sum(axis=1) > 0).all():
             raise ValueError("weights gave all neighbours of a row the weight 0. Return at least one positive weight.")
         return columns, weights

@@ -24,6 +24,7 @@ from gramian.estimators.probabilistic_pca import ProbabilisticPCA
 from gramian.estimators.streams import Stream, by_blocks
 from gramian.estimators.validation import (
     all_or_nothing,
+    as_fitted,
     check_choice,
     check_components,
     check_finite,
@@ -101,6 +102,8 @@ class PCA(ComponentDiagnostics, ProjectionTransformer, BaseEstimator):
     >>> pca.explained_variance_ratio_.round(3)
     array([0.925, 0.053])
     """
+
+    _kept_parameters = ("missing",)
 
     def __init__(
         self,
@@ -189,13 +192,14 @@ class PCA(ComponentDiagnostics, ProjectionTransformer, BaseEstimator):
         X = self._validate(X, reset=False)
         if hasattr(self, "filler_") and np.isnan(X).any():
             X = self.filler_.fill(X)
-        elif self.missing:
+        elif as_fitted(self, "missing"):
             check_finite(X, self)  # nothing was missing at fit: there is no model to expect from
         return self.projection_.scores(X).astype(X.dtype, copy=False)
 
     def _validate(self, X: Any, *, reset: bool = True, min_samples: int = 1, finite: bool = True) -> Any:
-        check_choice("missing", self.missing, (None, "em"))
-        welcome = self.missing is not None
+        if reset:
+            check_choice("missing", self.missing, (None, "em"))
+        welcome = as_fitted(self, "missing") is not None
         return validate(
             self, X, reset=reset, sparse=not welcome, min_samples=min_samples, missing=welcome, finite=finite
         )

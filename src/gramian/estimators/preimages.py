@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from gramian.estimators.landmarks import RandomFeatures
+from gramian.estimators.validation import as_fitted
 from gramian.estimators.warnings import GramianWarning, warn
 from gramian.kernels import Kernel
+from gramian.kernels.waves import Waves
 from gramian.operators.centering import uncentred
 from gramian.preimage import PreImage, check_method, preimage
 from gramian.preimage.search import numbers
@@ -21,7 +22,6 @@ class PreImages:
     """Rows for scores of kernel components, and how near in feature space they come."""
 
     preimage: str | None
-    landmarks: Any
     kernel_: Kernel
     projection_: Any
     eigenvalues_: Array
@@ -72,8 +72,8 @@ class PreImages:
         scores, k = numbers(X, "X"), len(self.eigenvalues_)
         if scores.ndim != 2 or scores.shape[1] != k:
             raise ValueError(f"X has shape {scores.shape}; scores of {k} components, m x {k}, are expected.")
-        method = self.preimage or "auto"
-        self._check_preimage(self.kernel_, method)
+        method = as_fitted(self, "preimage") or "auto"
+        self._check_preimage(self.kernel_, method, random=isinstance(self.projection_.kernel, Waves))
         mean = getattr(self.projection_, "mean", None)
         weights, coordinates = uncentred(self.projection_.coefficients, scores, mean)
         far = self._resembles_nothing(scores, narrow=_is_narrow(X))
@@ -83,8 +83,8 @@ class PreImages:
         origin = getattr(self.projection_, "origin", None)
         return found if origin is None else replace(found, points=found.points + origin)
 
-    def _check_preimage(self, kernel: Kernel, method: str) -> None:
-        if isinstance(self.landmarks, RandomFeatures):
+    def _check_preimage(self, kernel: Kernel, method: str, *, random: bool) -> None:
+        if random:
             raise ValueError(
                 f"preimage={method!r}: random features have no pre-images, for no rows stand behind them. Use "
                 "Landmarks."

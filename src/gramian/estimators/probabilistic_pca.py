@@ -17,6 +17,7 @@ from gramian.estimators.gaussian_text import summarize_model
 from gramian.estimators.streams import Stream, by_blocks
 from gramian.estimators.validation import (
     all_or_nothing,
+    as_fitted,
     check_choice,
     check_components,
     check_squares,
@@ -93,6 +94,8 @@ class ProbabilisticPCA(ProjectionTransformer, DensityMixin, BaseEstimator):
     (0.0507, -404.96)
     """
 
+    _kept_parameters = ("missing", "random_state")
+
     def __init__(
         self,
         n_components: int | str | None = None,
@@ -140,6 +143,7 @@ class ProbabilisticPCA(ProjectionTransformer, DensityMixin, BaseEstimator):
         found = self._expect(X, weights, k)[0] if self.moments_ is None else self._maximise(self.moments_, k)
         return self._keep(found, X.dtype, X.shape, clock, gaps, said)
 
+    @all_or_nothing
     def fit_expectation(self, X: Array, weights: Array | None = None) -> Expectation:
         """Fit to checked rows with missing entries, and return what is expected of them under the model."""
         found, expected = self._expect(X, weights, self.n_components)
@@ -192,7 +196,7 @@ class ProbabilisticPCA(ProjectionTransformer, DensityMixin, BaseEstimator):
         """Log-density of each row; of its observed entries, if ``missing="em"``."""
         check_is_fitted(self)
         X = self._validate(X, reset=False)
-        if self.missing and np.isnan(X).any():
+        if as_fitted(self, "missing") and np.isnan(X).any():
             return expect(X.astype(np.float64), patterns(X), self._model.mean, self._model.covariance()).log_density
         return self._model.log_density(X)
 
@@ -219,7 +223,7 @@ class ProbabilisticPCA(ProjectionTransformer, DensityMixin, BaseEstimator):
     def sample(self, n_samples: int = 1, random_state: Any = None) -> Array:
         """Draw rows from the model."""
         check_is_fitted(self)
-        rng = random_generator(self.random_state if random_state is None else random_state)
+        rng = random_generator(as_fitted(self, "random_state") if random_state is None else random_state)
         u = rng.standard_normal((n_samples, self.loadings_.shape[1]))
         noise = rng.standard_normal((n_samples, len(self.mean_)))
         return self._model.mean + u @ self._model.loadings.T + np.sqrt(self.noise_variance_) * noise
@@ -230,8 +234,9 @@ class ProbabilisticPCA(ProjectionTransformer, DensityMixin, BaseEstimator):
         return self._model.covariance()
 
     def _validate(self, X: Any, *, reset: bool, min_samples: int = 1) -> Any:
-        self._check_words()
-        missing = self.missing is not None
+        if reset:
+            self._check_words()
+        missing = as_fitted(self, "missing") is not None
         return validate(self, X, reset=reset, sparse=not missing, min_samples=min_samples, missing=missing)
 
     def _check_words(self) -> None:
@@ -240,7 +245,7 @@ class ProbabilisticPCA(ProjectionTransformer, DensityMixin, BaseEstimator):
 
     def _complete(self, X: Any) -> Any:
         X = self._validate(X, reset=False)
-        return self.fill(X) if self.missing and np.isnan(X).any() else X
+        return self.fill(X) if as_fitted(self, "missing") and np.isnan(X).any() else X
 
     def _maximise(self, moments: Moments, asked: Any) -> Climb[Isotropic]:
         """Return the model of greatest likelihood for given moments."""

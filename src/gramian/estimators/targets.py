@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,7 +13,8 @@ from sklearn.utils.validation import column_or_1d
 
 from gramian.estimators.remote import read_table
 from gramian.estimators.validation import check_weights
-from gramian.kernels import Kernel, as_kernel
+from gramian.kernels import Kernel, as_kernel, parse
+from gramian.kernels.base import own_copy
 from gramian.operators.column_sums import column_sums
 from gramian.operators.remote import gathered
 from gramian.operators.remote_table import RemoteTable
@@ -103,16 +105,44 @@ class KernelInput:
     #: What landmarks leave of the trace of the kernel matrix, as a share of it; None without them.
     trace_error_: float | None = None
     summary_: FitSummary
+    _kernel_parameters: ClassVar[tuple[str, ...]] = ("kernel",)
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters; with ``deep`` also those of kernels, of text too, as ``kernel__sigma``."""
+        params: dict[str, Any] = super().get_params(deep)  # type: ignore[misc]
+        for name in self._kernel_parameters if deep else ():
+            if isinstance(params[name], str):
+                with contextlib.suppress(ValueError):  # text that is no kernel is refused by fit
+                    params |= {f"{name}__{key}": value for key, value in parse(params[name]).get_params().items()}
+        return params
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, those of kernels as ``kernel__sigma``. A kernel given as text then becomes an object.
+
+        A kernel that is an object is changed itself, as scikit-learn does it with every object in a parameter.
+        """
+        for name in self._kernel_parameters:
+            nested = {key.removeprefix(f"{name}__"): key for key in params if key.startswith(f"{name}__")}
+            given = params.get(name, getattr(self, name))
+            if nested and isinstance(given, str):
+                params[name] = parse(given).set_params(**{key: params.pop(long) for key, long in nested.items()})
+            elif nested and not hasattr(given, "set_params"):
+                what = "is None, which stands for the kernel of X" if given is None else f"is the function {given!r}"
+                raise ValueError(
+                    f"{min(nested.values())} cannot be set: {name} {what}, and has no parameters of its own. Set "
+                    f"{name} to a kernel first, as text such as 'rbf(sigma=2)' or as an object."
+                )
+        return super().set_params(**params)  # type: ignore[misc]
 
     def _read(self, X: Any, *, min_samples: int = 1) -> tuple[Kernel, Any]:
         """Return the kernel with its parameters resolved on checked training rows, and the rows."""
-        kernel = as_kernel(self.kernel)
+        kernel = own_kernel(self.kernel)
         X = read_table(self, X, min_samples=min_samples, square=kernel.name == "precomputed")
         return resolve_weighted(kernel, X, None), X
 
     def _read_weighted(self, X: Any, sample_weight: Any) -> tuple[Kernel, Any, Array | None]:
         """Return the kernel, resolved as if rows were repeated by their weights, the rows, and the weights."""
-        kernel = as_kernel(self.kernel)
+        kernel = own_kernel(self.kernel)
         X = read_table(self, X, square=kernel.name == "precomputed")
         weights = check_weights(sample_weight, X.shape[0], total=0.0)
         return resolve_weighted(kernel, X, weights), X, weights
@@ -122,6 +152,11 @@ class KernelInput:
         tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
         tags.input_tags.sparse = True
         return tags
+
+
+def own_kernel(kernel: Any) -> Kernel:
+    """Return the kernel that an argument asks for as an object of the fit's own, which nobody else can change."""
+    return own_copy(as_kernel(kernel))
 
 
 def resolve_weighted(kernel: Kernel, X: Any, weights: Array | None) -> Kernel:

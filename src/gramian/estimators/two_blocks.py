@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from gramian.estimators.probabilistic_pca import ProbabilisticPCA
 from gramian.estimators.streams import Stream
 from gramian.estimators.targets import Targets, check_targets
-from gramian.estimators.validation import check_choice, check_finite, check_weights, validate
+from gramian.estimators.validation import as_fitted, check_choice, check_finite, check_weights, validate
 from gramian.operators import Compressed, Moments, Rows, compress, moments_of
 from gramian.operators.compressed import from_moments
 from gramian.operators.remote import Remote
@@ -26,6 +26,7 @@ class BlockInput:
     """What estimators of two blocks tell scikit-learn of their input, and when they count as fitted."""
 
     missing: Any
+    _kept_parameters: ClassVar[tuple[str, ...]] = ("missing",)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "summary_")  # moments of a first row alone are no fit
@@ -257,15 +258,16 @@ def _vanishes(view: Any) -> bool:
 
 def read_rows(estimator: Any, X: Any, *, reset: bool = True, min_samples: int = 1) -> Any:
     """Check the first block; NaN pass if the estimator expects missing entries."""
-    check_choice("missing", estimator.missing, (None, "em"))
-    welcome = estimator.missing is not None
+    if reset:
+        check_choice("missing", estimator.missing, (None, "em"))
+    welcome = as_fitted(estimator, "missing") is not None
     return validate(estimator, X, reset=reset, sparse=not welcome, min_samples=min_samples, missing=welcome)
 
 
 def complete_rows(estimator: Any, X: Any) -> Any:
     """Check new rows of the first block; expect what they lack under the model of the fit."""
     X = read_rows(estimator, X, reset=False)
-    if estimator.missing and np.isnan(X).any():
+    if as_fitted(estimator, "missing") and np.isnan(X).any():
         if estimator.filler_ is None:  # nothing was missing at fit: there is no model to expect from
             check_finite(X, estimator)
         return estimator.filler_.fill(X)

@@ -21,7 +21,7 @@ from gramian.estimators.two_blocks import (
     gather_more,
     read_targets,
 )
-from gramian.estimators.validation import all_or_nothing
+from gramian.estimators.validation import all_or_nothing, as_fitted
 from gramian.projection import LinearProjection
 from gramian.results import Array
 from gramian.solvers.dense import pinned_if_small
@@ -100,7 +100,7 @@ class TwoViews(BlockInput, ClassNamePrefixFeaturesOutMixin, TransformerMixin, AB
 
     def _second(self, Y: Any, n: int) -> Any:
         """Check rows of the second view; expect what they lack under the model of the fit."""
-        filler = None if self.missing is None else self.filler_
+        filler = None if as_fitted(self, "missing") is None else self.filler_
         rows, d = read_targets(Y, n, "Y", missing=filler is not None).values, len(self.y_mean_)
         if rows.shape[1] != d:
             raise ValueError(f"Y has {rows.shape[1]} columns, but {type(self).__name__} was fitted with {d} of them.")

@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from sklearn.utils.validation import validate_data
 
 from gramian.estimators import callbacks
+from gramian.kernels.base import own_copy
 from gramian.operators import Moments, Rows
 from gramian.operators.remote import Remote, gathered, mirror, opened
 from gramian.results import Array
@@ -218,6 +219,22 @@ def how_many(n_components: Any, basis: SingularBasis) -> int:
     return int(np.argmax(reached)) + 1 if reached.any() else basis.rank
 
 
+def as_fitted(estimator: Any, name: str) -> Any:
+    """Return a parameter as it was at the last fit: what is set later counts from the next fit on.
+
+    It must be among the ``_kept_parameters`` of the class. During a fit, and for a fit in a model file of an earlier
+    version, it is the parameter as it is now.
+    """
+    return vars(estimator).get("_fitted_with", {}).get(name, getattr(estimator, name))
+
+
+def _copies(estimator: Any, names: tuple[str, ...]) -> dict[str, Any]:
+    """Return copies of parameters. A random generator is none: it is shared, and goes on from draw to draw."""
+    values = {name: getattr(estimator, name) for name in names}
+    shared = (np.random.Generator, np.random.RandomState)
+    return {name: own_copy(value) for name, value in values.items() if not isinstance(value, shared)}
+
+
 #: Who is asked before a fit begins whether there is room for it; set from above, where that is known.
 _gates: list[Callable[..., None]] = []
 #: Fits that begin with all of their rows; others add to what is there.
@@ -236,11 +253,15 @@ def all_or_nothing(fit: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(fit)
     def wrapped(self: Any, *args: Any, **kwargs: Any) -> Any:
         before = dict(self.__dict__)
+        self.__dict__.pop("_fitted_with", None)  # a fit goes by the parameters as they are now
         args, kwargs = tuple(map(opened, args)), {name: opened(given) for name, given in kwargs.items()}
         try:
             for gate in gates:
                 gate(self, *args, **kwargs)
-            return callbacks.call(fit, self, *args, **kwargs)
+            result = callbacks.call(fit, self, *args, **kwargs)
+            if self._kept_parameters:
+                self._fitted_with = _copies(self, self._kept_parameters)
+            return result
         except BaseException:
             self.__dict__.clear()
             self.__dict__.update(before)

@@ -9,6 +9,7 @@ import numpy as np
 
 from gramian.kernels.base import ALGEBRA, Kernel, Mapped, evolve, format_value, is_number, raise_to
 from gramian.kernels.pairwise import Pairs, Rows
+from gramian.kernels.text import as_kernel
 from gramian.results import Array
 
 __all__ = ["Columns", "Power", "Product", "Scaled", "Sum"]
@@ -27,7 +28,14 @@ class Combined(Pairs):
         return self.operation(first, second, out=first)
 
 
-class Pair(Kernel):
+class Composite(Kernel):
+    """A kernel with others as parameters, which may be set as text too."""
+
+    def _set(self, key: str, value: Any) -> None:
+        super()._set(key, as_kernel(value) if isinstance(getattr(self, key), Kernel) else value)
+
+
+class Pair(Composite):
     """Two kernels of the same rows."""
 
     left: Kernel
@@ -103,7 +111,7 @@ class Product(Pair):
 
 
 @dataclass(repr=False)
-class Scaled(Kernel):
+class Scaled(Composite):
     """``weight k(x, y)`` with a positive weight.
 
     Examples
@@ -146,7 +154,7 @@ class Scaled(Kernel):
 
 
 @dataclass(repr=False)
-class Power(Kernel):
+class Power(Composite):
     """``k(x, y)^exponent`` with a whole exponent.
 
     Examples
@@ -190,7 +198,7 @@ class Power(Kernel):
 
 
 @dataclass(repr=False)
-class Columns(Kernel):
+class Columns(Composite):
     """A kernel of some of the columns: ``rbf(sigma=2)[0, 3]`` or ``rbf(sigma=2)[0:3]``.
 
     Examples

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import MISSING, Field, fields, replace
@@ -118,12 +119,14 @@ class Kernel(ABC):
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters, nested ones by ``outer__inner``."""
-        for key, value in params.items():
+        for key, value in sorted(params.items(), key=lambda item: "__" in item[0]):  # outer ones first
             head, _, rest = key.partition("__")
-            if head not in (known := self.get_params(deep=False)):
-                raise ValueError(f"{key!r} is not a parameter of {self.name}. Known: {', '.join(known) or 'none'}.")
+            own = self.get_params(deep=False)
+            if head not in own or (rest and not isinstance(own[head], Kernel)):
+                known = ", ".join(self.get_params()) or "none, it has no parameters"
+                raise ValueError(f"{key!r} is not a parameter of {self}. Known: {known}.")
             if rest:
-                getattr(self, head).set_params(**{rest: value})
+                own[head].set_params(**{rest: value})
             else:
                 self._set(head, value)
         self.check()
@@ -256,6 +259,17 @@ def raise_to(tile: Array, power: float) -> Array:
 def evolve(original: Any, /, **changes: Any) -> Any:
     """Copy of a kernel with some parameters changed."""
     return replace(original, **changes)
+
+
+def own_copy(value: Any) -> Any:
+    """Return a copy of an object given as a parameter, which the caller may change after the fit.
+
+    What cannot be copied, such as an object that holds an open file, is returned itself.
+    """
+    try:
+        return copy.deepcopy(value)
+    except Exception:  # a class may refuse by any exception
+        return value
 
 
 def _fields(kernel: Any) -> tuple[Field, ...]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from gramian.kernels.base import Kernel
+from gramian.kernels.base import Kernel, own_copy
 from gramian.kernels.pairwise import Pairs, Rows
 from gramian.results import Array
 
@@ -111,6 +111,9 @@ class Function(Kernel):
     @property
     def costly(self) -> bool:
         return True  # not known, and a call per tile and product may be
+
+    def __deepcopy__(self, memo: Any) -> Function:
+        return Function(own_copy(self.function))
 
     def pairs(self, X: Rows, Y: Rows, dtype: Any) -> Pairs:
         return Called(self.function, X, Y, dtype)

@@ -16,6 +16,7 @@ from sklearn.base import BaseEstimator
 from gramian.estimators.kernel_kmeans_streams import SeenMeans
 from gramian.estimators.kernel_streams import Seen
 from gramian.estimators.random_projection import RandomMap
+from gramian.estimators.validation import as_fitted
 from gramian.models.codec import state_of
 from gramian.models.container import ModelError
 from gramian.models.registry import CLASSES, PIPELINE, known_as
@@ -246,7 +247,11 @@ def _thin(estimator: Any) -> Any:
             cut = {"anchors": rows[part], "coefficients": value.coefficients[part]}
             setattr(thin, name, dataclasses.replace(value, **cut))
     rows = getattr(estimator, "_anchors", None)  # of nearest neighbours, of which there must be enough
-    if rows is not None and rows.shape[1] and rows.shape[0] > (most := max(MOST_ANCHORS, estimator.n_neighbors)):
+    if (
+        rows is not None
+        and rows.shape[1]
+        and rows.shape[0] > (most := max(MOST_ANCHORS, as_fitted(estimator, "n_neighbors")))
+    ):
         vars(thin).update(_anchors=rows[:most], _diagonal=estimator._diagonal[:most])
         for made in ("_tree", "_mapped"):
             vars(thin).pop(made, None)

@@ -144,10 +144,13 @@ def _digits(value: int, path: tuple[str, ...]) -> str:
 def _refusal(value: Any, path: tuple[str, ...]) -> str:
     """Say why a value cannot be kept, and what to do."""
     place, what = ".".join(path) or "the model", type(value).__name__
+    if path[:1] == ("_fitted_with",):
+        return f"{path[1]} was a {what} at the fit, and answers depend on it. Fit again with a word for {path[1]}"
     if isinstance(value, Function) or (callable(value) and not isinstance(value, type) and hasattr(value, "__code__")):
         what = "a function, and a model file holds no code"
-        hint = "Use a kernel of gramian.kernels" if "kernel" in place else f"Use set_params({path[0]}=...) with a word"
-        return f"{place} is {what}. {hint}, or keep the rows and fit again"
+        if "kernel" in place:
+            return f"{place} is {what}. Use a kernel of gramian.kernels, or keep the rows and fit again"
+        return f"{place} is {what}. Fit again with a word for {path[-1]}, or keep the rows"
     if isinstance(value, (np.random.Generator, np.random.RandomState)):
         return f"{place} is a random generator, not a seed. Use set_params({place}=...) with a whole number"
     if len(path) == 1 and not place.endswith("_") and not place.startswith("_"):
