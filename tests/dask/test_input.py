@@ -128,3 +128,11 @@ def test_the_input_is_not_changed(X):
 def test_dask_is_not_loaded_until_it_is_needed():
     code = "import sys, gramian, numpy; gramian.PCA(1).fit(numpy.eye(3)); print('dask' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
+
+
+@pytest.mark.parametrize("model", [PCA(2), Standardizer()], ids=["moments", "columns"])
+@pytest.mark.parametrize("total", [0.5, 1.0, 1 + 1e-12, 1.5])
+def test_weights_that_are_shares(X, model, total):
+    with pytest.raises(ValueError, match=r"a variance needs at least 2\. If these are shares, multiply them"):
+        model.fit(far(X), sample_weight=far(np.full(60, total / 60), 20))
+    model.fit(far(X), sample_weight=far(np.full(60, 2 / 60), 20))

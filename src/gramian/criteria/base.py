@@ -8,6 +8,7 @@ from typing import Self
 import numpy as np
 
 from gramian import lapack
+from gramian.operators.moments import row_count
 from gramian.results import Array
 from gramian.spaces import LinearBasis
 
@@ -86,7 +87,7 @@ class Variances:
     @property
     def limit(self) -> int:
         """Most components that could have a variance."""
-        return int(min(self.d, np.ceil(self.n) - 1))
+        return min(self.d, row_count(self.n) - 1)
 
     def leading(self) -> Array:
         """Variances that could be there: no more than the limit."""

@@ -11,6 +11,7 @@ from scipy.special import gammaln
 from gramian import lapack
 from gramian.criteria.base import Suggestion, Variances
 from gramian.operators import Moments
+from gramian.operators.moments import row_count
 from gramian.results import Array
 
 
@@ -133,7 +134,7 @@ def held_out_log_likelihoods(folds: Sequence[Moments], scale: Array) -> Array:
         shift = (fold.mean - rest.mean)[kept] / unit
         S = fold.scatter[np.ix_(kept, kept)] / np.outer(unit, unit) + fold.weight * np.outer(shift, shift)
         across = np.einsum("ij,ij->j", V, S @ V)
-        k = np.arange(min(d, int(np.ceil(rest.weight)) - 1))
+        k = np.arange(min(d, row_count(rest.weight) - 1))
         noise = np.cumsum(values[::-1])[::-1][k] / (d - k)
         k = k[: len(k) if (noise > 1e-10 * values[0]).all() else int(np.argmin(noise > 1e-10 * values[0]))]
         noise, n = noise[k], fold.weight

@@ -88,7 +88,7 @@ def accumulate(estimator: Any, X: Any, sample_weight: Any) -> tuple[Any, Moments
             "Give all rows to partial_fit, or clone the estimator to begin anew."
         )
     X = validate(estimator, X, reset=seen is None)
-    new = moments_of(X, check_weights(sample_weight, X.shape[0], total=0.0))
+    new = moments_of(X, check_weights(sample_weight, X.shape[0], variance=False))
     estimator.moments_ = total = new if seen is None else seen + new
     return X, total
 

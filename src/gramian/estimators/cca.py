@@ -18,6 +18,7 @@ from gramian.estimators.two_blocks import Blocks, Scaled, complete_rows
 from gramian.estimators.two_views import TwoViews
 from gramian.estimators.validation import check_choice, check_components, is_auto
 from gramian.estimators.warnings import RankWarning, warn
+from gramian.operators.moments import row_count
 from gramian.results import Array, percent
 from gramian.solvers.dense import left_svd
 from gramian.solvers.eigen import orient
@@ -147,7 +148,7 @@ class CCA(TwoViews, CanonicalTests, RegressorMixin, BaseEstimator):
 
     def _describe(self, blocks: Blocks, said: Suggestion | None, clock: Clock) -> Any:
         notes, k, (a, b) = [], len(self.correlations_), self.rank_
-        spare = a + b - (int(np.ceil(self.n_samples_)) - 1)
+        spare = a + b - (row_count(self.n_samples_) - 1)
         if spare > 0 and not np.any(self.ridge):
             notes.append(
                 f"the ranks {a} and {b} leave no room in {blocks.shape[0]} rows: correlations are 1 by construction."

@@ -286,7 +286,7 @@ class KernelKMeans(KernelInput, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         """Return minus the sum of squared distances of rows to their nearest means."""
         check_is_fitted(self)
         X = validate(self, X, reset=False)
-        weights = check_weights(sample_weight, X.shape[0], total=0.0)
+        weights = check_weights(sample_weight, X.shape[0], variance=False)
         nearest = self.means_.squared_distances(X).min(axis=1)
         return -float(nearest.sum() if weights is None else weights @ nearest)
 

@@ -171,7 +171,7 @@ class KernelRidge(KernelInput, MultiOutputMixin, RegressorMixin, BaseEstimator):
         self._check_low_rank()
         X = next_rows(self, X)
         targets = check_targets(y, X.shape[0])
-        weights = check_weights(sample_weight, X.shape[0], total=0.0)
+        weights = check_weights(sample_weight, X.shape[0], variance=False)
         return self._fit_seen(seen_more(self, X, targets.values, weights), clock, single=targets.single)
 
     def _fit_seen(self, seen: Seen, clock: Clock, *, single: bool) -> Self:

@@ -18,6 +18,7 @@ from gramian.kernels import Kernel, as_kernel
 from gramian.operators import Rows
 from gramian.operators.features import FeatureMap
 from gramian.operators.mapped_moments import MappedMoments, MappedSums, mapped_moments
+from gramian.operators.moments import row_count
 from gramian.results import Array, FitSummary
 
 #: The first rows are held in memory; they take no more than this share of the budget.
@@ -111,7 +112,7 @@ class Seen:
     @property
     def n(self) -> int:
         """Number of rows, or the sum of their weights."""
-        return int(np.ceil(sum(part.moments.weight for part in self.parts)))
+        return row_count(sum(part.moments.weight for part in self.parts))
 
 
 def require_landmarks(estimator: Any) -> None:
@@ -182,7 +183,7 @@ def keep_seen(estimator: Any, kernels: tuple[Kernel, ...], maps: tuple[Any, ...]
     estimator.__dict__.pop("seen_", None)
     known = [part for part in parts if part is not None]
     if known and sum(known[0].sizes) <= KEPT_FEATURES and all(np.isfinite(p.moments.scatter).all() for p in known):
-        rows = int(np.ceil(sum(part.moments.weight for part in known)))
+        rows = row_count(sum(part.moments.weight for part in known))
         estimator.seen_ = Seen(kernels, maps, tuple(known), rows)
 
 

@@ -36,6 +36,7 @@ from gramian.estimators.validation import (
 )
 from gramian.estimators.warnings import RankWarning, warn
 from gramian.operators import Rows
+from gramian.operators.moments import has_variance, row_count
 from gramian.results import Array, percent
 from gramian.spaces import LinearBasis, LinearSpace, MomentSpace
 from gramian.spaces.passing import PassingSpace, blurred
@@ -152,7 +153,7 @@ class PCA(ComponentDiagnostics, ProjectionTransformer, BaseEstimator):
         space = LinearSpace(
             X, center=self.center, scale=self.scale, weights=weights, check=lambda: check_finite(X, self)
         )
-        rows = X.shape[0] if weights is None else int(np.ceil(weights.sum()))
+        rows = X.shape[0] if weights is None else row_count(float(weights.sum()))
         self._keep(*self._basis(space, (rows, X.shape[1])), X.dtype, X.shape, clock)
         self.moments_ = space.moments()  # so that partial_fit may go on from here
         return self
@@ -177,10 +178,10 @@ class PCA(ComponentDiagnostics, ProjectionTransformer, BaseEstimator):
         """
         clock = Clock()
         X, moments = accumulate(self, X, sample_weight)
-        rows, d = int(np.ceil(moments.weight)), X.shape[1]
+        rows, d = row_count(moments.weight), X.shape[1]
         asked = whole_number(self.n_components)
         check_components(self.n_components, d, f"d = {d}", auto=True)
-        if moments.weight <= 1 or rows <= (asked or 1):
+        if not has_variance(moments.weight) or rows <= (asked or 1):
             return self
         space = MomentSpace(moments, center=self.center, scale=self.scale)
         return self._keep(*self._basis(space, (rows, d)), X.dtype, (rows, d), clock)
@@ -284,7 +285,7 @@ class PCA(ComponentDiagnostics, ProjectionTransformer, BaseEstimator):
         mean = self.mean_.astype(np.float64) / self.scale_
         if X is None:
             n, k = self.n_samples_, len(self.components_)
-            error = self.noise_variance_ * (min(int(np.ceil(n)), self.n_features_in_) - k) * (n - 1) / n
+            error = self.noise_variance_ * (min(row_count(n), self.n_features_in_) - k) * (n - 1) / n
             return error if centred else error + float(mean @ mean - np.sum((mean @ W) ** 2))
         X = validate(self, X, reset=False, sparse=False)
         A = X / self.scale_ - mean if centred else X / self.scale_

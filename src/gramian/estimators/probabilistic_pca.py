@@ -28,6 +28,7 @@ from gramian.estimators.validation import (
 )
 from gramian.estimators.warnings import ConvergenceWarning, warn
 from gramian.operators import Moments, Rows, moments_of
+from gramian.operators.moments import row_count
 from gramian.projection import LinearProjection
 from gramian.results import Array
 from gramian.solvers.fixed_point import Climb, climb
@@ -185,7 +186,7 @@ class ProbabilisticPCA(ProjectionTransformer, DensityMixin, BaseEstimator):
         """Add rows to those seen so far; the result is that of one ``fit`` of all of them."""
         clock = Clock()
         X, moments = accumulate(self, X, sample_weight)
-        rows = int(np.ceil(moments.weight))
+        rows = row_count(moments.weight)
         check_components(self.n_components, X.shape[1], f"d = {X.shape[1]}", fractions=False, auto=True)
         if rows <= max(2, (whole_number(self.n_components) or 0) + 1):
             return self

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from gramian.estimators.gaps import refuse_gaps
-from gramian.estimators.validation import Checked, validate
+from gramian.estimators.validation import Checked, check_total_weight, validate
 from gramian.operators.column_sums import Columns, columns_of
 from gramian.operators.compressed import Compressed
 from gramian.operators.moments import Moments
@@ -84,9 +84,8 @@ def _weights(weights: Any) -> Any:
 def _check_total(weight: float, weights: Any) -> None:
     if weights is None and weight == 0:
         raise ValueError("X has no rows: 0 samples. Give at least 2.")
-    if weights is not None and weight <= 1:
-        what = "has only zero weights" if not weight else f"sums to {weight:.3g}"
-        raise ValueError(f"sample_weight {what}; weights are frequencies and must sum to more than 1.")
+    if weights is not None:
+        check_total_weight(weight)
 
 
 def read_table(estimator: Any, X: Any, *, square: bool = False, min_samples: int = 1) -> Any:

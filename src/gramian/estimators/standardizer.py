@@ -14,6 +14,7 @@ from gramian.estimators.streams import by_blocks, column_moments
 from gramian.estimators.validation import all_or_nothing, check_weights, validate
 from gramian.operators import Data, Rows
 from gramian.operators.column_sums import ColumnSums, column_sums
+from gramian.operators.moments import has_variance, row_count
 from gramian.results import Array, FitSummary
 
 
@@ -92,15 +93,15 @@ class Standardizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         if seen is None and hasattr(self, "summary_"):
             raise ValueError("partial_fit cannot go on from this fit, of which no sums were kept. Clone the estimator.")
         X = validate(self, X, sparse=False, reset=seen is None)
-        new = column_sums(X, check_weights(sample_weight, X.shape[0], total=0.0))
+        new = column_sums(X, check_weights(sample_weight, X.shape[0], variance=False))
         self.moments_ = total = new if seen is None else seen + new
-        return self if total.weight <= 1 else self._keep(total)
+        return self._keep(total) if has_variance(total.weight) else self
 
     def _keep(self, sums: ColumnSums) -> Self:
         if not np.isfinite(sums.squares).all():
             raise ValueError("squares of X leave double precision. Divide the columns by constants.")
         self.moments_, self.mean_, self.scale_ = sums, sums.mean, sums.scale
-        return self._summarize(int(np.ceil(sums.weight)), sums.constant)
+        return self._summarize(row_count(sums.weight), sums.constant)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "summary_")  # sums of a first row alone are no fit

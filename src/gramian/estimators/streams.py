@@ -17,7 +17,7 @@ from gramian.estimators.validation import Checked
 from gramian.operators import Compressed, Moments, Rows
 from gramian.operators.column_sums import ColumnSums, column_sums
 from gramian.operators.compressed import from_rows, without_constants
-from gramian.operators.moments import Accumulator
+from gramian.operators.moments import Accumulator, has_variance, row_count
 from gramian.operators.remote import Remote, opened
 from gramian.operators.row_sources import Sliced
 from gramian.operators.rows import Mapped, Piece, in_step, neighbours, watched
@@ -107,7 +107,7 @@ class Stream(Reader):
         self.loses = loses or (lambda moments: False)
         self._kept: Compressed | None = None
         self.moments = estimator.moments_ = self._moments()  # partial_fit may go on from here
-        self.shape = int(np.ceil(self.moments.weight)), self.d
+        self.shape = row_count(self.moments.weight), self.d
         if self.shape[0] < 2:
             raise ValueError(f"X has {self.shape[0]} sample; {type(estimator).__name__} needs at least 2, one a row.")
 
@@ -169,7 +169,7 @@ def column_moments(estimator: Any, rows: Rows, sample_weight: Any) -> ColumnSums
         for piece in watched(rows.pieces(), "reading", rows.n_rows):
             refuse_gaps(piece, rows, "X", estimator)
             total = total + column_sums(piece.values)
-    if total.weight < 2:
+    if not has_variance(total.weight):
         raise ValueError(f"X has {total.weight:.0f} samples; at least 2 are needed. Give more rows.")
     return total
 

@@ -144,7 +144,7 @@ class KernelInput:
         """Return the kernel, resolved as if rows were repeated by their weights, the rows, and the weights."""
         kernel = own_kernel(self.kernel)
         X = read_table(self, X, square=kernel.name == "precomputed")
-        weights = check_weights(sample_weight, X.shape[0], total=0.0)
+        weights = check_weights(sample_weight, X.shape[0], variance=False)
         return resolve_weighted(kernel, X, weights), X, weights
 
     def __sklearn_tags__(self) -> Any:

@@ -14,6 +14,7 @@ from gramian.estimators.targets import Targets, check_targets
 from gramian.estimators.validation import as_fitted, check_choice, check_finite, check_weights, validate
 from gramian.operators import Compressed, Moments, Rows, compress, moments_of
 from gramian.operators.compressed import from_moments
+from gramian.operators.moments import has_variance, row_count
 from gramian.operators.remote import Remote
 from gramian.results import Array
 from gramian.spaces.missing import check_observed, observed_means
@@ -232,7 +233,7 @@ def gather_more(estimator: Any, X: Any, Y: Any, sample_weight: Any, *, name: str
         )
     X = validate(estimator, X, reset=seen is None)
     targets = check_targets(Y, X.shape[0], name=name)
-    new = moments_of(X, check_weights(sample_weight, X.shape[0], total=0.0), beside=targets.values)
+    new = moments_of(X, check_weights(sample_weight, X.shape[0], variance=False), beside=targets.values)
     if not np.isfinite(new.scatter).all() or any(_vanishes(view) for view in (X, targets.values)):
         raise ValueError(
             f"squares of the columns of X or {name} leave double precision, and partial_fit keeps nothing but squares. "
@@ -242,10 +243,10 @@ def gather_more(estimator: Any, X: Any, Y: Any, sample_weight: Any, *, name: str
         q = seen.d - X.shape[1]
         raise ValueError(f"{name} has {new.d - X.shape[1]} columns; the rows before had {q}.")
     estimator.moments_ = total = new if seen is None else seen + new
-    if total.weight <= 1:
+    if not has_variance(total.weight):
         return None
     views = from_moments(total, X.shape[1])
-    shape = int(np.ceil(total.weight)), X.shape[1]
+    shape = row_count(total.weight), X.shape[1]
     return Blocks(views, shape, X.dtype, single=targets.single)  # type: ignore[arg-type]
 
 

@@ -14,9 +14,13 @@ from sklearn.utils.validation import validate_data
 from gramian.estimators import callbacks
 from gramian.kernels.base import own_copy
 from gramian.operators import Moments, Rows
+from gramian.operators.moments import has_variance
 from gramian.operators.remote import Remote, gathered, mirror, opened
 from gramian.results import Array
 from gramian.spaces import SingularBasis
+
+#: Weights that sum to less leave squares of sums of squares, of rows of any usual size, within double precision.
+MOST_ROWS = 1e100
 
 
 class Checked(np.ndarray):
@@ -152,8 +156,17 @@ def check_squares(moments: Moments) -> None:
         raise ValueError("squares of X underflow double precision. Multiply X by a constant, or its columns.")
 
 
-def check_weights(weights: Any, n: int, *, total: float = 1.0) -> Array | None:
-    """Return sample weights as frequencies in double precision, or None if there are none."""
+def check_weights(weights: Any, n: int, *, variance: bool = True) -> Array | None:
+    """Return sample weights as frequencies in double precision, or None if there are none.
+
+    Parameters
+    ----------
+    weights : array, number or None
+    n : int
+        Number of rows.
+    variance : bool
+        The weights are all there are, and a variance is made of them; see :func:`check_total_weight`.
+    """
     if weights is None:
         return None
     try:
@@ -167,10 +180,31 @@ def check_weights(weights: Any, n: int, *, total: float = 1.0) -> Array | None:
         raise ValueError(f"sample_weight has shape {w.shape}; one weight for each of the {n} rows is expected.")
     if not np.isfinite(w).all() or (w < 0).any():
         raise ValueError("sample_weight has negative or non-finite entries. Weights are frequencies, 0 or more.")
-    if w.sum() <= total:
-        what = "has only zero weights" if not w.any() else f"sums to {w.sum():.3g}"
-        raise ValueError(f"sample_weight {what}; weights are frequencies and must sum to more than {total:.0f}.")
+    with np.errstate(over="ignore"):
+        check_total_weight(float(w.sum()), variance=variance)
     return w
+
+
+def check_total_weight(total: float, *, variance: bool = True) -> None:
+    """Refuse weights that count no rows, fewer than the two rows of a variance, or more than can be counted.
+
+    A variance divides by the sum of the weights less one. Shares, which sum to 1 but for rounding, would be divided by
+    that rounding, and shares of few digits by little more: so the border is where the divisor is 1, that of two rows.
+    Methods without a variance (``variance=False``) take weights in any unit.
+    """
+    if total > 0 and (has_variance(total) and total < MOST_ROWS if variance else total < np.inf):
+        return
+    if total >= 2:
+        raise ValueError(
+            f"sample_weight sums to {total:.3g}; weights are frequencies: their sum counts rows, and sums of squares "
+            f"would overflow. Divide them by a constant, so that they sum to less than {MOST_ROWS:.0e}."
+        )
+    if not total:
+        raise ValueError("sample_weight has only zero weights. Give a positive weight to the rows that count.")
+    raise ValueError(
+        f"sample_weight sums to {total:.7g}; weights are frequencies: their sum counts rows, and a variance needs at "
+        "least 2. If these are shares, multiply them by the number of rows."
+    )
 
 
 def check_choice(name: str, value: Any, choices: tuple[Any, ...]) -> None:

@@ -14,6 +14,25 @@ from gramian.kernels.pairwise import far_means, moved
 from gramian.operators.tiles import Meter, row_blocks, run, share, threads_for
 from gramian.results import Array
 
+#: Sums of weights that differ by less than this, relative, count the same rows: weights in single precision, 6e-8 each,
+#: that were divided by their sum.
+SAME_COUNT = 1e-6
+
+
+def row_count(weight: float) -> int:
+    """Rows that the sum of weights stands for: a begun row counts, but rounding does not begin one.
+
+    >>> row_count(7.0), row_count(6.2), row_count(7.0 + 4e-15)
+    (7, 7, 7)
+    """
+    nearest = round(weight)
+    return nearest if abs(weight - nearest) <= SAME_COUNT * nearest else int(np.ceil(weight))
+
+
+def has_variance(weight: float) -> bool:
+    """Whether the sum of weights counts at least the two rows that a variance, with divisor w - 1, is defined for."""
+    return weight >= 2 * (1 - SAME_COUNT)
+
 
 @dataclass(frozen=True)
 class Moments:

@@ -12,6 +12,7 @@ import numpy as np
 from gramian.config import format_bytes, memory_budget
 from gramian.operators import Data, Dense, Moments, Normal, moments_of
 from gramian.operators.matrix import column_scale
+from gramian.operators.moments import row_count
 from gramian.results import Array, SolverTrace
 from gramian.solvers.base import Solver
 from gramian.solvers.dense import svd
@@ -37,7 +38,7 @@ class MomentSpace:
 
     def __init__(self, moments: Moments, *, center: bool = True, scale: bool = False) -> None:
         self.moments, self.center = moments, center
-        self.weight, self.limit = moments.weight, min(moments.d, int(np.ceil(moments.weight)))
+        self.weight, self.limit = moments.weight, min(moments.d, row_count(moments.weight))
         self.mean = moments.mean if center else np.zeros(moments.d)
         scatter = moments.scatter if center else moments.about_origin()
         sizes = np.sqrt(np.diag(scatter) / (moments.weight - 1)) if scale else np.ones(moments.d)
@@ -97,7 +98,7 @@ class LinearSpace:
         self.check = check or (lambda: None)
         self._moments: Moments | None = None
         self.X, (self.n, self.d) = X, X.shape
-        self.limit = min(self.d, self.n if weights is None else int(np.ceil(weights.sum())))
+        self.limit = min(self.d, self.n if weights is None else row_count(float(weights.sum())))
         self.center, self.scale, self.weights = center, scale, weights
 
     @cached_property

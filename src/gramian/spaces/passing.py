@@ -9,6 +9,7 @@ import numpy as np
 
 from gramian.operators import Compressed, Moments
 from gramian.operators.matrix import column_scale
+from gramian.operators.moments import row_count
 from gramian.results import SolverTrace
 from gramian.solvers.base import Solver
 from gramian.solvers.dense import svd
@@ -43,7 +44,7 @@ class PassingSpace:
     ) -> None:
         self.moments, self.triangle = moments, triangle
         self.center, self.scale = center, scale
-        self.limit = min(moments.d, int(np.ceil(moments.weight)))
+        self.limit = min(moments.d, row_count(moments.weight))
 
     def standardized(self) -> MomentSpace:
         """The same columns, each of unit variance, by their moments."""
@@ -78,7 +79,7 @@ class PassingSpace:
             deviations = np.sqrt(np.einsum("ij,ij->j", A, A) / (n - 1))
             scale = column_scale(deviations, mean / unit) * unit
             A, unit = A * (unit / scale), 1.0
-        limit = min(len(mean), int(np.ceil(n)))
+        limit = min(len(mean), row_count(n))
         k = limit if rank is None else min(rank, limit)
         s, V = svd(A)
         kept = min(k, int((s > null_tolerance(int(max(n, len(mean))), s.max(initial=0))).sum()))
