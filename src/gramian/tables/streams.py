@@ -40,10 +40,11 @@ class FileRows(Rows):
     def __init__(self, paths: list[Path], source: str, columns: Sequence[str] | None, block: int | None, how: Dialect):
         self.source, self.block = source, block
         self.files = [_open(path, how) for path in paths]
-        chosen = [[c.name for c in choose(file.sheet, columns, file.source)] for file in self.files]
-        self.chosen = chosen[0]
-        for file, names in zip(self.files, chosen, strict=True):
-            if columns is None and set(names) != set(self.chosen):
+        self.chosen = [column.name for column in choose(self.files[0].sheet, columns, self.files[0].source)]
+        for file in self.files[1:]:
+            # What a range or a pattern means the first file says.
+            names = [c.name for c in choose(file.sheet, None if columns is None else self.chosen, file.source)]
+            if set(names) != set(self.chosen):
                 odd = min(set(names) ^ set(self.chosen))
                 raise TableError(
                     f"{file.source} and {self.files[0].source} have different columns: {odd!r} is in one of them only. "
