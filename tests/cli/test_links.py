@@ -6,6 +6,7 @@ import pytest
 
 from gramian.files import atomic, check_writable
 
+
 def _self(folder):
     (folder / "out").symlink_to("out")
 
