@@ -19,10 +19,13 @@ def check_writable(path: PathLike) -> None:
     if os.fspath(path) == "-":
         return
     target = Path(os.path.realpath(path))
+    if target.is_symlink():  # what no number of steps resolves
+        raise OSError(errno.ELOOP, "it is a link that leads back to itself; remove the link", os.fspath(path))
     if target.is_dir():
         raise IsADirectoryError(errno.EISDIR, "it is a folder", os.fspath(path))
     if not target.parent.is_dir():
-        raise FileNotFoundError(errno.ENOENT, "there is no such folder", str(Path(path).parent))
+        folder = target.parent if os.path.islink(path) else Path(path).parent
+        raise FileNotFoundError(errno.ENOENT, "there is no such folder", str(folder))
     if not os.access(target if _special(target) else target.parent, os.W_OK):
         raise PermissionError(errno.EACCES, "writing is not permitted", os.fspath(path))
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from gramian.operators import Rows
-from gramian.operators.row_sources import Iterated, Sliced
+from gramian.operators.row_sources import Iterated, Sliced, as_block, labels_of, named, places_of
 from gramian.operators.rows import Part
 
 
@@ -33,7 +33,8 @@ def rows(
         iterator of blocks, which can be read once; a function that returns one, which can be read again; an array.
     columns : sequence of str, optional
         Columns to use, in this order: names, ranges ``"a:b"`` and patterns ``"x_*"``. All numeric ones if not given.
-        For an iterator or an array: the names of all its columns.
+        For an iterator or an array: the names of all its columns. Blocks that are data frames or Arrow tables are
+        stacked by the names of their columns, in the order of ``columns`` or else of the first block.
     y_columns : sequence of str, optional
         Columns that are targets or the second view: ``fit(rows)`` then needs no y.
     block : int, optional
@@ -50,8 +51,9 @@ def rows(
 
     Cost
     ----
-    Two blocks in memory: one is read by a thread while the other is worked on. A file that changes between the start
-    and the end of a pass, or between two, is an error.
+    Two blocks in memory: of a file one is read by a thread while the other is worked on; blocks of an iterator are
+    copied, so that it may fill one buffer again and again. A file that changes between the start and the end of a pass,
+    or between two, is an error.
 
     Examples
     --------
@@ -84,12 +86,13 @@ def _in_memory(source: Any, columns: tuple[str, ...] | None, block: int | None) 
     if isinstance(source, Rows):
         return source
     if hasattr(source, "__array__") or isinstance(source, (list, tuple)):
-        names = getattr(source, "columns", None)
-        named = names is not None and all(isinstance(name, str) for name in names)
-        array = Sliced(source, columns or (tuple(names) if named else None), block)  # type: ignore[arg-type]
-        if columns is not None and len(columns) != array.n_features:
-            raise ValueError(f"columns names {len(columns)} columns; the array has {array.n_features}. Name each.")
-        return array
+        found = labels_of(source)
+        labels, names = named(found, columns)
+        values = as_block(source)
+        if columns is not None and len(columns) != values.shape[1]:
+            raise ValueError(f"columns names {len(columns)} columns; the array has {values.shape[1]}. Name each.")
+        order = places_of(labels, found, "the array")
+        return Sliced(values if order is None else values[:, order], names, block)
     if callable(source) or isinstance(source, Iterable):
         given: Iterable[Any] | Callable[[], Iterable[Any]] = source
         return Iterated(given, columns, block)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import queue
 import threading
+from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator
 from itertools import chain
 from typing import Any, TypeVar
@@ -52,14 +53,12 @@ class Iterated(Rows):
             head = next(first)
         except StopIteration:
             raise ValueError(f"{self.source} is empty: there are no rows. Give at least one block.") from None
-        names = getattr(head, "columns", None)
-        named = names is not None and all(isinstance(name, str) for name in names)
-        self.columns = columns or (tuple(names) if named else None)  # type: ignore[arg-type]
         self.width = as_block(head, f"{self.source}: block 0").shape[1]
-        # Of what can be made anew nothing is kept; of an iterator the first block must not be lost.
+        # Of what can be made again nothing is kept; of an iterator the first block must not be lost.
         self.once: Iterator[Any] | None = None if self.make else chain([head], first)
         if columns is not None and len(columns) != self.width:
             raise ValueError(f"columns names {len(columns)} columns; the blocks have {self.width}. Name each of them.")
+        self.labels, self.columns = named(labels_of(head), columns)
 
     @property
     def n_features(self) -> int:
@@ -73,9 +72,50 @@ class Iterated(Rows):
                 "iterator each time, or a file."
             )
         self.once = None
+        labels = self.labels
         for at, block in enumerate(blocks):
-            values = as_block(block, f"{self.source}: block {at}")
-            yield Piece(values, counted(self.source, 0, f"block {at}"))
+            place, found = f"{self.source}: block {at}", labels_of(block)
+            labels = labels or found
+            values = as_block(block, place)
+            order = places_of(labels, found, place)
+            # Always a copy: the next block may come in the same memory, and blocks are held while others are read.
+            yield Piece(np.array(values) if order is None else values[:, order], counted(self.source, 0, f"block {at}"))
+
+
+Labels = tuple[Any, ...]
+
+
+def labels_of(block: Any) -> Labels | None:
+    """What a data frame or Arrow table calls its columns; nothing if the block is no such thing."""
+    found = getattr(block, "column_names", None)  # Arrow, whose columns are the columns themselves
+    found = getattr(block, "columns", None) if found is None else found
+    return None if found is None else tuple(found)
+
+
+def named(labels: Labels | None, columns: tuple[str, ...] | None) -> tuple[Labels | None, tuple[str, ...] | None]:
+    """Labels in the order in which columns are wanted, and the names of the columns, if they have names.
+
+    Names that are those of a frame in another order say which order; others are new names for columns as they stand.
+    """
+    if columns is not None:
+        return (columns if labels is not None and sorted(map(str, labels)) == sorted(columns) else labels), columns
+    text = labels is not None and all(isinstance(label, str) for label in labels)
+    return labels, labels if text else None
+
+
+def places_of(labels: Labels | None, found: Labels | None, place: str) -> list[int] | None:
+    """Where the wanted columns stand in a frame; nothing if they stand as wanted, or have no labels."""
+    if labels is None or found is None or found == labels:
+        return None
+    wanted, given = Counter(labels), Counter(found)
+    odd = next((label for label in (*labels, *found) if wanted[label] != 1 or given[label] != 1), None)
+    if odd is not None:
+        raise ValueError(
+            f"{place} has other columns than those before it: {odd!r} is {wanted[odd]} times in the first and "
+            f"{given[odd]} times in this one. Give every block the same columns, in any order."
+        )
+    where = {label: at for at, label in enumerate(found)}
+    return [where[label] for label in labels]
 
 
 def counted(source: str, start: int, part: str = "") -> Callable[[int], str]:
@@ -87,6 +127,8 @@ def as_block(block: Any, place: str = "the array") -> Array:
     """Return rows as doubles, or as single precision if they come so; one dimension is one column."""
     if np.ma.isMaskedArray(block):
         raise ValueError(f"{place} is a masked array, whose mask would be lost. Fill it with filled(value).")
+    if hasattr(block, "tocsr"):
+        raise TypeError(f"{place} is a sparse matrix; a stream takes dense blocks. Give toarray() of each block.")
     values = np.asarray(block)
     if values.ndim == 1 and values.dtype.kind in "biuf":
         values = values[:, None]

@@ -21,6 +21,7 @@ __all__ = ["arrow_csv", "arrow_ipc", "arrow_parquet", "is_numeric", "pa", "to_co
 
 #: Name under which pandas stores the index of a data frame.
 PANDAS_INDEX = "__index_level_0__"
+EMPTY = "is empty, left out"
 FLOAT = pa.float64()
 SECONDS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
@@ -45,12 +46,12 @@ def to_column(name: str, data: Any) -> Column:
         data = data.cast(data.type.value_type)
     kind = data.type
     if data.null_count == len(data) > 0:
-        return Column(name, remark="is empty, left out")
+        return Column(name, remark=EMPTY)
     if kind == FLOAT:
         return Column(name, numbers=data.to_numpy())
     if is_numeric(kind):
         # Unsafe only in that whole numbers beyond 2^53 are rounded, as any conversion to double rounds them.
-        return Column(name, numbers=data.cast(FLOAT, safe=False).to_numpy())
+        return Column(name, numbers=data.cast(FLOAT, safe=False).to_numpy(), truth=pa.types.is_boolean(kind))
     if _is_text(kind):
         return Column(name, text=_as_text(data), remark="is text, kept as a label")
     if pa.types.is_temporal(kind):

@@ -16,6 +16,7 @@ from gramian.tables.table import Column, Sheet, Table, TableError
 
 #: Rows that are copied at a time, so that what is copied is in the cache.
 TILE = 2048
+COUNTS = "only counts the rows, kept as a label"
 #: So many columns with the same remark are named one by one.
 NAMED = 10
 
@@ -57,9 +58,7 @@ def make_table(sheet: Sheet, source: str, roles: Roles) -> Table:
     roles : Roles
         Which columns to use and how; all numeric ones as features if nothing is said.
     """
-    if sheet.rows == 0:
-        raise TableError(f"{source}: there are no rows below the column names.")
-    columns = [_named(column, at) for at, column in enumerate(sheet.columns)]
+    columns = named(sheet, source)
     _check_names(columns, source)
     ids, columns = _take_ids(columns, roles, sheet, source)
     columns = _as_labels(columns, roles, source)
@@ -90,20 +89,31 @@ def make_table(sheet: Sheet, source: str, roles: Roles) -> Table:
 
 def choose(columns: list[Column], wanted: Sequence[str] | None, source: str) -> list[Column]:
     """Features among the columns of a file whose rows are yet to be read."""
-    columns = [column if column.name.strip() else replace(column, name=f"x{at}") for at, column in enumerate(columns)]
     _check_names(columns, source)
     return _features(columns, Roles(wanted), source)
+
+
+def named(sheet: Sheet, source: str) -> list[Column]:
+    """Columns of a sheet that has rows, each with a name."""
+    if sheet.rows == 0:
+        raise TableError(f"{source}: there are no rows below the column names.")
+    return [_named(column, at) for at, column in enumerate(sheet.columns)]
 
 
 def _named(column: Column, at: int) -> Column:
     """Name a column that has no name; one that counts the rows is an index that a data frame wrote, no feature."""
     if column.name:
         return column
-    numbers = column.numbers
-    if numbers is not None and any(np.array_equal(numbers, np.arange(len(numbers)) + first) for first in (0, 1)):
-        text = [f"{number:.0f}" for number in numbers]
-        return Column("row", text=text, remark="only counts the rows, kept as a label")
+    if not column.truth and counts_from(column.numbers) is not None:
+        return Column("row", text=_as_text(column), remark=COUNTS)
     return replace(column, name=f"x{at}")
+
+
+def counts_from(numbers: Array | None) -> int | None:
+    """Whether a column counts the rows from 0 or from 1; nothing if it does neither."""
+    if numbers is None:
+        return None
+    return next((first for first in (0, 1) if np.array_equal(numbers, np.arange(len(numbers)) + first)), None)
 
 
 def _check_names(columns: list[Column], source: str) -> None:

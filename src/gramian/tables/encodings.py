@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import re
 
+from gramian.tables.records import line_ends
 from gramian.tables.table import TableError
 
 #: Byte order marks; those of UTF-32 first, since one of them begins like one of UTF-16.
@@ -32,74 +33,125 @@ CONTROL = re.compile(rb"[\x00-\x08\x0b\x0e-\x19\x1b-\x1f]")
 PROBE = 4096
 
 
+#: Bytes 128 to 159 of Western Windows, where that says what they are.
+WINDOWS = {at: text for at in range(128, 160) if (text := bytes([at]).decode("cp1252", "ignore"))}
+
+
 def to_utf8(data: bytes, source: str, encoding: str | None = None) -> tuple[bytes, tuple[str, ...]]:
     """Return text as UTF-8 without a mark, and a remark if the encoding had to be guessed."""
-    other = next((what for start, what in SIGNATURES.items() if data.startswith(start)), None)
-    if other:
-        raise TableError(f"{source} looks like {other}.")
-    if encoding is not None:
-        return _recode(data, encoding, source), ()
-    for mark, name in MARKS:
-        if data.startswith(mark):
-            text = data[len(mark) :]
-            if name == "utf-8":
-                return _checked(text, source)
-            return _recode(text, name, source), (f"the text is {name[:6].upper()}",)
-    wide = unmarked(data)
-    if wide:
-        return _recode(data, wide, source), ("the text is UTF-16 without a mark",)
-    return _checked(data, source)
+    decoder = Decoder(data[:PROBE], len(data), source, encoding)
+    return decoder.feed(data, last=True), tuple(decoder.remarks)
 
 
-def _checked(data: bytes, source: str) -> tuple[bytes, tuple[str, ...]]:
-    if b"\0" in data:
-        place = data.index(b"\0")
-        line = len(re.findall(rb"\r\n|\r|\n", data[:place])) + 1
-        raise TableError(
-            f"{source}: line {line} has NUL bytes: this is not a text file. Export the table as UTF-8 CSV."
-        )
-    if data.isascii():
-        return data, ()
-    try:
-        data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        return _single_bytes(data, error, source)
-    return data, ()
+class Decoder:
+    """Bytes of a text file to UTF-8 without a mark, at once or piece by piece.
+
+    Parameters
+    ----------
+    start : bytes
+        The first bytes of the file.
+    size : int or None
+        How many there are in all, if that is known.
+    source : str
+        Name of the file for messages.
+    encoding : str, optional
+        Which encoding it is; if not given, the first bytes say so, and what is not UTF-8 later on is Latin-1.
+    """
+
+    def __init__(self, start: bytes, size: int | None, source: str, encoding: str | None = None) -> None:
+        other = next((what for sign, what in SIGNATURES.items() if start.startswith(sign)), None)
+        if other:
+            raise TableError(f"{source} looks like {other}.")
+        self.source, self.remarks, self.lines, self.rest = source, list[str](), 0, b""
+        self.begun = self.beyond_ascii = self.half = False
+        self.single = 0  # line from which on the text is no UTF-8
+        mark, found = next(((mark, name) for mark, name in MARKS if start.startswith(mark)), (b"", "utf-8"))
+        if encoding is None and not mark and (wide := unmarked(start, size)):
+            found, self.remarks = wide, ["the text is UTF-16 without a mark"]
+        elif encoding is None and found != "utf-8":
+            self.remarks = [f"the text is {found[:6].upper()}"]
+        self.name = encoding or found
+        self.skip = len(mark) if encoding is None else 0
+        self.wide: codecs.IncrementalDecoder | None = None
+        if encoding is not None or found != "utf-8":
+            try:
+                b"".decode(self.name)  # also refuses codecs that are not of text
+                self.wide = codecs.getincrementaldecoder(self.name)()
+            except LookupError:
+                raise TableError(
+                    f"encoding={encoding!r} is not known. Use a name such as 'utf-8' or 'latin-1'."
+                ) from None
+
+    def feed(self, data: bytes, *, last: bool) -> bytes:
+        """Return the next bytes as UTF-8; those of half a character wait for the other half."""
+        data, self.skip = data[self.skip :] if self.skip else data, max(self.skip - len(data), 0)
+        text = self._narrow(self.rest + data, last=last) if self.wide is None else self._wide(data, last=last)
+        self.lines += line_ends(text) - (self.half and text.startswith(b"\n"))
+        self.half = text.endswith(b"\r") if text else self.half
+        return text
+
+    def _narrow(self, data: bytes, *, last: bool) -> bytes:
+        self.rest = b""
+        if b"\0" in data:
+            line = self.lines + line_ends(data[: data.index(b"\0")]) + 1
+            raise TableError(
+                f"{self.source}: line {line} has NUL bytes: this is not a text file. Export the table as UTF-8 CSV."
+            )
+        if data.isascii():
+            return data
+        if not self.single:
+            try:
+                data.decode("utf-8")
+            except UnicodeDecodeError as error:
+                if not last and error.end == len(data) and len(data) - error.start < 4:
+                    self.rest = data[error.start :]
+                    data = data[: error.start]
+                else:
+                    self._turn(self.lines + line_ends(data[: error.start]) + 1)
+        if not self.single:
+            self.beyond_ascii |= not data.isascii()
+            return data
+        if CONTROL.search(data):
+            raise TableError(
+                f"{self.source}: line {self.single} is not text in any known encoding. Export the table as UTF-8 CSV."
+            )
+        try:
+            return data.decode("cp1252").encode()
+        except UnicodeDecodeError:  # bytes that Western Windows leaves open are those of Latin-1
+            return data.decode("latin-1").translate(WINDOWS).encode()
+
+    def _turn(self, line: int) -> None:
+        """Take the text for that of Western Windows, a superset of Latin-1, as what is text but not UTF-8 mostly is."""
+        if self.beyond_ascii:
+            raise TableError(
+                f"{self.source}: line {line} is not UTF-8, and characters before it are. Say encoding= of the file."
+            )
+        self.single = line
+        told = f"the text is not UTF-8 (line {line}) and was read as Latin-1 (Windows-1252); say encoding= if it is not"
+        self.remarks.append(told)
+
+    def _wide(self, data: bytes, *, last: bool) -> bytes:
+        assert self.wide is not None
+        try:
+            text = self.wide.decode(data, final=last)
+        except (UnicodeError, ValueError) as error:
+            raise TableError(
+                f"{self.source} is not {self.name} text: the file is damaged, or another encoding."
+            ) from error
+        if text and not self.begun:
+            self.begun, text = True, text.removeprefix("\ufeff")
+        if "\0" in text:
+            raise TableError(f"{self.source} has NUL characters: this is not {self.name} text.")
+        try:
+            return text.encode()
+        except UnicodeEncodeError as error:
+            raise TableError(f"{self.source} is not {self.name} text: it has half characters.") from error
 
 
-def _single_bytes(data: bytes, error: UnicodeDecodeError, source: str) -> tuple[bytes, tuple[str, ...]]:
-    """Read as the encoding of Western Windows, a superset of Latin-1, what is text but not UTF-8."""
-    line = len(re.findall(rb"\r\n|\r|\n", data[: error.start])) + 1
-    if CONTROL.search(data):
-        raise TableError(f"{source}: line {line} is not text in any known encoding. Export the table as UTF-8 CSV.")
-    try:
-        text = data.decode("cp1252")
-    except UnicodeDecodeError:
-        text = data.decode("latin-1")
-    remark = f"the text is not UTF-8 (line {line}) and was read as Latin-1 (Windows-1252); say encoding= if it is not"
-    return text.encode(), (remark,)
-
-
-def _recode(data: bytes, encoding: str, source: str) -> bytes:
-    try:
-        text = data.decode(encoding)
-    except LookupError:
-        raise TableError(f"encoding={encoding!r} is not known. Use a name such as 'utf-8' or 'latin-1'.") from None
-    except (UnicodeError, ValueError) as error:
-        raise TableError(f"{source} is not {encoding} text: the file is damaged, or another encoding.") from error
-    text = text.removeprefix("\ufeff")
-    if "\0" in text:
-        raise TableError(f"{source} has NUL characters: this is not {encoding} text.")
-    try:
-        return text.encode()
-    except UnicodeEncodeError as error:
-        raise TableError(f"{source} is not {encoding} text: it has half characters.") from error
-
-
-def unmarked(data: bytes) -> str | None:
+def unmarked(data: bytes, size: int | None = None) -> str | None:
     """Tell UTF-16 without a mark by its zeros: every other byte, if most characters are Western."""
     probe = data[:PROBE]
-    if len(data) % 2 or not probe or b"\0" not in probe:
+    if (len(data) if size is None else size) % 2 or not probe or b"\0" not in probe:
         return None
     half = len(probe) // 2
     zeros = {"utf-16-be": probe[0::2].count(0), "utf-16-le": probe[1::2].count(0)}

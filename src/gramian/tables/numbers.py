@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from itertools import islice
 
 import numpy as np
 
@@ -24,10 +25,16 @@ def find_mark(columns: Iterable[Sequence[str]]) -> str:
     return "."
 
 
+def looks_numeric(cells: Sequence[str]) -> bool:
+    """Whether there is a number among the first cells that are not missing."""
+    full = (cell for cell in cells if cell.strip() not in ABSENT)
+    return any(map(is_numeral, islice(full, SAMPLE)))
+
+
 def explain(column: Column, decimal: str, place: Callable[[int], str]) -> Column:
     """Name the cell that makes a column of numbers a column of text; refuse to guess if all cells are numbers."""
     cells = column.text or []
-    if not any(map(is_numeral, cells[:SAMPLE])):
+    if not looks_numeric(cells):
         return column
     shape = POINT if decimal == "." else COMMA
     word = odd = None
@@ -50,7 +57,7 @@ def explain(column: Column, decimal: str, place: Callable[[int], str]) -> Column
 def read_numerals(column: Column, thousands: str | None, decimal: str) -> Column | None:
     """Read text as numbers with this decimal mark and thousands separator; nothing if some cell is none."""
     cells = column.text or []
-    if not any(map(is_numeral, cells[:SAMPLE])):
+    if not looks_numeric(cells):
         return None
     shape = (POINT if decimal == "." else COMMA).pattern + (f"|{grouped(thousands, decimal)}" if thousands else "")
     number, marks = re.compile(shape, FLAGS), re.compile(GROUPING[thousands] if thousands else "(?!)")

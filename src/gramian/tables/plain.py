@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
 
@@ -11,7 +12,6 @@ import numpy as np
 from gramian.operators.tiles import Meter, run, share, threads_for
 from gramian.results import Array
 from gramian.tables.arrow import pa
-from gramian.tables.records import Records
 from gramian.tables.table import Column, Dialect, Sheet, TableError
 from gramian.tables.text import COMMA_REMARK, Parser, begin
 
@@ -74,7 +74,7 @@ def read_plain(path: Path, source: str, dialect: Dialect) -> Sheet | None:
         return None
 
     def place(row: int) -> str:
-        return f"line {Records(path.read_bytes(), opening.records.delimiter, source).line(row + opening.header)}"
+        return replace(opening, records=replace(opening.records, data=path.read_bytes())).place(row)
 
     remarks = opening.remarks if parser.decimal == "." or dialect.decimal else (*opening.remarks, COMMA_REMARK)
     values = _values(table)

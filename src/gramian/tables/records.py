@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import islice
 from typing import NamedTuple
 
+import numpy as np
+
+from gramian.tables.limits import MOST_COLUMNS, too_wide
 from gramian.tables.numerals import is_number
 from gramian.tables.table import TableError
 
@@ -16,7 +19,58 @@ from gramian.tables.table import TableError
 DELIMITERS = ("\t", ";", "|", ",")
 #: Rare between columns and common in names, so it must be in two lines.
 BAR = "|"
-LINE_END = re.compile(rb"\r\n|\r|\n")
+NEVER_ENDS = "{source}: line {line} has a quote that never ends. Close or remove it."
+
+
+@cache
+def _quoted(delimiter: str) -> bytes:
+    """Pattern of a quoted cell: the quote stands where a cell begins, and a doubled one does not end it."""
+    return rb'(?<![^%b\r\n])"[^"]*+(?:""[^"]*+)*+"' % _marks(delimiter)
+
+
+@cache
+def _marks(delimiter: str) -> bytes:
+    """What separates cells, for a class of characters; before cells in columns are put in order, tabs do as well."""
+    return rb" \t" if delimiter == " " else re.escape(delimiter.encode())
+
+
+@cache
+def _text(delimiter: str, apart: bytes = b"") -> bytes:
+    """Pattern of text in which every quoted cell ends; outside of them stands no sign of ``apart``."""
+    return rb'(?:[^"%b]++|%b|(?<=[^%b\r\n])")*+' % (apart, _quoted(delimiter), _marks(delimiter))
+
+
+def end_of_records(data: bytes, delimiter: str) -> int:
+    """Where the last whole record ends; a line end between quotes ends none, nor one that may be half of two signs.
+
+    >>> end_of_records(b'1,5" pipe\\n2,"a\\nb', ",")
+    10
+    """
+    stop = len(data) - data.endswith(b"\r")
+    if b'"' not in data:
+        return max(data.rfind(b"\n", 0, stop), data.rfind(b"\r", 0, stop)) + 1
+    found = re.compile(rb"(?:%b(?:\r\n|\r|\n))*+" % _text(delimiter, rb"\r\n")).match(data, 0, stop)
+    return 0 if found is None else found.end()
+
+
+def check_quotes(data: bytes, delimiter: str, source: str, before: int = 0) -> None:
+    """Refuse text with a quote that never ends: all that follows would be one cell."""
+    found = re.compile(_text(delimiter)).match(data) if b'"' in data else None
+    if found is not None and found.end() < len(data):
+        raise TableError(NEVER_ENDS.format(source=source, line=before + line_ends(data[: found.end()]) + 1))
+
+
+def unquoted(pattern: bytes, replacement: bytes, data: bytes, delimiter: str) -> bytes:
+    """Replace what a pattern finds outside of quoted cells."""
+    if b'"' not in data:
+        return re.sub(pattern, replacement, data)
+    either = rb"(?P<quoted>%b)|%b" % (_quoted(delimiter), pattern)
+    return re.sub(either, lambda found: found["quoted"] or replacement, data)
+
+
+def line_ends(data: bytes) -> int:
+    """Number of lines that end in some text: by a line feed, a carriage return, or both."""
+    return data.count(b"\n") + data.count(b"\r") - data.count(b"\r\n")
 
 
 class Record(NamedTuple):
@@ -35,6 +89,7 @@ class Records:
     delimiter: str
     source: str
     before: int = 0
+    most: int = MOST_COLUMNS
 
     @cached_property
     def _cell(self) -> re.Pattern[bytes]:
@@ -49,18 +104,20 @@ class Records:
             while True:
                 found = self._cell.match(self.data, at)
                 if found is None:
-                    raise TableError(f"{self.source}: line {line} has a quote that never ends. Close or remove it.")
+                    raise TableError(NEVER_ENDS.format(source=self.source, line=line))
                 quoted, after, bare, end = found.groups()
                 at = found.end()
                 if quoted is None:
                     if bare.startswith(b'"'):
-                        raise TableError(f"{self.source}: line {line} has a quote that never ends. Close or remove it.")
+                        raise TableError(NEVER_ENDS.format(source=self.source, line=line))
                     cells.append(bare.decode())
                 else:
-                    line += len(LINE_END.findall(quoted))
+                    line += line_ends(quoted)
                     cells.append((quoted.replace(b'""', b'"') + after).decode())
                 if end != self.delimiter.encode():
                     break
+                if len(cells) >= self.most:  # before a line that has no end fills the memory
+                    raise TableError(too_wide(self.source, self.most))
             line += 1
             if len(cells) > 1 or cells[0] or quoted is not None:
                 yield Record(start, cells, at)
@@ -81,8 +138,31 @@ class Records:
         return ""
 
 
-def guess_delimiter(data: bytes, source: str) -> str:
+def spread(data: bytes, delimiter: str, width: int, parts: Sequence[slice]) -> list[bytes] | None:
+    """Text of some neighbouring columns each, one record a line; nothing if a record has more or fewer cells."""
+    record = re.compile(_text(delimiter, rb"\r\n"))
+    found: list[list[bytes]] = [[] for _ in parts]
+    at = 0
+    while at < len(data):
+        line = record.match(data, at).group()  # type: ignore[union-attr]
+        at += len(line) + 1
+        if not line:  # also between the two signs of a line end
+            continue
+        marks = np.frombuffer(line, np.uint8) == ord(delimiter)
+        for cell in re.finditer(_quoted(delimiter), line) if b'"' in line else ():
+            marks[cell.start() : cell.end()] = False
+        edges = np.concatenate([[-1], np.flatnonzero(marks), [len(line)]])
+        if len(edges) != width + 1:
+            return None
+        for part, lines in zip(parts, found, strict=True):
+            lines.append(line[edges[part.start] + 1 : edges[part.stop]])
+    return [b"\n".join(lines) + b"\n" for lines in found]
+
+
+def guess_delimiter(data: bytes, source: str, most: int = MOST_COLUMNS, *, whole: bool = True) -> str:
     """Return the delimiter of the first line, looking outside quotes; one that the second line has as often wins.
+
+    If ``data`` is not the whole text, a quote that does not end in it is an error: the delimiter may be in what follows.
 
     >>> [guess_delimiter(data, "") for data in (b'"Miller, Ann";1,5;2', b"a,b", b"a", b"mm|in,kg\\n1,2")]
     [';', ',', ',', ',']
@@ -90,10 +170,12 @@ def guess_delimiter(data: bytes, source: str) -> str:
     present = []
     for delimiter in DELIMITERS:
         try:
-            counts = [len(record.cells) for record in Records(data, delimiter, source).head(2)]
+            counts = [len(record.cells) for record in Records(data, delimiter, source, most=most).head(2)]
         except TableError:  # quotes that end with another delimiter only
+            if not whole:
+                raise
             continue
-        if counts[0] > 1:
+        if counts and counts[0] > 1:
             if len(set(counts)) == 1 and (delimiter != BAR or len(counts) == 2):
                 return delimiter
             present.append(delimiter)
@@ -105,4 +187,4 @@ def guess_delimiter(data: bytes, source: str) -> str:
 def _in_columns(data: bytes, source: str) -> bool:
     """Whether blanks separate cells: the first lines have as many words, several, and below them only numbers."""
     lines = [record.cells[0].split() for record in Records(data, "\t", source).head(2)]
-    return len(lines[0]) > 1 and len(lines[0]) == len(lines[-1]) and all(map(is_number, lines[-1]))
+    return bool(lines) and len(lines[0]) > 1 and len(lines[0]) == len(lines[-1]) and all(map(is_number, lines[-1]))

@@ -35,9 +35,12 @@ class RowFile(ABC):
         Whether the file names its columns.
     n_rows : int or None
         Number of rows, if the file says so.
+    all_numeric : bool
+        Whether all numeric columns are wanted, rather than some that were named.
     """
 
     named: bool = True
+    all_numeric: bool = False
     n_rows: int | None = None
     sheet: list[Column]
 

@@ -1,57 +1,63 @@
-"""Text files that are read block by block: the first lines say how they are written, and the rest must agree."""
+"""Text files that are read block by block, by the reader of whole files: its first block decides for all of them."""
 
 from __future__ import annotations
 
-import codecs
-import gzip
+import io
 import re
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from gramian.operators.rows import Piece
-from gramian.tables.assemble import stack
-from gramian.tables.encodings import MARKS, PROBE, unmarked
-from gramian.tables.records import guess_delimiter
+from gramian.tables.arrow import EMPTY
+from gramian.tables.assemble import COUNTS, counts_from, named, stack
+from gramian.tables.encodings import PROBE, Decoder
+from gramian.tables.limits import inflate
+from gramian.tables.records import check_quotes, end_of_records, guess_delimiter, line_ends
 from gramian.tables.row_files import NOTHING, RowFile
-from gramian.tables.table import Column, Dialect, Sheet, TableError
-from gramian.tables.text import COMMA_REMARK, read_text
+from gramian.tables.table import Column, Sheet, TableError
+from gramian.tables.text import COMMA_REMARK, PACKED, check, look, read_rows
 
-#: Bytes that are looked at to find out how the text is written, and that are parsed at a time.
-HEAD, CHUNK = 2**18, 4 * 2**20
+#: Bytes of the first block, which says how the text is written, and of the others.
+HEAD, CHUNK = 2**19, 4 * 2**20
+#: Bytes in which the quotes of the first two lines end.
+PATIENCE = 2**23
 #: A line longer than this is no row.
 LONGEST_LINE = 2**28
-EMPTY = "is empty, left out"
+TWO_LINES = re.compile(rb"[^\r\n][\r\n]+[^\r\n]+[\r\n]")
+
+
+class Part(NamedTuple):
+    """Text in UTF-8, whether it is the last, and the share of the file that has been read with it."""
+
+    text: bytes
+    last: bool
+    share: float
 
 
 class TextRows(RowFile):
-    """Lines of delimited text, packed or not."""
+    """Lines of delimited text, packed or not.
+
+    The first block is read as a file of its own. What it says of the delimiter, the header, the decimal mark and which
+    columns are numbers holds for the blocks that follow; one that contradicts it is refused with its line.
+    """
 
     def _open(self) -> None:
-        with open(self.path, "rb") as file:
-            start = file.read(PROBE)
-        self.packed = start.startswith(b"\x1f\x8b")
-        marked = (name for mark, name in MARKS if start.startswith(mark) and name != "utf-8")
-        self.encoding = self.dialect.encoding or next(marked, None) or unmarked(start)
-        chunks = self._chunks(HEAD)
-        head = next(chunks, b"")
-        read = max(self._at if self.packed else len(head), 1)
-        chunks.close()
-        told = replace(self.dialect, encoding=None)
-        if not self.dialect.separator and re.search(rb"\S", head):
-            told = replace(told, separator=guess_delimiter(head, self.source))
-        sheet = read_text(head, self.source, told)
-        decimal = told.decimal or ("," if COMMA_REMARK in sheet.remarks else None)
-        self.all = [column.name for column in sheet.columns]
-        self.sheet = [_without_rows(column) for column in sheet.columns]
-        # There is a header if rows are fewer than lines that hold something.
-        bare = read_text(head, self.source, replace(told, header=False, decimal=decimal))
-        self.header = sheet.rows < bare.rows if self.dialect.header is None else self.dialect.header
-        self.named = self.header
-        self.lines = max(1, round(sheet.rows * self.seen[0] / read))
-        self.body = replace(told, header=False, decimal=decimal or ("." if not told.thousands else None))
+        check(self.dialect)
+        text, last, share = self._head()
+        opening = look(text, tuple(self.decoder.remarks), self.source, self.dialect)
+        sheet = read_rows(opening, self.dialect)
+        self.sheet = [_without_rows(column) for column in named(sheet, self.source)]
+        counting = (at for at, column in enumerate(self.sheet) if column.remark == COUNTS)
+        self.counts = {at: counts_from(sheet.columns[at].numbers) or 0 for at in counting}
+        self.named, self.known, self.whole = opening.header, sheet.rows, last
+        self.lines = max(1, round(sheet.rows / share))
+        self.opening = replace(opening, records=replace(opening.records, data=b""))
+        mark = "," if COMMA_REMARK in sheet.remarks else None if self.dialect.thousands else "."
+        self.body = replace(self.dialect, decimal=self.dialect.decimal or mark)
 
     @property
     def about(self) -> int:
@@ -59,87 +65,137 @@ class TextRows(RowFile):
         return self.lines
 
     def read(self, names: list[str], size: int) -> Iterator[Piece]:
-        lines, first = 0, True
-        total = max(self.seen[0], 1)
-        for chunk in self._chunks(CHUNK):
-            sheet = self._parse(chunk, lines, header=first and self.header)
-            lines, first = lines + _line_ends(chunk), False
-            if sheet is None:
-                continue
-            known = {column.name: column for column in sheet.columns}
-            columns = [self._numbers(known[name], sheet) for name in names]
-            values = stack(columns, sheet.rows)
-            share = min(1.0, self._at / total)
+        places = {column.name: at for at, column in enumerate(self.sheet)}
+        chosen = [places[name] for name in names]
+        done = 0
+        for sheet, share in self._sheets():
+            if self.all_numeric:
+                self._check_left_out(sheet, done)
+            values = stack([self._numbers(self.sheet[at], sheet.columns[at], sheet) for at in chosen], sheet.rows)
             for start in range(0, sheet.rows, size):
                 yield Piece(values[start : start + size], _places(self.source, sheet, start), share)
+            done += sheet.rows
 
-    def _parse(self, chunk: bytes, lines: int, *, header: bool) -> Sheet | None:
-        if not re.search(rb"\S", chunk):
-            return None
-        body: Dialect = replace(self.body, header=header)
-        sheet = read_text(chunk, self.source, body, before=lines)
-        if len(sheet.columns) != len(self.all):
-            raise TableError(
-                f"{self.source}: {sheet.place(0)} has {len(sheet.columns):,} cells, the lines before have "
-                f"{len(self.all):,}. Give every row the same cells, and quote cells that hold a delimiter."
-            )
-        named = zip(self.all, sheet.columns, strict=True)
-        return None if not sheet.rows else replace(sheet, columns=[replace(c, name=name) for name, c in named])
+    def _sheets(self) -> Iterator[tuple[Sheet, float]]:
+        """Blocks of rows, each as the reader of files sees it."""
+        delimiter, lines, first = self.opening.records.delimiter, 0, True
+        told = replace(self.body, separator=delimiter, header=self.named)
+        with closing(self._records(CHUNK, lambda text: end_of_records(text, delimiter))) as blocks:
+            for text, _, share in blocks:
+                if first and not text.strip():
+                    continue
+                opening = look(text, (), self.source, told) if first else self.opening.later(text, lines)
+                sheet = read_rows(opening, self.body)
+                lines, first = lines + line_ends(text), False
+                if sheet.rows:
+                    yield sheet, share
 
-    def _numbers(self, column: Column, sheet: Sheet) -> Column:
-        if column.numbers is not None:
-            return column
-        if column.remark == EMPTY:
-            return replace(column, numbers=np.full(sheet.rows, np.nan))
-        if column.refusal:
-            raise TableError(f"{self.source}: {column.refusal}.")
-        what = column.remark.removesuffix(", kept as a label")
-        where = "" if " line " in what else f" from {sheet.place(0)} on"
-        raise TableError(
-            f"{self.source}: column {column.name!r} {what}{where}, and is numbers in the lines before. "
-            "Correct it, or choose other columns."
+    def _check_left_out(self, sheet: Sheet, done: int) -> None:
+        """Refuse rows in which a column is a feature that was none in the first block, if all of them are wanted."""
+        for at, (before, column) in enumerate(zip(self.sheet, sheet.columns, strict=True)):
+            if before.remark == EMPTY and column.refusal:
+                raise TableError(f"{self.source}: {column.refusal}.")
+            if before.remark == EMPTY and column.numbers is not None:
+                row = int(np.flatnonzero(~np.isnan(column.numbers))[0])
+                raise self._late(before, "has a number", f"is empty in the first {self.known:,} rows", sheet.place(row))
+            if at in self.counts and column.text is None:
+                expected = np.arange(done, done + sheet.rows) + self.counts[at]
+                wrong = np.flatnonzero(expected != self._numbers(before, column, sheet).numbers)
+                if len(wrong):
+                    raise self._late(before, "stops counting rows", "counts them before", sheet.place(int(wrong[0])))
+
+    def _late(self, column: Column, what: str, before: str, place: str) -> TableError:
+        return TableError(
+            f"{self.source}: {place}: column {column.name!r} {what}, and {before}. Choose columns with columns=, or "
+            "read the file whole."
         )
 
-    def _chunks(self, size: int) -> Generator[bytes, None, None]:
-        """Whole lines of the text as UTF-8, or as the bytes they are if the encoding is left to each block."""
-        decode = None if self.encoding is None else codecs.getincrementaldecoder(self.encoding)()
-        rest = b""
+    def _numbers(self, before: Column, column: Column, sheet: Sheet) -> Column:
+        if column.remark == EMPTY:
+            return replace(column, numbers=np.full(sheet.rows, np.nan))
+        if column.numbers is not None and column.truth == before.truth:
+            return column
+        if column.refusal:
+            raise TableError(f"{self.source}: {column.refusal}.")
+        kinds = {False: "numbers", True: "true and false"}
+        what = column.remark.removesuffix(", kept as a label") or f"is {kinds[column.truth]}"
+        where = "" if " line " in what else f" from {sheet.place(0)} on"
+        raise TableError(
+            f"{self.source}: column {before.name!r} {what}{where}, and is {kinds[before.truth]} in the lines before. "
+            "Correct it, choose other columns with columns=, or read the file whole."
+        )
+
+    def _head(self) -> Part:
+        """Whole records of the first block, two at least if the file has them."""
+
+        def end(text: bytes) -> int:
+            wanted, most, whole = self.dialect.separator, self.dialect.most, len(text) > PATIENCE
+            try:
+                wanted = wanted or guess_delimiter(text, self.source, most, whole=whole)
+            except TableError:  # a quote that ends below
+                return 0
+            found = end_of_records(text, wanted)
+            return found if TWO_LINES.search(text, 0, found) else 0
+
+        with closing(self._records(HEAD, end)) as parts:
+            return next(parts)
+
+    def _records(self, size: int, end: Callable[[bytes], int]) -> Generator[Part, None, None]:
+        """Text cut where a function says that records end, about ``size`` bytes at a time."""
+        waiting, rest, enough, lines = [b""], 0, 0, 0
+        for text, last, share in self._parts(size):
+            waiting.append(text)
+            rest += len(text)
+            if not last and rest < enough:
+                continue
+            held = b"".join(waiting)
+            stop = len(held) if last else end(held)
+            # Twice as many before another look, or a quote that never ends would be looked for in every prefix.
+            enough = 0 if stop else 2 * rest
+            if stop or last:
+                yield Part(held[:stop], last, share * stop / max(len(held), 1))
+            elif rest > LONGEST_LINE:
+                check_quotes(held, self.opening.records.delimiter if lines else ",", self.source, lines)
+                raise TableError(f"{self.source} has a line of more than {LONGEST_LINE:,} bytes; it is no table.")
+            waiting, lines = [held[stop:]], lines + line_ends(held[:stop])
+            rest -= stop
+
+    def _parts(self, size: int) -> Iterator[Part]:
+        """Text of the file as UTF-8, about ``size`` bytes at a time."""
+        total = max(self.seen[0], 1)
         with open(self.path, "rb") as file:
-            stream: Any = gzip.GzipFile(fileobj=file) if self.packed else file
+            stream, length = file, self.seen[0] or None
+            if file.peek(len(PACKED)).startswith(PACKED):
+                unpacked = inflate(iter(lambda: file.read(2**20), b""), self.source)
+                stream, length = io.BufferedReader(Unpacked(unpacked)), None
+            self.decoder = Decoder(stream.peek(PROBE)[:PROBE], length, self.source, self.dialect.encoding)
             while True:
-                try:
-                    data = stream.read(size)
-                    last = len(data) < size
-                    text = data if decode is None else decode.decode(data, final=last).encode()
-                except (EOFError, OSError, gzip.BadGzipFile) as error:
-                    raise TableError(f"{self.source} is cut short or damaged ({error}). Fetch it again.") from error
-                except UnicodeError as error:
-                    raise TableError(f"{self.source} is not {self.encoding} text: the file is damaged.") from error
-                self._at = file.tell()
-                rest += text.removeprefix("\ufeff".encode()) if not rest else text
+                data = stream.read(size)
+                last = not stream.peek(1)
+                yield Part(self.decoder.feed(data, last=last), last, min(1.0, file.tell() / total))
                 if last:
-                    break
-                end = _last_line(rest)
-                if end:
-                    yield rest[:end]
-                    rest = rest[end:]
-                elif len(rest) > LONGEST_LINE:
-                    raise TableError(f"{self.source} has a line of more than {LONGEST_LINE:,} bytes; it is no table.")
-        if rest:
-            yield rest
+                    return
 
 
-def _last_line(data: bytes) -> int:
-    """Where the last whole line ends; a line end between quotes ends no line."""
-    mark = b"\n" if b"\n" in data else b"\r"
-    end = data.rfind(mark) + 1 if mark == b"\n" or not data.endswith(b"\r") else data.rfind(mark, 0, -1) + 1
-    while end and data.count(b'"', 0, end) % 2:
-        end = data.rfind(mark, 0, end - 1) + 1
-    return end
+class Unpacked(io.RawIOBase):
+    """Parts of a text as a file."""
 
+    def __init__(self, parts: Iterator[bytes]) -> None:
+        self.parts, self.held = parts, b""
 
-def _line_ends(data: bytes) -> int:
-    return data.count(b"\n") if b"\n" in data else data.count(b"\r")
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        done = 0
+        while done < len(buffer):
+            self.held = self.held or next(self.parts, b"")
+            if not self.held:
+                break
+            some = self.held[: len(buffer) - done]
+            buffer[done : done + len(some)] = some
+            self.held, done = self.held[len(some) :], done + len(some)
+        return done
 
 
 def _without_rows(column: Column) -> Column:

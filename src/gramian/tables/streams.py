@@ -40,10 +40,12 @@ class FileRows(Rows):
     def __init__(self, paths: list[Path], source: str, columns: Sequence[str] | None, block: int | None, how: Dialect):
         self.source, self.block = source, block
         self.files = [_open(path, how) for path in paths]
-        chosen = [[c.name for c in choose(file.sheet, columns, file.source)] for file in self.files]
-        self.chosen = chosen[0]
-        for file, names in zip(self.files, chosen, strict=True):
-            if columns is None and set(names) != set(self.chosen):
+        self.chosen = [column.name for column in choose(self.files[0].sheet, columns, self.files[0].source)]
+        for file in self.files:
+            file.all_numeric = columns is None
+            # What a range or a pattern means the first file says.
+            names = [c.name for c in choose(file.sheet, None if columns is None else self.chosen, file.source)]
+            if set(names) != set(self.chosen):
                 odd = min(set(names) ^ set(self.chosen))
                 raise TableError(
                     f"{file.source} and {self.files[0].source} have different columns: {odd!r} is in one of them only. "
@@ -111,6 +113,8 @@ def open_rows(
         if not x or not y:
             raise TableError(f"{name}: the view {'y' if x else 'x'} has no columns. Leave some for it.")
         rows = FileRows(paths, name, [*x, *y], block, how)
+        for file in rows.files:
+            file.all_numeric = columns is None
         return Part(rows, slice(0, len(x)), Part(rows, slice(len(x), None)))
     except OSError as error:
         raise TableError(f"{name} cannot be read: {error.strerror or error}.") from error

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 
 from gramian.results import Array
 
+#: More columns than this are rows that lie on their side.
+MOST_COLUMNS = 10**6
 #: Characters of a message.
 LONGEST = 1000
 
@@ -82,12 +84,13 @@ class Table:
         return {self.ids: list(self.row_ids), **self.labels}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Column:
     """A column as a reader found it.
 
     It has numbers (NaN where missing), or text, or neither, and ``remark`` says why; ``days`` if the text is dates;
-    ``refusal`` if it is numbers that cannot be told for sure, an error only for those who want it as a feature.
+    ``refusal`` if it is numbers that cannot be told for sure, an error only for those who want it as a feature;
+    ``truth`` if the numbers are 1 for true and 0 for false.
     """
 
     name: str
@@ -96,6 +99,7 @@ class Column:
     remark: str = ""
     days: Array | None = None
     refusal: str = ""
+    truth: bool = False
 
 
 @dataclass(frozen=True)
@@ -110,7 +114,7 @@ class Sheet:
 
 @dataclass(frozen=True)
 class Dialect:
-    """How a file is written, as far as its reader was told; ``None`` is found out."""
+    """How a file is written, as far as its reader was told; ``None`` is found out. ``most`` limits the columns."""
 
     separator: str | None = None
     decimal: str | None = None
@@ -119,6 +123,7 @@ class Dialect:
     header: bool | None = None
     sheet: str | None = None
     as_text: frozenset[str] = frozenset()
+    most: int = MOST_COLUMNS
 
 
 def counted(row: int) -> str:

@@ -6,12 +6,15 @@ import re
 from dataclasses import dataclass, replace
 from typing import Any
 
-from gramian.tables.arrow import arrow_csv, pa, to_column, to_days
+import numpy as np
+
+from gramian.tables.arrow import EMPTY, arrow_csv, pa, to_column, to_days
+from gramian.tables.assemble import stack
 from gramian.tables.encodings import to_utf8
-from gramian.tables.limits import MOST_COLUMNS, gunzip
+from gramian.tables.limits import gunzip
 from gramian.tables.numbers import ABSENT, explain, find_mark, read_numerals
 from gramian.tables.numerals import COMMA, GROUPING, MISSING, POINT, WORD, is_numeral
-from gramian.tables.records import Record, Records, guess_delimiter
+from gramian.tables.records import Record, Records, check_quotes, guess_delimiter, spread, unquoted
 from gramian.tables.table import Column, Dialect, Sheet, TableError
 
 #: Arrow parses a block at a time, no row may straddle two, and their size is counted in 32 bits.
@@ -20,29 +23,29 @@ BLOCK, LARGEST_BLOCK = 2**20, 2**30
 PROBE = 20_000
 COMMA_REMARK = "numbers have a decimal comma"
 BLANK = re.compile(rb"(?:(?<=[\r\n])|\A) +(?=[\r\n]|\Z)")
+LEADING = re.compile(rb"(?: *[\r\n]+)+")
+#: How a gzip file begins.
+PACKED = b"\x1f\x8b"
+#: Columns that Arrow reads at a time.
+WIDE = 2048
 
 
-def read_text(data: bytes, source: str, dialect: Dialect, *, before: int = 0) -> Sheet:
-    """Read delimited text, which ``before`` lines come before; what the dialect leaves open the first lines say."""
-    opening = begin(data, source, dialect, before)
-    try:
-        return _read_rows(opening, dialect)
-    except TableError:
-        # A line of blanks is a row with one cell to Arrow, and no row at all to the people who write them.
-        data = opening.records.data
-        if b'"' in data or not BLANK.search(data):
-            raise
-        records = replace(opening.records, data=BLANK.sub(b"", data))
-        return _read_rows(replace(opening, records=records, first=records.head(1)[0]), dialect)
+def read_text(data: bytes, source: str, dialect: Dialect) -> Sheet:
+    """Read delimited text; what the dialect leaves open the first lines say."""
+    return read_rows(begin(data, source, dialect), dialect)
 
 
 @dataclass(frozen=True)
 class Opening:
-    """What the first lines say: where records end, the first of them, and whether it names the columns."""
+    """What the first lines say: where records end, the first of them, and whether it names the columns.
+
+    ``start`` is where rows begin; 0 if there is no header, or if the records are some that come later in the text.
+    """
 
     records: Records
     first: Record
     header: bool
+    start: int
     remarks: tuple[str, ...]
 
     @property
@@ -51,56 +54,77 @@ class Opening:
         return len(self.first.cells)
 
     @property
-    def start(self) -> int:
-        """Bytes before the first row."""
-        return self.first.end if self.header else 0
-
-    @property
     def names(self) -> list[str]:
         """Names of the columns."""
         return [cell.strip() for cell in self.first.cells] if self.header else [f"x{at}" for at in range(self.width)]
 
     def probe(self) -> list[list[str]]:
         """Cells of the first rows."""
-        return [record.cells for record in self.records.head(max(2, min(100, PROBE // self.width)))[self.header :]]
+        return [record.cells for record in self.records.head(max(2, min(100, PROBE // self.width)))[self.start > 0 :]]
+
+    def place(self, row: int) -> str:
+        """Name the line on which a row starts."""
+        return f"line {self.records.line(row + (self.start > 0))}"
 
     def decimal(self, dialect: Dialect, probe: list[list[str]]) -> str:
         """Sign between whole numbers and fractions."""
         told = dialect.decimal or {"": None, ".": ","}.get(dialect.thousands or "", ".")
         return told or find_mark(zip(*probe, strict=False))
 
+    def later(self, data: bytes, before: int) -> Opening:
+        """Take other records of the same text, which so many lines come before."""
+        data = _single_spaces(data) if self.records.delimiter == " " else data
+        return replace(self, records=replace(self.records, data=data, before=before), start=0)
 
-def begin(data: bytes, source: str, dialect: Dialect, before: int = 0) -> Opening:
-    """Look at the first lines."""
-    _check(dialect)
-    if data.startswith(b"\x1f\x8b") and dialect.encoding is None:
+
+def begin(data: bytes, source: str, dialect: Dialect) -> Opening:
+    """Look at the first lines of a file, packed or not, in any encoding."""
+    check(dialect)
+    if data.startswith(PACKED):
         data = gunzip(data, source)
-    data, remarks = to_utf8(data, source, dialect.encoding)
+    return look(*to_utf8(data, source, dialect.encoding), source, dialect)
+
+
+def look(data: bytes, remarks: tuple[str, ...], source: str, dialect: Dialect) -> Opening:
+    """Look at the first lines of text in UTF-8."""
     if not re.search(rb"\S", data):
         raise TableError(f"{source} is empty.")
-    delimiter = dialect.separator or guess_delimiter(data, source)
+    blank = LEADING.match(data)
+    if blank is not None and b" " in blank.group():
+        data = blank.group().replace(b" ", b"") + data[blank.end() :]
+    delimiter = dialect.separator or guess_delimiter(data, source, dialect.most)
     if delimiter == " ":
         data = _single_spaces(data)
-    records = Records(data, delimiter, source, before)
+    records = Records(data, delimiter, source, most=dialect.most)
     first = records.head(1)[0]
-    if len(first.cells) > MOST_COLUMNS:
-        raise TableError(f"{source} has {len(first.cells):,} columns. Are rows and columns swapped?")
     numbers = sum(map(is_numeral, first.cells))
     header = numbers < len(first.cells) if dialect.header is None else dialect.header
     if header and dialect.header is None and 2 * numbers >= len(first.cells):
         share = f"{numbers} of its {len(first.cells)} cells are numbers"
         remarks = (*remarks, f"line {first.line} was read as the header, though {share}")
-    return Opening(records, first, header, remarks)
+    return Opening(records, first, header, first.end if header else 0, remarks)
+
+
+def read_rows(opening: Opening, dialect: Dialect) -> Sheet:
+    """Read the rows of an opened text."""
+    records = opening.records
+    check_quotes(records.data, records.delimiter, records.source, records.before)
+    try:
+        return _read_rows(opening, dialect)
+    except TableError:
+        # A line of blanks is a row with one cell to Arrow, and no row at all to the people who write them.
+        head, body = records.data[: opening.start], records.data[opening.start :]
+        if opening.width == 1 or not BLANK.search(body):
+            raise
+        body = unquoted(BLANK.pattern, b"", body, records.delimiter)
+        return _read_rows(replace(opening, records=replace(records, data=head + body)), dialect)
 
 
 def _read_rows(opening: Opening, dialect: Dialect) -> Sheet:
     records, names, remarks = opening.records, opening.names, opening.remarks
-
-    def place(row: int) -> str:
-        return f"line {records.line(row + opening.header)}"
-
-    if not re.compile(rb"\S").search(records.data, opening.start):
-        return Sheet([Column(name) for name in names], 0, place, remarks)
+    # A line that holds a separator is a row, and so is one of blanks if there is one column.
+    if not re.compile(rb"[^\r\n ]").search(records.data, opening.start):
+        return Sheet([Column(name) for name in names], 0, opening.place, remarks)
     probe = opening.probe()
     text = frozenset(at for at, name in enumerate(names) if name in dialect.as_text)
     parser = Parser(opening, text, opening.decimal(dialect, probe))
@@ -114,9 +138,18 @@ def _read_rows(opening: Opening, dialect: Dialect) -> Sheet:
     judged = []
     for column in columns:
         if column.text is not None and column.days is None and column.name not in dialect.as_text:
-            column = read_numerals(column, dialect.thousands, parser.decimal) or explain(column, parser.decimal, place)
-        judged.append(column)
-    return Sheet(judged, rows, place, remarks)
+            column = read_numerals(column, dialect.thousands, parser.decimal) or explain(
+                column, parser.decimal, opening.place
+            )
+        judged.append(Column(column.name, remark=EMPTY) if _is_empty(column) else column)
+    return Sheet(judged, rows, opening.place, remarks)
+
+
+def _is_empty(column: Column) -> bool:
+    """Whether a column has no value: Arrow knows that of cells without blanks around them."""
+    if column.numbers is not None:
+        return bool(np.isnan(column.numbers[:1]).all() and np.isnan(column.numbers).all())
+    return column.text is not None and column.days is None and all(cell.strip() in ABSENT for cell in column.text)
 
 
 @dataclass(frozen=True)
@@ -132,7 +165,30 @@ class Parser:
         return (POINT if self.decimal == "." else COMMA).fullmatch(cell) is not None
 
     def columns(self, names: list[str], probe: list[str]) -> tuple[list[Column], int]:
-        """Parse and count all rows; cells of one row of them, the probe, say which columns should be numbers."""
+        """Parse and count all rows; cells of one row of them, the probe, say which columns should be numbers.
+
+        Arrow takes 14 kB for each column beside its cells, so a wide table is read some columns at a time.
+        """
+        opening = self.opening
+        if opening.width <= WIDE:
+            return self._columns(names, probe)
+        step = -(-opening.width // -(-opening.width // WIDE))
+        parts = [slice(at, min(at + step, opening.width)) for at in range(0, opening.width, step)]
+        texts = spread(opening.records.data[opening.start :], opening.records.delimiter, opening.width, parts)
+        if texts is None:
+            raise self._refusal("")
+        columns: list[Column] = []
+        rows = 0
+        for part in parts:
+            first = opening.first._replace(cells=opening.first.cells[part], end=0)
+            records = replace(opening.records, data=texts.pop(0))
+            text = frozenset(at - part.start for at in self.text if part.start <= at < part.stop)
+            parser = replace(self, opening=replace(opening, records=records, first=first, start=0), text=text)
+            found, rows = parser._columns(names[part], probe[part])
+            columns += _compact(found, rows)
+        return columns, rows
+
+    def _columns(self, names: list[str], probe: list[str]) -> tuple[list[Column], int]:
         # To find types takes most of the time of a wide table, and one row nearly always knows the numbers.
         known = {str(at): pa.float64() for at, cell in enumerate(probe) if self.is_number(cell)}
         known |= {str(at): pa.string() for at, cell in enumerate(probe) if WORD.fullmatch(cell) and cell not in ABSENT}
@@ -143,7 +199,7 @@ class Parser:
             try:
                 table = self._parse({str(at): pa.string() for at in self.text})
             except pa.ArrowInvalid as error:
-                raise self._refusal(error) from error
+                raise self._refusal(str(error)) from error
         return self._as_they_stand(table, names), table.num_rows
 
     def _parse(self, types: dict[str, pa.DataType], only: list[str] | None = None) -> pa.Table:
@@ -191,25 +247,31 @@ class Parser:
                 columns.append(to_column(name, data))
         return columns
 
-    def _refusal(self, error: pa.ArrowInvalid) -> TableError:
+    def _refusal(self, error: str) -> TableError:
         records, first = self.opening.records, self.opening.first
         source, reason = records.source, records.ragged(len(first.cells), first.line)
         if reason:
             return TableError(
                 f"{source}: {reason}. Give every row the same cells, and quote cells that hold a delimiter."
             )
-        return TableError(f"{source} cannot be read as a table ({' '.join(str(error).split())[:200]}).")
+        return TableError(f"{source} cannot be read as a table ({' '.join(error.split())[:200]}).")
+
+
+def _compact(columns: list[Column], rows: int) -> list[Column]:
+    """Put numbers of many columns beside each other, without what Arrow keeps for each of them."""
+    numeric = [column for column in columns if column.numbers is not None]
+    values = iter(stack(numeric, rows).T)
+    return [column if column.numbers is None else replace(column, numbers=next(values)) for column in columns]
 
 
 def _single_spaces(data: bytes) -> bytes:
     """Leave one blank between cells that stand in columns."""
-    data = re.sub(rb"(?m)^[ \t]+|[ \t]+(?=\r?$)", b"", data)
-    if b'"' not in data:
-        return re.sub(rb"[ \t]+", b" ", data)
-    return re.sub(rb'("[^"]*")|[ \t]+', lambda found: found.group(1) or b" ", data)
+    data = unquoted(rb"(?:(?<=[\r\n])|\A)[ \t]+|[ \t]+(?=[\r\n]|\Z)", b"", data, " ")
+    return unquoted(rb"[ \t]+", b" ", data, " ")
 
 
-def _check(dialect: Dialect) -> None:
+def check(dialect: Dialect) -> None:
+    """Refuse words that say no way in which text is written."""
     separator, decimal, thousands = dialect.separator, dialect.decimal, dialect.thousands
     if separator is not None and (len(separator) != 1 or not separator.isascii() or separator in '"\r\n\0'):
         raise TableError(f"separator={separator!r} must be one character, such as ',', ';' or '\\t'.")
