@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from gramian.reports.contents import Code, Facts, Section
-from gramian.reports.program import construction, program
+from gramian.reports.program import construction, program, unwritten
 from gramian.reports.subject import Subject
 from gramian.reports.words import method_in_words
 
@@ -24,11 +24,15 @@ def done(subject: Subject) -> Section:
 
 def code(subject: Subject) -> Section:
     """The program."""
-    text = program(subject.model, source=subject.code, with_y=_takes_y(subject))
-    says = (
-        "This program fits the same model and writes this report. Everything that is drawn at random has a fixed seed."
-    )
-    return Section("Code", [says], [Code("Python", text)])
+    if subject.refits:
+        says = "This program fits the same model and writes this report."
+        says += "" if unwritten(subject.model) else " Everything that is drawn at random has a fixed seed."
+    else:
+        says = "This program writes this report of the model, which was fitted before, to other rows than these."
+        says = (
+            says if subject.X is not None else "This program writes this report of the model, which was fitted before."
+        )
+    return Section("Code", [says], [Code("Python", program(subject))])
 
 
 def rounded(text: str) -> str:
@@ -38,10 +42,6 @@ def rounded(text: str) -> str:
     'rbf(gamma=0.0296), 215 x 100'
     """
     return re.sub(r"\d+\.\d{5,}", lambda found: f"{float(found[0]):.4g}", text)
-
-
-def _takes_y(subject: Subject) -> bool:
-    return subject.two_views or subject.classifies or subject.regresses
 
 
 def _named_lines(lines: list[tuple[str, str]]) -> list[tuple[str, str]]:
