@@ -32,16 +32,30 @@ def of_the_fit(model: Any, X: Any) -> bool:
     They are told by their number and sums of their entries; of tables of more than four million entries only some rows
     are summed, and their order matters. Fits to streams, and models saved by earlier versions, keep the number alone.
     """
-    steps = [step for _, step in model.steps] if hasattr(model, "steps") else [model]
-    kept = getattr(steps[0], "_rows_of_fit", None)
-    n = X.shape[0] if hasattr(X, "shape") else len(X)
-    facts = steps[-1].summary_.facts
-    if kept is None:
-        return bool(n == round(facts.get("n", -1)))
+    kept, n = _kept(model), X.shape[0] if hasattr(X, "shape") else len(X)
+    if not isinstance(kept, tuple):
+        return bool(n == kept)
     if n != kept[0]:
         return False
     found = _sums(X)
     return bool(found[:2] == kept[:2] and np.allclose(found[2:], kept[2:], rtol=0, atol=CLOSE * max(kept[3], 1e-300)))
+
+
+def role(model: Any, X: Any) -> str:
+    """Which rows these are, for :func:`gramian.estimators.merit.merit`: "fit", "new", or nothing if nobody knows."""
+    if _kept(model) is None:
+        return ""
+    return "fit" if of_the_fit(model, X) else "new"
+
+
+def _kept(model: Any) -> Any:
+    """What is known of the rows of a fit: their sums, or at least their number; None of estimators of others."""
+    steps = [step for _, step in model.steps] if hasattr(model, "steps") else [model]
+    kept = getattr(steps[0], "_rows_of_fit", None)
+    if kept is not None:
+        return tuple(kept)
+    n = getattr(getattr(steps[-1], "summary_", None), "facts", {}).get("n")
+    return None if n is None else round(n)
 
 
 def _sums(X: Any) -> tuple[int, int, float, float]:

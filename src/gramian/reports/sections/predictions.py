@@ -41,15 +41,20 @@ def _numbers(subject: Subject) -> Section:
     measured, guesses = (
         np.asarray(part, dtype=np.float64).reshape(subject.n, -1) for part in (subject.y, subject.predictions)
     )
-    found = [merit(measured[:, at], guesses[:, at]) for at in range(measured.shape[1])]
+    whose = "fit" if subject.of_the_fit else "new"
+    found = [merit(measured[:, at], guesses[:, at], whose) for at in range(measured.shape[1])]
     rows = [
         [name, each.n, each.rmse, tidy_bias(each), each.sep, each.r2, each.rpd, each.slope, each.intercept]
         for name, each in zip(names, found, strict=True)
     ]
-    words = ["target", "rows", "RMSE", "bias", "SEP", "R2", "RPD", "slope", "intercept"]
-    note = "RMSE: typical error, in the unit of the target. SEP: the same without the bias. RPD: spread over SEP."
-    parts.append(Grid("Figures of merit", words, rows, note))
     best = found[0]
+    error, spread = best.error_name, best.spread_name
+    words = ["target", "rows", error, "bias", spread, "R2", "RPD", "slope", "intercept"]
+    note = (
+        f"{error}: typical error on {'the rows of the fit' if subject.of_the_fit else 'new rows'}, in the unit of the "
+        f"target. {spread}: the same without the bias. RPD: spread of the target over {spread}."
+    )
+    parts.append(Grid("Figures of merit", words, rows, note))
     says = f"{names[0]}: R2 {brief(best.r2)} on {'the rows of the fit' if subject.of_the_fit else 'these rows'}."
     if subject.of_the_fit:
         says += " The fit has seen these rows, so errors of new rows are larger; rows left out are the fairer test."
