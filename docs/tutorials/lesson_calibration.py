@@ -72,7 +72,7 @@ axes.set(xlabel="components", ylabel="RMSECV, % fat", ylim=(0, None))
 # %%
 # The test
 # --------
-# Now the rows put away. RMSE is the error to expect, RPD the spread of fat over that error; above 5 is called good for
+# Now the rows put away. RMSEP is the error to expect, RPD the spread of fat over that error; above 5 is called good for
 # quality control.
 
 print(model.merit(Z[test], fat[test])[0])
@@ -103,4 +103,4 @@ bottom.set(xlabel="wavelength, nm", ylabel="coefficient")
 # %%
 # The sentence in the report: *fat was predicted by partial least squares on standardised second differences of the
 # spectra; the number of components was chosen by ten-fold cross-validation with the one-standard-error rule; the
-# error on rows not used for either was the RMSE above.*
+# error on rows not used for either was the RMSEP above.*

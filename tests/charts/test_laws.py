@@ -447,6 +447,8 @@ def test_likelihood_rises_and_residuals_certify(digits):
         found = charts.residuals(model)
         assert_allclose(found.angles, np.minimum(found.residuals / found.gaps, 1))
         assert (found.angles < 1e-4).all()
+    indicators = np.hstack([load_iris().data, np.eye(3)[np.arange(150) % 3]])
+    assert len(charts.residuals(PCA().fit(indicators)).gaps) == 6  # of 7 columns, three of which add up to 1
 
 
 # Surroundings

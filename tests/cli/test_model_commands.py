@@ -127,13 +127,13 @@ FIGURES = {
     "pls": (
         "diabetes.csv",
         ["--method", "pls", "--target", "progression"],
-        r"progression +n = 442   RMSEP 54   bias .*",
+        r"progression +n = 442   RMSEC 54   bias .*",
         "targets",
     ),
     "svm": (
         "iris.csv",
         ["--method", "kernel-svm", "--label", "species"],
-        r"accuracy +0\.9533: 143 of 150 rows",
+        r"accuracy +0\.9533: 143 of 150 rows of the fit",
         "accuracy",
     ),
     "density": (

@@ -28,13 +28,13 @@ def test_the_code_on_the_page_reads_the_same_rows_and_fits_the_same(gramian, her
     assert gramian("report", "m.st", "flowers.csv", "--label", "kind", "-o", "r.html", "-q") == (0, "", "")
     code = re.search(r"<code>(.*?)</code>", text_of(here / "r.html"), flags=re.DOTALL).group(1)
     code = code.replace("&#39;", "'").replace("&#34;", '"')
-    assert "read_table('flowers.csv', columns=['b:d'])" in code
+    assert "read_table('flowers.csv', columns=['b:d'], labels=['kind'])" in code
     space = {}
     exec(code, space)
     from gramian import load
 
     assert (space["model"].components_ == load("m.st").components_).all()
-    assert (here / "report.html").stat().st_size > 1_000_000
+    assert (here / "r.html").stat().st_size > 1_000_000
 
 
 @pytest.mark.parametrize(

@@ -71,8 +71,8 @@ def test_the_summary_says_that_it_streamed_and_its_code_runs(gramian, many):
     code, out, _ = gramian("fit", "parts", "-k", "2", "--model", "m.st")
     assert code == 0
     assert "table      parts: 90 rows, 6 columns, streamed" in out
-    assert "model = PCA(n_components=2); scores = model.fit_transform(rows('parts')); save(model, 'm.st')" in out
-    exec("\n".join(line[11:] for line in out.splitlines()[-2:]))
+    assert "model = PCA(n_components=2); scores = model.fit_transform(X); save(named(model, X), 'm.st')" in out
+    exec("\n".join(line[11:] for line in out.splitlines()[-3:]))
     facts = json.loads(gramian("fit", "parts", "--method", "cca", "--y-columns", "e,f", "--json")[1])
     assert (facts["n"], facts["streamed"], facts["targets"]) == (90, True, ["e", "f"])
     exec(facts["python"])

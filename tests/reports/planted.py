@@ -116,6 +116,7 @@ CASES = {
     "kernel of equal variances": lambda: fitted(g.KernelPCA(3, kernel="linear"), noise(100, 4, 3) * [6, 2, 2, 0.5]),
     "kernel of a plane": lambda: fitted(g.KernelPCA(2, kernel="rbf(sigma=1)"), curve()),
     "kernel matrix": lambda: fitted(g.KernelPCA(2, kernel="precomputed"), g.kernels.RBF(sigma=2.0)(SPREAD)),
+    "kernel of a function": lambda: fitted(g.KernelPCA(1, kernel=lambda A, B: A @ B.T), SPREAD),
     "many landmarks": lambda: fitted(g.KernelPCA(2, kernel="rbf(sigma=4)", landmarks=50), SPREAD, rows=False),
     "some landmarks": lambda: fitted(g.KernelPCA(2, kernel="rbf(sigma=4)", landmarks=20), SPREAD, rows=False),
     "few landmarks": lambda: fitted(g.KernelPCA(2, kernel="rbf(sigma=2)", landmarks=3), SPREAD, rows=False),
@@ -271,6 +272,11 @@ LAW = {
     "residuals": ("apart", "regression"),
     "likelihood_rose": ("em", "one gap"),
     "likelihood_flat": ("one gap", "em"),
+    # Code
+    "program": ("apart", "new rows"),
+    "seeds": ("apart", "kernel of a function"),
+    "program_of_other_rows": ("new rows", "apart"),
+    "program_of_model": ("without rows", "new rows"),
     # Notes of charts
     "last_gap": ("apart", "regression"),
     "largest_only": ("many named columns", "apart"),
@@ -287,8 +293,6 @@ LAW = {
     "wide": ("wide table", "apart"),
     "shuffled": ("views", "apart"),
 }
-#: Codes that every report says.
-ALWAYS = {"program"}
 
 
 def sentences_of(page: Page) -> list:

@@ -135,14 +135,14 @@ def residuals(estimator: Any) -> Residuals:
     if facts.get("residuals") is None or facts.get("eigenvalues") is None:
         raise refuse(model, "residuals", "Use PCA or KernelPCA, which certify their eigenpairs.")
     values, found = (np.asarray(facts[name], dtype=np.float64) for name in ("eigenvalues", "residuals"))
-    gaps = _gaps(values)
+    gaps = _gaps(values)[: len(found)]  # directions of no variance have no residual
     angles = np.divide(found, gaps, out=np.ones_like(found), where=gaps > 0)
     return Residuals(
         title="Certificate",
         xlabel=noun_of(model),
         ylabel="relative size",
         notes=(note("last_gap"),),
-        numbers=np.arange(1, len(values) + 1),
+        numbers=np.arange(1, len(found) + 1),
         residuals=found,
         gaps=gaps,
         angles=np.minimum(angles, 1.0),

@@ -13,9 +13,13 @@ from gramian.charts.base import Chart, NoChart, last_step, need_rows, one_target
 from gramian.charts.colouring import colouring
 from gramian.charts.points import MANY, Points, thin
 from gramian.estimators import KernelRidge
+from gramian.estimators.fitted_rows import role
 from gramian.estimators.merit import Merit, merit
 from gramian.estimators.regression import ComponentRegressor
 from gramian.results import Array
+
+#: What the title adds for each kind of rows.
+TITLES = {"": "", "fit": ", rows of the fit", "left out": ", rows left out", "new": ", new rows"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,7 +107,7 @@ def predicted(
     return from_values(
         measured,
         guesses,
-        left_out=left_out,
+        rows="left out" if left_out else role(estimator, X),
         colour=colour,
         names=row_names(X, len(measured), names),
         unit=unit,
@@ -115,13 +119,13 @@ def from_values(
     measured: Any,
     guesses: Any,
     *,
-    left_out: bool = False,
+    rows: str = "",
     colour: Any = None,
     names: Sequence[Any] | None = None,
     unit: str = "",
     many: int = MANY,
 ) -> Predicted:
-    """Return the same chart for predictions that are there already.
+    """Return the same chart for predictions that are there already; ``rows`` is "fit", "left out" or "new", if known.
 
     >>> from_values([1.0, 2.0, 3.0], [1.1, 2.1, 3.1]).merit.n
     3
@@ -135,12 +139,12 @@ def from_values(
     suffix = f" ({unit})" if unit else ""
     called = row_names(None, len(measured), names)
     return Predicted(
-        title="Predicted against measured",
+        title="Predicted against measured" + TITLES[rows],
         xlabel=f"measured{suffix}",
-        ylabel=("predicted, row left out" if left_out else "predicted") + suffix,
+        ylabel=("predicted, row left out" if rows == "left out" else "predicted") + suffix,
         notes=(points.note,) if points.note else (),
         points=points,
-        merit=merit(measured[known], guesses[known]),
+        merit=merit(measured[known], guesses[known], rows),
         low=float(ends.min() - reach),
         high=float(ends.max() + reach),
         names=None if called is None else tuple(called[at] for at in np.flatnonzero(known)),

@@ -2,101 +2,134 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from gramian.cli.inputs import Inputs, reading
 from gramian.cli.request import FitRequest
-from gramian.reports.program import arguments
+from gramian.reports.program import construction, imports
+from gramian.tables.calls import arguments
+
+#: Functions of :mod:`gramian.tables` that the code may call.
+FROM_TABLES = ("named", "read_table", "read_views", "remote_rows")
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Lines that read, and how the code calls what it read.
+
+    Attributes
+    ----------
+    rows : str
+        Arguments of ``fit``.
+    lines : list of str
+        What makes them.
+    table, beside : str
+        The table, and that of targets or their name, for :func:`gramian.tables.named`.
+    """
+
+    rows: str
+    lines: list[str]
+    table: str
+    beside: str = ""
 
 
 def fit_code(request: FitRequest, inputs: Inputs) -> list[str]:
     """Return lines of Python: what to import and set, how to read, and the fit."""
-    rows, lines = _reading(request, inputs)
-    lines += _fitting(request, rows)
+    read = _reading(request, inputs)
+    lines = [*read.lines, _fitting(request, read.rows)]
     if request.model_file is not None:
-        lines[-1] += f"; save(model, {request.model_file!r})"
-    return ["; ".join(_imports(request, "\n".join(lines))), *lines]
+        known = ", ".join(part for part in ("model", read.table, read.beside) if part)
+        lines[-1] += f"; save(named({known}), {request.model_file!r})"
+    return ["; ".join(_imports(request, lines)), *lines]
 
 
 def select_code(request: FitRequest, inputs: Inputs, call: str) -> list[str]:
     """Return lines of Python: what to import and set, how to read, and the question."""
-    rows, lines = _reading(request, inputs)
-    if not lines:
-        lines = [f"X = {rows}"]
+    read = _reading(request, inputs)
+    lines = [*read.lines, f"{'X, y' if ', ' in read.rows.partition('(')[0] else 'X'} = {read.rows}"]
     names = [*(["Standardizer"] if request.standardizes else []), *(["config"] if request.settings else [])]
     found = [f"from gramian import {', '.join(names)}"] if names else []
     found.append(f"from gramian.selection import {call.partition('(')[0]}")
-    return ["; ".join([*found, *_reader(request, "\n".join(lines))]), *lines, f"print({call})"]
+    return ["; ".join([*found, *_readers(lines), *_settings(request)]), *lines, f"print({call})"]
 
 
-def _imports(request: FitRequest, body: str) -> list[str]:
-    names = [request.row.estimator.__name__]
-    names += [*(["Standardizer"] if request.standardizes else []), *(["config"] if request.settings else [])]
-    if request.model_file is not None:
-        names.append("save")
-    reader, *settings = _reader(request, body)
-    pipeline = ["from sklearn.pipeline import make_pipeline"] if request.standardizes else []
+def _imports(request: FitRequest, lines: list[str]) -> list[str]:
+    more = [
+        name for name in ("config", "rows", "save") if any(f"{name}(" in line.replace("_rows(", "(") for line in lines)
+    ]
+    more += ["config"] if request.settings else []
+    own, *others = imports(request.model(), *more)
+    cluster = []
     if request.scheduler is not None:
         address = "" if request.scheduler == "local" else repr(request.scheduler)
         cluster = [f"from dask.distributed import Client; client = Client({address})"]
-        names_of = f"from gramian import {', '.join(names)}"
-        return [names_of, "from gramian.tables import remote_rows", *pipeline, *settings, *cluster]
-    if "rows(" in body:
-        return [f"from gramian import {', '.join([*names, 'rows'])}", *pipeline, *settings]
-    return [f"from gramian import {', '.join(names)}", reader, *pipeline, *settings]
+    return [own, *_readers(lines), *others, *_settings(request), *cluster]
 
 
-def _reader(request: FitRequest, body: str) -> list[str]:
-    """Import what reads tables, and set what is set."""
-    reader = "read_views" if "read_views" in body else "read_table"
-    settings = [f"config({arguments(**request.settings)})"] if request.settings else []
-    return [f"from gramian.tables import {reader}", *settings]
+def _readers(lines: list[str]) -> list[str]:
+    names = [name for name in FROM_TABLES if any(f"{name}(" in line for line in lines)]
+    return [f"from gramian.tables import {', '.join(names)}"] if names else []
 
 
-def _reading(request: FitRequest, inputs: Inputs) -> tuple[str, list[str]]:
-    """Expression for the arguments of ``fit``, and the lines that make them."""
+def _settings(request: FitRequest) -> list[str]:
+    return [f"config({arguments(**request.settings)})"] if request.settings else []
+
+
+def _reading(request: FitRequest, inputs: Inputs) -> Reading:
     given, chosen = reading(request), request.columns
     if inputs.streamed:
-        open_with = "rows" if request.scheduler is None else "remote_rows"
-        if request.y_table is None:
-            read = _call(open_with, [request.table], columns=chosen, y_columns=request.targets, **given)
-            return (read, []) if request.targets is None else ("X, X.y", [f"X = {read}"])
-        return "X, y", [
-            f"X = {_call(open_with, [request.table], columns=chosen, **given)}; "
-            f"y = {_call(open_with, [request.y_table], columns=request.targets, **given)}"
-        ]
+        return _streaming(request, given)
     if request.targets is None and request.y_table is None:
         read = f"read_table({arguments([request.table], columns=chosen, **given)})"
-        if request.row.needs != "label":
-            return f"{read}.values", []
-        return "X, y", [f"table = {read}; X, y = table.values, table.labels[{request.label!r}]"]
+        if request.row.needs == "label":
+            return Reading(
+                f"table.values, table.labels[{request.label!r}]", [f"table = {read}"], "table", repr(request.label)
+            )
+        if request.model_file is None:
+            return Reading(f"{read}.values", [], "")
+        return Reading("table.values", [f"table = {read}"], "table")
     files = [request.table] if request.y_table is None else [request.table, request.y_table]
-    read = f"read_views({arguments(files, x_columns=chosen, y_columns=request.targets, **given)})"
+    read = f"x, y = read_views({arguments(files, x_columns=chosen, y_columns=request.targets, **given)})"
     if not request.row.takes("target"):
-        return ("X, y" if request.row.needs else "X"), [f"x, y = {read}; X, y = x.values, y.labels[{request.label!r}]"]
+        labels = f"y.labels[{request.label!r}]"
+        classes = bool(request.row.needs)
+        return Reading(
+            f"x.values, {labels}" if classes else "x.values", [read], "x", repr(request.label) if classes else ""
+        )
     column = "[:, 0]" if np.ndim(inputs.y) == 1 else ""
-    return "X, y", [f"x, y = {read}; X, y = x.values, y.values{column}"]
+    return Reading(f"x.values, y.values{column}", [read], "x", "y")
 
 
-def _fitting(request: FitRequest, rows: str) -> list[str]:
-    model = f"{request.row.estimator.__name__}({arguments(**request.arguments)})"
-    if request.standardizes:
-        model = f"make_pipeline(Standardizer(), {model})"
+def _streaming(request: FitRequest, given: dict[str, Any]) -> Reading:
+    opening = "rows" if request.scheduler is None else "remote_rows"
+
+    def opened(name: str, columns: list[str] | None, **more: Any) -> str:
+        return f"{opening}({arguments([name], columns=columns, **more, **given)})"
+
+    if request.y_table is not None:
+        x, y = opened(request.table, request.columns), opened(request.y_table, request.targets)
+        return Reading("X, y", [f"X = {x}; y = {y}"], "X", "y")
+    x = opened(request.table, request.columns, y_columns=request.targets)
+    if request.targets is not None:
+        return Reading("X, X.y", [f"X = {x}"], "X", "X.y")
+    return Reading(x, [], "") if request.model_file is None else Reading("X", [f"X = {x}"], "X")
+
+
+def _fitting(request: FitRequest, rows: str) -> str:
+    model = construction(request.model(), request.arguments)
     last = "model[-1]" if request.standardizes else "model"
+    X = rows.partition(", ")[0]
     if request.row.size == "n_clusters":
-        labels = f"model.predict({rows})" if rows.startswith("rows(") else f"{last}.labels_"
-        return [f"model = {model}; distances = model.fit_transform({rows}); clusters = {labels}"]
+        streamed = rows == "X" or rows.startswith(("rows(", "remote_rows("))
+        labels = f"model.predict({rows})" if streamed else f"{last}.labels_"
+        return f"model = {model}; distances = model.fit_transform({rows}); clusters = {labels}"
     if request.row.needs == "view":
-        return [f"model = {model}.fit({rows}); x_scores, y_scores = model.transform({rows})"]
+        return f"model = {model}.fit({rows}); x_scores, y_scores = model.transform({rows})"
     if not hasattr(request.row.estimator, "transform"):
-        return [f"model = {model}.fit({rows}); predictions = model.predict(X)"]
+        return f"model = {model}.fit({rows}); predictions = model.predict({X})"
     if request.model_file is None:
-        return [f"scores = {model}.fit_transform({rows})"]
-    return [f"model = {model}; scores = model.fit_transform({rows})"]
-
-
-def _call(name: str, words: Sequence[Any], **named: Any) -> str:
-    return f"{name}({arguments(words, **named)})"
+        return f"scores = {model}.fit_transform({rows})"
+    return f"model = {model}; scores = model.fit_transform({rows})"

@@ -16,6 +16,7 @@ from gramian.cli.inputs import labels_of
 from gramian.cli.loaded import Loaded, load_model, pick, read_rows
 from gramian.cli.request import first_step
 from gramian.config import config
+from gramian.estimators.fitted_rows import role
 from gramian.estimators.merit import merit
 from gramian.results import Array
 from gramian.tables import Table, match_rows, read_table
@@ -60,8 +61,10 @@ def score(request: ScoreRequest, *, quiet: bool = False) -> Figures:
             table, second = _read(request, loaded, names if is_classifier(loaded.estimator) else ())
         X = pick(table, loaded.columns, first_step(loaded.model).n_features_in_, loaded)
         with bar.step("scoring"):
-            lines, facts = _figures(loaded, X, second, names)
-    return Figures(loaded, table, lines, facts)
+            whose = role(loaded.model, X)
+            lines, facts = _figures(loaded, X, second, names, whose)
+    said = "those of the fit: expect larger errors of new ones" if whose == "fit" else "new ones, not those of the fit"
+    return Figures(loaded, table, [("rows", said), *lines], {"rows": whose, **facts})
 
 
 def _read(request: ScoreRequest, loaded: Loaded, labels: tuple[str, ...]) -> tuple[Table, Table]:
@@ -75,17 +78,17 @@ def _read(request: ScoreRequest, loaded: Loaded, labels: tuple[str, ...]) -> tup
 
 
 def _figures(
-    loaded: Loaded, X: Array, second: Table, names: tuple[str, ...]
+    loaded: Loaded, X: Array, second: Table, names: tuple[str, ...], whose: str
 ) -> tuple[list[tuple[str, str]], dict[str, Any]]:
     model, estimator = loaded.model, loaded.estimator
     if is_classifier(estimator):
-        return _accuracy(loaded, X, labels_of(second, _one(names, loaded)))
+        return _accuracy(loaded, X, labels_of(second, _one(names, loaded)), whose)
     if columns.two_views(model):
-        return _pairs(loaded, X, pick(second, names, len(names), loaded, told=False), names)
+        return _pairs(loaded, X, pick(second, names, len(names), loaded, told=False), names, whose)
     if hasattr(model, "predict") and not columns.clusters(model):
         if not names:
             raise UsageError(f"{loaded.path} does not know the name of its target: --target NAME.")
-        return _merits(model.predict(X), pick(second, names, len(names), loaded, told=False), names)
+        return _merits(model.predict(X), pick(second, names, len(names), loaded, told=False), names, whose)
     if columns.clusters(model):
         inertia = -float(model.score(X))
         return [("inertia", f"{inertia:.6g}")], {"inertia": inertia}
@@ -103,33 +106,39 @@ def _figures(
     )
 
 
-def _merits(guesses: Array, measured: Array, names: tuple[str, ...]) -> tuple[list[tuple[str, str]], dict[str, Any]]:
-    found = [merit(a, b) for a, b in zip(measured.T, guesses.reshape(len(guesses), -1).T, strict=True)]
+def _merits(
+    guesses: Array, measured: Array, names: tuple[str, ...], whose: str
+) -> tuple[list[tuple[str, str]], dict[str, Any]]:
+    found = [merit(a, b, whose) for a, b in zip(measured.T, guesses.reshape(len(guesses), -1).T, strict=True)]
     facts = {"targets": {name: asdict(each) for name, each in zip(names, found, strict=True)}}
-    lines = [(name, str(each).replace("RMSE", "RMSEP")) for name, each in zip(names, found, strict=True)]
+    lines = [(name, str(each)) for name, each in zip(names, found, strict=True)]
     more = [("", f"and {len(lines) - SHOWN} more targets (--json lists them)")] if len(lines) > SHOWN else []
     return [*lines[:SHOWN], *more], facts
 
 
-def _accuracy(loaded: Loaded, X: Array, truth: Array) -> tuple[list[tuple[str, str]], dict[str, Any]]:
+def _accuracy(loaded: Loaded, X: Array, truth: Array, whose: str) -> tuple[list[tuple[str, str]], dict[str, Any]]:
     guesses = np.asarray(loaded.model.predict(X)).astype(str)
     classes = sorted({*truth, *guesses})
     counts = confusion_matrix(truth, guesses, labels=classes)
     share = float(np.mean(guesses == truth))
     right = int(np.trace(counts))
-    lines = [("accuracy", f"{share:.4f}: {right:,} of {len(truth):,} rows")]
+    lines = [
+        ("accuracy", f"{share:.4f}: {right:,} of {len(truth):,} {'rows of the fit' if whose == 'fit' else 'new rows'}")
+    ]
     for at, name in enumerate(classes):
         wrong = [f"{counts[at, j]:,} taken for {classes[j]}" for j in np.flatnonzero(counts[at]) if j != at]
         lines.append((str(name), ", ".join([f"{counts[at, at]:,} of {counts[at].sum():,} right", *wrong])))
     return lines, {"accuracy": share, "classes": [str(name) for name in classes], "confusion": counts.tolist()}
 
 
-def _pairs(loaded: Loaded, X: Array, Y: Array, names: tuple[str, ...]) -> tuple[list[tuple[str, str]], dict[str, Any]]:
+def _pairs(
+    loaded: Loaded, X: Array, Y: Array, names: tuple[str, ...], whose: str
+) -> tuple[list[tuple[str, str]], dict[str, Any]]:
     first, second = loaded.model.transform(X, Y)
     found = [float(np.corrcoef(a, b)[0, 1]) for a, b in zip(first.T, second.T, strict=True)]
     lines, facts = [("correlations", ", ".join(f"{each:.4f}" for each in found))], {"correlations": found}
     if hasattr(loaded.model, "predict"):
-        more, merits = _merits(loaded.model.predict(X), Y, names)
+        more, merits = _merits(loaded.model.predict(X), Y, names, whose)
         return lines + more, {**facts, **merits}
     return lines, facts
 

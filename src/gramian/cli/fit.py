@@ -14,14 +14,14 @@ from gramian.cli.cluster import gather_remote, workers
 from gramian.cli.columns import Columns
 from gramian.cli.errors import UsageError, say
 from gramian.cli.inputs import Inputs, gather
-from gramian.cli.request import FitRequest, first_step, last_step
+from gramian.cli.request import FitRequest, last_step
 from gramian.cli.streams import gather_stream, streams
 from gramian.config import config
 from gramian.models import save
 from gramian.operators import Rows
 from gramian.operators.remote import opened
 from gramian.results import Array
-from gramian.tables import Table, check_writable, uneven_columns
+from gramian.tables import Table, check_writable, named, uneven_columns
 
 #: Rows looked at to see whether columns differ by orders; of longer tables every so-manyth row.
 MOST_ROWS = 100_000
@@ -80,7 +80,7 @@ def fit(request: FitRequest, *, quiet: bool = False) -> Fitted:
         with bar.step("fitting"):
             fitted = fit_inputs(request, inputs)
         if request.model_file is not None:
-            name_columns(fitted.model, request, inputs)
+            named(fitted.model, inputs.table, inputs.targets)
             with bar.step("saving the model"):
                 save(fitted.model, request.model_file)
         written: list[str] = []
@@ -119,17 +119,6 @@ def _run(model: Any, request: FitRequest, inputs: Inputs) -> Columns | None:
     if inputs.streamed:
         return replace(scored, what="clusters", label=("cluster", opened(model.predict(X))))
     return replace(scored, what="clusters", text=columns.predicted(last_step(model).labels_, (), cluster=True).text)
-
-
-def name_columns(model: Any, request: FitRequest, inputs: Inputs) -> None:
-    """Put the names of columns where scikit-learn puts those of a data frame; of targets and categories beside them."""
-    first_step(model).feature_names_in_ = np.array(inputs.table.columns, dtype=object)
-    notes: dict[str, Any] = {
-        "target_names_in_": np.array(inputs.targets, dtype=object),
-        "categories_in_": dict(inputs.table.levels),
-        "dates_in_": list(request.dates or []),
-    }
-    vars(last_step(model)).update({name: value for name, value in notes.items() if len(value)})
 
 
 def _warn_of_units(request: FitRequest, inputs: Inputs) -> None:

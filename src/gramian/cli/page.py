@@ -18,11 +18,11 @@ from gramian.cli.loaded import Loaded, load_model, pick, read_rows
 from gramian.cli.request import first_step
 from gramian.config import config
 from gramian.reports.contents import Page
-from gramian.reports.program import arguments
 from gramian.reports.subject import Subject
-from gramian.reports.writing import page_of, write_page
+from gramian.reports.writing import page_of, tabled, write_page
 from gramian.results import Array
 from gramian.tables import Table, match_rows, read_table
+from gramian.tables.calls import arguments
 
 #: Text columns of more values than this name rows, and colour nothing.
 MOST_GROUPS = 30
@@ -64,12 +64,18 @@ def report(request: ReportRequest, *, quiet: bool = False) -> Written:
     with Bar(quiet=quiet) as bar, config(progress=bar):
         with bar.step("loading the model"):
             loaded = load_model(request.model)
-        table, subject = None, Subject(_named(loaded))
+        table = None
+        to: dict[str, Any] = {
+            "file": request.model,
+            "path": request.output,
+            "title": request.title or f"{loaded.name}: {request.model}",
+        }
+        subject = Subject(_named(loaded), **to)
         if request.table is not None:
             with bar.step("reading"):
-                table, subject = _with_rows(request, loaded, subject)
+                table, subject = _with_rows(request, loaded, to)
         with bar.step("reporting"):
-            page = page_of(subject, request.title or f"{loaded.name}: {request.model}")
+            page = page_of(subject)
             size = write_page(page, request.output)
     return Written(request, loaded, table, page, size)
 
@@ -81,7 +87,7 @@ def _named(loaded: Loaded) -> Any:
     return loaded.model
 
 
-def _with_rows(request: ReportRequest, loaded: Loaded, subject: Subject) -> tuple[Table, Subject]:
+def _with_rows(request: ReportRequest, loaded: Loaded, to: dict[str, Any]) -> tuple[Table, Subject]:
     classes = is_classifier(loaded.estimator)
     labels = [name for name in (request.label, *(loaded.targets if classes else ())) if name is not None]
     here = labels if request.y_table is None else [name for name in labels if name == request.label]
@@ -89,16 +95,24 @@ def _with_rows(request: ReportRequest, loaded: Loaded, subject: Subject) -> tupl
     second = table
     if request.y_table is not None:
         beside = read_table(
-            request.y_table, () if classes else None, labels=loaded.targets if classes else (), **request.dialect
+            request.y_table,
+            () if classes else None,
+            labels=loaded.targets if classes else (),
+            ids=request.ids,
+            missing="keep" if loaded.gaps else "refuse",
+            **request.dialect,
         )
         table, second = match_rows(table, beside)
     X = pick(table, loaded.columns, first_step(loaded.model).n_features_in_, loaded)
     y = _truth(loaded, second, classes=classes)
-    names = None if table.row_ids is None else table.row_ids
+    call = _call(request, loaded, table, y, here, classes=classes)
     colour = _colour(request, table, classes)
-    lines = _code(request, loaded, table, y, classes=classes)
-    source = f"{table.source}: {len(X):,} rows"
-    return table, replace(subject, X=X, y=y, colour=colour, names=names, code=lines, source=source)
+    x = replace(table, values=X, columns=tuple(loaded.columns or table.columns), call=call)
+    if y is None or (classes and request.y_table is None):
+        return table, tabled(_named(loaded), x, y, colour=colour, **to)
+    values = second.values if classes else np.reshape(y, (len(X), -1))
+    second = replace(second, values=values, columns=() if classes else tuple(loaded.targets), call=call)
+    return table, replace(tabled(_named(loaded), x, y, colour=colour, **to), second=second)
 
 
 def _truth(loaded: Loaded, table: Table, *, classes: bool) -> Any:
@@ -124,21 +138,26 @@ def _colour(request: ReportRequest, table: Table, classes: bool) -> Any:
     return None if classes else next((np.array(cells) for cells in groups), None)
 
 
-def _code(request: ReportRequest, loaded: Loaded, table: Table, y: Array | None, *, classes: bool) -> tuple[str, ...]:
-    """Lines of Python that read the same rows."""
-    given = {**loaded.reading, **request.dialect}
-    chosen = _chosen(loaded.columns, table)
-    if y is None:
-        return (f"X = read_table({arguments([request.table], columns=chosen, ids=request.ids, **given)}).values",)
-    files = [request.table] if request.y_table is None else [request.table, request.y_table]
-    if classes and request.y_table is None:
-        read = f"read_table({arguments(files, columns=chosen, labels=list(loaded.targets), ids=request.ids, **given)})"
-        return (f"table = {read}", f"X, y = table.values, table.labels[{loaded.targets[0]!r}]")
-    if classes:
-        read = f"read_views({arguments(files, x_columns=chosen, y_labels=list(loaded.targets), **given)})"
-        return (f"x, y = {read}", f"X, y = x.values, y.labels[{loaded.targets[0]!r}]")
-    read = f"read_views({arguments(files, x_columns=chosen, y_columns=list(loaded.targets), **given)})"
-    return (f"x, y = {read}", f"X, y = x.values, y.values{'[:, 0]' if np.ndim(y) == 1 else ''}")
+def _call(
+    request: ReportRequest, loaded: Loaded, table: Table, y: Array | None, labels: Sequence[str], *, classes: bool
+) -> str:
+    """The call of Python that reads the same rows."""
+    given = {
+        "labels": list(labels) or None,
+        "ids": request.ids,
+        "missing": "keep" if loaded.gaps else None,
+        **loaded.reading,
+        **request.dialect,
+    }
+    chosen, targets = _chosen(loaded.columns, table), list(loaded.targets)
+    read = f"read_table({arguments([request.table], columns=chosen, **given)})"
+    if y is None or (classes and request.y_table is None):
+        return read
+    if request.y_table is None:
+        return f"read_views({arguments([request.table], x_columns=chosen, y_columns=targets, **given)})"
+    wanted = {"columns": [] if classes else targets, "labels": targets if classes else None}
+    beside = {"ids": request.ids, "missing": given["missing"], **request.dialect}
+    return f"match_rows({read}, read_table({arguments([request.y_table], **wanted, **beside)}))"
 
 
 def _chosen(columns: Sequence[str] | None, table: Table) -> list[str] | None:

@@ -8,6 +8,9 @@ import numpy as np
 
 from gramian.results import Array
 
+#: Which rows -> what their errors are of: calibration, cross-validation, prediction.
+ROLES = {"": "", "fit": "C", "left out": "CV", "new": "P"}
+
 
 @dataclass(frozen=True)
 class Merit:
@@ -29,6 +32,9 @@ class Merit:
         the error.
     slope, intercept : float
         Of the line of predicted on measured values.
+    rows : {"", "fit", "left out", "new"}
+        Which rows these are: not known; those of the fit (RMSEC, SEC: errors of calibration, smaller than those of
+        new rows); each left out of the fit that predicted it (RMSECV, SECV); new ones (RMSEP, SEP).
     """
 
     n: int
@@ -40,16 +46,28 @@ class Merit:
     rer: float
     slope: float
     intercept: float
+    rows: str = ""
+
+    @property
+    def error_name(self) -> str:
+        """What the root of the mean squared error of such rows is called."""
+        return f"RMSE{ROLES[self.rows]}"
+
+    @property
+    def spread_name(self) -> str:
+        """What the same without the bias is called."""
+        return f"SE{ROLES[self.rows] or 'P'}"
 
     def __str__(self) -> str:
         return (
-            f"n = {self.n}   RMSE {self.rmse:.4g}   bias {self.bias:+.3g}   SEP {self.sep:.4g}   R2 {self.r2:.4f}   "
+            f"n = {self.n}   {self.error_name} {self.rmse:.4g}   bias {self.bias:+.3g}   "
+            f"{self.spread_name} {self.sep:.4g}   R2 {self.r2:.4f}   "
             f"RPD {self.rpd:.3g}   RER {self.rer:.3g}   predicted = {self.slope:.4f} measured {self.intercept:+.3g}"
         )
 
 
-def merit(measured: Array, predicted: Array) -> Merit:
-    """Return the figures of merit of predictions (n,) of measured values (n,).
+def merit(measured: Array, predicted: Array, rows: str = "") -> Merit:
+    """Return the figures of merit of predictions (n,) of measured values (n,); ``rows`` says which rows they are.
 
     >>> round(merit(np.array([1.0, 2.0, 3.0]), np.array([1.1, 2.1, 3.1])).rmse, 3)
     0.1
@@ -69,6 +87,7 @@ def merit(measured: Array, predicted: Array) -> Merit:
         rer=_ratio(float(np.ptp(y)), sep),
         slope=slope,
         intercept=float(predicted.mean() - slope * y.mean()),
+        rows=rows,
     )
 
 

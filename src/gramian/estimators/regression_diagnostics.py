@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.estimators.diagnostics import q_limit, t2_limit
+from gramian.estimators.fitted_rows import role
 from gramian.estimators.merit import Merit, merit
 from gramian.estimators.targets import check_targets
 from gramian.estimators.two_blocks import complete_rows
@@ -27,13 +28,17 @@ class RegressionDiagnostics:
     residual_moments_: tuple[float, float]
 
     def merit(self, X: Any, y: Any) -> list[Merit]:
-        """Return figures of merit of the predictions of rows (RMSE, bias, SEP, R2, RPD), one for each target."""
+        """Return figures of merit of the predictions of rows (RMSE, bias, SEP, R2, RPD), one for each target.
+
+        The errors of the rows of the fit are called RMSEC and SEC, those of new rows RMSEP and SEP.
+        """
         guesses = self.predict(X)  # type: ignore[attr-defined]
         guesses = guesses.reshape(len(guesses), -1)
         measured = check_targets(y, len(guesses)).values
         if measured.shape != guesses.shape:
             raise ValueError(f"y has {measured.shape[1]} columns; {guesses.shape[1]} targets were fitted.")
-        return [merit(a, b) for a, b in zip(measured.T, guesses.T, strict=True)]
+        whose = role(self, X)
+        return [merit(a, b, whose) for a, b in zip(measured.T, guesses.T, strict=True)]
 
     def leverage(self, X: Any) -> Array:
         r"""Leverage of rows, :math:`1/n + \sum_k t_{ik}^2 / t_k't_k`."""

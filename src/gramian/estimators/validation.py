@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import reprlib
 from collections.abc import Callable
 from typing import Any
@@ -11,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import validate_data
 
-from gramian.estimators import callbacks
+from gramian.estimators import callbacks, fitted_rows
 from gramian.kernels.base import own_copy
 from gramian.operators import Moments, Rows
 from gramian.operators.moments import has_variance
@@ -86,6 +87,8 @@ def validate(
             f"X has {X.shape[0]} sample (shape={X.shape}); {type(estimator).__name__} needs at least "
             f"{min_samples} samples, one a row."
         )
+    if reset:
+        fitted_rows.remember(estimator, X)
     if square:
         return _check_gram(X)
     if isinstance(remote, Remote):
@@ -283,12 +286,15 @@ def ask_first(gate: Callable[..., None]) -> None:
 def all_or_nothing(fit: Callable[..., Any]) -> Callable[..., Any]:
     """Let a fit that fails or is interrupted leave the estimator as it was before the call, and tell its callbacks."""
     gates = _gates if fit.__name__ in WHOLE else []
+    names = list(inspect.signature(fit).parameters)[1:]
 
     @functools.wraps(fit)
     def wrapped(self: Any, *args: Any, **kwargs: Any) -> Any:
         before = dict(self.__dict__)
         self.__dict__.pop("_fitted_with", None)  # a fit goes by the parameters as they are now
         args, kwargs = tuple(map(opened, args)), {name: opened(given) for name, given in kwargs.items()}
+        weights = {**dict(zip(names, args, strict=False)), **kwargs}.get("sample_weight")
+        fitted_rows.forget(self, weighted=weights is not None)
         try:
             for gate in gates:
                 gate(self, *args, **kwargs)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gramian.explore.choice import Choice
 from gramian.explore.datasets import Dataset
+from gramian.reports.program import construction, imports
 
 
 def code_for(data: Dataset, choice: Choice, opened: str = "") -> str:
@@ -17,21 +18,14 @@ def code_for(data: Dataset, choice: Choice, opened: str = "") -> str:
     model = PCA(n_components=2).fit(X)
     scores = model.transform(X)
     """
-    name = choice.row.estimator.__name__
-    listed = ", ".join(f"{key}={value!r}" for key, value in choice.arguments(data).items())
-    made = f"{name}({listed})"
     lines = [*data.code, *_rows(data, choice)]
-    scored = "x_scores, y_scores = model.transform(X, Y)" if choice.row.pair else "scores = model.transform(X)"
+    rows = "X, Y" if choice.row.pair else "X"
+    scored = f"{'x_scores, y_scores' if choice.row.pair else 'scores'} = model.transform({rows})"
     if opened:
         return "\n".join([*lines, "from gramian import load", f"model = load({opened!r})", scored])
-    if choice.row.pair:
-        return "\n".join([*lines, f"from gramian import {name}", f"model = {made}.fit(X, Y)", scored])
-    if choice.standardizes:
-        lines += ["from sklearn.pipeline import make_pipeline", f"from gramian import {name}, Standardizer"]
-        made = f"make_pipeline(Standardizer(), {made})"
-    else:
-        lines.append(f"from gramian import {name}")
-    return "\n".join([*lines, f"model = {made}.fit(X)", scored])
+    model = choice.model(data)
+    made = construction(model, choice.arguments(data))
+    return "\n".join([*lines, *imports(model), f"model = {made}.fit({rows})", scored])
 
 
 def _rows(data: Dataset, choice: Choice) -> list[str]:

@@ -163,7 +163,11 @@ class PredictedDisplay(Display[Predicted]):
         list_groups(ax, chart.points)
         legend(ax, where="lower right")
         tiny = abs(figures.bias) <= 1e-9 * figures.rmse  # rounding is no bias
-        lines = [f"n = {figures.n:,}", f"RMSE {figures.rmse:.4g}", "bias 0" if tiny else f"bias {figures.bias:+.2g}"]
+        lines = [
+            f"n = {figures.n:,}",
+            f"{figures.error_name} {figures.rmse:.4g}",
+            "bias 0" if tiny else f"bias {figures.bias:+.2g}",
+        ]
         lines += [f"R² {figures.r2:.3f}", f"RPD {figures.rpd:.3g}"]
         self.text_ = write_figures(ax, "\n".join(lines))
         write_notes(ax, chart.notes)

@@ -213,8 +213,8 @@ say = Book(
         "right_of_new": "{right} of {n:,} new rows are predicted correctly.",
         "optimistic": "The model was fitted to these rows: their errors understate those of new rows.",
         "judge_by_left_out": "Judge it by the rows left out.",
-        "merit": "RMSE: typical error, in the unit of the target. SEP: the same after subtracting the bias. RPD: "
-        "standard deviation of the target divided by SEP.",
+        "merit": "{error}: typical error, in the unit of the target. {spread}: the same after subtracting the bias. "
+        "RPD: standard deviation of the target divided by {spread}.",
         "confusion": "A line for each true class, a column for each predicted class.",
         "clusters": "{count} of {least:,} to {most:,} rows.",
         "clusters_alike": "{count} of {most:,} rows each.",
@@ -231,8 +231,10 @@ say = Book(
         "likelihood_rose": "The log-likelihood rose from {first} to {last} in {steps:,} steps.",
         "likelihood_flat": "The log-likelihood reached {last} in {steps:,} steps; it rose by {rise} since the first.",
         # Code
-        "program": "This program fits the same model and writes this report. Everything that is drawn at random has a "
-        "fixed seed.",
+        "program": "This program fits the same model and writes this report.",
+        "seeds": "Everything that is drawn at random has a fixed seed.",
+        "program_of_other_rows": "This program writes this report of the model, which was fitted before, to other rows.",
+        "program_of_model": "This program writes this report of the model, which was fitted before.",
     }
 )
 

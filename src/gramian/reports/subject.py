@@ -25,8 +25,10 @@ from gramian.estimators import (
     Standardizer,
 )
 from gramian.estimators.callbacks import unwatched
+from gramian.estimators.fitted_rows import of_the_fit
 from gramian.results import Array
 from gramian.selection import Diagnosis, HowMany, Trust, doctor, how_many, trust
+from gramian.tables import Table
 
 #: Multiplications that bootstrap draws may cost: some seconds.
 MOST_WORK = 1e11
@@ -66,10 +68,16 @@ class Subject:
         A column to colour scores by.
     names : sequence of str or None
         Names of the rows.
-    code : tuple of str
-        Lines of Python that read X and y.
     source : str
         Where the rows are from.
+    table, second : Table or None
+        The tables that X and y were taken from.
+    file : str
+        File that holds the model, if there is one.
+    path : str
+        File that the report is written to.
+    title : str or None
+        Heading of the page.
     """
 
     model: Any
@@ -77,8 +85,12 @@ class Subject:
     y: Any = None
     colour: Any = None
     names: Sequence[str] | None = None
-    code: tuple[str, ...] = ()
     source: str = ""
+    table: Table | None = None
+    second: Table | None = None
+    file: str = ""
+    path: str = "report.html"
+    title: str | None = None
 
     @property
     def estimator(self) -> Any:
@@ -137,10 +149,25 @@ class Subject:
         """Number of rows given."""
         return 0 if self.X is None else int(self.X.shape[0]) if hasattr(self.X, "shape") else len(self.X)
 
-    @property
+    @cached_property
     def of_the_fit(self) -> bool:
-        """Whether the rows are, as far as their number tells, those of the fit."""
-        return self.X is not None and self.n == round(self.facts.get("n", -1))
+        """Whether the rows are those of the fit."""
+        return self.X is not None and of_the_fit(self.model, self.X)
+
+    @property
+    def takes_y(self) -> bool:
+        """Whether the fit takes y."""
+        return self.two_views or self.classifies or self.regresses
+
+    @property
+    def refits(self) -> bool:
+        """Whether the rows given are all that a fit needs to give this model."""
+        return self.of_the_fit and (self.y is not None or not self.takes_y)
+
+    @property
+    def named_by_table(self) -> bool:
+        """Whether the names of the rows are those in the table."""
+        return self.table is not None and self.names is not None and list(self.names) == list(self.table.row_ids or ())
 
     @property
     def affordable(self) -> bool:
@@ -248,7 +275,7 @@ class Subject:
     @cached_property
     def left_out(self) -> tuple[Predicted, ...]:
         """Of each target, predictions of rows from fits that have not seen them; none where they are not known."""
-        if not self.regresses or self.y is None or not self.of_the_fit or not self.affordable:
+        if not self.regresses or self.y is None or not self.of_the_fit or not self.affordable or self.gaps:
             return ()
         found = []
         for at in range(len(self.targets)):
@@ -276,3 +303,16 @@ class Subject:
         if self.X is None or not hasattr(self.model, "predict") or self.two_views:
             return None
         return np.asarray(self.model.predict(self.X))
+
+
+def label_of(model: Any, table: Table) -> str:
+    """Name of the column of labels that a classifier predicts: the one it knows, or the only one there is."""
+    known = [
+        str(name) for name in getattr(model[-1] if hasattr(model, "steps") else model, "target_names_in_", table.labels)
+    ]
+    if len(known) != 1 or known[0] not in table.labels:
+        raise ValueError(
+            f"y={table.source} has the text columns {', '.join(table.labels) or 'none'}; one is to be predicted. Give "
+            "y.labels[name]."
+        )
+    return known[0]

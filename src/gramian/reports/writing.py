@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import platform
 import sys
@@ -12,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import sklearn
+from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 import gramian
@@ -25,7 +27,8 @@ from gramian.reports.sections.diagnostics import diagnostics
 from gramian.reports.sections.done import code, done, rounded
 from gramian.reports.sections.predictions import predictions
 from gramian.reports.sections.scores import scores
-from gramian.reports.subject import Subject
+from gramian.reports.subject import Subject, label_of
+from gramian.tables import Table, named
 
 SECTIONS = (done, choice, components, scores, predictions, diagnostics, code)
 
@@ -52,9 +55,10 @@ def report(
         Of gramian; a pipeline may scale columns before it.
     path : str or path
         File to write, whole or not at all.
-    X : (n, d) array, data frame or sparse matrix, optional
-        Rows of the fit, or new ones. Without them the report shows what the model alone knows.
-    y : array, optional
+    X : (n, d) array, data frame, sparse matrix or Table, optional
+        Rows of the fit, or new ones. Without them the report shows what the model alone knows. A table that
+        :func:`gramian.tables.read_table` read also names columns and rows, and the program of the report reads it.
+    y : array, data frame or Table, optional
         Targets, labels or the second view.
     colour : (n,) array, optional
         A column to colour scores by; ``y`` if not given.
@@ -81,8 +85,47 @@ def report(
     '<!doctype html>'
     """
     check_writable(path)
-    X = np.asarray(X) if isinstance(X, (list, tuple)) else X
-    write_page(page_of(Subject(estimator, X, y, colour, _row_names(X, names)), title), path)
+    to: dict[str, Any] = {"path": os.fsdecode(path), "title": title}
+    if isinstance(X, Table):
+        subject = tabled(estimator, X, y, colour=colour, names=names, **to)
+    else:
+        X = np.asarray(X) if isinstance(X, (list, tuple)) else X
+        subject = Subject(estimator, X, y, colour, _row_names(X, names), **to)
+    write_page(page_of(subject), path)
+
+
+def tabled(model: Any, table: Table, y: Any = None, *, names: Sequence[Any] | None = None, **beside: Any) -> Subject:
+    """Put together what a report is about from tables, which know names of columns and rows and where they are from."""
+    second = y if isinstance(y, Table) else None
+    targets: Sequence[str] = ()
+    if second is not None and is_classifier(model):
+        targets = (label_of(model, second),)
+        y = second.labels[targets[0]]
+    elif second is not None:
+        single = len(second.columns) == 1 and not hasattr(model, "y_projection_")
+        y, targets = (second.values[:, 0] if single else second.values), second.columns
+    named = table.row_ids if names is None else tuple(map(str, names))
+    return Subject(
+        _with_names(model, table, targets),
+        table.values,
+        np.array(y) if isinstance(y, list) else y,
+        names=named,
+        source=f"{table.source}: {len(table.values):,} rows",
+        table=table,
+        second=second,
+        **beside,
+    )
+
+
+def _with_names(model: Any, table: Table, targets: Sequence[str]) -> Any:
+    """A copy of a model that knows the names of its columns and targets; its arrays are shared."""
+    if hasattr(model, "steps"):
+        found = type(model)([(name, copy.copy(step)) for name, step in model.steps])
+        first, last = found[0], found[-1]
+    else:
+        found = first = last = copy.copy(model)
+    columns = getattr(first, "feature_names_in_", table.columns)
+    return named(found, columns, getattr(last, "target_names_in_", targets))
 
 
 def write_page(page: Page, path: PathLike) -> int:
@@ -109,7 +152,7 @@ def page_of(subject: Subject, title: str | None = None) -> Page:
         warnings.filterwarnings("ignore", message="X does not have valid feature names", category=UserWarning)
         checks = checks_of(subject)
         found = [section for section in (make(subject) for make in SECTIONS) if section is not None]
-    return Page(title or _title(subject), _subtitle(subject), checks, found, _colophon())
+    return Page(title or subject.title or _title(subject), _subtitle(subject), checks, found, _colophon())
 
 
 def _check_lengths(subject: Subject) -> None:

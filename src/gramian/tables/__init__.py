@@ -12,6 +12,7 @@
 from gramian.tables.columns import Standardizer, uneven_columns
 from gramian.tables.frames import as_table
 from gramian.tables.names import find_columns
+from gramian.tables.naming import named
 from gramian.tables.read import read_table
 from gramian.tables.remote import remote_rows
 from gramian.tables.table import Table, TableError
@@ -27,6 +28,7 @@ __all__ = [
     "check_writable",
     "find_columns",
     "match_rows",
+    "named",
     "read_table",
     "read_views",
     "remote_rows",

@@ -83,6 +83,7 @@ def make_table(sheet: Sheet, source: str, roles: Roles) -> Table:
         row_ids=ids,
         ids=roles.ids or "",
         levels=encoded.levels,
+        dates=encoded.dates,
         rows=None if kept is None else tuple(kept.tolist()),
     )
 

@@ -19,10 +19,11 @@ Categories = str | Sequence[str] | Mapping[str, Sequence[str]]
 
 @dataclass(frozen=True)
 class Encoded:
-    """A sheet with the columns that encoding added, and the levels of each category."""
+    """A sheet with the columns that encoding added, the levels of each category, and which columns are dates."""
 
     sheet: Sheet
     levels: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    dates: tuple[str, ...] = ()
 
 
 def encode(sheet: Sheet, source: str, categories: Categories, dates: str | Sequence[str], spared: set[str]) -> Encoded:
@@ -46,7 +47,7 @@ def encode(sheet: Sheet, source: str, categories: Categories, dates: str | Seque
             columns += [replace(column, numbers=None, text=None, days=None, remark=remark, refusal=""), *indicators]
         else:
             columns.append(column)
-    return Encoded(replace(sheet, columns=columns), levels)
+    return Encoded(replace(sheet, columns=columns), levels, tuple(dated))
 
 
 def _asked(request: Categories, found: list[str], sheet: Sheet, source: str, argument: str) -> set[str]:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from gramian.tables.arrays import read_npy, read_npz
 from gramian.tables.assemble import Roles, make_table
+from gramian.tables.calls import remembered
 from gramian.tables.encode import Categories
 from gramian.tables.excel import read_excel
 from gramian.tables.hdf5 import read_hdf5
@@ -51,6 +52,7 @@ READERS: dict[str, Reader] = {
 PACKED = ".gz"
 
 
+@remembered
 def read_table(
     path: str | os.PathLike[str],
     columns: Sequence[str] | None = None,

@@ -55,8 +55,12 @@ class Table:
         Name of that column.
     levels : dict of str to tuple of str
         Categories that were encoded, each with its values in the order of its indicator columns.
+    dates : tuple of str
+        Columns of dates that were turned into days.
     rows : tuple of int, optional
         If rows were dropped: which rows of the file these are, counted from 0.
+    call : str
+        The call of Python that read the table; empty if no single call made it.
 
     Examples
     --------
@@ -74,7 +78,9 @@ class Table:
     row_ids: tuple[str, ...] | None = None
     ids: str = ""
     levels: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    dates: tuple[str, ...] = ()
     rows: tuple[int, ...] | None = None
+    call: str = ""
 
     @property
     def annotations(self) -> dict[str, list[str]]:

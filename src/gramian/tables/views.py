@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from gramian.results import Array
+from gramian.tables.calls import remembered
 from gramian.tables.gaps import KEPT
 from gramian.tables.names import find_columns
 from gramian.tables.read import read_table
@@ -63,9 +64,10 @@ def _view(table: Table, names: list[str], others: list[str]) -> Table:
     idle = len(table.columns) - len(names) - len(others)
     told = (f"{idle} of {len(table.columns)} numeric columns are in neither view",) if idle else ()
     values = np.ascontiguousarray(table.values[:, [places[name] for name in names]])
-    return replace(table, values=values, columns=tuple(names), dropped=(*table.dropped, *told))
+    return replace(table, values=values, columns=tuple(names), dropped=(*table.dropped, *told), call="")
 
 
+@remembered
 def read_views(
     path: str | os.PathLike[str],
     other: str | os.PathLike[str] | None = None,
@@ -136,6 +138,12 @@ def match_rows(x: Table, y: Table) -> tuple[Table, Table]:
     >>> match_rows(x, y)[1].values.tolist()
     [[10.0], [20.0]]
     """
+    call = f"match_rows({x.call}, {y.call})" if x.call and y.call else ""
+    x, y = _matched(x, y)
+    return replace(x, call=call), replace(y, call=call)
+
+
+def _matched(x: Table, y: Table) -> tuple[Table, Table]:
     pair = f"{x.source} and {y.source}"
     if x.row_ids is None or y.row_ids is None:
         if len(x.values) != len(y.values):
@@ -185,4 +193,5 @@ def _take(table: Table, rows: Array) -> Table:
         labels={name: [cells[row] for row in rows] for name, cells in table.labels.items()},
         row_ids=None if ids is None else tuple(ids[row] for row in rows),
         rows=tuple(int(row) if origin is None else origin[row] for row in rows),
+        call="",
     )

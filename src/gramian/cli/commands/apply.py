@@ -46,7 +46,8 @@ Example:
 """
 SCORE_HELP = """How well a model does on the rows of a table.
 
-Regression: RMSEP, bias, R2 of each target. Labels: accuracy. Two views: correlations. Densities: log-likelihood.
+Regression: errors, bias, R2 of each target; the errors of rows of the fit are called RMSEC, of new rows RMSEP. Labels:
+accuracy. Two views: correlations. Densities: log-likelihood.
 
 \b
 Example:

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from gramian.reports.contents import Code, Facts, Section
-from gramian.reports.program import construction, program
+from gramian.reports.program import construction, program, unwritten
 from gramian.reports.sentences import say
 from gramian.reports.subject import Subject
 from gramian.reports.words import method_in_words
@@ -25,8 +25,11 @@ def done(subject: Subject) -> Section:
 
 def code(subject: Subject) -> Section:
     """The program."""
-    text = program(subject.model, source=subject.code, with_y=_takes_y(subject))
-    return Section("Code", [say("program")], [Code("Python", text)])
+    if subject.refits:
+        says = [say("program"), *([] if unwritten(subject.model) else [say("seeds")])]
+    else:
+        says = [say("program_of_model" if subject.X is None else "program_of_other_rows")]
+    return Section("Code", says, [Code("Python", program(subject))])
 
 
 def rounded(text: str) -> str:
@@ -36,10 +39,6 @@ def rounded(text: str) -> str:
     'rbf(gamma=0.0296), 215 x 100'
     """
     return re.sub(r"\d+\.\d{5,}", lambda found: f"{float(found[0]):.4g}", text)
-
-
-def _takes_y(subject: Subject) -> bool:
-    return subject.two_views or subject.classifies or subject.regresses
 
 
 def _named_lines(lines: list[tuple[str, str]]) -> list[tuple[str, str]]:

@@ -42,13 +42,15 @@ def _numbers(subject: Subject) -> Section:
     measured, guesses = (
         np.asarray(part, dtype=np.float64).reshape(subject.n, -1) for part in (subject.y, subject.predictions)
     )
-    found = [merit(measured[:, at], guesses[:, at]) for at in range(measured.shape[1])]
+    whose = "fit" if subject.of_the_fit else "new"
+    found = [merit(measured[:, at], guesses[:, at], whose) for at in range(measured.shape[1])]
     rows = [
         [name, each.n, each.rmse, tidy_bias(each), each.sep, each.r2, each.rpd, each.slope, each.intercept]
         for name, each in zip(names, found, strict=True)
     ]
-    words = ["target", "rows", "RMSE", "bias", "SEP", "R2", "RPD", "slope", "intercept"]
-    parts.append(Grid("Figures of merit", words, rows, [say("merit")]))
+    error, spread = found[0].error_name, found[0].spread_name
+    words = ["target", "rows", error, "bias", spread, "R2", "RPD", "slope", "intercept"]
+    parts.append(Grid("Figures of merit", words, rows, [say("merit", error=error, spread=spread)]))
     code = "merit_of_fit" if subject.of_the_fit else "merit_of_new"
     says = [
         say(code, name=name, r2=brief(each.r2))

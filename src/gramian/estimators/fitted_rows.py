@@ -1,0 +1,67 @@
+"""Whether rows are those that an estimator was fitted to, so that errors of calibration are not taken for others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+#: Entries that are summed; of a larger table every so-manyth row, so that a fit is slowed by milliseconds at the most.
+MOST = 2**22
+#: Agreement of sums, relative to the sum of magnitudes: single precision keeps 6e-8 of every entry.
+CLOSE = 1e-6
+
+
+def remember(estimator: Any, X: Any) -> None:
+    """Keep the sums of the rows of a fit."""
+    estimator._rows_of_fit = _sums(X)
+
+
+def forget(estimator: Any, *, weighted: bool = False) -> None:
+    """Begin a fit whose rows are not known yet, and note whether they have weights."""
+    estimator.__dict__.pop("_rows_of_fit", None)
+    estimator.__dict__.pop("_weighted", None)
+    if weighted:
+        estimator._weighted = True
+
+
+def of_the_fit(model: Any, X: Any) -> bool:
+    """Whether rows are those of the fit, in any order.
+
+    They are told by their number and sums of their entries; of tables of more than four million entries only some rows
+    are summed, and their order matters. Fits to streams, and models saved by earlier versions, keep the number alone.
+    """
+    kept, n = _kept(model), X.shape[0] if hasattr(X, "shape") else len(X)
+    if not isinstance(kept, tuple):
+        return bool(n == kept)
+    if n != kept[0]:
+        return False
+    found = _sums(X)
+    return bool(found[:2] == kept[:2] and np.allclose(found[2:], kept[2:], rtol=0, atol=CLOSE * max(kept[3], 1e-300)))
+
+
+def role(model: Any, X: Any) -> str:
+    """Which rows these are, for :func:`gramian.estimators.merit.merit`: "fit", "new", or nothing if nobody knows."""
+    if _kept(model) is None:
+        return ""
+    return "fit" if of_the_fit(model, X) else "new"
+
+
+def _kept(model: Any) -> Any:
+    """What is known of the rows of a fit: their sums, or at least their number; None of estimators of others."""
+    steps = [step for _, step in model.steps] if hasattr(model, "steps") else [model]
+    kept = getattr(steps[0], "_rows_of_fit", None)
+    if kept is not None:
+        return tuple(kept)
+    n = getattr(getattr(steps[-1], "summary_", None), "facts", {}).get("n")
+    return None if n is None else round(n)
+
+
+def _sums(X: Any) -> tuple[int, int, float, float]:
+    """Rows, columns, the sum of all entries that are there, and of their magnitudes."""
+    n, d = X.shape if hasattr(X, "shape") else np.shape(X)
+    some = X[:: -(-n * d // MOST)] if n * d > MOST and (sp.issparse(X) or isinstance(X, np.ndarray)) else X
+    values = np.asarray(some.data if sp.issparse(some) else some, dtype=np.float64)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return int(n), int(d), float(np.nansum(values)), float(np.nansum(np.abs(values)))
