@@ -6,6 +6,7 @@
              linear | kernel | low rank   identity | whiten ...
 """
 
+from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
@@ -97,21 +98,25 @@ def _card(estimator: Any) -> str:
 show_with(_card)
 
 
-#: Modules that are loaded when they are first asked for: they, or packages that they need, take long to load.
-_LATER = ("charts", "plots", "tables", "testing")
+#: What is loaded when it is first asked for: it, or packages that it needs, take long to load.
+_LATER: dict[str, Callable[[], Any]] = {
+    "charts": lambda: import_module("gramian.charts"),
+    "plots": lambda: import_module("gramian.plots"),
+    "report": lambda: import_module("gramian.reports").report,
+    "tables": lambda: import_module("gramian.tables"),
+    "testing": lambda: import_module("gramian.testing"),
+}
 
 
 def __getattr__(name: str) -> Any:
-    """Load reports and the modules above when they are first asked for."""
-    if name == "report":
-        return import_module("gramian.reports").report
+    """Load the modules above when they are first asked for."""
     if name in _LATER:
         try:
-            return import_module(f"{__name__}.{name}")
+            return _LATER[name]()
         except ModuleNotFoundError as error:  # its message names the package and what to install
             raise AttributeError(str(error)) from error
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LATER, "report"})
+    return sorted({*globals(), *_LATER})
