@@ -17,6 +17,7 @@ from gramian.cli.inputs import Inputs, gather
 from gramian.cli.request import FitRequest, first_step, last_step
 from gramian.cli.streams import gather_stream, streams
 from gramian.config import config
+from gramian.kernels.text import takes_matrix
 from gramian.models import save
 from gramian.operators import Rows
 from gramian.operators.remote import opened
@@ -133,7 +134,7 @@ def name_columns(model: Any, request: FitRequest, inputs: Inputs) -> None:
 
 
 def _warn_of_units(request: FitRequest, inputs: Inputs) -> None:
-    if inputs.streamed or request.scaled or not request.row.units or request.options.get("kernel") == "precomputed":
+    if inputs.streamed or request.scaled or not request.row.units or takes_matrix(request.options.get("kernel")):
         return
     sample = inputs.X[:: max(1, len(inputs.X) // MOST_ROWS)]
     gaps = request.missing == "em" and np.isnan(sample).any()
