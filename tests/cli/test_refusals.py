@@ -75,6 +75,14 @@ MISUSE = {
         ["fit", "flowers.csv", "--method", "kernel-pca", "--kernel", "precomputed", "--scale"],
         "--scale would change a precomputed kernel matrix",
     ),
+    "scaled multiple of a Gram matrix": (
+        ["fit", "flowers.csv", "--method", "kernel-pca", "--kernel", "2*precomputed", "--scale"],
+        "--scale would change a precomputed kernel matrix",
+    ),
+    "a Gram matrix and a kernel of rows": (
+        ["fit", "flowers.csv", "--method", "kernel-pca", "--kernel", "precomputed + linear"],
+        "combines a precomputed matrix with linear, for which there are no rows",
+    ),
     "one file for two": (["fit", "flowers.csv", "-o", "a.csv", "--model", "./a.csv"], "name the same file"),
     "model to a pipe": (["fit", "flowers.csv", "--model", "-"], "--model needs a file"),
     "json and predictions": (["transform", "m.st", "flowers.csv", "--json"], "both write to standard output"),

@@ -96,11 +96,11 @@ def _(estimator: KernelPCA, X: Any, random_state: Any) -> Spectra:
     what = "variance in feature space"
     if X is None:
         return Spectra(values, what, len(values), total)
-    said = how_many(X, "kernel-pca", kernel=estimator.kernel, random_state=random_state)
+    said = how_many(X, "kernel-pca", kernel=estimator.kernel_, random_state=random_state)
     X = validate(estimator, X, reset=False)
     rng = np.random.default_rng(_seed(random_state))
     A = sample(estimator.kernel_, X, rng)
-    if estimator.kernel_.name == "precomputed" or A.shape[1] < 2:
+    if estimator.kernel_.given or A.shape[1] < 2:
         return Spectra(values, what, len(values), total, said=said, note=note("no_columns"))
     drawn = shuffled_values(estimator.kernel_, A, rng) / len(A)
     return Spectra(values, what, len(values), total, drawn, said)

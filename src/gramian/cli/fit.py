@@ -17,6 +17,7 @@ from gramian.cli.inputs import Inputs, gather
 from gramian.cli.request import FitRequest, last_step
 from gramian.cli.streams import gather_stream, streams
 from gramian.config import config
+from gramian.kernels.text import takes_matrix
 from gramian.models import save
 from gramian.operators import Rows
 from gramian.operators.remote import opened
@@ -122,7 +123,7 @@ def _run(model: Any, request: FitRequest, inputs: Inputs) -> Columns | None:
 
 
 def _warn_of_units(request: FitRequest, inputs: Inputs) -> None:
-    if inputs.streamed or request.scaled or not request.row.units or request.options.get("kernel") == "precomputed":
+    if inputs.streamed or request.scaled or not request.row.units or takes_matrix(request.options.get("kernel")):
         return
     sample = inputs.X[:: max(1, len(inputs.X) // MOST_ROWS)]
     gaps = request.missing == "em" and np.isnan(sample).any()

@@ -11,6 +11,7 @@ from gramian import kernels
 from gramian.cli.errors import UsageError
 from gramian.cli.methods import ARGUMENTS, Method, check_option, friends, method_named
 from gramian.config import parse_bytes
+from gramian.kernels.text import takes_matrix
 from gramian.models.registry import known_as
 from gramian.tables import Standardizer
 
@@ -63,7 +64,7 @@ class FitRequest:
             raise UsageError(f"-k auto goes with --method {friends(lambda m: m.auto)}, not with {self.method}.")
         self._check_needs()
         self._check_missing()
-        if self.scale and self.options.get("kernel") == "precomputed":
+        if self.scale and takes_matrix(self.options.get("kernel")):
             raise UsageError("--scale would change a precomputed kernel matrix. Leave it out.")
         if self.model_file is not None and self.standardizes and known_as(Standardizer) is None:
             raise UsageError(

@@ -37,7 +37,7 @@ def kernel_criteria(kernel: Kernel, X: Any, seed: int = 0) -> tuple[Suggestion, 
     Learning Systems 2012.
     """
     rng = np.random.default_rng(seed)
-    n, given = X.shape[0], kernel.name == "precomputed"
+    n, given = X.shape[0], kernel.given
     A = sample(kernel, X, rng)
     values = centred_values(kernel, A)
     gap, source = largest_gap(values), "Jorgensen, Hansen 2012"
@@ -56,7 +56,7 @@ def sample(kernel: Kernel, X: Any, rng: np.random.Generator) -> Array:
     """At most 500 rows, dense."""
     n = X.shape[0]
     rows = np.sort(rng.choice(n, ROWS, replace=False)) if n > ROWS else np.arange(n)
-    A = X[rows][:, rows] if kernel.name == "precomputed" else X[rows]
+    A = X[rows][:, rows] if kernel.given else X[rows]
     return A.toarray() if sp.issparse(A) else np.asarray(A, dtype=np.float64)
 
 

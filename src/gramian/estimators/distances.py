@@ -53,7 +53,7 @@ def check_similarities(kernel: Kernel, diagonal: Array, total: float = 1.0) -> N
 
 def underflows(kernel: Kernel, X: Any) -> float | None:
     """Return the size of the largest entry if all are so small that rows which differ look alike to the kernel."""
-    if kernel.name == "precomputed":
+    if kernel.given:
         return None
     if isinstance(X, RemoteTable):
         largest = X.columns().largest

@@ -91,4 +91,4 @@ def _varies(space: KernelSpace) -> bool:
 
 def _rows(kernel: Kernel, X: Any, chosen: Array, training: Array) -> Any:
     """Some rows; of a precomputed matrix, their similarities to the training rows."""
-    return X[chosen][:, training] if kernel.name == "precomputed" else X[chosen]
+    return X[chosen][:, training] if kernel.given else X[chosen]

@@ -15,6 +15,7 @@ from gramian.estimators.streams import Reader
 from gramian.estimators.targets import own_kernel, resolve_weighted
 from gramian.estimators.validation import validate
 from gramian.kernels import Kernel, as_kernel
+from gramian.kernels.text import takes_matrix
 from gramian.operators import Rows
 from gramian.operators.features import FeatureMap
 from gramian.operators.mapped_moments import MappedMoments, MappedSums, mapped_moments
@@ -123,7 +124,7 @@ def require_landmarks(estimator: Any) -> None:
             f"X is a stream, which {name} takes through landmarks. Set landmarks=1000, say, or give rows.toarray() if "
             "the rows fit into memory."
         )
-    if as_kernel(estimator.kernel).name == "precomputed":
+    if takes_matrix(estimator.kernel):
         raise ValueError("kernel='precomputed' goes with a matrix in memory, not with a stream of rows.")
 
 

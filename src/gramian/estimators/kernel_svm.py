@@ -163,7 +163,7 @@ class KernelSVC(KernelInput, ClassifierMixin, BaseEstimator):
         """Return :math:`f(x)`: (m,) for two classes, positive for the second; (m, classes) for more."""
         check_is_fitted(self)
         X = validate(self, X, reset=False)
-        X = X[:, self.support_] if self.kernel_.name == "precomputed" else X
+        X = X[:, self.support_] if self.kernel_.given else X
         values = self.projection_.scores(X) if len(self.support_) else np.zeros((X.shape[0], len(self.dual_coef_)))
         return values[:, 0] if len(self.classes_) == 2 else values
 
@@ -256,7 +256,7 @@ def _restrict(kernel: Kernel, X: Any, used: Array) -> Any:
     """Training rows that take part."""
     if len(used) == X.shape[0]:
         return X
-    return X[used][:, used] if kernel.name == "precomputed" else X[used]
+    return X[used][:, used] if kernel.given else X[used]
 
 
 def _features(X: Any, bias: bool) -> Any:

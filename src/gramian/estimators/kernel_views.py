@@ -13,6 +13,7 @@ from gramian.estimators.remote import Gate, block_columns, read_table
 from gramian.estimators.targets import own_kernel, resolve_weighted
 from gramian.estimators.two_blocks import read_targets
 from gramian.kernels import Kernel, as_kernel
+from gramian.kernels.given import values
 from gramian.operators.centering import column_means
 from gramian.operators.matrix import column_scale
 from gramian.operators.means import best_origin, moved
@@ -28,6 +29,7 @@ class KernelViews:
     kernel_y: Any
     landmarks: Any
     scale: bool
+    kernel_y_: Kernel
     y_projection_: Any
     x_scale_: Array | None
     y_scale_: Array | None
@@ -46,9 +48,9 @@ class KernelViews:
         """Checked and scaled rows of both views, and the kernels resolved on them."""
         kernel = as_kernel(self.kernel)
         other = kernel if self.kernel_y is None else as_kernel(self.kernel_y)
-        X = read_table(self, X, min_samples=2, square=kernel.name == "precomputed")
-        Y = read_second_table(Y, X, square=other.name == "precomputed")
-        if self.scale and "precomputed" in (kernel.name, other.name):
+        X = read_table(self, X, min_samples=2, kernel=kernel)
+        Y = read_second_table(Y, X, other)
+        if self.scale and (kernel.given or other.given):
             raise ValueError(
                 "scale=True divides columns, of which a precomputed kernel knows nothing. Use scale=False."
             )
@@ -78,7 +80,7 @@ class KernelViews:
 
     def _second(self, Y: Any, n: int, *, new: bool = False) -> Any:
         """Check rows of the second view."""
-        rows = read_second(Y, n)
+        rows = read_second(Y, n, None if new else self.kernel_y_)
         if not new and rows.shape[1] != self.n_features_y_in_:
             raise ValueError(
                 f"Y has {rows.shape[1]} columns, but KernelCCA was fitted with {self.n_features_y_in_} of them."
@@ -86,10 +88,17 @@ class KernelViews:
         return rows
 
 
-def read_second(Y: Any, n: int, *, square: bool = False) -> Any:
-    """Return the second view as n x q doubles, CSR if it is sparse; ``square`` asks for a symmetric Gram matrix."""
+def read_second(Y: Any, n: int, kernel: Kernel | None, *, fitting: bool = False) -> Any:
+    """Return the second view as n x q doubles, CSR if it is sparse; of a precomputed kernel, the matrix it makes.
+
+    ``fitting`` asks for a Gram matrix, symmetric and n x n.
+    """
     rows = read_targets(Y, n, "Y").values
-    if not square:
+    if kernel is None or not kernel.given:
+        return rows
+    if (made := values(kernel, rows)) is not rows:
+        rows = read_targets(made, n, "Y").values
+    if not fitting:
         return rows
     if rows.shape[1] != n:
         raise ValueError(
@@ -106,10 +115,10 @@ def read_second(Y: Any, n: int, *, square: bool = False) -> Any:
     return rows
 
 
-def read_second_table(Y: Any, X: Any, *, square: bool = False) -> Any:
+def read_second_table(Y: Any, X: Any, kernel: Kernel) -> Any:
     """Return the second view as rows, or as a remote table beside one."""
     if not isinstance(X, RemoteTable):
-        return read_second(Y, X.shape[0], square=square)
+        return read_second(Y, X.shape[0], kernel, fitting=True)
     if not isinstance(Y, Remote):
         raise TypeError(f"X is a dask collection, and Y is a {type(Y).__name__}. Give both of one kind.")
     gate = Gate(Y.columns, own="Y")

@@ -19,7 +19,7 @@ def low_rank(landmarks: Any, kernel: Kernel, X: Any, weights: Array | None = Non
     """Return the features that the argument ``landmarks`` asks for; None if it is None."""
     if landmarks is None:
         return None
-    if kernel.name == "precomputed":
+    if kernel.given:
         raise ValueError(f"landmarks={landmarks!r} needs rows; kernel='precomputed' has none. Use landmarks=None.")
     return as_approximation(landmarks).features(kernel, X, weights)
 

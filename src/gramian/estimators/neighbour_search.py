@@ -134,7 +134,7 @@ class KernelNeighbours(KernelInput, BaseEstimator):
         """Squared distances (ranks that lack ``k(x, x)`` if they need not be measured) and indices."""
         check_count("n_neighbors", k)
         own = X is None
-        if own and self.kernel_.name == "precomputed":
+        if own and self.kernel_.given:
             raise ValueError(
                 "X=None asks about the training rows, of which a precomputed kernel keeps none. Give their Gram "
                 "matrix; each row is then its own nearest neighbour."
@@ -151,7 +151,7 @@ class KernelNeighbours(KernelInput, BaseEstimator):
         ranks, columns = nearest_in_features(self.kernel_, rows, self._anchors, self._diagonal, k, own=own)
         if not measured:
             return ranks, columns
-        training = self._diagonal if self.kernel_.name == "precomputed" else None
+        training = self._diagonal if self.kernel_.given else None
         own_squares = own_similarities(self.kernel_, rows, training)[:, None]
         squares = own_squares + ranks
         squares[np.abs(squares) <= ROUNDING * (np.abs(own_squares) + np.abs(self._diagonal)[columns])] = 0.0
@@ -183,7 +183,7 @@ class KernelNeighbours(KernelInput, BaseEstimator):
         check_is_fitted(self)
         given = as_fitted(self, "weights")
         uniform = isinstance(given, str) and given == "uniform"
-        measured = not uniform or self.kernel_.name != "precomputed"
+        measured = not uniform or not self.kernel_.given
         squares, columns = self._nearest(X, as_fitted(self, "n_neighbors"), measured=measured)
         if uniform:
             return columns, np.ones(columns.shape)

@@ -11,6 +11,7 @@ import numpy as np
 
 from gramian.estimators.gaps import refuse_gaps
 from gramian.estimators.validation import Checked, check_total_weight, validate
+from gramian.kernels import Kernel
 from gramian.operators.column_sums import Columns, columns_of
 from gramian.operators.compressed import Compressed
 from gramian.operators.moments import Moments
@@ -88,11 +89,11 @@ def _check_total(weight: float, weights: Any) -> None:
         check_total_weight(weight)
 
 
-def read_table(estimator: Any, X: Any, *, square: bool = False, min_samples: int = 1) -> Any:
+def read_table(estimator: Any, X: Any, *, kernel: Kernel | None = None, min_samples: int = 1) -> Any:
     """Return checked rows: in memory, or remote ones as a table if the estimator maps them to features of low rank."""
     maps = getattr(estimator, "landmarks", None) is not None and getattr(estimator, "maps_rows", True)
-    if not isinstance(X, Remote) or square or not maps:
-        return validate(estimator, X, square=square, min_samples=min_samples)
+    if not isinstance(X, Remote) or (kernel is not None and kernel.given) or not maps:
+        return validate(estimator, X, gram=kernel, min_samples=min_samples)
     estimator.n_features_in_ = X.n_features
     estimator.__dict__.pop("feature_names_in_", None)
     if X.columns is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -15,6 +14,8 @@ from gramian.estimators.remote import read_table
 from gramian.estimators.validation import check_weights
 from gramian.kernels import Kernel, as_kernel, parse
 from gramian.kernels.base import own_copy
+from gramian.kernels.given import evaluated
+from gramian.kernels.text import takes_matrix
 from gramian.operators.column_sums import column_sums
 from gramian.operators.remote import gathered
 from gramian.operators.remote_table import RemoteTable
@@ -107,19 +108,11 @@ class KernelInput:
     summary_: FitSummary
     _kernel_parameters: ClassVar[tuple[str, ...]] = ("kernel",)
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters; with ``deep`` also those of kernels, of text too, as ``kernel__sigma``."""
-        params: dict[str, Any] = super().get_params(deep)  # type: ignore[misc]
-        for name in self._kernel_parameters if deep else ():
-            if isinstance(params[name], str):
-                with contextlib.suppress(ValueError):  # text that is no kernel is refused by fit
-                    params |= {f"{name}__{key}": value for key, value in parse(params[name]).get_params().items()}
-        return params
-
     def set_params(self, **params: Any) -> Self:
         """Set parameters, those of kernels as ``kernel__sigma``. A kernel given as text then becomes an object.
 
-        A kernel that is an object is changed itself, as scikit-learn does it with every object in a parameter.
+        A kernel that is an object is changed itself, as scikit-learn does it with every object in a parameter. Text is
+        a value: ``get_params`` gives it as it is, and ``type(model)(**model.get_params())`` works.
         """
         for name in self._kernel_parameters:
             nested = {key.removeprefix(f"{name}__"): key for key in params if key.startswith(f"{name}__")}
@@ -137,19 +130,19 @@ class KernelInput:
     def _read(self, X: Any, *, min_samples: int = 1) -> tuple[Kernel, Any]:
         """Return the kernel with its parameters resolved on checked training rows, and the rows."""
         kernel = own_kernel(self.kernel)
-        X = read_table(self, X, min_samples=min_samples, square=kernel.name == "precomputed")
+        X = read_table(self, X, min_samples=min_samples, kernel=kernel)
         return resolve_weighted(kernel, X, None), X
 
     def _read_weighted(self, X: Any, sample_weight: Any) -> tuple[Kernel, Any, Array | None]:
         """Return the kernel, resolved as if rows were repeated by their weights, the rows, and the weights."""
         kernel = own_kernel(self.kernel)
-        X = read_table(self, X, square=kernel.name == "precomputed")
+        X = read_table(self, X, kernel=kernel)
         weights = check_weights(sample_weight, X.shape[0], variance=False)
         return resolve_weighted(kernel, X, weights), X, weights
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc]
-        tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
+        tags.input_tags.pairwise = takes_matrix(self.kernel)
         tags.input_tags.sparse = True
         return tags
 
@@ -165,9 +158,11 @@ def resolve_weighted(kernel: Kernel, X: Any, weights: Array | None) -> Kernel:
     The width ``"scale"`` depends on the mean and the variance of each column alone: two rows that have those of the
     weighted rows give the same. ``"median"`` is that of the rows with a positive weight, each taken once.
     """
+    if kernel.given:
+        return evaluated(kernel.resolve(X))
     if isinstance(X, RemoteTable):
         return X.resolve(kernel, weights)
-    if weights is None or kernel.name == "precomputed":
+    if weights is None:
         return kernel.resolve(X)
     heavy = weights > 0
     rows, w = (X, weights) if heavy.all() else (X[heavy], weights[heavy])

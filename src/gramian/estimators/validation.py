@@ -13,7 +13,9 @@ import scipy.sparse as sp
 from sklearn.utils.validation import validate_data
 
 from gramian.estimators import callbacks, fitted_rows
+from gramian.kernels import Kernel
 from gramian.kernels.base import own_copy
+from gramian.kernels.given import values
 from gramian.operators import Moments, Rows
 from gramian.operators.moments import has_variance
 from gramian.operators.remote import Remote, gathered, mirror, opened
@@ -35,7 +37,7 @@ def validate(
     reset: bool = True,
     sparse: bool = True,
     min_samples: int = 1,
-    square: bool = False,
+    gram: Kernel | None = None,
     missing: bool = False,
     finite: bool = True,
 ) -> Any:
@@ -53,15 +55,22 @@ def validate(
         Whether sparse input is taken.
     min_samples : int
         Least number of rows.
-    square : bool
-        X is a precomputed Gram matrix.
+    gram : Kernel, optional
+        In ``fit``, the kernel: one that takes a given matrix gets the Gram matrix that it makes of X. Afterwards the
+        ``kernel_`` of the fit decides.
     missing : bool
         NaN are missing entries, and welcome.
     finite : bool
         False leaves it to the caller to call :func:`check_finite`.
     """
+    kernel: Any = gram if reset else getattr(estimator, "kernel_", None)
+    given = kernel is not None and kernel.given
     if isinstance(X, Checked):
-        return X.view(np.ndarray)
+        X = X.view(np.ndarray)
+        if given:
+            X = values(kernel, X)
+            check_finite(X, estimator)
+        return X
     remote = X = opened(X)
     if isinstance(X, Remote):
         X = gathered(X, "X", type(estimator).__name__)
@@ -80,6 +89,8 @@ def validate(
         ensure_all_finite=False,
         ensure_min_samples=1,
     )
+    if given:
+        X = values(kernel, X)
     if finite:
         check_finite(X, estimator, missing=missing)
     if X.shape[0] < min_samples:
@@ -89,7 +100,7 @@ def validate(
         )
     if reset:
         fitted_rows.remember(estimator, X)
-    if square:
+    if given and reset:
         return _check_gram(X)
     if isinstance(remote, Remote):
         mirror(X, remote)
@@ -113,19 +124,19 @@ def _refuse_what_reads_wrong(X: Any, estimator: Any) -> None:
 
 def check_finite(X: Any, estimator: Any, *, missing: bool = False) -> None:
     """Refuse NaN (unless they are welcome) and infinities, naming the first place."""
-    values = X.data if sp.issparse(X) else X
+    entries = X.data if sp.issparse(X) else X
     with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(values.sum()) or np.isfinite(values).all():  # the sum is quicker and rarely lies
+        if np.isfinite(entries.sum()) or np.isfinite(entries).all():  # the sum is quicker and rarely lies
             return
-    bad = np.isinf(values) if missing else ~np.isfinite(values)
+    bad = np.isinf(entries) if missing else ~np.isfinite(entries)
     if not bad.any():
         return
-    what = "NaN" if not missing and np.isnan(values).any() else "infinity"
+    what = "NaN" if not missing and np.isnan(entries).any() else "infinity"
     row, column = (X.nonzero()[k][bad][0] for k in (0, 1)) if sp.issparse(X) else np.argwhere(bad)[0]
     names = getattr(estimator, "feature_names_in_", None)
     name = repr(names[column]) if names is not None and column < len(names) else column
     raise ValueError(
-        f"Input X contains {what} ({int(bad.sum()):,} of {values.size:,} entries, first in row {row}, column {name}). "
+        f"Input X contains {what} ({int(bad.sum()):,} of {entries.size:,} entries, first in row {row}, column {name}). "
         "Drop those rows or fill them, for instance with sklearn.impute.SimpleImputer."
     )
 

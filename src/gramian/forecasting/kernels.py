@@ -26,6 +26,7 @@ from gramian.forecasting import machine
 from gramian.forecasting.plan import Job, Plan, plan
 from gramian.forecasting.spectra import eigenpairs, gram, tile_buffers
 from gramian.kernels import Kernel, as_kernel
+from gramian.kernels.given import Evaluated, evaluated
 from gramian.operators.similarities import Kept, Thin, way_of_holding
 from gramian.operators.tiles import threads_for
 from gramian.solvers.canonical import affordable
@@ -47,15 +48,18 @@ INTERIOR = 30
 def resolved(kernel: Any, d: int) -> Kernel:
     """The kernel, its words made numbers on a few rows of d columns: any numbers will do."""
     found = as_kernel(kernel)
-    return found.resolve(machine.sample(found, d, 8))
+    number = found.resolve(machine.sample(found, d, 8))
+    return evaluated(number) if number.given else number
 
 
 def prepared(estimator: Any, job: Job) -> tuple[Kernel, float]:
     """The kernel, and bytes of what is made of the rows on the way in: a copy to keep, and checks of a Gram matrix."""
     kernel = resolved(estimator.kernel, job.d)
-    if kernel.name == "precomputed" and job.n != job.d:
+    if not kernel.given:
+        return kernel, job.copied + job.rows
+    if job.n != job.d:
         raise ValueError(f"kernel='precomputed' needs a square Gram matrix; n={job.n} and d={job.d} differ.")
-    return kernel, job.copied + (0 if kernel.name == "precomputed" else job.rows)
+    return kernel, job.copied + (job.rows if isinstance(kernel, Evaluated) else 0)
 
 
 @plan.register
@@ -74,13 +78,13 @@ def _(estimator: KernelCCA, job: Job) -> Plan:
     n, k, (kernel, copy) = job.n, estimator.n_components, prepared(estimator, job)
     given = estimator.kernel if estimator.kernel_y is None else estimator.kernel_y
     other = resolved(given, job.q)
-    widths = job.d, job.n if other.name == "precomputed" else job.q
+    widths = job.d, job.n if other.given else job.q
     x, y = (KernelSpace(K, machine.sample(K, d, 8)) for K, d in zip((kernel, other), widths, strict=True))
     route, reason = choose(n, k, obstacle(x, y, check_ridge(estimator.ridge)), estimator.rank, estimator.solver)
     sides = [gram(K, n, d) for K, d in zip((kernel, other), widths, strict=True)]
     parts = min(estimator.folds or 0, n // 3)
     folds = 0.0 if parts < 2 else (parts if n <= ALL_FOLDS else 1) * (1 - 1 / parts) ** 2
-    rows = copy + 8.0 * n * job.q
+    rows = copy + 8.0 * n * job.q + (8.0 * n * n if isinstance(other, Evaluated) else 0.0)
     if route != "products":
         rank = n if route == "dense" else min(n, estimator.rank or max(USUAL_RANK, 2 * (k or 1)))
         bases = [eigenpairs(side, rank, "dense" if route == "dense" else estimator.solver) for side in sides]

@@ -41,9 +41,21 @@ class Pair(Composite):
     left: Kernel
     right: Kernel
 
+    def check(self) -> None:
+        if self.left.given != self.right.given:
+            rows = self.left if self.right.given else self.right
+            raise ValueError(
+                f"kernel='{self}' combines a precomputed matrix with {rows}, for which there are no rows. Compute both "
+                "matrices, combine them, and use kernel='precomputed'."
+            )
+
     @property
     def positive_definite(self) -> bool:
         return self.left.positive_definite and self.right.positive_definite
+
+    @property
+    def given(self) -> bool:
+        return self.left.given
 
     @property
     def costly(self) -> bool:
@@ -132,6 +144,10 @@ class Scaled(Composite):
             raise ValueError(f"a kernel can be multiplied by a positive number, not by {self.weight!r}.")
 
     @property
+    def given(self) -> bool:
+        return self.kernel.given
+
+    @property
     def positive_definite(self) -> bool:
         return self.kernel.positive_definite
 
@@ -176,6 +192,10 @@ class Power(Composite):
             raise ValueError(f"a kernel can be raised to a whole power from 1 to 64, not to {self.exponent!r}.")
 
     @property
+    def given(self) -> bool:
+        return self.kernel.given
+
+    @property
     def positive_definite(self) -> bool:
         return self.kernel.positive_definite
 
@@ -215,6 +235,11 @@ class Columns(Composite):
     has_text = False
 
     def check(self) -> None:
+        if self.kernel.given:
+            raise ValueError(
+                f"kernel='{self}': columns of a precomputed matrix are training rows, which a fit takes all. Choose "
+                "rows and columns of the matrix before."
+            )
         chosen = self.columns
         if isinstance(chosen, slice):
             return

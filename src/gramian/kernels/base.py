@@ -58,6 +58,11 @@ class Kernel(ABC):
         return True
 
     @property
+    def given(self) -> bool:
+        """Whether the rows it takes are rows of a given matrix of kernel values, and not rows of a table."""
+        return False
+
+    @property
     def costly(self) -> bool:
         """Whether a value costs far more than reading it from memory."""
         return False

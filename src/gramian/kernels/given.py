@@ -15,6 +15,9 @@ from gramian.results import Array
 
 __all__ = ["Function", "Precomputed"]
 
+#: Rows of a given matrix that are evaluated at a time.
+STRIP = 512
+
 
 class Stored(Pairs):
     """Tiles of a matrix that exists."""
@@ -48,6 +51,10 @@ class Precomputed(Kernel):
     def positive_definite(self) -> bool:
         return False  # not known, and not assumed
 
+    @property
+    def given(self) -> bool:
+        return True
+
     def pairs(self, X: Rows, Y: Rows, dtype: Any) -> Pairs:
         return Stored(X, dtype)
 
@@ -56,6 +63,45 @@ class Precomputed(Kernel):
 
     def anchors(self, X: Rows) -> Rows:
         return np.empty((X.shape[0], 0))  # a new row already holds its similarities to them
+
+
+@dataclass(repr=False)
+class Evaluated(Precomputed):
+    """The precomputed kernel of the matrix that an expression, such as ``2*precomputed``, makes of a given one.
+
+    Whoever takes a matrix from a user puts it through :func:`values` once; from there on it is precomputed.
+    """
+
+    expression: Kernel
+
+    def __str__(self) -> str:
+        return str(self.expression)
+
+
+def evaluated(kernel: Kernel) -> Kernel:
+    """Return the precomputed kernel that stands for an expression of precomputed kernels, itself if it is one."""
+    return kernel if isinstance(kernel, Precomputed) else Evaluated(kernel)
+
+
+def values(kernel: Kernel, K: Rows) -> Rows:
+    """Return the matrix that an expression of precomputed kernels makes of a given one, entry by entry.
+
+    The precomputed kernel itself gives back the matrix. Zeros stay zeros, so that a sparse matrix stays one.
+    """
+    expression = kernel.expression if isinstance(kernel, Evaluated) else kernel
+    if isinstance(expression, Precomputed):
+        return K
+    if sp.issparse(K):
+        found = K.copy()
+        found.sum_duplicates()
+        found.data = values(expression, found.data[None])[0]
+        return found
+    pairs, out = expression.pairs(K, K, K.dtype), np.empty(K.shape, dtype=K.dtype)
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):  # the gate refuses what is not finite
+        for start in range(0, K.shape[0], STRIP):
+            rows = slice(start, start + STRIP)
+            pairs.tile(rows, slice(0, K.shape[1]), out[rows])
+    return out
 
 
 class Called(Pairs):

@@ -71,6 +71,18 @@ def as_kernel(kernel: Any) -> Kernel:
     )
 
 
+def takes_matrix(kernel: Any) -> bool:
+    """Whether an argument asks for a matrix of kernel values in the place of rows; False for what is no kernel.
+
+    >>> takes_matrix("precomputed"), takes_matrix("2*precomputed"), takes_matrix("rbf"), takes_matrix("nonsense")
+    (True, True, False, False)
+    """
+    try:
+        return as_kernel(kernel).given
+    except (TypeError, ValueError):
+        return False
+
+
 def _kernel(node: ast.expr, text: str) -> Any:
     """Turn one node of the expression into a kernel, or a number where one may stand."""
     match node:

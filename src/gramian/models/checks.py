@@ -128,7 +128,7 @@ def kept_rows(estimator: Any, name: str) -> Any:
     holder = getattr(estimator, name, None)
     kernel = getattr(holder, "kernel", getattr(estimator, "kernel_", None))
     rows = getattr(holder, "anchors", holder)
-    return rows if hasattr(rows, "shape") and getattr(kernel, "name", "") != "precomputed" else None
+    return rows if hasattr(rows, "shape") and not getattr(kernel, "given", False) else None
 
 
 def _check_counts(value: Any) -> None:

@@ -20,7 +20,7 @@ from gramian.estimators import (
     targets,
     two_blocks,
 )
-from gramian.kernels import waves
+from gramian.kernels import given, waves
 from gramian.operators import column_sums, features, mapped_moments, means, moments
 from gramian.solvers import conjugate, direct, factor, residuals, rotation
 from gramian.spaces import conditional, gaussian, ridge_values
@@ -37,6 +37,7 @@ VALUES: tuple[type, ...] = (
     factor_space.FactorModel,
     features.FeatureMap,
     gaussian.Isotropic,
+    given.Evaluated,
     kernel_kmeans_streams.SeenMeans,
     kernel_streams.Seen,
     landmarks.Landmarks,

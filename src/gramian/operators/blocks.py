@@ -38,7 +38,7 @@ class KernelBlocks:
     def __init__(self, kernel: Kernel, X: Rows, offset: float = 0.0) -> None:
         self.kernel, self.X, self.offset = kernel, X, offset
         self.n, self.positive = X.shape[0], kernel.positive_definite
-        self.given = kernel.name == "precomputed"
+        self.given = kernel.given
 
     def diagonal(self) -> Array:
         """Return the diagonal."""

@@ -78,7 +78,7 @@ def feature_means(
     """Return the means ``coefficients'Phi(X)`` of rows seen from ``origin``, keeping what is needed of them."""
     if isinstance(kernel, Linear):  # features are the rows themselves: the means can be written down
         return FeatureMeans(kernel, np.asarray(coefficients.T @ X), np.eye(len(squares)), squares, origin)
-    if kernel.name == "precomputed":  # new rows hold their similarities to all training rows
+    if kernel.given:  # new rows hold their similarities to all training rows
         return FeatureMeans(kernel, kernel.anchors(X), coefficients, squares, None, np.array(X.diagonal()))
     used = np.flatnonzero(coefficients.any(axis=1))
     if len(used) < X.shape[0]:
@@ -103,7 +103,7 @@ def own_similarities(kernel: Kernel, X: Any, training: Array | None) -> Array:
 
     Rows of a precomputed kernel do not hold it, unless they are those of the training rows all over again.
     """
-    if kernel.name != "precomputed" or training is None:
+    if not kernel.given or training is None:
         return kernel.diagonal(X)
     again = X.shape[0] == X.shape[1] and np.array_equal(X.diagonal(), training)
     if not again or abs(X - X.T).max() > 1e-5 * abs(X).max():

@@ -146,7 +146,7 @@ class Thin(Similarities):
 
 def similarities(kernel: Kernel, X: Any) -> Similarities:
     """Return the similarities of rows to each other, held in the way that suits kernel and size."""
-    if kernel.name == "precomputed":
+    if kernel.given:
         A = X.toarray() if sp.issparse(X) else X
         return Kept(Dense(A.astype(np.float64, copy=False), positive=kernel.positive_definite))
     kind = way_of_holding(kernel, X.shape[0])
@@ -158,7 +158,7 @@ def similarities(kernel: Kernel, X: Any) -> Similarities:
 
 def way_of_holding(kernel: Kernel, n: int) -> type[Similarities]:
     """Return how the similarities of n rows are held."""
-    if kernel.name == "precomputed":
+    if kernel.given:
         return Kept
     if isinstance(kernel, Linear):
         return Thin
@@ -170,7 +170,7 @@ def natural_order(kernel: Kernel, X: Any) -> Array:
 
     Rows are sorted by a fixed random combination of their columns; those of a precomputed matrix stay as they are.
     """
-    if kernel.name == "precomputed":
+    if kernel.given:
         return np.arange(X.shape[0])
     direction = np.random.default_rng(0).standard_normal(X.shape[1])
     if sp.issparse(X):

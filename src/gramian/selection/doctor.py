@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gramian.kernels import Kernel, as_kernel
+from gramian.kernels.given import evaluated, values
 from gramian.selection.doctor_columns import check_columns
 from gramian.selection.doctor_findings import Diagnosis, Finding, ordered
 from gramian.selection.doctor_input import Sheet, read
@@ -65,7 +66,7 @@ def doctor(X: Any, kernel: Any = None, y: Any = None) -> Diagnosis:
     sheet = read(X)
     n, columns = len(sheet.values), portraits(sheet)
     seen = Seen(list(sheet.findings), list(sheet.looked_at), {})
-    if measure is not None and measure.name == "precomputed":
+    if measure is not None and measure.given:
         if sheet.values.shape[1] != n:
             raise ValueError(f"kernel='precomputed' needs a square matrix, n x n; X has shape {(n, sheet.width)}.")
         seen.findings.extend([f for f in check_columns(columns) if f.code in ("missing_values", "infinite_values")])
@@ -107,7 +108,9 @@ def _kernel(kernel: Kernel, sheet: Sheet, columns: list[Portrait], seen: Seen) -
         seen.looked_at.append("the kernel was not looked at: fewer than two rows have no gap")
         return
     rows = sheet.values if complete.all() else sheet.values[complete]
-    findings, facts, told = check_kernel(kernel, rows[:, complete] if kernel.name == "precomputed" else rows)
+    if kernel.given:
+        kernel, rows = evaluated(kernel), values(kernel, rows[:, complete])
+    findings, facts, told = check_kernel(kernel, rows)
     seen.findings.extend(findings)
     seen.facts.update(facts)
     seen.looked_at.extend(told)

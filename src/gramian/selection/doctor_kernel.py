@@ -37,7 +37,7 @@ COMPONENTS, LANDMARKS = 2, 1000
 def check_kernel(kernel: Kernel, X: Array) -> tuple[list[Finding], dict[str, Any], list[str]]:
     """Look at a kernel on rows without gaps; findings, facts, and what was sampled."""
     n = len(X)
-    given = kernel.name == "precomputed"
+    given = kernel.given
     chosen = np.sort(np.random.default_rng(0).choice(n, SAMPLE, replace=False)) if n > SAMPLE else np.arange(n)
     told = [f"the kernel on {SAMPLE:,} of {n:,} rows"] if n > SAMPLE else []
     facts: dict[str, Any] = {"kernel": str(kernel), "kernel_rows": len(chosen)}

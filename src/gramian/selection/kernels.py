@@ -186,9 +186,10 @@ def _candidates(model: Any, candidates: Sequence[Any] | None, X: Any) -> list[st
         candidates = ["linear", *(f"rbf(sigma={median * step:.4g})" for step in (0.25, 0.5, 1, 2, 4))]
     if isinstance(candidates, str) or not len(candidates):
         raise ValueError(f"candidates={candidates!r} must be a list of kernels, such as ['linear', 'rbf(sigma=2)'].")
-    kernels = list(dict.fromkeys(str(as_kernel(candidate)) for candidate in candidates))
-    if "precomputed" in kernels:
-        raise ValueError("candidates has 'precomputed': a given matrix cannot be compared. Name kernels of rows.")
+    named = [as_kernel(candidate) for candidate in candidates]
+    if given := [str(kernel) for kernel in named if kernel.given]:
+        raise ValueError(f"candidates has {given[0]!r}: a given matrix cannot be compared. Name kernels of rows.")
+    kernels = list(dict.fromkeys(map(str, named)))
     if isinstance(model, KernelPCA):
         for kernel in kernels:
             check_method(as_kernel(kernel).resolve(X), "auto")

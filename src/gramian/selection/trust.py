@@ -200,7 +200,7 @@ def _of_kernel(fitted: KernelPCA, X: Any, names: tuple[str, ...], level: float) 
     """Variances in feature space, their errors from the influence of rows, and the columns behind the components."""
     variances = fitted.eigenvalues_ / X.shape[0]
     gaps, errors = gaps_in_errors(variances, fitted.projection_.scores(X) ** 2)
-    given = fitted.kernel_.name == "precomputed"
+    given = fitted.kernel_.given
     return Trust(
         estimator=type(fitted).__name__,
         shape=(X.shape[0], X.shape[1]),

@@ -120,7 +120,7 @@ def column_importance(estimator: Any, X: Any, *, method: str = "auto", random_st
     check_choice("method", method, ("auto", "slopes", "shuffled"))
     check_is_fitted(estimator)
     X = validate(estimator, X, reset=False)
-    if getattr(getattr(estimator, "kernel_", None), "name", "") == "precomputed":
+    if getattr(getattr(estimator, "kernel_", None), "given", False):
         raise ValueError("kernel='precomputed' has no columns that a component could depend on. Use a kernel of rows.")
     return importance_of(estimator, X, method, random_generator(random_state))
 

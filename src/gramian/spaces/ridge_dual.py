@@ -55,7 +55,7 @@ class DualRidge:
         self.used = np.ones(len(Y), dtype=bool) if weights is None else weights > 0
         self.roots = None if weights is None else np.sqrt(weights[self.used])
         rows = X if self.used.all() else X[self.used]
-        if kernel.name == "precomputed" and not self.used.all():
+        if kernel.given and not self.used.all():
             rows = rows[:, self.used]
         self.mean: Array | None = None
         if kernel.name == "linear" and intercept and not sp.issparse(X):
