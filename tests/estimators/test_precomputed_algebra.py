@@ -36,7 +36,8 @@ EXPRESSIONS = [
     ("precomputed**2", lambda K: K * K),
     ("precomputed + precomputed", lambda K: K + K),
     ("precomputed*precomputed + 0.5*precomputed", lambda K: K * K + 0.5 * K),
-    (" precomputed ", lambda K: K),
+    (" Precomputed ", lambda K: K),
+    ("1.e1*precomputed", lambda K: 10 * K),
     (3 * Precomputed(), lambda K: 3 * K),
     (Precomputed(), lambda K: K),
 ]

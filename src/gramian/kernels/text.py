@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import difflib
 import inspect
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -74,13 +75,16 @@ def as_kernel(kernel: Any) -> Kernel:
 def takes_matrix(kernel: Any) -> bool:
     """Whether an argument asks for a matrix of kernel values in the place of rows; False for what is no kernel.
 
+    Text is not parsed: scikit-learn asks at every call, also of models in files, from which nothing is compiled. Only
+    kernels of rows, or only precomputed ones, make an expression, so that the names in it tell.
+
     >>> takes_matrix("precomputed"), takes_matrix("2*precomputed"), takes_matrix("rbf"), takes_matrix("nonsense")
     (True, True, False, False)
     """
-    try:
-        return as_kernel(kernel).given
-    except (TypeError, ValueError):
-        return False
+    if isinstance(kernel, str):
+        names = {*re.findall(r"\b[a-z_]\w*", kernel.lower())}
+        return names & {*REGISTRY, *ALIASES} == {"precomputed"}
+    return isinstance(kernel, Kernel) and kernel.given
 
 
 def _kernel(node: ast.expr, text: str) -> Any:
