@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from gramian.kernels import Kernel
+from gramian.kernels import Kernel, Linear, Polynomial
 from gramian.operators import CrossGram
 from gramian.operators.means import moved
 from gramian.operators.tiles import Meter, row_blocks, run, share, threads_for
@@ -106,6 +106,17 @@ class KernelProjection:
             away = CrossGram(self.kernel, self.origin[None], self.anchors) @ self.coefficients
             return CrossGram(self.kernel, X, self.anchors) @ self.coefficients + (self.offset - away)
         return CrossGram(self.kernel, moved(X, self.origin), self.anchors) @ self.coefficients + self.offset
+
+    def sized(self, X: Any) -> tuple[Array, Array]:
+        """Scores of rows as they are, and the largest sum of the sizes of their terms, (m,): what rounding is part of.
+
+        A dot product rounds in units of the lengths of its rows, also where they are at right angles.
+        """
+        scores, sizes = CrossGram(self.kernel, X, self.anchors).with_sizes(self.coefficients)
+        if isinstance(self.kernel, (Linear, Polynomial)):
+            lengths = (np.sqrt(np.abs(self.kernel.diagonal(rows))) for rows in (X, self.anchors))
+            sizes = np.maximum(sizes, np.outer(next(lengths), next(lengths) @ np.abs(self.coefficients)))
+        return scores + self.offset, (sizes + np.abs(self.offset)).max(axis=1)
 
 
 Projection = LinearProjection | KernelProjection

@@ -285,3 +285,63 @@ def test_the_remedy_speaks_of_as_many_columns_as_are_named():
         X[:, at] = 7.0
         remedies += [found.remedy for found in doctor(X).findings if found.code == "constant_column"]
     assert remedies == ["Leave it out: it can explain nothing.", "Leave them out: they can explain nothing."]
+
+
+def relation(X):
+    """What is said of a column that others explain."""
+    return next((f.message for f in doctor(X).findings if f.code == "collinear_columns"), None)
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e3])
+@pytest.mark.parametrize("unit", [1e-3, 1e5])
+@pytest.mark.parametrize("others", [1, 3])
+def test_exactly_means_to_rounding(rng, offset, unit, others):
+    """A combination but for a part is not said to be exact, however small the part, unless entries round as much."""
+    S = unit * (rng.standard_normal((150, 4)) + offset)
+    combined, off = S[:, :others] @ np.array([1.7, -2.0, 0.5])[:others], rng.standard_normal(150)
+    for part in 10.0 ** np.arange(-2, -16, -1):
+        said = relation(np.column_stack([S, combined + part * combined.std() * off]))
+        rounding = np.finfo(float).eps * (1 + offset)
+        if part > 30 * rounding:
+            assert "exactly" not in said
+            told = said.split("to within ")[-1].split(" of its standard")[0] if "to within" in said else None
+            assert told is None or part / 2 < float(told) < 2 * part
+        elif part < rounding:
+            assert "exactly" in said
+    assert "exactly" in relation(np.column_stack([S, combined + unit]))
+
+
+def test_exactly_in_the_precision_that_was_read(rng):
+    S = rng.standard_normal((150, 3)).astype(np.float32)
+    combined = S[:, 0] + S[:, 1]
+    assert "exactly" in relation(np.column_stack([S, combined]))
+    wide = np.column_stack([S.astype(float), combined])  # of the same numbers: their sums are rounded to 1e-7
+    assert "to within" in relation(wide)
+    counts = rng.integers(0, 1000, (150, 3))
+    assert "exactly" in relation(np.column_stack([counts, counts.sum(axis=1)]))
+    once = counts.sum(axis=1) + (np.arange(150) == 7)
+    assert "to within" in relation(np.column_stack([counts, once]))
+
+
+def test_a_far_row_hides_no_difference(rng):
+    S = rng.standard_normal((150, 3))
+    S[0] = 1e9
+    assert "exactly" not in relation(np.column_stack([S, S[:, 0] + S[:, 1] + 1e-5 * rng.standard_normal(150)]))
+
+
+@pytest.mark.parametrize("part", [1e-6, 1e-10, 1e-14])
+def test_nearly_a_copy_is_no_copy(rng, part):
+    """Neither columns, rows nor constants are said to be equal if a digit differs."""
+    X = 1 + rng.random((150, 3))
+    X[:, 1] = X[:, 0] * (1 + part * (np.arange(150) == 3))
+    X[20] = X[10] * (1 + part)
+    X[:, 2] = 7 + 7 * part * (np.arange(150) == 3)
+    codes = {f.code for f in doctor(X).findings}
+    assert not codes & {"duplicate_columns", "duplicate_rows", "constant_column"}
+
+
+def test_a_target_given_away_but_for_a_part(rng):
+    X = rng.standard_normal((150, 3))
+    for off, said in ((0.0, "a correlation of 1."), (1e-3, "a correlation of 1, but for ")):
+        found = doctor(X, y=X[:, 0] + off * rng.standard_normal(150)).findings
+        assert said in next(f.message for f in found if f.code == "target_leak")

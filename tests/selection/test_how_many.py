@@ -233,3 +233,45 @@ def test_wine_has_three_components_in_any_units():
     X = load_wine().data
     assert how_many(X).recommended == how_many(X, scale=True).recommended == 3
     assert how_many(X, "factor-analysis").recommended == 3
+
+
+class TestExactCombinations:
+    """Columns that repeat others leave directions without variance, and no noise beside the components of the rank."""
+
+    LIKELY = ("evidence of probabilistic PCA", "BIC of probabilistic PCA", "likelihood of rows left out")
+
+    @pytest.mark.parametrize(("n", "d", "rank"), [(200, 6, 5), (200, 12, 4), (200, 3, 2), (200, 2, 1), (20, 40, 3)])
+    @pytest.mark.parametrize("scale", [False, True])
+    def test_the_rank_of_a_table_without_noise(self, rng, n, d, rank, scale):
+        X = 3 * rng.standard_normal((n, rank)) @ rng.standard_normal((rank, d)) + 5
+        found = said(how_many(X, scale=scale))
+        assert {found[name] for name in self.LIKELY} == {rank}
+        if 2 < rank <= d // 2:
+            assert found["largest gap"] == rank
+
+    @pytest.mark.parametrize("extra", ["sum of two", "sum of all", "copy", "three sums"])
+    def test_exact_is_the_limit_of_nearly(self, noise, extra):
+        """The rank can be answered, as it is if columns differ from combinations by a part in ten thousand."""
+        B = {
+            "sum of two": [[1.0], [1.0]],
+            "sum of all": np.ones((10, 1)),
+            "copy": [[1.0]],
+            "three sums": np.eye(10)[:, :3],
+        }
+        more = noise[:, : len(B[extra])] @ np.array(B[extra])
+        exact = how_many(np.hstack([noise, more]))
+        nearly = how_many(np.hstack([noise, more + 1e-4 * np.random.default_rng(5).standard_normal(more.shape)]))
+        for name in (*self.LIKELY, DECIDES, "largest gap"):
+            assert said(exact)[name] == said(nearly)[name], name
+        assert said(exact)["BIC of probabilistic PCA"] == 10
+        assert "combinations of others" in str(exact)
+
+    @pytest.mark.parametrize("table", ["spiked", "noise"])
+    def test_a_constant_column_changes_nothing(self, request, table):
+        X = request.getfixturevalue(table)
+        assert said(how_many(np.column_stack([X, np.full(len(X), 3.1)]))) == said(how_many(X))
+
+    def test_few_rows_are_no_evidence(self, rng):
+        """As many components as rows less one leave nothing over in any table: that is not an answer."""
+        found = said(how_many(rng.standard_normal((12, 30))))
+        assert all(found[name] < 11 for name in self.LIKELY)

@@ -9,25 +9,31 @@ import numpy as np
 from scipy.special import gammaln
 
 from gramian import lapack
-from gramian.criteria.base import Suggestion, Variances
+from gramian.criteria.base import Suggestion, Variances, run_length
 from gramian.operators import Moments
 from gramian.operators.moments import row_count
 from gramian.results import Array
+
+#: Share of the largest variance below which noise is rounding of the moments; of folds, that were added, it is more.
+NOTHING, NOTHING_OF_FOLDS = 1e-12, 1e-10
 
 
 def _candidates(found: Variances) -> tuple[Array, Array]:
     """Maximum-likelihood variances (divisor n) of all d directions, and the noise beside the first 0, 1, ... of them.
 
-    Numbers of components end where nothing is left for the noise.
+    Numbers of components end with the rank, beside which no noise is left, if columns are exact combinations of others;
+    rows or columns that are too few always leave nothing beside as many components, and end before.
     """
     values = np.zeros(found.d)
     values[: len(found.leading())] = found.leading()
     values *= found.freedom / found.n
-    rest = values.sum() - _sums(values[:-1])
-    noise = np.maximum(rest, 0.0) / np.arange(found.d, 0, -1)
-    kept = noise > 1e-12 * values[0]
-    kept[min(found.limit, found.d) :] = False
-    return values, noise[: len(kept) if kept.all() else int(np.argmin(kept))]
+    rest = values[::-1].cumsum()[::-1]  # from the smallest on: sums of what is left do not cancel
+    return values, _down_to_nothing(rest / np.arange(found.d, 0, -1), NOTHING * values[0])[: found.limit]
+
+
+def _down_to_nothing(noise: Array, nothing: float) -> Array:
+    """Noise beside 0, 1, ... components up to the first number that leaves none; ``nothing`` stands for that."""
+    return np.maximum(noise[: run_length(noise > nothing) + 1], nothing)
 
 
 def log_likelihoods(found: Variances) -> Array:
@@ -103,7 +109,13 @@ def _sums(terms: Array) -> Array:
 def _best(name: str, costs: Array, source: str, found: Variances) -> Suggestion:
     if len(found.values) < found.limit:
         return Suggestion(name, None, source, f"needs all {found.limit:,} variances")
-    return Suggestion(name, int(np.argmin(costs)), source)
+    k = int(np.argmin(costs))
+    return Suggestion(name, k, source, _left_beside(k, len(found.columns), found.values[k:].sum() / found.total))
+
+
+def _left_beside(k: int, d: int, share: float) -> str:
+    """What to know of an answer that leaves no noise."""
+    return f"nothing is left beside {k} of {d}: columns are combinations of others" if share <= NOTHING * d else ""
 
 
 def held_out(folds: Sequence[Moments], scale: Array) -> Suggestion:
@@ -135,9 +147,8 @@ def held_out_log_likelihoods(folds: Sequence[Moments], scale: Array) -> Array:
         S = fold.scatter[np.ix_(kept, kept)] / np.outer(unit, unit) + fold.weight * np.outer(shift, shift)
         across = np.einsum("ij,ij->j", V, S @ V)
         k = np.arange(min(d, row_count(rest.weight) - 1))
-        noise = np.cumsum(values[::-1])[::-1][k] / (d - k)
-        k = k[: len(k) if (noise > 1e-10 * values[0]).all() else int(np.argmin(noise > 1e-10 * values[0]))]
-        noise, n = noise[k], fold.weight
+        noise = _down_to_nothing(np.cumsum(values[::-1])[::-1][k] / (d - k), NOTHING_OF_FOLDS * values[0])
+        k, n = k[: len(noise)], fold.weight
         with np.errstate(divide="ignore", invalid="ignore"):
             logs = _sums(np.log(values))[k]
             fits = _sums(across / values)[k]

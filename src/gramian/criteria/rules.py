@@ -47,9 +47,16 @@ def broken_stick(found: Variances) -> Suggestion:
     )
 
 
-def largest_gap(values: Array, source: str = "Cattell 1966") -> Suggestion:
-    """The largest relative drop from one value to the next, in the first half of those there are."""
-    positive = values[values > 1e-12 * values.max(initial=0.0)]
+def largest_gap(values: Array, source: str = "Cattell 1966", *, whole: bool = False) -> Suggestion:
+    """The largest relative drop from one value to the next, in the first half of those there are.
+
+    With ``whole`` the values are all there can be, and a fall to nothing is a gap too; without it they fade out.
+
+    >>> largest_gap(np.array([4.0, 3.0, 2.0, 0.0, 0.0, 0.0]), whole=True).k
+    3
+    """
+    floor = 1e-12 * values.max(initial=0.0)
+    positive = np.maximum(values, floor) if whole and floor > 0 else values[values > floor]
     if len(positive) < 3:
         return Suggestion("largest gap", None, source, f"{len(positive)} values have no gap to speak of")
     seen = positive[: max(2, len(positive) // 2) + 1]

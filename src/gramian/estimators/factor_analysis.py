@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.base import DensityMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -149,7 +148,7 @@ class FactorAnalysis(ProjectionTransformer, DensityMixin, BaseEstimator):
         self.moments_ = None
         if not gaps:
             moments = self.moments_ = moments_of(X, weights)  # so that partial_fit may go on from here
-            checks.refuse_constant(moments, self._names(), sparse=sp.issparse(X))
+            checks.refuse_constant(moments, self._names())
             return self._fit_moments(moments, X.dtype, clock)
         X64 = X.astype(np.float64)
         check_observed(X64)
@@ -176,7 +175,7 @@ class FactorAnalysis(ProjectionTransformer, DensityMixin, BaseEstimator):
         checks.count_factors(self.n_components, X.shape[1])
         check_squares(moments)
         early = moments.weight <= X.shape[1] + 1
-        if early or len(checks.constant_columns(moments, sparse=sp.issparse(X))):
+        if early or len(checks.constant_columns(moments)):
             return self
         return self._fit_moments(moments, X.dtype, clock)
 

@@ -35,16 +35,16 @@ def choose_factors(n_components: Any, d: int, moments: Callable[[], Moments]) ->
     return choose_from_moments(moments(), k) if is_auto(n_components) else (k, None)
 
 
-def constant_columns(moments: Moments, *, sparse: bool = False) -> Array:
-    """Columns without variance, beyond what rounding leaves; sparse sums are not shifted and leave more."""
+def constant_columns(moments: Moments) -> Array:
+    """Columns without variance, beyond what rounding leaves."""
     spread = np.sqrt(np.maximum(np.diag(moments.scatter), 0.0) / moments.weight)
-    return np.flatnonzero(spread <= (1e-7 if sparse else 1e-14) * np.abs(moments.mean))
+    return np.flatnonzero(spread <= 1e-14 * np.abs(moments.mean))
 
 
-def refuse_constant(moments: Moments, names: Sequence[str], *, sparse: bool = False) -> None:
+def refuse_constant(moments: Moments, names: Sequence[str]) -> None:
     """Refuse columns that have no correlations."""
     check_squares(moments)
-    constant = constant_columns(moments, sparse=sparse)
+    constant = constant_columns(moments)
     if len(constant):
         raise ValueError(
             f"{names[constant[0]]} is constant ({len(constant)} of {moments.d} columns are): it has zero variance and "

@@ -5,13 +5,16 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.utils.validation import check_is_fitted
 
 from gramian.estimators.base import Clock
 from gramian.estimators.neighbour_search import KernelNeighbours
 from gramian.estimators.streams import by_blocks
 from gramian.estimators.targets import Targets, check_labels, check_targets
-from gramian.estimators.validation import all_or_nothing
+from gramian.estimators.validation import Checked, all_or_nothing, validate
+from gramian.operators.ties import Sized, settled
 from gramian.results import Array
 
 
@@ -94,10 +97,18 @@ class KernelKNNClassifier(ClassifierMixin, KernelNeighbours):
         return votes / votes.sum(axis=1, keepdims=True)
 
     def _votes(self, X: Any) -> Array:
-        columns, weights = self._weigh(X)
+        """Votes for each class, m x classes; those that differ by rounding of the distances only are equal."""
+        check_is_fitted(self)
+        X = validate(self, X, reset=False)
+        votes, sizes = self._sized(X)
+        uniform = isinstance(self.weights, str) and self.weights == "uniform"  # whole numbers, which do not round
+        return votes if uniform else settled(X, (votes, sizes), self._sized)
+
+    def _sized(self, X: Any) -> Sized:
+        columns, weights = self._weigh(X if sp.issparse(X) else X.view(Checked))
         m, classes = len(columns), len(self.classes_)
         place = np.arange(m)[:, None] * classes + self._codes[columns]
-        return np.bincount(place.ravel(), weights.ravel(), m * classes).reshape(m, classes)
+        return np.bincount(place.ravel(), weights.ravel(), m * classes).reshape(m, classes), weights.sum(axis=1)
 
 
 class KernelKNNRegressor(RegressorMixin, KernelNeighbours):

@@ -20,6 +20,7 @@ from gramian.estimators.targets import KernelInput, check_labels
 from gramian.estimators.validation import all_or_nothing, validate
 from gramian.kernels import Kernel, Linear
 from gramian.operators.blocks import KernelBlocks
+from gramian.operators.ties import Sized, settled
 from gramian.projection import KernelProjection
 from gramian.results import Array
 from gramian.solvers.quadratic import DualSolution, box_dual, narrow_dual
@@ -160,18 +161,28 @@ class KernelSVC(KernelInput, ClassifierMixin, BaseEstimator):
 
     @by_blocks
     def decision_function(self, X: Any) -> Array:
-        """Return :math:`f(x)`: (m,) for two classes, positive for the second; (m, classes) for more."""
+        """Return :math:`f(x)`: (m,) for two classes, positive for the second; (m, classes) for more.
+
+        Values that differ from the largest (of two classes: from 0) by rounding only are set to it.
+        """
         check_is_fitted(self)
         X = validate(self, X, reset=False)
         X = X[:, self.support_] if self.kernel_.given else X
-        values = self.projection_.scores(X) if len(self.support_) else np.zeros((X.shape[0], len(self.dual_coef_)))
-        return values[:, 0] if len(self.classes_) == 2 else values
+        values = settled(X, self._values(X), self._values)
+        return values[:, 1] - values[:, 0] if len(self.classes_) == 2 else values
 
     @by_blocks
     def predict(self, X: Any) -> Array:
         """Return the label of each row; between equals, the first class."""
         values = self.decision_function(X)
         return self.classes_[(values > 0).astype(int) if values.ndim == 1 else values.argmax(axis=1)]
+
+    def _values(self, X: Any) -> Sized:
+        """Values of the classes, m x classes, and the sizes of the terms they sum; the first of two has 0."""
+        if not len(self.support_):
+            return np.zeros((X.shape[0], len(self.classes_))), np.zeros(X.shape[0])
+        values, sizes = self.projection_.sized(X)
+        return (np.hstack([np.zeros_like(values), values]) if len(self.classes_) == 2 else values), sizes
 
     def _check_parameters(self) -> None:
         for name in ("C", "tol"):

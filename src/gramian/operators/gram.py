@@ -63,6 +63,24 @@ class CrossGram:
         run(work, share(len(rows), threads_for(len(rows))))
         return out
 
+    def with_sizes(self, V: Array) -> tuple[Array, Array]:
+        """Return ``K(X, Y) V``, and the sizes of the terms it sums, ``|K(X, Y)| |V|``."""
+        V = np.ascontiguousarray(V, dtype=self.dtype)
+        out, sizes = (np.zeros((self.shape[0], V.shape[1]), dtype=self.dtype) for _ in range(2))
+        rows, cols = self._spans()
+
+        def work(panels: Sequence[int], meter: Meter) -> None:
+            buffer = _buffer(rows, cols, self.dtype)
+            for i in panels:
+                for c in cols:
+                    tile = _tile(self.pairs, rows[i], c, buffer)
+                    out[rows[i]] += striped(tile, V[c])
+                    sizes[rows[i]] += striped(np.abs(tile, out=tile), np.abs(V[c]))
+                    meter.tick()
+
+        run(work, share(len(rows), threads_for(len(rows))))
+        return out, sizes
+
     def both(self, V: Array, U: Array) -> tuple[Array, Array]:
         """Return ``K(X, Y) V`` and ``K(Y, X) U``: each tile serves twice, in one thread."""
         V, U = (np.ascontiguousarray(given, dtype=self.dtype) for given in (V, U))

@@ -13,6 +13,7 @@ from gramian.operators.centering import column_means
 from gramian.operators.gram import CrossGram
 from gramian.operators.nearest import ROUNDING
 from gramian.operators.remote_table import RemoteTable
+from gramian.operators.ties import Sized, settled
 from gramian.results import Array
 
 
@@ -37,6 +38,8 @@ class FeatureMeans:
         Point that was subtracted from the anchors, and will be from new rows.
     training : (n,) array, optional
         Diagonal of a precomputed matrix, by which its rows are known again.
+    reach : float
+        Length of the longest row of which means were written down: their rounding is a part of it. 0 if they are sums.
     """
 
     kernel: Kernel
@@ -45,6 +48,7 @@ class FeatureMeans:
     squares: Array
     origin: Array | None = None
     training: Array | None = None
+    reach: float = 0.0
 
     @property
     def size(self) -> int:
@@ -56,9 +60,7 @@ class FeatureMeans:
 
         Values that differ from the largest by rounding only are set to it: those means are equally near.
         """
-        found = self._nearness(moved(X, self.origin))
-        largest = found.max(axis=1, keepdims=True)
-        return np.where(found >= largest - ROUNDING * (np.abs(found) + np.abs(self.squares)), largest, found)
+        return settled(X, self._sized(X), self._sized)
 
     def squared_distances(self, X: Any) -> Array:
         """Return squared distances, m x k; an indefinite kernel has negative ones, and what is but rounding is 0."""
@@ -67,6 +69,13 @@ class FeatureMeans:
         squares = own - 2 * self._nearness(X)
         squares[np.abs(squares) <= ROUNDING * (np.abs(own) + np.abs(self.squares))] = 0.0
         return squares
+
+    def _sized(self, X: Any) -> Sized:
+        X = moved(X, self.origin)
+        found, sizes = CrossGram(self.kernel, X, self.anchors).with_sizes(self.coefficients)
+        if self.reach:
+            sizes = np.maximum(sizes, self.reach * np.sqrt(self.kernel.diagonal(X))[:, None])
+        return found - self.squares / 2, (sizes + np.abs(self.squares)).max(axis=1)
 
     def _nearness(self, X: Any) -> Array:
         return CrossGram(self.kernel, X, self.anchors) @ self.coefficients - self.squares / 2
@@ -77,7 +86,9 @@ def feature_means(
 ) -> FeatureMeans:
     """Return the means ``coefficients'Phi(X)`` of rows seen from ``origin``, keeping what is needed of them."""
     if isinstance(kernel, Linear):  # features are the rows themselves: the means can be written down
-        return FeatureMeans(kernel, np.asarray(coefficients.T @ X), np.eye(len(squares)), squares, origin)
+        reach = float(np.sqrt(kernel.diagonal(X).max()))
+        means = np.asarray(coefficients.T @ X)
+        return FeatureMeans(kernel, means, np.eye(len(squares)), squares, origin, reach=reach)
     if kernel.given:  # new rows hold their similarities to all training rows
         return FeatureMeans(kernel, kernel.anchors(X), coefficients, squares, None, np.array(X.diagonal()))
     used = np.flatnonzero(coefficients.any(axis=1))

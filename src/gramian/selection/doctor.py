@@ -94,7 +94,9 @@ def _table(sheet: Sheet, columns: list[Portrait], seen: Seen) -> None:
     used = [column.at for column in columns if not column.empty]
     values = sheet.values if len(used) == len(columns) else sheet.values[:, used]
     rows = np.flatnonzero(np.isfinite(values).all(axis=1))
-    related, untold = check_relations(columns, sheet.values if len(rows) == n else sheet.values[rows])
+    related, untold = check_relations(
+        columns, sheet.values if len(rows) == n else sheet.values[rows], narrow=sheet.narrow
+    )
     seen.findings.extend([*check_columns(columns), *related, *check_rows(sheet.values, columns, rows)])
     seen.looked_at.extend(untold)
 

@@ -19,14 +19,19 @@ UNEVEN = 1000
 #: Share of its variance that a column must have for itself. Below it, a coefficient in a regression is thirty times as
 #: uncertain as that of a column on its own (a variance inflation of 1,000).
 OWN = 1e-3
-#: Own share below which a column is another way to write the others: what rounding of the moments leaves.
+#: Own share below which correlations have lost it: what rounding of the moments leaves.
 NOTHING = 1e-10
+#: Own share below which the rows are asked for it, and columns that they are asked about at the most.
+UNSURE, ASKED = 1e-6, 8
 #: Columns up to which all are compared with all.
 MOST = 2000
 
 
-def check_relations(columns: list[Portrait], whole: Array) -> tuple[list[Finding], list[str]]:
-    """Look for columns that repeat others; ``whole`` are the rows without gaps. Also what was not looked at."""
+def check_relations(columns: list[Portrait], whole: Array, *, narrow: bool = False) -> tuple[list[Finding], list[str]]:
+    """Look for columns that repeat others; ``whole`` are the rows without gaps. Also what was not looked at.
+
+    ``narrow`` says that the numbers came in single precision, whose rounding is then theirs.
+    """
     live = [c for c in columns if c.varies and not c.extreme]
     findings, copies = _duplicates(live)
     findings += _uneven([c for c in live if identifies(c) is None])
@@ -43,7 +48,7 @@ def check_relations(columns: list[Portrait], whole: Array) -> tuple[list[Finding
     if len(whole) <= 2 * len(kept):
         told = f"dependence of columns was not looked for: {plural(len(whole), 'row')} without gaps are too few"
         return findings, [told] if len(kept) > 1 else []
-    return findings + _collinear(kept, whole), []
+    return findings + _collinear(kept, whole, float(np.finfo(np.float32 if narrow else np.float64).eps)), []
 
 
 def _duplicates(columns: list[Portrait]) -> tuple[list[Finding], set[str]]:
@@ -90,7 +95,7 @@ def _uneven(columns: list[Portrait]) -> list[Finding]:
 class Dependence:
     """Columns that others explain: ``kept`` are those others, ``coefficients`` (kept x dependent) for unit deviations.
 
-    ``own`` is the share of its variance that each dependent column has for itself.
+    ``own`` is the share of its variance that each dependent column has for itself; 0 where correlations do not tell.
     """
 
     kept: Array
@@ -126,9 +131,47 @@ def dependence(R: Array) -> Dependence:
     return Dependence(kept, dependent, B, np.where(own < NOTHING, 0.0, own))
 
 
-def _collinear(columns: list[Portrait], whole: Array) -> list[Finding]:
+def residual_share(A: Array, c: Array, b: Array, R: Array, lengths: Array, eps: float) -> float:
+    """Share of the variance of a column that others do not explain, from the rows; 0 if it is rounding of entries.
+
+    Parameters
+    ----------
+    A, c : (n, k) and (n,) arrays
+        The other columns, and the column, as they were read.
+    b : (k,) array
+        Its coefficients, for unit deviations, that correlations gave.
+    R, lengths : (k, k) and (k,) arrays
+        Correlations of the others, and lengths of them centred.
+    eps : float
+        Rounding of an entry, relative.
+    """
+    mean, centre = A.mean(axis=0), c - c.mean()
+    length = float(np.linalg.norm(centre))
+    beta = b * length / lengths
+    for _ in range(3):  # the residual shows what correlations lost of the coefficients: each step gains their digits
+        rest = centre - (A - mean) @ beta
+        rest -= rest.mean()
+        beta += scipy.linalg.solve(R, ((A - mean).T @ rest) / lengths, assume_a="pos") / lengths
+    rest = centre - (A - mean) @ beta
+    rest -= rest.mean()
+    sizes = np.abs(c) + np.abs(A) @ np.abs(beta)  # of the terms; coefficients have the rounding of the middle rows
+    rounding = (len(beta) + 4) * eps * (sizes + np.median(sizes))
+    return 0.0 if (np.abs(rest) <= rounding).all() else float(np.linalg.norm(rest) / length) ** 2
+
+
+def _but_for(own: float) -> str:
+    """How nearly a column is a combination of others."""
+    if own == 0:
+        return "exactly"
+    if own > UNSURE:
+        return f"but for {percent(own)} of its variance"
+    return f"to within {np.sqrt(own):.1g} of its standard deviation"
+
+
+def _collinear(columns: list[Portrait], whole: Array, eps: float) -> list[Finding]:
     places = [c.at for c in columns]
-    moments = moments_of(np.ascontiguousarray(whole[:, places]) if len(places) < whole.shape[1] else whole)
+    rows = np.ascontiguousarray(whole[:, places]) if len(places) < whole.shape[1] else whole
+    moments = moments_of(rows)
     lengths = np.sqrt(np.diag(moments.scatter))
     seen = np.flatnonzero(lengths > 0)  # rows with gaps may hold all that varies
     if len(seen) < 2:
@@ -139,15 +182,20 @@ def _collinear(columns: list[Portrait], whole: Array) -> list[Finding]:
     if not len(found.dependent):
         return []
     names = [columns[j].name for j in seen]
-    worst = int(np.argmin(found.own))
+    asked = np.argsort(found.own, kind="stable")[:ASKED]
+    chosen, sides = seen[found.kept], R[np.ix_(found.kept, found.kept)]
+    own, A = found.own[asked], rows[:, chosen] if found.own.min() < UNSURE else None
+    for at, j in enumerate(asked):
+        if A is not None and own[at] < UNSURE:
+            c, b = rows[:, seen[found.dependent[j]]], found.coefficients[:, j]
+            own[at] = residual_share(A, c, b, sides, lengths[chosen], eps)
+    worst = int(asked[np.argmin(own)])
     weights = found.coefficients[:, worst]
     parts = [int(j) for j in np.argsort(-np.abs(weights)) if abs(weights[j]) > 0.05 * np.abs(weights).max()]
     others, column = [names[found.kept[j]] for j in parts], names[found.dependent[worst]]
-    own = float(found.own[worst])
-    exact = "exactly" if own == 0 else f"but for {percent(own)} of its variance"
     many = len(found.dependent)
     more = "" if many == 1 else f" {many:,} of {len(names):,} columns are such combinations."
-    message = f"column {column!r} is a linear combination of {named(others)}, {exact}.{more}"
+    message = f"column {column!r} is a linear combination of {named(others)}, {_but_for(float(own.min()))}.{more}"
     remedy = "Leave one of them out, or use a method that does not mind: PCA, PLS, or a ridge."
     dependents = [names[j] for j in found.dependent[np.argsort(found.own, kind="stable")]]
     return [Finding("collinear_columns", message, remedy, tuple(dict.fromkeys([column, *dependents, *others])))]

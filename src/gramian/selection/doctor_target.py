@@ -61,9 +61,12 @@ def _numbers(y: Array, name: str, columns: list[Portrait]) -> list[Finding]:
         return [*out, Finding("constant_target", message, "There is nothing to predict; check y.")]
     if len(values) <= min(20, len(y) / 10) and (np.floor(values) == values).all():
         out += _rare([f"{value:.4g}" for value in values], counts)
-    same = [c.name for c in columns if c.varies and not c.extreme and abs(_correlation(c.values, y)) > SAME]
+    far = {c.name: 1 - abs(_correlation(c.values, y)) for c in columns if c.varies and not c.extreme}
+    same = [column for column, lacks in far.items() if lacks < 1 - SAME]
     if same:
-        message = f"{listed([repr(column) for column in same])} says the same as {name}: a correlation of 1."
+        most = max(far[column] for column in same)
+        less = "" if most <= 16 * np.finfo(np.float64).eps else f", but for {most:.1g}"
+        message = f"{listed([repr(column) for column in same])} says the same as {name}: a correlation of 1{less}."
         remedy = "Leave the column out unless it is known before the target is: otherwise the answer is given away."
         out.append(Finding("target_leak", message, remedy, tuple(same)))
     return out

@@ -92,7 +92,8 @@ def _spectral(found: Variances) -> list[Suggestion]:
         criteria.bic,
         criteria.deterministic,
     )
-    return [*(rule(found) for rule in rules[:3]), criteria.largest_gap(found.leading()), *(r(found) for r in rules[3:])]
+    gap = criteria.largest_gap(found.leading(), whole=True)
+    return [*(rule(found) for rule in rules[:3]), gap, *(rule(found) for rule in rules[3:])]
 
 
 def _left_out(d: int) -> list[Suggestion]:
@@ -117,7 +118,7 @@ def how_many_factors(X: Any, *, method: str, random_state: Any = None) -> HowMan
     if X.shape[1] > MOST_COLUMNS:
         raise ValueError(f"X has {X.shape[1]:,} columns; factors are counted for up to {MOST_COLUMNS:,}. Use fewer.")
     moments = _comfortable(moments_of(X))
-    refuse_constant(moments, model._names(), sparse=not isinstance(X, np.ndarray))
+    refuse_constant(moments, model._names())
     with pinned_if_small(X.shape[1] ** 3):
         table = factor_table(correlations(moments)[1], moments.weight, seed)
     return decide(method, X.shape, "correlation", table, (DEFLATED,))
@@ -129,7 +130,7 @@ def factor_table(R: Array, n: float, seed: int = 0) -> list[Suggestion]:
     return [
         criteria.kaiser(found),
         criteria.broken_stick(found),
-        criteria.largest_gap(found.leading()),
+        criteria.largest_gap(found.leading(), whole=True),
         criteria.velicer(found),
         *criteria.factor_fits(R, n),
         criteria.horn(found, correlation=True, seed=seed),
