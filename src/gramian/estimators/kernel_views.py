@@ -78,7 +78,7 @@ class KernelViews:
 
     def _second(self, Y: Any, n: int, *, new: bool = False) -> Any:
         """Check rows of the second view."""
-        rows = read_second(Y, n)
+        rows = read_second(Y, n, fitted=True)
         if not new and rows.shape[1] != self.n_features_y_in_:
             raise ValueError(
                 f"Y has {rows.shape[1]} columns, but KernelCCA was fitted with {self.n_features_y_in_} of them."
@@ -86,9 +86,9 @@ class KernelViews:
         return rows
 
 
-def read_second(Y: Any, n: int, *, square: bool = False) -> Any:
+def read_second(Y: Any, n: int, *, square: bool = False, fitted: bool = False) -> Any:
     """Return the second view as n x q doubles, CSR if it is sparse; ``square`` asks for a symmetric Gram matrix."""
-    rows = read_targets(Y, n, "Y").values
+    rows = read_targets(Y, n, "Y", fitted=fitted).values
     if not square:
         return rows
     if rows.shape[1] != n:
