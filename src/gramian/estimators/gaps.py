@@ -22,7 +22,7 @@ def refuse_gaps(piece: Piece, rows: Any, name: str, estimator: Any, *, welcome: 
     what = "NaN" if np.isnan(values[row, at]) else "infinity"
     names = None if rows is None else rows.columns
     column = at if names is None else repr(names[at])
-    remedy = "Drop those rows or fill them."
+    remedy = 'Drop those rows, or impute them in memory: ProbabilisticPCA(missing="em").'
     if getattr(estimator, "missing", None) is not None:
         remedy = "missing='em' needs the rows in memory: give rows.toarray(), or fill them."
     raise ValueError(f"Input {name} contains {what}: {piece.place(int(row))}, column {column}. {remedy}")

@@ -93,11 +93,11 @@ def read_second(Y: Any, n: int, kernel: Kernel | None, *, fitting: bool = False)
 
     ``fitting`` asks for a Gram matrix, symmetric and n x n.
     """
-    rows = read_targets(Y, n, "Y").values
+    rows = read_targets(Y, n, "Y", fitted=not fitting).values
     if kernel is None or not kernel.given:
         return rows
     if (made := values(kernel, rows)) is not rows:
-        rows = read_targets(made, n, "Y").values
+        rows = read_targets(made, n, "Y", fitted=not fitting).values
     if not fitting:
         return rows
     if rows.shape[1] != n:

@@ -194,7 +194,7 @@ class PCA(ComponentDiagnostics, ProjectionTransformer, BaseEstimator):
         if hasattr(self, "filler_") and np.isnan(X).any():
             X = self.filler_.fill(X)
         elif as_fitted(self, "missing"):
-            check_finite(X, self)  # nothing was missing at fit: there is no model to expect from
+            check_finite(X, self, fitted=True)  # nothing was missing at fit: there is no model to impute from
         return self.projection_.scores(X).astype(X.dtype, copy=False)
 
     def _validate(self, X: Any, *, reset: bool = True, min_samples: int = 1, finite: bool = True) -> Any:

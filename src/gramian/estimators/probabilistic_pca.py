@@ -157,6 +157,29 @@ class ProbabilisticPCA(ProjectionTransformer, DensityMixin, BaseEstimator):
         filled = expect(X.astype(np.float64), patterns(X), model.mean, model.covariance()).filled
         return filled.astype(X.dtype, copy=False)
 
+    def impute(self, X: Any) -> Array:
+        """Return rows with their missing entries imputed: expected under the fitted model, given the others.
+
+        Parameters
+        ----------
+        X : (m, d) array or data frame
+            Rows; NaN where missing, if ``missing="em"``.
+
+        Returns
+        -------
+        (m, d) array
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from gramian import ProbabilisticPCA
+        >>> X = np.array([[1.0, 2.0], [2.0, 4.1], [3.0, 5.9], [4.0, np.nan], [5.0, 10.0]])
+        >>> ProbabilisticPCA(1, missing="em").fit(X).impute(X)[3].round(1)
+        array([4., 8.])
+        """
+        check_is_fitted(self)
+        return self._complete(X)
+
     def _complete_moments(self, X: Array, weights: Array | None) -> Moments:
         """Moments expected under a model with all components there can be."""
         probe = ProbabilisticPCA(None, missing="em", tol=self.tol, max_iter=self.max_iter)

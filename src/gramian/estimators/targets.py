@@ -11,7 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from gramian.estimators.remote import read_table
-from gramian.estimators.validation import check_weights
+from gramian.estimators.validation import check_weights, without_gaps
 from gramian.kernels import Kernel, as_kernel, parse
 from gramian.kernels.base import own_copy
 from gramian.kernels.given import evaluated
@@ -34,7 +34,9 @@ class Targets:
         return predictions[:, 0] if self.single else predictions
 
 
-def check_targets(y: Any, n: int, *, name: str = "y", missing: bool = False) -> Targets:
+def check_targets(
+    y: Any, n: int, *, name: str = "y", missing: bool = False, estimator: Any = None, fitted: bool = False
+) -> Targets:
     """Return targets as n x q doubles.
 
     Parameters
@@ -46,6 +48,10 @@ def check_targets(y: Any, n: int, *, name: str = "y", missing: bool = False) -> 
         What the argument is called, for messages.
     missing : bool
         NaN are missing entries, and welcome.
+    estimator : estimator, optional
+        Whose ``missing`` option a message names.
+    fitted : bool
+        These come with new rows, for which the estimator will not be fitted again.
     """
     if y is None:
         raise ValueError("requires y to be passed, but the target y is None.")
@@ -68,11 +74,16 @@ def check_targets(y: Any, n: int, *, name: str = "y", missing: bool = False) -> 
     with np.errstate(over="ignore", invalid="ignore"):
         sound = bool(np.isfinite(Y.sum()))  # the sum is quicker and rarely lies
     if not sound and (bad := np.isinf(Y) if missing else ~np.isfinite(Y)).any():
-        what = "NaN" if np.isnan(Y[bad]).any() else "infinity or a value too large for dtype('float64')."
+        gap = bool(np.isnan(Y[bad]).any())
+        what = "NaN" if gap else "infinity or a value too large for dtype('float64')."
         row = np.argwhere(bad)[0][0]
         raise ValueError(
             f"Input {name} contains {what} ({int(bad.sum()):,} of {Y.size:,} entries, first in row {row}). "
-            "Drop those rows, or fill them."
+            + (
+                without_gaps(Y.reshape(n, -1), estimator, name=name, fitted=fitted)
+                if gap
+                else "Drop those rows, or put numbers in their place."
+            )
         )
     return Targets(Y.reshape(n, -1), single=Y.ndim == 1)
 

@@ -189,7 +189,7 @@ def gather(estimator: Any, X: Any, Y: Any, sample_weight: Any, *, name: str = "y
     if isinstance(X, Rows):
         return _gather_stream(estimator, X, Y, sample_weight, name)
     X = read_rows(estimator, X, min_samples=2)
-    targets = read_targets(Y, X.shape[0], name, missing=estimator.missing is not None)
+    targets = read_targets(Y, X.shape[0], name, estimator, missing=estimator.missing is not None)
     weights = check_weights(sample_weight, X.shape[0])
     shape, values = X.shape, targets.values
     if estimator.missing and (gaps := int(np.isnan(X).sum() + np.isnan(values).sum())):
@@ -270,17 +270,19 @@ def complete_rows(estimator: Any, X: Any) -> Any:
     X = read_rows(estimator, X, reset=False)
     if as_fitted(estimator, "missing") and np.isnan(X).any():
         if estimator.filler_ is None:  # nothing was missing at fit: there is no model to expect from
-            check_finite(X, estimator)
+            check_finite(X, estimator, fitted=True)
         return estimator.filler_.fill(X)
     return X
 
 
-def read_targets(Y: Any, n: int, name: str, *, missing: bool = False) -> Targets:
+def read_targets(
+    Y: Any, n: int, name: str, estimator: Any = None, *, missing: bool = False, fitted: bool = False
+) -> Targets:
     """Check the second block; a sparse second view (``name="Y"``) keeps its zeros."""
     if not (sp.issparse(Y) and name == "Y" and not missing):
-        return check_targets(Y, n, name=name, missing=missing)
+        return check_targets(Y, n, name=name, missing=missing, estimator=estimator, fitted=fitted)
     if Y.shape[0] != n:
         raise ValueError(f"X has {n} rows and {name} has {Y.shape[0]}; they must have the same number.")
     rows = Y.tocsr().astype(np.float64)
-    check_targets(rows.data, rows.nnz, name=name)
+    check_finite(rows, estimator, name=name, fitted=fitted)
     return Targets(rows, single=False)

@@ -101,7 +101,7 @@ class TwoViews(BlockInput, ClassNamePrefixFeaturesOutMixin, TransformerMixin, AB
     def _second(self, Y: Any, n: int) -> Any:
         """Check rows of the second view; expect what they lack under the model of the fit."""
         filler = None if as_fitted(self, "missing") is None else self.filler_
-        rows, d = read_targets(Y, n, "Y", missing=filler is not None).values, len(self.y_mean_)
+        rows, d = read_targets(Y, n, "Y", missing=filler is not None, fitted=True).values, len(self.y_mean_)
         if rows.shape[1] != d:
             raise ValueError(f"Y has {rows.shape[1]} columns, but {type(self).__name__} was fitted with {d} of them.")
         return filler.fill_second(rows) if filler is not None and np.isnan(rows).any() else rows

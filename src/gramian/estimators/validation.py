@@ -16,6 +16,7 @@ from gramian.estimators import callbacks, fitted_rows
 from gramian.kernels import Kernel
 from gramian.kernels.base import own_copy
 from gramian.kernels.given import values
+from gramian.kernels.text import takes_matrix
 from gramian.operators import Moments, Rows
 from gramian.operators.moments import has_variance
 from gramian.operators.remote import Remote, gathered, mirror, opened
@@ -92,7 +93,7 @@ def validate(
     if given:
         X = values(kernel, X)
     if finite:
-        check_finite(X, estimator, missing=missing)
+        check_finite(X, estimator, missing=missing, fitted=not reset)
     if X.shape[0] < min_samples:
         raise ValueError(
             f"X has {X.shape[0]} sample (shape={X.shape}); {type(estimator).__name__} needs at least "
@@ -122,8 +123,11 @@ def _refuse_what_reads_wrong(X: Any, estimator: Any) -> None:
         )
 
 
-def check_finite(X: Any, estimator: Any, *, missing: bool = False) -> None:
-    """Refuse NaN (unless they are welcome) and infinities, naming the first place."""
+def check_finite(X: Any, estimator: Any, *, name: str = "X", missing: bool = False, fitted: bool = False) -> None:
+    """Refuse NaN (unless they are welcome) and infinities, naming the first place and what to do.
+
+    ``fitted`` says that these are new rows, for which the estimator will not be fitted again.
+    """
     entries = X.data if sp.issparse(X) else X
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(entries.sum()) or np.isfinite(entries).all():  # the sum is quicker and rarely lies
@@ -133,12 +137,28 @@ def check_finite(X: Any, estimator: Any, *, missing: bool = False) -> None:
         return
     what = "NaN" if not missing and np.isnan(entries).any() else "infinity"
     row, column = (X.nonzero()[k][bad][0] for k in (0, 1)) if sp.issparse(X) else np.argwhere(bad)[0]
-    names = getattr(estimator, "feature_names_in_", None)
-    name = repr(names[column]) if names is not None and column < len(names) else column
-    raise ValueError(
-        f"Input X contains {what} ({int(bad.sum()):,} of {entries.size:,} entries, first in row {row}, column {name}). "
-        "Drop those rows or fill them, for instance with sklearn.impute.SimpleImputer."
-    )
+    names = getattr(estimator, "feature_names_in_", None) if name == "X" else None
+    place = repr(names[column]) if names is not None and column < len(names) else column
+    remedy = "Drop those rows, or put numbers in their place."
+    if what == "NaN":
+        remedy = without_gaps(X, estimator, name=name, fitted=fitted)
+    count = f"{int(bad.sum()):,} of {entries.size:,} entries, first in row {row}, column {place}"
+    raise ValueError(f"Input {name} contains {what} ({count}). {remedy}")
+
+
+def without_gaps(X: Any, estimator: Any = None, *, name: str = "X", fitted: bool = False) -> str:
+    """What to do about NaN: the estimator's own ``missing="em"`` if it has that, or imputation beforehand."""
+    if takes_matrix(getattr(estimator, "kernel", None)):
+        return "Compare all pairs of rows, or drop the rows and columns of those that cannot be compared."
+    whole = f"{name}.toarray()" if sp.issparse(X) else name
+    if not fitted and getattr(estimator, "missing", "none") is None:
+        dense = f" with {whole}" if sp.issparse(X) else ""
+        return f'Use {type(estimator).__name__}(missing="em"){dense}, which imputes them, or drop those rows.'
+    if np.ndim(X) == 2 and X.shape[1] == 1:
+        return f"Drop those rows: {name} has one column, and no other to impute it from."
+    known = f"{name}_train" if fitted else whole
+    how = " from the rows of the fit" if fitted else ""
+    return f'Impute them{how}, ProbabilisticPCA(missing="em").fit({known}).impute({whole}), or drop those rows.'
 
 
 def _check_gram(K: Any) -> Any:
