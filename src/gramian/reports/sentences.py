@@ -233,7 +233,7 @@ say = Book(
         # Code
         "program": "This program fits the same model and writes this report.",
         "seeds": "Everything that is drawn at random has a fixed seed.",
-        "program_of_other_rows": "This program writes this report of the model, which was fitted before, to other rows.",
+        "program_of_other_rows": "This program writes this report of the model, which was fitted before to other rows.",
         "program_of_model": "This program writes this report of the model, which was fitted before.",
     }
 )

@@ -151,7 +151,7 @@ def residual_share(A: Array, c: Array, b: Array, R: Array, lengths: Array, eps: 
     for _ in range(3):  # the residual shows what correlations lost of the coefficients: each step gains their digits
         rest = centre - (A - mean) @ beta
         rest -= rest.mean()
-        beta += scipy.linalg.solve(R, ((A - mean).T @ rest) / lengths, assume_a="pos") / lengths
+        beta += lapack.solve_positive(R, ((A - mean).T @ rest) / lengths) / lengths
     rest = centre - (A - mean) @ beta
     rest -= rest.mean()
     sizes = np.abs(c) + np.abs(A) @ np.abs(beta)  # of the terms; coefficients have the rounding of the middle rows

@@ -162,7 +162,7 @@ def spread(data: bytes, delimiter: str, width: int, parts: Sequence[slice]) -> l
 def guess_delimiter(data: bytes, source: str, most: int = MOST_COLUMNS, *, whole: bool = True) -> str:
     """Return the delimiter of the first line, looking outside quotes; one that the second line has as often wins.
 
-    If ``data`` is not the whole text, a quote that does not end in it is an error: the delimiter may be in what follows.
+    If ``data`` is not the whole text, a quote that does not end in it is an error: the delimiter may follow.
 
     >>> [guess_delimiter(data, "") for data in (b'"Miller, Ann";1,5;2', b"a,b", b"a", b"mm|in,kg\\n1,2")]
     [';', ',', ',', ',']
