@@ -209,10 +209,10 @@ def test_limits_are_those_of_a_normal_on_its_scale(rng, kind, estimate):
     )
 
 
-def test_bias_is_taken_off_and_told(rng):
+def test_limits_are_corrected_for_bias(rng):
     found = trust(PCA(2), rng.standard_normal((60, 30)), n_boot=50)
     assert (found.values.high < found.values.estimate).all()
-    assert "a bias, taken off there" in str(found)
+    assert "corrected for the bias of the draws" in str(found)
     assert found.ties.cut
     assert (found.recovery.shares < 0.5).all()
 

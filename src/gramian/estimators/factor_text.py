@@ -32,11 +32,11 @@ def loadings_table(
     """Write loadings, communalities and uniquenesses row by row, then sums of squares and shares of variance."""
     d, k = loadings.shape
     common = np.einsum("ij,jl,il->i", loadings, correlation, loadings)
-    what, sums = sums_of_squares(loadings, correlation)
+    _, sums = sums_of_squares(loadings, correlation)
     rows = order_of_loadings(loadings) if sort else np.arange(d)
     heads = [f"factor {j + 1}" for j in range(k)]
     labels = [names[int(i)] for i in rows]
-    foot = (what, "share of variance", "cumulative")
+    foot = ("sum of squares", "share of variance", "cumulative")
     width = max(map(len, [*labels, *foot]))
 
     def line(label: str, cells: Sequence[str]) -> str:
@@ -52,6 +52,7 @@ def loadings_table(
     if k > 1 and not np.allclose(correlation, np.eye(k)):
         lines += ["", line("correlations", heads)]
         lines += [line(head, [f"{v:.3f}" for v in row]) for head, row in zip(heads, correlation, strict=True)]
+        lines += ["", "Sums of squares include the correlations of the factors."]
     return "\n".join(lines)
 
 

@@ -179,11 +179,17 @@ def _of_recovery(known: Trust, noun: str) -> list[Check]:
     places: dict[str, list[int]] = {"recovered": [], "similar": [], "lost": []}
     for k, (share, cosine) in enumerate(zip(shares, cosines, strict=True)):
         places["recovered" if share >= RECOVERED else "similar" if cosine >= FAIR else "lost"].append(k)
-    found = [
-        check(code, again=_again(noun, at, shares, cosines, code), draws=known.draws, alike=ALIKE)
-        for code, at in places.items()
-        if at
-    ]
+    found = []
+    if places["recovered"]:
+        share, which = _recovered(noun, places["recovered"], shares)
+        found.append(check("recovered", share=share, draws=known.draws, which=which, alike=ALIKE))
+    for code in ("similar", "lost"):
+        if places[code]:
+            which = ", ".join(
+                f"{percent(float(shares[k]))} give {noun} {k + 1} again (median cosine {cosines[k]:.2f})"
+                for k in places[code]
+            )
+            found.append(check(code, draws=known.draws, which=which, alike=ALIKE, noun=noun))
     if pairs:
         first, *rest = ((percent(share), f"{i} and {j}") for i, j, share in pairs)
         words = [f"{first[0]} mix {noun}s {first[1]}", *(f"{often} mix {names}" for often, names in rest)]
@@ -191,24 +197,18 @@ def _of_recovery(known: Trust, noun: str) -> list[Check]:
     return found
 
 
-def _again(noun: str, places: list[int], shares: Any, cosines: Any, code: str) -> str:
-    """Which components come out again, how often, and how closely where that is not always.
+def _recovered(noun: str, places: list[int], shares: Any) -> tuple[str, str]:
+    """How many draws give components again, and which.
 
-    >>> _again("factor", [0, 2], [1.0, 0.4, 0.95], [1.0, 0.9, 0.99], "recovered")
-    'Factors 1 and 3 come out again in 95 % or more'
-    >>> _again("factor", [0, 1], [0.7, 0.4], [0.97, 0.9], "similar")
-    'Factor 1 comes out again in 70 % (median cosine 0.97), factor 2 in 40 % (median cosine 0.9)'
+    >>> _recovered("factor", [0, 2], [1.0, 0.4, 0.95]), _recovered("factor", [1], [1.0, 1.0])
+    (('At least 95 %', 'each of factors 1 and 3'), ('All', 'factor 2'))
     """
-    name = noun.capitalize()
-    if code == "recovered":
-        least = percent(float(min(shares[at] for at in places)))
-        if len(places) == 1:
-            return f"{name} {places[0] + 1} comes out again in {least}"
-        numbers = [str(at + 1) for at in places]
-        return f"{name}s {', '.join(numbers[:-1])} and {numbers[-1]} come out again in {least} or more"
-    each = [f"in {percent(float(shares[at]))} (median cosine {cosines[at]:.2g})" for at in places]
-    rest = [f"{noun} {at + 1} {often}" for at, often in zip(places[1:], each[1:], strict=True)]
-    return ", ".join([f"{name} {places[0] + 1} comes out again {each[0]}", *rest])
+    least = float(min(shares[at] for at in places))
+    numbers = [str(at + 1) for at in places]
+    if len(places) == 1:
+        return "All" if least == 1 else percent(least), f"{noun} {numbers[0]}"
+    which = f"each of {noun}s {', '.join(numbers[:-1])} and {numbers[-1]}"
+    return "All" if least == 1 else f"At least {percent(least)}", which
 
 
 def _of_gaps(known: Trust, noun: str) -> list[Check]:

@@ -98,16 +98,16 @@ CHECKS = {
     "classes_little": ("warning", CLASSES, "This is little better than always predicting the largest class."),
     "classes_nothing": ("warning", CLASSES, "This is no better than always predicting the largest class."),
     # Other samples
-    "recovered": ("good", "{again} of {draws} bootstrap draws (cosine of {alike} or more).", ""),
+    "recovered": ("good", "{share} of {draws} bootstrap draws give {which} again (cosine of {alike} or more).", ""),
     "similar": (
         "note",
-        "{again} of {draws} bootstrap draws (cosine of {alike} or more).",
-        "Other rows of the same source would give similar loadings, not the same.",
+        "Of {draws} bootstrap draws, {which}. A cosine of {alike} or more counts.",
+        "Other rows of the same source would give similar {noun}s, not the same.",
     ),
     "lost": (
         "warning",
-        "{again} of {draws} bootstrap draws (cosine of {alike} or more).",
-        "Do not interpret these loadings: other rows of the same source would give others.",
+        "Of {draws} bootstrap draws, {which}. A cosine of {alike} or more counts.",
+        "Do not interpret them one by one: other rows of the same source would give others.",
     ),
     "mixed": (
         "warning",
@@ -144,7 +144,7 @@ say = Book(
         "rows_shown": "The first {shown:,} of {total:,} rows are shown; the CSV file has all of them.",
         "rows_kept": "The first {shown:,} of {total:,} rows are shown; the CSV file has {kept:,}.",
         # How many
-        "as_recommended": "The model keeps {kept} {nouns}, as recommended by {criterion}.",
+        "as_recommended": "The model keeps {kept} {nouns}, as recommended by the criterion {criterion}.",
         "not_as_recommended": "The model keeps {kept} {nouns}. The criterion that decides for this method, "
         "{criterion}, recommends {recommended}.",
         "criteria_agree": "All {count} criteria agree.",

@@ -92,7 +92,7 @@ def trust(
     3           3.567, 3.212 to 4.272; recovered in 43.5 % of draws (median cosine 0.937)
     recovered   a component of the draw has a cosine of 0.95 or more with it
     mixed       components 2 and 3 in 55.5 % of draws: read the two as a plane
-    span        moves by 2.9 degrees in half of the draws, 6.1 in 95 %
+    span        turns by up to 2.9 degrees in half of the draws, up to 6.1 in 95 %
     direction   3 of 15 entries differ from zero; table(k) lists them
     """
     _check(n_boot, level)

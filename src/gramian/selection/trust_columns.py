@@ -114,7 +114,7 @@ def column_importance(estimator: Any, X: Any, *, method: str = "auto", random_st
     >>> X = np.random.default_rng(0).standard_normal((200, 3)) * [3.0, 1.0, 0.1]
     >>> print(column_importance(KernelPCA(2, kernel="rbf(sigma=20)").fit(X), X))
     Columns  shares by component, mean squared slopes, 200 rows
-    1        x0 100 %, x1 0.000722 %, x2 9.35e-07 %
+    1        x0 over 99.99 %, x1 0.000722 %, x2 9.35e-07 %
     2        x1 99.7 %, x0 0.269 %, x2 9.05e-06 %
     """
     check_choice("method", method, ("auto", "slopes", "shuffled"))

@@ -89,9 +89,8 @@ class Trust:
         ]
         lines += [*self._said_of_recovery(), *self._said_of_gaps()]
         if self.angles is not None:
-            lines.append(
-                ("span", f"moves by {self.angles[0]:.2g} degrees in half of the draws, {self.angles[1]:.2g} in 95 %")
-            )
+            half, most = self.angles
+            lines.append(("span", f"turns by up to {half:.2g} degrees in half of the draws, up to {most:.2g} in 95 %"))
         if self.vectors is not None:
             lines.append((self.entries, self._said_of_entries(self.vectors)))
         if self.chosen is not None:
@@ -104,7 +103,10 @@ class Trust:
             ]
         if ((v.estimate < v.low) | (v.estimate > v.high)).any():
             lines.append(
-                ("note", "an estimate outside its limits is off the same way in the draws: a bias, taken off there.")
+                (
+                    "note",
+                    "an estimate outside its limits is biased; the limits are corrected for the bias of the draws.",
+                )
             )
         if self.warned:
             lines.append(("note", f"the fit warned in {self.warned:,} of {self.draws:,} draws."))

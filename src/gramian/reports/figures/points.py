@@ -98,7 +98,14 @@ def predicted_picture(chart: Predicted, title: str = "") -> Picture:
     ends = np.array([[chart.low, chart.low], [chart.high, chart.high]])
     data.insert(0, _outline(ends, MUTED, dash="dash"))
     found = chart.merit
-    says = [say("predicted", rmse=brief(found.rmse), bias=brief(tidy_bias(found)), r2=number(found.r2))]
+    says = [
+        say(
+            "predicted",
+            rmse=brief(found.rmse),
+            bias=brief(tidy_bias(found)),
+            r2=brief(found.r2) if np.isfinite(found.r2) else number(found.r2),
+        )
+    ]
     x = axis(chart.xlabel, range=[chart.low, chart.high])
     y = axis(chart.ylabel, range=[chart.low, chart.high])
     frame = layout(x, y, legend=_legend(chart.points.colouring), **more)
