@@ -241,12 +241,16 @@ def all_or_nothing(fit: Callable[..., Any]) -> Callable[..., Any]:
     def wrapped(self: Any, *args: Any, **kwargs: Any) -> Any:
         before = dict(self.__dict__)
         args, kwargs = tuple(map(opened, args)), {name: opened(given) for name, given in kwargs.items()}
-        weights = {**dict(zip(names, args, strict=False)), **kwargs}.get("sample_weight")
-        fitted_rows.forget(self, weighted=weights is not None)
+        given = {**dict(zip(names, args, strict=False)), **kwargs}
+        fitted_rows.forget(self, weighted=given.get("sample_weight") is not None)
         try:
             for gate in gates:
                 gate(self, *args, **kwargs)
-            return callbacks.call(fit, self, *args, **kwargs)
+            found = callbacks.call(fit, self, *args, **kwargs)
+            if "y" in names and fit.__name__ in WHOLE:
+                y = given.get("y")
+                fitted_rows.name_targets(self, getattr(given.get("X"), "y", None) if y is None else y)
+            return found
         except BaseException:
             self.__dict__.clear()
             self.__dict__.update(before)
