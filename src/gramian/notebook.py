@@ -61,8 +61,13 @@ def picture(estimator: Any) -> str:
 def _bars(estimator: Any) -> tuple[Array, str, str] | None:
     """Heights of the bars, what they are, and what they say."""
     if hasattr(estimator, "correlations_"):
-        values = charts.correlations(estimator).values
-        return values, "correlation of each pair", f"Correlations of {len(values)} pairs, the first {values[0]:.2f}."
+        pairs = charts.correlations(estimator)
+        values, what = pairs.values, pairs.ylabel
+        return (
+            values,
+            f"{what} of each pair",
+            f"{what.capitalize()}s of {len(values)} pairs, the first {values[0]:.2f}.",
+        )
     try:
         chart = charts.scree(estimator)
     except TypeError:  # it has no components

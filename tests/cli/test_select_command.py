@@ -26,6 +26,15 @@ CASES = {
             y=read_table("diabetes.csv", ["progression"]).values[:, 0],
         ),
     ),
+    "pairs with a ridge": (
+        ["linnerud.csv", "--method", "cca", "--y-columns", "Weight:Pulse", "--ridge", "0.1,2"],
+        lambda: how_many(
+            read_table("linnerud.csv", ["Chins:Jumps"]).values,
+            "cca",
+            y=read_table("linnerud.csv", ["Weight:Pulse"]).values,
+            ridge=(0.1, 2.0),
+        ),
+    ),
     "ridge": (
         ["flowers.csv", "--method", "kernel-ridge", "--target", "a"],
         lambda: select_kernel(

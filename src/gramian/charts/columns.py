@@ -125,5 +125,7 @@ def _(estimator: CovarianceOfViews) -> ColumnVectors:
 
 def _two_views(estimator: Any, values: Array, weights: Array, what: str, correlations: bool) -> ColumnVectors:
     d, q = len(estimator.x_weights_), len(estimator.y_weights_)
-    names = (*column_names(estimator, d), *(f"Y {j + 1}" for j in range(q)))
+    second = getattr(estimator, "target_names_in_", None)
+    others = (f"Y {j + 1}" for j in range(q)) if second is None else map(str, second)
+    names = (*column_names(estimator, d), *others)
     return ColumnVectors(values, names, what, correlations, weights, "weight", second=q)

@@ -69,8 +69,8 @@ def label_of(estimator: Any, at: int) -> str:
     'component 1 (88.8 % of variance)'
     """
     name = f"{noun_of(estimator)} {at + 1}"
-    correlations = getattr(estimator, "correlations_", None)
-    if correlations is not None:
+    correlations = getattr(estimator, "score_correlations_", None)
+    if correlations is not None and hasattr(estimator, "correlations_"):
         return f"{name} (correlation {correlations[at]:.2f})"
     shares = shares_of(estimator)
     if shares is None:

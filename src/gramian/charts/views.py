@@ -15,12 +15,18 @@ from gramian.charts.notes import note
 from gramian.charts.points import MANY, Points, thin
 from gramian.estimators import CCA
 from gramian.estimators.base import random_generator
-from gramian.estimators.cca_tests import whitened
+from gramian.estimators.cca import check_ridge
+from gramian.estimators.cca_tests import basis_of, p_values, shuffled_correlations, whitened
 from gramian.lapack import interruptible
 from gramian.results import Array
+from gramian.spaces import KernelSpace
 
-#: Shufflings for the band: plain CCA needs one small decomposition each, others a fit.
-SHUFFLES, FITS = 200, 20
+#: Shufflings for the band, where each takes a small decomposition and where it takes a fit.
+SHUFFLES, FITS = 499, 20
+#: Shufflings from which on there are p-values: the least that can be shown is then 0.01, well below the usual 0.05.
+LEAST = 99
+#: Rows up to which kernel matrices are decomposed once, so that a shuffling takes no fit.
+MOST_ROWS = 1000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,6 +36,7 @@ class Correlations(Chart):
     Attributes
     ----------
     values : (K,) array
+        With a ridge, regularised correlations: what the fit maximises, with the ridge added to the variances.
     plain : (K,) array or None
         Plain correlations of the scores of the fit, where a ridge makes the values smaller than these.
     held_out : (m,) array or None
@@ -37,7 +44,10 @@ class Correlations(Chart):
     middle, high : (K,) arrays or None
         50 % and 95 % quantiles over shuffled rows: what chance gives.
     p_values : (K,) array or None
-        Chance of as large a correlation among what the pairs before it leave; never below an earlier one.
+        Chance of as large a correlation among what the pairs before it leave; never below an earlier one, nor below
+        ``1 / (shuffles + 1)``. None where there are fewer than 99 shufflings.
+    shuffles : int
+        Shufflings of the rows of Y.
 
     Examples
     --------
@@ -54,6 +64,7 @@ class Correlations(Chart):
     middle: Array | None = None
     high: Array | None = None
     p_values: Array | None = None
+    shuffles: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,8 +99,8 @@ def correlations(
     """Return canonical correlations and, with rows, what shuffled rows give.
 
     For plain CCA (ridge = 0) the band of a pair is that of the largest correlation of what the pairs before it leave of
-    both views. With a ridge, or kernels, the estimator is fitted to shuffled rows, and the band of a pair is that of
-    the same pair of those fits: for later pairs it asks for a little too much.
+    both views. With a ridge, or kernels, the band of a pair is that of the same pair of shuffled rows: for later pairs
+    it asks for a little too much.
 
     Parameters
     ----------
@@ -97,7 +108,7 @@ def correlations(
     X, Y : rows of both views, optional
         Those of the fit, for the band.
     shuffles : int, optional
-        How many; 200 for plain CCA, 20 fits otherwise.
+        How many; 499, and 20 where each takes a fit: kernels with landmarks, and of more than 1,000 rows.
     random_state : int, Generator, RandomState or None
         Seed. None is a fixed seed.
 
@@ -125,32 +136,50 @@ def correlations(
     if (X is None) != (Y is None):
         raise ValueError("the correlations chart needs both views or none. Give X=... and Y=...")
     plain = isinstance(model, CCA) and not np.any(model.ridge)
-    drawn, notes = None, []
+    drawn, notes, regularised = None, [], not np.allclose(model.score_correlations_, values)
     if X is not None:
-        count = shuffles if shuffles is not None else SHUFFLES if plain else FITS
+        quick = plain or _decomposable(model, X)
+        count = shuffles if shuffles is not None else SHUFFLES if quick else FITS
         if not isinstance(count, (int, np.integer)) or count < 1:
             raise ValueError(f"shuffles={shuffles!r} must be a whole number of 1 or more.")
         seeds = random_generator(random_state).spawn(int(count))
-        drawn = (_left(model, X, Y, seeds) if plain else _refits(model, X, Y, seeds))[:, : len(values)]
+        draw = _left if plain else _shuffled if quick else _refits
+        drawn = draw(model, X, Y, seeds)[:, : len(values)]
         notes.append(note("shuffled", count=count))
     quantiles = [None, None] if drawn is None else list(np.quantile(drawn, [0.5, 0.95], axis=0))
     return Correlations(
         title="Canonical correlations",
         xlabel="pair",
-        ylabel="correlation",
+        ylabel="regularised correlation" if regularised else "correlation",
         notes=tuple(notes),
         values=np.asarray(values, dtype=np.float64),
-        plain=None if np.allclose(model.score_correlations_, values) else model.score_correlations_,
+        plain=model.score_correlations_ if regularised else None,
         held_out=getattr(model, "held_out_correlations_", None),
         middle=quantiles[0],
         high=quantiles[1],
-        p_values=None if drawn is None else _p_values(values, drawn),
+        p_values=None if drawn is None or len(drawn) < LEAST else p_values(values[: drawn.shape[1]], drawn),
+        shuffles=0 if drawn is None else len(drawn),
     )
 
 
-def _p_values(values: Array, drawn: Array) -> Array:
-    beaten = (drawn >= values - 1e-12).sum(axis=0)
-    return np.maximum.accumulate((1 + beaten) / (len(drawn) + 1))
+def _decomposable(model: Any, X: Any) -> bool:
+    """Whether views are decomposed once for all shufflings: linear ones, and exact kernels of some rows."""
+    if isinstance(model, CCA):
+        return True
+    return model.landmarks is None and (X.shape[0] if hasattr(X, "shape") else len(X)) <= MOST_ROWS
+
+
+def _shuffled(model: Any, X: Any, Y: Any, seeds: Sequence[np.random.Generator]) -> Array:
+    """Regularised correlations of shuffled rows, from one decomposition of each view."""
+    ridge = check_ridge(model.ridge)
+    if isinstance(model, CCA):
+        x, y = (basis_of(view, scale=model.scale) for view in model._both(X, Y))
+        return shuffled_correlations(x, y, ridge, seeds)
+    A, B, kernels = clone(model)._views(X, Y)
+    spaces = (KernelSpace(kernel, view) for kernel, view in zip(kernels, (A, B), strict=True))
+    found = [space.basis(None if model.rank is None else min(model.rank, space.n), "dense", None) for space in spaces]
+    x, y = ((basis.vectors, basis.singular) for basis in found)
+    return shuffled_correlations(x, y, ridge, seeds)
 
 
 def _left(model: CCA, X: Any, Y: Any, seeds: Sequence[np.random.Generator]) -> Array:

@@ -56,6 +56,10 @@ def _arguments(request: FitRequest, inputs: Inputs, seed: int | None) -> tuple[A
         options["kernel"] = request.options["kernel"]
     elif "kernel" in request.options:
         raise UsageError(f"--kernel is what is to be selected for {request.method}. Leave it out.")
+    if "ridge" in request.options:
+        if request.method != "cca":
+            raise UsageError(f"--ridge is what is to be selected for {request.method}. Leave it out.")
+        options["ridge"] = request.options["ridge"]
     return X, inputs.y, {name: value for name, value in options.items() if value is not None}
 
 

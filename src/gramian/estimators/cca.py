@@ -37,7 +37,8 @@ class CCA(TwoViews, CanonicalTests, RegressorMixin, BaseEstimator):
     Parameters
     ----------
     n_components : int, "auto" or None
-        Pairs. "auto" takes those that are more than chance (a permutation test; Wilks' where rows are very many); None
+        Pairs. "auto" takes those that are more than chance (a permutation test; Wilks' where rows are very many and
+        ridge = 0); None
         takes as many as the smaller rank; fewer come out, with a warning, if there are no more.
     ridge : float or pair of floats
         Added to the variances of both views (or of X and of Y). (A shrinkage c elsewhere is our ridge = c/(1-c).)
@@ -49,7 +50,8 @@ class CCA(TwoViews, CanonicalTests, RegressorMixin, BaseEstimator):
     Attributes
     ----------
     correlations_ : (K,) array
-        The values of the maximum above.
+        The values of the maximum above. With a ridge they are regularised correlations: the ridge is added to the
+        variances, and they are smaller than the correlations of the scores.
     score_correlations_ : (K,) array
         Plain correlations of the scores of the training rows; the same if ridge = 0.
     x_weights_, y_weights_ : (d, K), (q, K) arrays
@@ -113,7 +115,7 @@ class CCA(TwoViews, CanonicalTests, RegressorMixin, BaseEstimator):
         mix = mixing.correlate(x.values, y.values, x.vectors.T @ y.vectors, scaled.weight, ridges)
         ranks, said = (len(x.values), len(y.values)), None
         if is_auto(self.n_components):
-            said = choose_pairs(blocks, mix.values, ranks, ridge)
+            said = choose_pairs(blocks, mix.values, ranks, ridge, scale=self.scale)
             k = at_least_one(said, len(mix.values))
         else:
             k = min(len(mix.values), int(self.n_components or len(mix.values)))
@@ -157,11 +159,10 @@ class CCA(TwoViews, CanonicalTests, RegressorMixin, BaseEstimator):
         if said is None and self.n_components is not None and self.n_components > k:
             notes.append(f"the smaller rank is {k}: {k} of {self.n_components} pairs were kept.")
             warn(f"{notes[-1]} Use n_components={k} or fewer.", RankWarning)
-        shown = ", ".join(f"{value:.4f}" for value in self.correlations_[:5])
         redundancy = f"{percent(float(self.y_redundancy_.sum()))} of Y from X"
         lines = [
             *chosen_lines(said),
-            ("correlations", shown + (", ..." if k > 5 else "")),
+            *correlation_lines(self.correlations_, self.score_correlations_, check_ridge(self.ridge)),
             ("redundancy", f"{redundancy}, {percent(float(self.x_redundancy_.sum()))} of X from Y"),
             ("route", f"{blocks.views.route}, ranks {a} and {b}"),
             ("work", f"{clock.seconds:.2g} s"),
@@ -191,6 +192,21 @@ def check_ridge(ridge: Any) -> tuple[float, float]:
     if not good:
         raise ValueError(f"ridge={ridge!r} must be a number of 0 or more, or a pair of such numbers.")
     return float(pair[0]), float(pair[1])
+
+
+def correlation_lines(values: Array, plain: Array, ridge: tuple[float, float]) -> list[tuple[str, str]]:
+    """Lines of a summary: correlations of the scores, and what a ridge makes of them if there is one."""
+    if not any(ridge):
+        return [("correlations", shown(values))]
+    return [
+        ("correlations", f"{shown(plain)} (of the scores of the rows of the fit)"),
+        ("regularised", f"{shown(values)} (what the fit maximises: the ridge is added to the variances)"),
+    ]
+
+
+def shown(values: Array) -> str:
+    """The first five of some correlations."""
+    return ", ".join(f"{value:.4f}" for value in values[:5]) + (", ..." if len(values) > 5 else "")
 
 
 def correlations(A: Array, T: Array) -> Array:

@@ -11,6 +11,7 @@ import numpy as np
 import scipy.stats
 from sklearn.utils.validation import check_is_fitted
 
+from gramian import mixing
 from gramian.estimators.base import random_generator
 from gramian.estimators.validation import as_fitted
 from gramian.lapack import interruptible
@@ -32,6 +33,8 @@ class CanonicalTest:
         Rao's F and its degrees of freedom (Wilks' test).
     p_values : (m,) array
     method : str
+    shuffles : int or None
+        Permutations behind the p-values: none is below ``1 / (shuffles + 1)``.
     """
 
     correlations: Array
@@ -41,6 +44,7 @@ class CanonicalTest:
     statistic: Array | None = None
     df1: Array | None = None
     df2: Array | None = None
+    shuffles: int | None = None
 
     def __str__(self) -> str:
         """A table with one line for each hypothesis."""
@@ -49,8 +53,30 @@ class CanonicalTest:
             F = df = ""
             if self.statistic is not None and self.df1 is not None and self.df2 is not None:
                 F, df = f"{self.statistic[k]:.4g}", f"{self.df1[k]:.0f}, {self.df2[k]:.1f}"
-            lines.append(f"{k + 1:>10} {rho:>12.4f} {self.wilks[k]:>10.4g} {F:>10} {df:>14} {self.p_values[k]:>10.3g}")
+            lines.append(f"{k + 1:>10} {rho:>12.4f} {self.wilks[k]:>10.4g} {F:>10} {df:>14} {self._chance(k):>10}")
+        if self.shuffles is not None and (self.p_values <= at_least(self.shuffles)).any():
+            lines.append(f"<= {at_least(self.shuffles):.3g}: no permutation of {self.shuffles:,} did as well")
         return "\n".join(lines)
+
+    def _chance(self, k: int) -> str:
+        floor = self.shuffles is not None and self.p_values[k] <= at_least(self.shuffles)
+        return f"{'<= ' if floor else ''}{self.p_values[k]:.3g}"
+
+
+def at_least(shuffles: int) -> float:
+    """Least p-value that so many permutations can show."""
+    return (1 + 1e-12) / (shuffles + 1)
+
+
+def chance_in_words(p: float, shuffles: int | None) -> str:
+    """A p-value; one that is the least that the permutations can show is said to be that.
+
+    >>> chance_in_words(0.002, 499), chance_in_words(0.032, 499)
+    ('p <= 0.002 (no shuffle of 499 did as well)', 'p = 0.032')
+    """
+    if shuffles is not None and p <= at_least(shuffles):
+        return f"p <= {p:.3g} (no shuffle of {shuffles:,} did as well)"
+    return f"p = {p:.3g}"
 
 
 class CanonicalTests(ABC):
@@ -162,7 +188,51 @@ def permutation_test(X: Any, Y: Any, m: int, n_permutations: int, rng: np.random
 
     counts = sum(run(work, share(n_permutations, threads_for(n_permutations))))
     p = np.maximum.accumulate((1 + counts) / (n_permutations + 1))
-    return CanonicalTest(rho[:m], np.exp(observed), p, f"permutation test ({n_permutations:,} permutations)")
+    return CanonicalTest(
+        rho[:m], np.exp(observed), p, f"permutation test ({n_permutations:,} permutations)", shuffles=n_permutations
+    )
+
+
+def shuffled_correlations(
+    x: tuple[Array, Array], y: tuple[Array, Array], ridge: tuple[float, float], seeds: Sequence[np.random.Generator]
+) -> Array:
+    """Regularised correlations of views whose rows are paired at random, one line for each seed.
+
+    A view is given as its left singular vectors and singular values: to shuffle its rows is to shuffle those of the
+    vectors, so that no shuffle takes a fit.
+    """
+    (Ux, sx), (Uy, sy) = x, y
+    n = len(Ux)
+    most = min(len(sx), len(sy))
+
+    def work(chosen: Sequence[int], meter: Meter) -> list[tuple[int, Array]]:
+        found = []
+        for i in chosen:
+            cross = Ux.T @ Uy[seeds[i].permutation(n)]
+            found.append((i, mixing.correlate(sx, sy, cross, n, ridge).values))
+            meter.tick()
+        return found
+
+    out = np.empty((len(seeds), most))
+    for part in run(work, share(len(seeds), threads_for(len(seeds)))):
+        for i, values in part:
+            out[i] = values
+    return out
+
+
+def basis_of(view: Any, *, scale: bool) -> tuple[Array, Array]:
+    """Left singular vectors of the centred (and scaled) rows of a view that have variance, and singular values."""
+    data = Data(view, scale=scale)
+    A = data.toarray() * data.unit
+    U, s, _ = np.linalg.svd(A, full_matrices=False)
+    kept = s > max(A.shape) * np.finfo(np.float64).eps * s.max(initial=0.0)
+    return U[:, kept], s[kept]
+
+
+def p_values(observed: Array, drawn: Array) -> Array:
+    """Chance of values as large as those observed among those drawn; never below that of an earlier pair."""
+    beaten = (drawn >= observed - 1e-12).sum(axis=0)
+    return np.maximum.accumulate((1 + beaten) / (len(drawn) + 1))
 
 
 def _logarithms(rho: Array) -> Array:

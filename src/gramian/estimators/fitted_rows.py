@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.base import is_classifier, is_regressor
 
 #: Entries that are summed; of a larger table every so-manyth row, so that a fit is slowed by milliseconds at the most.
 MOST = 2**22
@@ -24,6 +25,17 @@ def forget(estimator: Any, *, weighted: bool = False) -> None:
     estimator.__dict__.pop("_weighted", None)
     if weighted:
         estimator._weighted = True
+
+
+def name_targets(estimator: Any, y: Any) -> None:
+    """Keep the names of the targets, or of the columns of the second view, if all are text, as those of X are kept."""
+    names = getattr(y, "columns", None)
+    if names is None and getattr(y, "name", None) is not None and np.ndim(y) == 1:
+        names = [y.name]
+    estimator.__dict__.pop("target_names_in_", None)
+    used = hasattr(estimator, "y_projection_") or is_regressor(estimator) or is_classifier(estimator)
+    if names is not None and used and len(names) and all(isinstance(name, str) for name in names):
+        estimator.target_names_in_ = np.array(names, dtype=object)
 
 
 def of_the_fit(model: Any, X: Any) -> bool:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from gramian.estimators.base import Clock, describe
+from gramian.estimators.cca import correlation_lines, shown
 from gramian.estimators.kernel_pairs import KernelPairs
 from gramian.estimators.warnings import ConvergenceWarning, GramianWarning, IndefiniteKernelWarning, RankWarning, warn
-from gramian.results import Array, FitSummary
+from gramian.results import FitSummary
 
 
 def summarize_pairs(
@@ -18,9 +19,9 @@ def summarize_pairs(
     for said, remedy, kind in found:
         warn(f"{said} {remedy}".strip(), kind)
     notes, trace, kernels = [said for said, _, _ in found], pairs.trace, (estimator.kernel_, estimator.kernel_y_)
-    lines = [("correlations", _shown(estimator.correlations_))]
+    lines = correlation_lines(estimator.correlations_, estimator.score_correlations_, ridge)
     if estimator.held_out_correlations_ is not None:
-        lines.append(("held out", f"{_shown(estimator.held_out_correlations_)} ({held})"))
+        lines.append(("held out", f"{shown(estimator.held_out_correlations_)} ({held})"))
     of = "components of both spaces" if pairs.bases else "pairs"
     lines += [
         ("route", f"{trace.solver} ({trace.reason})"),
@@ -79,7 +80,3 @@ def _lacking(
         said = f"the iteration stopped early ({trace.stopped}): residuals up to {pairs.residuals.max(initial=0.0):.1e}."
         found.append((said, "Use a larger ridge, fewer components, or a rank.", ConvergenceWarning))
     return found
-
-
-def _shown(values: Array) -> str:
-    return ", ".join(f"{value:.4f}" for value in values[:5]) + (", ..." if len(values) > 5 else "")

@@ -324,12 +324,15 @@ def all_or_nothing(fit: Callable[..., Any]) -> Callable[..., Any]:
         before = dict(self.__dict__)
         self.__dict__.pop("_fitted_with", None)  # a fit goes by the parameters as they are now
         args, kwargs = tuple(map(opened, args)), {name: opened(given) for name, given in kwargs.items()}
-        weights = {**dict(zip(names, args, strict=False)), **kwargs}.get("sample_weight")
-        fitted_rows.forget(self, weighted=weights is not None)
+        given = {**dict(zip(names, args, strict=False)), **kwargs}
+        fitted_rows.forget(self, weighted=given.get("sample_weight") is not None)
         try:
             for gate in gates:
                 gate(self, *args, **kwargs)
             result = callbacks.call(fit, self, *args, **kwargs)
+            if "y" in names and fit.__name__ in WHOLE:
+                y = given.get("y")
+                fitted_rows.name_targets(self, getattr(given.get("X"), "y", None) if y is None else y)
             if self._kept_parameters:
                 self._fitted_with = _copies(self, self._kept_parameters)
             return result

@@ -126,11 +126,10 @@ def fit(data: Dataset, choice: Choice) -> Fit:
             x, y = (view.values for view in data.views(choice.second))
             estimator.fit(x, y)
             first, second = (np.asarray(part, dtype=np.float32) for part in estimator.transform(x, y))
-            spectrum, measure = np.asarray(estimator.correlations_), "canonical correlation"
         else:
             rows = data.scaled if choice.standardizes else data.X
             first, second = np.asarray(estimator.fit_transform(rows), dtype=np.float32), None
-            spectrum, measure = spectrum_of(data, choice, estimator)
+        spectrum, measure = spectrum_of(data, choice, estimator)
     # More components than there are were asked for by us, not by whoever looks at the page.
     told = tuple(note for note in notes if choice.k > first.shape[1] or "n_components=" not in note)
     scaler = data.standardizer if choice.standardizes else None
@@ -140,6 +139,9 @@ def fit(data: Dataset, choice: Choice) -> Fit:
 
 def spectrum_of(data: Dataset, choice: Choice, estimator: Any) -> tuple[Array, str]:
     """What the scree plot shows, and what that is."""
+    if choice.row.pair:
+        what = "regularised correlation" if np.any(estimator.ridge) else "canonical correlation"
+        return np.asarray(estimator.correlations_), what
     if choice.method == "kernel-pca":
         shares = getattr(estimator, "explained_variance_ratio_", None)
         if shares is not None:

@@ -80,11 +80,10 @@ def _applied(data: Dataset, choice: Choice, steps: list[Any], name: str) -> Fit:
         if choice.row.pair:
             x, y = (view.values for view in data.views(choice.second))
             first, second = (np.asarray(part, dtype=np.float32) for part in estimator.transform(x, y))
-            spectrum, measure = np.asarray(estimator.correlations_), "canonical correlation"
         else:
             rows = steps[0].transform(data.X) if len(steps) > 1 else data.X
             first, second = np.asarray(estimator.transform(rows), dtype=np.float32), None
-            spectrum, measure = spectrum_of(data, choice, estimator)
+        spectrum, measure = spectrum_of(data, choice, estimator)
     scaler = steps[0] if len(steps) > 1 else None
     return Fit(choice, estimator, first, second, spectrum, measure, 0.0, tuple(notes), name, scaler)
 

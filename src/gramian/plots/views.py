@@ -8,6 +8,7 @@ import numpy as np
 
 from gramian import charts
 from gramian.charts import Correlations, Paired
+from gramian.estimators.cca_tests import at_least
 from gramian.plots.display import Display, write_figures, write_notes
 from gramian.plots.points import draw_points, list_groups, name_rows
 from gramian.plots.style import INK, MUTED, PALE, SMALL, Axes, colour, legend, tidy, whole_numbers
@@ -58,7 +59,7 @@ class CorrelationsDisplay(Display[Correlations]):
             )
             ax.plot(*_widened(pairs, chart.middle), color=MUTED, linewidth=0.8, linestyle="--")
         if chart.plain is not None:
-            text = "plain correlation of scores"
+            text = "correlation of the scores"
             ax.plot(pairs, chart.plain, "s-", color=colour(2), linewidth=1.3, markersize=5, label=text)
         self.line_ = ax.plot(
             pairs,
@@ -67,7 +68,7 @@ class CorrelationsDisplay(Display[Correlations]):
             color=colour(0),
             linewidth=1.3,
             markersize=5,
-            label="fitted" if chart.plain is None else "fitted, with the ridge",
+            label="fitted" if chart.plain is None else "regularised: with the ridge",
         )[0]
         if chart.held_out is not None:
             shown = chart.held_out[: len(pairs)]
@@ -83,7 +84,7 @@ class CorrelationsDisplay(Display[Correlations]):
         if chart.p_values is not None and len(pairs) <= 10:
             for x, value, p in zip(pairs, chart.values, chart.p_values, strict=True):
                 ax.annotate(
-                    f"p = {p:.2g}",
+                    f"p {'≤' if p <= at_least(chart.shuffles) else '='} {p:.2g}",
                     (x, value),
                     (0, 7),
                     textcoords="offset points",

@@ -163,9 +163,9 @@ say = Book(
         "least_error": "The error of rows left out is smallest, {error}, {where}.",
         "least_errors": "The mean error of rows left out is smallest {where}.",
         "one_standard_error": "{count} within one standard error of it (the one-standard-error rule).",
-        "first_pair": "The first pair has a canonical correlation of {value}.",
-        "first_pair_ridge": "The first pair has a canonical correlation of {value} with the ridge; the scores of the "
-        "rows correlate {plain}.",
+        "first_pair": "The scores of the first pair correlate {value}.",
+        "first_pair_ridge": "The scores of the first pair correlate {plain}. The regularised correlation is {value}: "
+        "the fit maximises it, with the ridge added to the variances, and it is compared with rows paired at random.",
         "above_chance": "{count} of {total} canonical correlations exceed what rows paired at random reach in 95 %.",
         "none_above_chance": "No canonical correlation exceeds what rows paired at random reach in 95 %.",
         # Components
@@ -203,7 +203,7 @@ say = Book(
         "ellipses": "Each ellipse would hold {level} of the new rows of a group if they were normally distributed.",
         "map": "The rows by their first two principal components, for orientation. The method does not use them.",
         "paired": "Each point is a row. The scores of the two views correlate {value}.",
-        "paired_ridge": "With the ridge, the canonical correlation of the fit is {value}.",
+        "paired_ridge": "With the ridge, the regularised correlation of the fit is {value}.",
         # Predictions
         "predicted": "On the dashed line predictions equal measurements. Root mean squared error {rmse}, bias {bias}, "
         "R2 {r2}.",

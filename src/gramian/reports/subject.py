@@ -250,9 +250,11 @@ class Subject:
             return None
         beside: dict[str, Any] = {}
         if method in ("pls", "pcr", "cca"):
-            if self.y is None or np.any(getattr(self.estimator, "ridge", 0)):  # criteria of CCA know no ridge
+            if self.y is None:
                 return None
             beside["y"] = self.y
+        if method == "cca":
+            beside |= {"ridge": self.estimator.ridge, "scale": self.estimator.scale}
         if method in ("pca", "pls", "pcr"):
             beside["scale"] = self.estimator.scale
         if method == "kernel-pca":

@@ -40,7 +40,7 @@ def how_many(X: Any, method: str = "pca", *, y: Any = None, random_state: Any = 
         Seed of what is drawn at random. None is a fixed seed.
     **options
         As the estimator has them: ``scale`` ("pca": criteria of the correlation matrix; "pls", "pcr"), ``kernel``
-        ("kernel-pca"), ``cv`` ("pls", "pcr").
+        ("kernel-pca"), ``cv`` ("pls", "pcr"), ``ridge`` ("cca").
 
     Returns
     -------

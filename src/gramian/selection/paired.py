@@ -9,7 +9,8 @@ import numpy as np
 from gramian.criteria import Suggestion
 from gramian.estimators import CCA, PLSRegression, PrincipalComponentRegression
 from gramian.estimators.base import random_generator
-from gramian.estimators.pairs_auto import PERMUTED, WILKS, by_permutations, by_wilks
+from gramian.estimators.cca import check_ridge
+from gramian.estimators.pairs_auto import PERMUTED, WILKS, by_permutations, by_shuffles, by_wilks
 from gramian.selection.answer import HowMany, decide
 
 REGRESSIONS = {"pls": PLSRegression, "pcr": PrincipalComponentRegression}
@@ -32,11 +33,18 @@ def how_many_regressors(X: Any, *, y: Any, method: str, random_state: Any = None
 def how_many_pairs(X: Any, *, y: Any, method: str, random_state: Any = None, **options: Any) -> HowMany:
     """Test canonical correlations, under normality and by permutations."""
     model = CCA(None, **options).fit(X, y)
-    model._refuse_ridge("how_many")
     p, q = model.rank_
+    ridge, rng = check_ridge(model.ridge), random_generator(random_state)
+    if any(ridge):
+        rows, second = model._both(X, y)
+        table = [
+            Suggestion(WILKS, None, "Rao 1952", "is for ridge = 0"),
+            by_shuffles(rows, second, model.all_correlations_, ridge, rng, scale=model.scale),
+        ]
+        return decide(method, np.shape(X), f"canonical correlations, ridge {model.ridge}", table, (PERMUTED,))
     table = [Suggestion(WILKS, None, "Rao 1952", f"needs more rows than {p + q + 1}")]
     if model.n_samples_ - 1 > p + q:
         table = [by_wilks(model.all_correlations_, model.rank_, model.n_samples_)]
     rows, second = model._both(X, y)
-    table.append(by_permutations(rows, second, len(model.all_correlations_), random_generator(random_state)))
+    table.append(by_permutations(rows, second, len(model.all_correlations_), rng))
     return decide(method, np.shape(X), "canonical correlations", table, (PERMUTED,))

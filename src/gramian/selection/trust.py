@@ -155,7 +155,8 @@ def _of_draws(
     if reading.bounded:
         entries = replace(entries, low=np.maximum(entries.low, -1.0), high=np.minimum(entries.high, 1.0))
     angles = [largest_angle(reading.vectors, padded(draw.vectors, k)) for draw in drawn] if reading.spans else None
-    second = tuple(f"y{j}" for j in range(reading.second))
+    known = getattr(fitted, "target_names_in_", None) if reading.second else None
+    second = tuple(f"y{j}" for j in range(reading.second)) if known is None else tuple(map(str, known))
     return Trust(
         estimator=type(fitted).__name__,
         shape=(X.shape[0], X.shape[1]),

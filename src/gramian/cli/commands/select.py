@@ -29,6 +29,7 @@ Example:
   gramian select demo/wine.csv --scale
   gramian select demo/wine.csv --method factor-analysis
   gramian select demo/diabetes.csv --method pls --target progression
+  gramian select demo/linnerud.csv --method cca --y-columns Weight,Waist,Pulse --ridge 0.1
   gramian select demo/iris.csv --method kernel-svm --label species
 """
 
@@ -47,6 +48,7 @@ def select(
     dates: o.Dates = None,
     read: o.Read = None,
     kernel: o.Kernel = None,
+    ridge: Annotated[str | None, typer.Option(metavar="R", help="Penalty of cca; R,S for two views.")] = None,
     seed: Annotated[int | None, typer.Option(metavar="N", help="Seed of random tables, shuffles and folds.")] = None,
     memory: o.Memory = None,
     threads: o.Threads = None,
@@ -67,7 +69,7 @@ def select(
         encode=o.names(encode),
         dates=o.names(dates),
         dialect=o.read_dialect(read),
-        options=o.given(kernel=kernel),
+        options=o.given(kernel=kernel, ridge=o.read_ridge(ridge)),
         settings=o.given(memory=memory, threads=threads),
     )
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from gramian.charts import Correlations, CVCurve, Likelihood, Residuals, Scree
 from gramian.charts.palette import colour
+from gramian.estimators.cca_tests import chance_in_words
 from gramian.reports.contents import Grid, Picture, at_most, brief, counted, number
 from gramian.reports.figures.frame import INK, MUTED, axis, layout, line, plain, rule, with_notes
 from gramian.reports.sentences import say
@@ -129,20 +130,23 @@ def correlations_picture(chart: Correlations) -> Picture:
     if chart.middle is not None and chart.high is not None:
         data.append(_band(x, chart.middle, chart.high, "rows paired at random, 50 % to 95 %"))
     data.append(line(x, chart.values, "these rows"))
-    parts: list[tuple[str, Any]] = [(chart.xlabel, x), ("correlation", chart.values)]
+    parts: list[tuple[str, Any]] = [(chart.xlabel, x), (chart.ylabel, chart.values)]
+    if chart.plain is not None:
+        data.append(line(x, chart.plain, "correlation of the scores", 2))
+        parts.append(("correlation of the scores", chart.plain))
     if chart.held_out is not None:
         held = np.asarray(chart.held_out, dtype=np.float64)
         data.append(line(x[: len(held)], held, "rows left out of the fit", 1))
         parts.append(("rows left out", [*held, *[None] * (len(x) - len(held))]))
     parts += [
         (n, v)
-        for n, v in (("random, median", chart.middle), ("random, 95 %", chart.high), ("p", chart.p_values))
+        for n, v in (("random, median", chart.middle), ("random, 95 %", chart.high), ("p", _chances(chart)))
         if v is not None
     ]
-    first = brief(chart.values[0])
-    says = [say("first_pair", value=first)]
-    if chart.plain is not None and brief(chart.plain[0]) != first:
-        says = [say("first_pair_ridge", value=first, plain=brief(chart.plain[0]))]
+    value = brief(chart.values[0])
+    says = [say("first_pair", value=value)]
+    if chart.plain is not None:
+        says = [say("first_pair_ridge", value=value, plain=brief(chart.plain[0]))]
     if chart.high is not None:
         above = int((chart.values > chart.high).sum())
         says.append(say("above_chance" if above else "none_above_chance", count=above, total=len(x)))
@@ -157,6 +161,13 @@ def correlations_picture(chart: Correlations) -> Picture:
         ),
         Grid(chart.title, [name for name, _ in parts], list(zip(*(values for _, values in parts), strict=True))),
     )
+
+
+def _chances(chart: Correlations) -> list[str] | None:
+    """P-values; one that is the least that the shufflings can show is said to be that."""
+    if chart.p_values is None:
+        return None
+    return [chance_in_words(float(p), chart.shuffles).removeprefix("p ").removeprefix("= ") for p in chart.p_values]
 
 
 def residuals_picture(chart: Residuals) -> Picture:
