@@ -270,8 +270,8 @@ def all_or_nothing(fit: Callable[..., Any]) -> Callable[..., Any]:
             for gate in gates:
                 gate(self, *args, **kwargs)
             result = callbacks.call(fit, self, *args, **kwargs)
-            if self._kept_parameters:
-                self._fitted_with = _copies(self, self._kept_parameters)
+            if kept := getattr(self, "_kept_parameters", ()):
+                self._fitted_with = _copies(self, kept)
             return result
         except BaseException:
             self.__dict__.clear()
