@@ -333,8 +333,8 @@ def all_or_nothing(fit: Callable[..., Any]) -> Callable[..., Any]:
             if "y" in names and fit.__name__ in WHOLE:
                 y = given.get("y")
                 fitted_rows.name_targets(self, getattr(given.get("X"), "y", None) if y is None else y)
-            if self._kept_parameters:
-                self._fitted_with = _copies(self, self._kept_parameters)
+            if kept := getattr(self, "_kept_parameters", ()):
+                self._fitted_with = _copies(self, kept)
             return result
         except BaseException:
             self.__dict__.clear()
