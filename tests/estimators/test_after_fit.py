@@ -11,13 +11,13 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 
-from gramian import KernelKNNClassifier, KernelPCA, KernelRidge, Landmarks, estimators, kernels, models
+from gramian import KernelKNNClassifier, KernelPCA, KernelRidge, Landmarks, estimators, kernels, models, rows
 from gramian.kernels import RBF, Function
 from gramian.results import FitSummary
 from gramian.solvers import Krylov
 from gramian.solvers.conjugate import ConjugateGradients
 
-from ..models.conftest import CONFIGURATIONS, GRAM, WORDS, X, Y  # noqa: TID252  (tests are no package with a name)
+from ..models.conftest import CONFIGURATIONS, GAPS, GRAM, WORDS, X, Y  # noqa: TID252  (tests are no package with a name)
 
 #: Public methods that fit, that tell of the estimator and not of its fit, or that another of them calls.
 NO_ANSWER = (
@@ -130,6 +130,16 @@ def test_a_saved_model_answers_as_it_was_fitted_whatever_its_parameters_say(tmp_
     again = models.load(tmp_path / "model")
     assert again.n_neighbors == 7
     assert np.array_equal(again.predict_proba(X + 0.5), expected)
+
+
+@pytest.mark.parametrize("name", ["PCA", "ProbabilisticPCA", "FactorAnalysis", "PLSRegression", "CCA"])
+def test_streams_of_new_rows_see_the_parameters_of_the_fit(name):
+    model = getattr(estimators, name)(1, missing="em")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(*((GAPS, Y) if name in ("PLSRegression", "CCA") else (GAPS,)))
+    expected = model.transform(rows(GAPS, block=25)).toarray()
+    assert np.array_equal(model.set_params(missing=None).transform(rows(GAPS, block=25)).toarray(), expected)
 
 
 def test_a_kernel_object_shared_by_two_estimators_may_be_searched_over():

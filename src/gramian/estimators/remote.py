@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from gramian.estimators.gaps import refuse_gaps
-from gramian.estimators.validation import Checked, check_total_weight, validate
+from gramian.estimators.validation import Checked, as_fitted, check_total_weight, validate
 from gramian.kernels import Kernel
 from gramian.operators.column_sums import Columns, columns_of
 from gramian.operators.compressed import Compressed
@@ -133,7 +133,7 @@ def remote_answers(estimator: Any, method: str, X: Remote, Y: Any = None) -> Any
     for name in HEAVY:
         light.__dict__.pop(name, None)
     filled = hasattr(estimator, "loadings_") or getattr(estimator, "filler_", None) is not None
-    welcome = getattr(estimator, "missing", None) is not None and filled
+    welcome = as_fitted(estimator, "missing") is not None and filled
     answers = X.answers(Answer(light, method, Gate(X.columns, welcome=welcome)))
     if Y is None or not hasattr(estimator, "_y_scores"):
         return answers

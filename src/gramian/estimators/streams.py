@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from gramian.config import format_bytes, memory_budget, one_blas_thread
 from gramian.estimators.gaps import refuse_gaps
 from gramian.estimators.remote import remote_answers, remote_columns, remote_moments, remote_triangle
-from gramian.estimators.validation import Checked
+from gramian.estimators.validation import Checked, as_fitted
 from gramian.operators import Compressed, Moments, Rows
 from gramian.operators.column_sums import ColumnSums, column_sums
 from gramian.operators.compressed import from_rows, without_constants
@@ -265,5 +265,5 @@ class Answers(Mapped):
 
     def _gate(self, piece: Piece) -> None:
         filled = hasattr(self.estimator, "loadings_") or getattr(self.estimator, "filler_", None) is not None
-        welcome = getattr(self.estimator, "missing", None) is not None and filled
+        welcome = as_fitted(self.estimator, "missing") is not None and filled
         refuse_gaps(piece, self.parent, self.name, self.estimator, welcome=welcome)

@@ -291,9 +291,9 @@ def as_fitted(estimator: Any, name: str) -> Any:
     """Return a parameter as it was at the last fit: what is set later counts from the next fit on.
 
     It must be among the ``_kept_parameters`` of the class. During a fit, and for a fit in a model file of an earlier
-    version, it is the parameter as it is now.
+    version, it is the parameter as it is now; None for an estimator that has no such parameter.
     """
-    return vars(estimator).get("_fitted_with", {}).get(name, getattr(estimator, name))
+    return vars(estimator).get("_fitted_with", {}).get(name, getattr(estimator, name, None))
 
 
 def _copies(estimator: Any, names: tuple[str, ...]) -> dict[str, Any]:
