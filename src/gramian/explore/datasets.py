@@ -15,11 +15,15 @@ import numpy as np
 
 from gramian.estimators import Standardizer
 from gramian.results import Array
-from gramian.tables import Table, TableError, read_table, split_table
-from gramian.tables.read import READERS
+from gramian.tables import Table, TableError, split_table
+from gramian.tables.assemble import Roles
+from gramian.tables.read import READERS, load
+from gramian.tables.table import Dialect
 
 #: Bytes of a file that may be sent through the browser.
 LARGEST_UPLOAD = 32 * 10**6
+#: Columns of a table in the page, which lists them by name.
+MOST_COLUMNS = 20_000
 #: Columns from which rows are drawn as curves.
 CURVE = 25
 
@@ -116,7 +120,7 @@ class Dataset:
 
 def open_table(path: str) -> Dataset:
     """Read a table; rows with missing values are left out, and the table says so."""
-    table = read_table(path, missing="drop")
+    table = load(path, Roles(missing="drop"), Dialect(most=MOST_COLUMNS))
     _check_rows(table)
     given = repr(path) if table.rows is None else f"{path!r}, missing='drop'"
     return Dataset("table", Path(path).name, table, _reading(given), _advice(table))
@@ -146,7 +150,7 @@ def from_upload(name: str, contents: str) -> Dataset:
         path = Path(folder, f"upload{ending}")
         path.write_bytes(data)
         try:
-            table = replace(read_table(path, missing="drop"), source=name)
+            table = replace(load(path, Roles(missing="drop"), Dialect(most=MOST_COLUMNS)), source=name)
         except TableError as error:
             raise TableError(str(error).replace(str(path), name)) from None
     _check_rows(table)

@@ -12,7 +12,7 @@ import numpy as np
 
 from gramian.results import Array
 from gramian.tables.limits import check_ratio, check_shape
-from gramian.tables.table import Column, Dialect, Sheet, TableError, counted, first_line
+from gramian.tables.table import MOST_COLUMNS, Column, Dialect, Sheet, TableError, counted, first_line
 
 #: Members of a zip of arrays that name the columns, the first that is there.
 NAMES = ("columns", "names", "feature_names")
@@ -29,7 +29,7 @@ def read_npy(path: Path, source: str, dialect: Dialect) -> Sheet:
         raise
     except Exception as error:  # a damaged header makes NumPy raise nearly anything
         raise TableError(f"{source} is not a readable .npy file of numbers ({first_line(error)}).") from error
-    return matrix_sheet(matrix, source)
+    return matrix_sheet(matrix, source, most=dialect.most)
 
 
 def read_npz(path: Path, source: str, dialect: Dialect) -> Sheet:
@@ -40,23 +40,23 @@ def read_npz(path: Path, source: str, dialect: Dialect) -> Sheet:
             if len(members) > MOST_MEMBERS:
                 raise TableError(f"{source} has more than {MOST_MEMBERS:,} members; it is no table.")
             name = _pick(archive, members, dialect.sheet, source)
-            matrix = _member(archive, members[name], source)
+            matrix = _member(archive, members[name], source, dialect.most)
             names = next((members[key] for key in NAMES if key in members and key != name), None)
             columns = None if names is None else _texts(_member(archive, names, source))
     except (TableError, OSError):
         raise
     except Exception as error:  # zip, zlib, lzma and NumPy each have errors of their own
         raise TableError(f"{source} is not a readable .npz file of numbers ({first_line(error)}).") from error
-    return matrix_sheet(matrix, source, columns)
+    return matrix_sheet(matrix, source, columns, dialect.most)
 
 
-def matrix_sheet(matrix: Array, source: str, names: Sequence[str] | None = None) -> Sheet:
+def matrix_sheet(matrix: Array, source: str, names: Sequence[str] | None = None, most: int = MOST_COLUMNS) -> Sheet:
     """Make a sheet of a matrix."""
     if matrix.ndim != 2 or matrix.shape[1] == 0:
         raise TableError(f"{source}: the array has shape {matrix.shape}; rows and columns, n x d, are expected.")
     if matrix.dtype.kind not in "biuf":
         raise TableError(f"{source}: the array has dtype {matrix.dtype}; real numbers are expected.")
-    check_shape(len(matrix), matrix.shape[1], source)
+    check_shape(len(matrix), matrix.shape[1], source, most=most)
     if names is not None and len(names) != matrix.shape[1]:
         raise TableError(f"{source}: there are {len(names)} names for {matrix.shape[1]} columns.")
     with np.errstate(over="ignore"):  # what is beyond double precision becomes infinite, and is refused as such
@@ -96,7 +96,7 @@ def read_header(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype]:
     raise ValueError(f"format version {version} holds no plain numbers")
 
 
-def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, source: str) -> Array:
+def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, source: str, most: int = MOST_COLUMNS) -> Array:
     """Read one array, after its size in the zip's directory, in its header and the memory budget agree."""
     with archive.open(info) as file:
         shape, fortran, dtype = read_header(file)
@@ -109,7 +109,7 @@ def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, source: str) -> Arr
         if size != info.file_size - file.tell():
             raise TableError(f"{source}: array {info.filename!r} of shape {shape} is not as large as the file says.")
         if len(shape) == 2:
-            check_shape(shape[0], shape[1], source, dtype.itemsize)
+            check_shape(shape[0], shape[1], source, dtype.itemsize, most)
         check_ratio(info.compress_size, info.file_size, source)
         data = file.read(size)
         if len(data) != size or file.read(1):

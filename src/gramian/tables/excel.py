@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from gramian.tables.limits import LARGEST_RATIO, allowance, check_ratio, check_size
+from gramian.tables.limits import LARGEST_RATIO, allowance, check_ratio, check_size, too_wide
 from gramian.tables.numbers import ABSENT, explain, read_numerals
 from gramian.tables.numerals import is_number
 from gramian.tables.table import Column, Dialect, Sheet, TableError, first_line
@@ -40,7 +40,7 @@ def read_excel(path: Path, source: str, dialect: Dialect) -> Sheet:
             try:
                 names = [sheet.title for sheet in book.worksheets]
                 name = _pick(names, dialect.sheet, source)
-                numbers, rows = _rows(book[name], source)
+                numbers, rows = _rows(book[name], source, dialect.most)
             finally:
                 book.close()
     except (TableError, OSError):
@@ -68,11 +68,13 @@ def _pick(names: list[str], wanted: str | None, source: str) -> str:
     return wanted if wanted is not None else names[0]
 
 
-def _rows(sheet: Any, source: str) -> tuple[list[int], list[Sequence[Any]]]:
+def _rows(sheet: Any, source: str, widest: int) -> tuple[list[int], list[Sequence[Any]]]:
     """Rows that are not empty, and their numbers as Excel shows them."""
     sheet.reset_dimensions()  # the size a sheet declares may be anything; what it holds is counted
     numbers, rows, cells, full, most = [], [], 0, 0, allowance() // CELL
     for number, row in enumerate(sheet.iter_rows(values_only=True), start=1):
+        if len(row) > widest:
+            raise TableError(too_wide(source, widest))
         cells += len(row)
         full += len(row) - row.count(None)
         if number > LAST_ROW or cells > min(most, SPARSE + LARGEST_RATIO * full):

@@ -22,7 +22,7 @@ MOST_OBJECTS = 10_000
 def read_hdf5(path: Path, source: str, dialect: Dialect) -> Sheet:
     """Read the only matrix of the file, or the dataset that ``sheet`` names."""
     with open_hdf5(path, source, dialect) as item:
-        return _read(item, source)
+        return _read(item, source, dialect.most)
 
 
 @contextmanager
@@ -76,12 +76,12 @@ def _is_table(item: Any) -> bool:
     return len(item.shape) == 2 and item.dtype.kind in "biufc"
 
 
-def _read(item: Any, source: str) -> Sheet:
+def _read(item: Any, source: str, most: int) -> Sheet:
     # The shape is only declared: look before reading.
     if not item.dtype.names:
-        check_shape(item.shape[0], item.shape[1], source, item.dtype.itemsize)
+        check_shape(item.shape[0], item.shape[1], source, item.dtype.itemsize, most)
         return matrix_sheet(item[()], source, column_names(item))
-    check_shape(item.shape[0], len(item.dtype.names), source, item.dtype.itemsize)
+    check_shape(item.shape[0], len(item.dtype.names), source, item.dtype.itemsize, most)
     records = item[()]
     return Sheet([_field(name, records[name]) for name in records.dtype.names], len(records), counted)
 

@@ -132,7 +132,11 @@ def read_table(
     "1 of 2 rows were dropped: values are missing in 'width' (1)"
     """
     roles = Roles(columns, labels, ids, missing, categories, dates)
-    dialect = Dialect(separator, decimal, thousands, encoding, header, sheet, roles.as_text)
+    return load(path, roles, Dialect(separator, decimal, thousands, encoding, header, sheet, roles.as_text))
+
+
+def load(path: str | os.PathLike[str], roles: Roles, dialect: Dialect) -> Table:
+    """Read a table of which all is said that there is to say; see :func:`read_table`."""
     source = "standard input" if os.fspath(path) == "-" else os.fspath(path)
     try:
         if source == "standard input":

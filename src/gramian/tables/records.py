@@ -159,10 +159,10 @@ def spread(data: bytes, delimiter: str, width: int, parts: Sequence[slice]) -> l
     return [b"\n".join(lines) + b"\n" for lines in found]
 
 
-def guess_delimiter(data: bytes, source: str, most: int = MOST_COLUMNS, *, whole: bool = True) -> str:
+def guess_delimiter(data: bytes, source: str, *, whole: bool = True) -> str:
     """Return the delimiter of the first line, looking outside quotes; one that the second line has as often wins.
 
-    If ``data`` is not the whole text, a quote that does not end in it is an error: the delimiter may follow.
+    If ``data`` is not the whole text, a quote that does not end in it is an error: what follows may say otherwise.
 
     >>> [guess_delimiter(data, "") for data in (b'"Miller, Ann";1,5;2', b"a,b", b"a", b"mm|in,kg\\n1,2")]
     [';', ',', ',', ',']
@@ -170,7 +170,7 @@ def guess_delimiter(data: bytes, source: str, most: int = MOST_COLUMNS, *, whole
     present = []
     for delimiter in DELIMITERS:
         try:
-            counts = [len(record.cells) for record in Records(data, delimiter, source, most=most).head(2)]
+            counts = _widths(data, delimiter, source, 2)
         except TableError:  # quotes that end with another delimiter only
             if not whole:
                 raise
@@ -182,6 +182,21 @@ def guess_delimiter(data: bytes, source: str, most: int = MOST_COLUMNS, *, whole
     if not present and _in_columns(data, source):
         return " "
     return next((delimiter for delimiter in present if delimiter != BAR), ",")
+
+
+def _widths(data: bytes, delimiter: str, source: str, count: int) -> list[int]:
+    """Numbers of cells of the first records, which are not taken apart for that."""
+    record, mark, at, found = re.compile(_text(delimiter, rb"\r\n")), delimiter.encode(), 0, list[int]()
+    while at < len(data) and len(found) < count:
+        line = record.match(data, at).group()  # type: ignore[union-attr]
+        at += len(line)
+        if data.startswith(b'"', at):
+            raise TableError(NEVER_ENDS.format(source=source, line=line_ends(data[:at]) + 1))
+        at += 1
+        if line:
+            hidden = sum(cell.group().count(mark) for cell in re.finditer(_quoted(delimiter), line))
+            found.append(line.count(mark) - hidden + 1)
+    return found
 
 
 def _in_columns(data: bytes, source: str) -> bool:

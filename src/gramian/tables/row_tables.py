@@ -11,7 +11,7 @@ from gramian.config import format_bytes, memory_budget
 from gramian.operators.row_sources import counted
 from gramian.operators.rows import Piece
 from gramian.results import Array
-from gramian.tables.arrow import arrow_ipc, arrow_parquet, pa, to_column, to_columns
+from gramian.tables.arrow import WIDE, arrow_ipc, arrow_parquet, pa, to_column, to_columns
 from gramian.tables.assemble import stack
 from gramian.tables.row_files import RowFile
 from gramian.tables.table import Column, TableError, first_line
@@ -50,15 +50,30 @@ class ParquetRows(RowFile):
                 start, part = 0, f"row group {group}"
                 place = f"{self.source}: {part}"
                 try:
-                    for batch in file.iter_batches(size, row_groups=[group], columns=names):
-                        batch.validate(full=True)
-                        values, rows = to_values(batch, names, place, single=single), batch.num_rows
-                        done += rows
+                    for values in self._blocks(file, group, names, size, place, single=single):
+                        done += len(values)
                         yield Piece(values, counted(self.source, start, part), done / (self.n_rows or 1))
-                        start += rows
+                        start += len(values)
                 except (pa.ArrowException, OSError) as error:
                     self.check()
                     raise TableError(f"{place} cannot be read ({first_line(error)}). Write it again.") from error
+
+    def _blocks(
+        self, file: Any, group: int, names: list[str], size: int, place: str, *, single: bool
+    ) -> Iterator[Array]:
+        n = file.metadata.row_group(group).num_rows
+        if len(names) > WIDE and n <= size:  # some columns at a time, since each takes 7 kB while it is read
+            values = np.empty((n, len(names)), np.float32 if single else np.float64)
+            for at in range(0, len(names), WIDE):
+                some = names[at : at + WIDE]
+                table = file.read_row_group(group, some)
+                table.validate(full=True)
+                values[:, at : at + WIDE] = to_values(table, some, place, single=single)
+            yield values
+            return
+        for batch in file.iter_batches(size, row_groups=[group], columns=names):
+            batch.validate(full=True)
+            yield to_values(batch, names, place, single=single)
 
 
 class ArrowRows(RowFile):
@@ -116,13 +131,14 @@ def _single(schema: pa.Schema, names: list[str]) -> bool:
 
 
 def to_values(batch: Any, names: list[str], place: str, *, single: bool) -> Array:
-    """Numbers of the named columns of a record batch; what is absent is not a number."""
+    """Numbers of the named columns of a record batch or table; what is absent is not a number."""
     columns = []
     for name in names:
         at = batch.schema.get_field_index(name)
         if at < 0:
             raise TableError(f"{place} has no column {name!r}.")
-        column = to_column(name, pa.chunked_array([batch.column(at)]))
+        data = batch.column(at)
+        column = to_column(name, data if isinstance(data, pa.ChunkedArray) else pa.chunked_array([data]))
         if column.numbers is None:
             if column.text is not None:
                 raise TableError(f"{place}: column {name!r} {column.remark}. Choose other columns.")

@@ -129,9 +129,9 @@ class TextRows(RowFile):
         """Whole records of the first block, two at least if the file has them."""
 
         def end(text: bytes) -> int:
-            wanted, most, whole = self.dialect.separator, self.dialect.most, len(text) > PATIENCE
+            wanted = self.dialect.separator
             try:
-                wanted = wanted or guess_delimiter(text, self.source, most, whole=whole)
+                wanted = wanted or guess_delimiter(text, self.source, whole=len(text) > PATIENCE)
             except TableError:  # a quote that ends below
                 return 0
             found = end_of_records(text, wanted)

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from gramian.tables.arrow import EMPTY, arrow_csv, pa, to_column, to_days
-from gramian.tables.assemble import stack
+from gramian.results import Array
+from gramian.tables.arrow import EMPTY, WIDE, arrow_csv, compact, pa, to_column, to_days
 from gramian.tables.encodings import to_utf8
 from gramian.tables.limits import gunzip
 from gramian.tables.numbers import ABSENT, explain, find_mark, read_numerals
@@ -26,8 +26,6 @@ BLANK = re.compile(rb"(?:(?<=[\r\n])|\A) +(?=[\r\n]|\Z)")
 LEADING = re.compile(rb"(?: *[\r\n]+)+")
 #: How a gzip file begins.
 PACKED = b"\x1f\x8b"
-#: Columns that Arrow reads at a time.
-WIDE = 2048
 
 
 def read_text(data: bytes, source: str, dialect: Dialect) -> Sheet:
@@ -92,7 +90,7 @@ def look(data: bytes, remarks: tuple[str, ...], source: str, dialect: Dialect) -
     blank = LEADING.match(data)
     if blank is not None and b" " in blank.group():
         data = blank.group().replace(b" ", b"") + data[blank.end() :]
-    delimiter = dialect.separator or guess_delimiter(data, source, dialect.most)
+    delimiter = dialect.separator or guess_delimiter(data, source)
     if delimiter == " ":
         data = _single_spaces(data)
     records = Records(data, delimiter, source, most=dialect.most)
@@ -128,7 +126,8 @@ def _read_rows(opening: Opening, dialect: Dialect) -> Sheet:
     probe = opening.probe()
     text = frozenset(at for at, name in enumerate(names) if name in dialect.as_text)
     parser = Parser(opening, text, opening.decimal(dialect, probe))
-    columns, rows = parser.columns(names, probe[0] if probe else [])
+    probe = probe[:1]  # cells of a wide row take many times the room of its text
+    columns, rows = parser.columns(names, probe.pop() if probe else [])
     late = [column.text for column in columns if column.text is not None and column.name not in dialect.as_text]
     if dialect.decimal is None and not dialect.thousands and parser.decimal == "." and find_mark(late) == ",":
         parser = replace(parser, decimal=",")
@@ -172,6 +171,9 @@ class Parser:
         opening = self.opening
         if opening.width <= WIDE:
             return self._columns(names, probe)
+        values = None if self.text else self._flat()
+        if values is not None:
+            return [Column(name, numbers=column) for name, column in zip(names, values.T, strict=True)], len(values)
         step = -(-opening.width // -(-opening.width // WIDE))
         parts = [slice(at, min(at + step, opening.width)) for at in range(0, opening.width, step)]
         texts = spread(opening.records.data[opening.start :], opening.records.delimiter, opening.width, parts)
@@ -185,8 +187,32 @@ class Parser:
             text = frozenset(at - part.start for at in self.text if part.start <= at < part.stop)
             parser = replace(self, opening=replace(opening, records=records, first=first, start=0), text=text)
             found, rows = parser._columns(names[part], probe[part])
-            columns += _compact(found, rows)
+            columns += compact(found, rows)
         return columns, rows
+
+    def _flat(self) -> Array | None:
+        """All cells as numbers, read as one long column; nothing if some are none, or rows differ in length."""
+        body, delimiter = self.opening.records.data[self.opening.start :], self.opening.records.delimiter.encode()
+        lines = [] if b'"' in body else [line for line in re.split(rb"[\r\n]", body) if line]
+        if not lines or any(line.count(delimiter) != self.opening.width - 1 for line in lines):
+            return None
+        cells = pa.py_buffer(b"\n".join(lines).replace(delimiter, b"\n") + b"\n")
+        del body, lines
+        try:
+            table = arrow_csv.read_csv(
+                pa.BufferReader(cells),
+                arrow_csv.ReadOptions(column_names=["0"], block_size=BLOCK),
+                arrow_csv.ParseOptions(delimiter=delimiter.decode(), quote_char=False, ignore_empty_lines=False),
+                self._conversion({"0": pa.float64()}),
+            )
+        except pa.ArrowInvalid:
+            return None
+        return table.column(0).to_numpy().reshape(-1, self.opening.width)
+
+    def _conversion(self, types: dict[str, pa.DataType], only: list[str] | None = None) -> arrow_csv.ConvertOptions:
+        return arrow_csv.ConvertOptions(
+            column_types=types, include_columns=only, decimal_point=self.decimal, null_values=MISSING
+        )
 
     def _columns(self, names: list[str], probe: list[str]) -> tuple[list[Column], int]:
         # To find types takes most of the time of a wide table, and one row nearly always knows the numbers.
@@ -221,9 +247,7 @@ class Parser:
             rows,
             arrow_csv.ReadOptions(column_names=names, block_size=min(block, LARGEST_BLOCK)),
             arrow_csv.ParseOptions(delimiter=self.opening.records.delimiter, newlines_in_values=quoted),
-            arrow_csv.ConvertOptions(
-                column_types=types, include_columns=only, decimal_point=self.decimal, null_values=MISSING
-            ),
+            self._conversion(types, only),
         )
 
     def _as_they_stand(self, table: pa.Table, names: list[str]) -> list[Column]:
@@ -255,13 +279,6 @@ class Parser:
                 f"{source}: {reason}. Give every row the same cells, and quote cells that hold a delimiter."
             )
         return TableError(f"{source} cannot be read as a table ({' '.join(error.split())[:200]}).")
-
-
-def _compact(columns: list[Column], rows: int) -> list[Column]:
-    """Put numbers of many columns beside each other, without what Arrow keeps for each of them."""
-    numeric = [column for column in columns if column.numbers is not None]
-    values = iter(stack(numeric, rows).T)
-    return [column if column.numbers is None else replace(column, numbers=next(values)) for column in columns]
 
 
 def _single_spaces(data: bytes) -> bytes:
