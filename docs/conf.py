@@ -91,7 +91,7 @@ def plain_words(app, what, name, obj, options, lines):
 FLAGSHIP = HERE / "pictures" / "kernel_pca_100000.png"
 FIGURE = f"""
 :::{{figure}} pictures/{FLAGSHIP.name}
-:alt: Scores of 100,000 points on the first two kernel principal components
+:alt: Scores of 100,000 points on the first four kernel principal components
 
 Kernel PCA of 100,000 points. The kernel matrix, 80 GB, is never formed.
 :::

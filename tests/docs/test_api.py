@@ -79,3 +79,10 @@ def test_a_module_without_its_package_says_what_to_install(module, package, extr
         getattr(gramian, module)
     assert not hasattr(gramian, module)  # so that help(gramian) goes on
     assert inspect.getmembers(gramian, inspect.isclass)
+
+
+@pytest.mark.parametrize("name", [name for name in gramian.__all__ if hasattr(getattr(gramian, name), "fit")])
+def test_arguments_after_the_first_are_keywords(name):
+    """The page for users of scikit-learn says so."""
+    parameters = list(inspect.signature(getattr(gramian, name)).parameters.values())
+    assert all(parameter.kind is parameter.KEYWORD_ONLY for parameter in parameters[1:])

@@ -21,8 +21,6 @@ CASES = {
     "kernel PCA, dense": (lambda: KernelPCA(None, solver="dense"), rows(6000, 10), None),
     "PCA, svd": (lambda: PCA(solver="svd"), rows(4000, 4000), None),
     "PCA, dual": (lambda: PCA(solver="dual"), rows(5000, 6000), None),
-    "factor analysis": (lambda: FactorAnalysis(3), rows(6000, 3000), None),
-    "kernel ridge, primal": (lambda: KernelRidge(0.1, kernel="linear"), rows(6000, 5000), "y"),
     "PLS SVD": (lambda: PLSSVD(3), rows(4000, 3000), "w"),
     "kernel PCA, many landmarks": (lambda: KernelPCA(5, landmarks=6000), rows(7000, 10), None),
     "PCA, power": (lambda: PCA(100, solver="power"), rows(20_000, 200), None),

@@ -50,7 +50,10 @@ class FactorAnalysis(ProjectionTransformer, DensityMixin, BaseEstimator):
         three columns is fitted all the same, with a warning: many models fit alike. "auto" takes as many as stand out
         of the noise of the correlation matrix (see :func:`gramian.selection.how_many`).
     rotation : None, "varimax", "quartimax", "promax" or "oblimin"
-        Towards simple structure. The last two let factors correlate.
+        Towards simple structure. The last two let factors correlate. Rows of the loadings are scaled to length one
+        while rotating, Kaiser's normalisation in "varimax" and in the varimax that "promax" starts from, and are left
+        as they are in "quartimax", "oblimin" and the target of "promax", its loadings to the power 4. "oblimin" has
+        gamma 0 (quartimin). These are the defaults of R's ``varimax``, ``promax`` and GPArotation.
     missing : None or "em"
         What to do with NaN: refuse, or expect them under the model and fit again until the likelihood stands still.
     tol : float

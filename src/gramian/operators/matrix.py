@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from gramian.kernels.pairwise import far_means, moved
+from gramian.lapack import interruptible
 from gramian.operators.base import Operator
 from gramian.operators.centering import column_means
 from gramian.operators.tiles import row_blocks, spans
@@ -101,7 +102,7 @@ class Data:
         for cols in spans(self.d, columns_of_a_block(self.n)):
             A = self.X[:, cols] - self.centre[cols]
             A /= self.scale[cols] * self.unit
-            total += np.matmul(A, A.T, out=product)
+            total += interruptible(np.matmul, A, A.T, out=product)
             del A
         return total if self.root is None else total * np.outer(self.root, self.root)
 

@@ -53,7 +53,8 @@ def varimax(loadings: Array, *, normalize: bool = True, tol: float = 1e-12, max_
     ----------
     loadings : (d, k) array
     normalize : bool
-        Give every column of the data the same say: rows of the loadings are scaled to length one (Kaiser).
+        Kaiser's normalisation: rows of the loadings are scaled to length one while rotating, so that columns of the
+        data count alike whatever their communalities. On, as in R's ``varimax``; ``factanal`` uses that.
     tol : float
         Largest angle, in radians, at which to stop.
     max_iter : int
@@ -85,6 +86,16 @@ def quartimax(loadings: Array, *, normalize: bool = False, tol: float = 1e-12, m
     Definition
     ----------
     .. math:: \max_{T'T = I} \; \sum_{ij} \lambda_{ij}^4
+
+    Parameters
+    ----------
+    loadings : (d, k) array
+    normalize : bool
+        Kaiser's normalisation (see :func:`varimax`). Off, as in R's GPArotation and psych; SPSS has it on.
+    tol : float
+        Largest angle, in radians, at which to stop.
+    max_iter : int
+        Sweeps over all pairs of factors at the most.
     """
     return _orthomax(loadings, 0.0, normalize, tol, max_iter)
 
@@ -98,6 +109,15 @@ def promax(loadings: Array, *, power: float = 4.0, normalize: bool = True) -> Ro
               \mathrm{diag}\,(T'T)^{-1} = 1
 
     with powers taken entry by entry.
+
+    Parameters
+    ----------
+    loadings : (d, k) array
+    power : float
+        p of the target, 4 as in R's ``promax``.
+    normalize : bool
+        Kaiser's normalisation (see :func:`varimax`) of the varimax rotation :math:`T_v`. On, as in R's ``factanal``,
+        which hands the rotated loadings to ``promax``. The target is made of loadings that are not normalised.
 
     References
     ----------
@@ -123,13 +143,14 @@ def oblimin(loadings: Array, *, normalize: bool = False, tol: float = 1e-9, max_
     .. math:: \min_T \; \tfrac14 \sum_{j \ne l} \sum_i \lambda_{ij}^2 \lambda_{il}^2, \qquad
               \mathrm{diag}\,(T'T)^{-1} = 1
 
-    by gradient projection. Starts from a quartimax rotation.
+    by gradient projection. Starts from a quartimax rotation. This is direct oblimin with gamma 0, also called
+    quartimin; other values of gamma are not offered.
 
     Parameters
     ----------
     loadings : (d, k) array
     normalize : bool
-        Scale rows to length one while rotating.
+        Kaiser's normalisation (see :func:`varimax`). Off, as in R's GPArotation and psych; SPSS has it on.
     tol : float
         Norm of the projected gradient, relative to the size of the criterion's terms, at which to stop.
     max_iter : int
