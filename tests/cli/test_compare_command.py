@@ -28,7 +28,10 @@ def test_the_figures_are_those_of_python(gramian, tables):
     assert all(line["seconds"] > 0 for line in lines.values())
 
 
-def test_what_is_compared_depends_on_what_is_given(gramian, tables):
+def test_what_is_compared_depends_on_what_is_given(gramian, tables, monkeypatch):
+    monkeypatch.setattr("gramian.selection.tuning.INNER", 2)  # a support vector machine is fitted for every candidate
+    monkeypatch.setattr("gramian.selection.tuning.PENALTIES", (1.0,))
+    monkeypatch.setattr("gramian.cli.compare.FOLDS", {"target": 3, "label": 2})
     needs = {"": [], "target": ["--target", "alcohol"], "label": ["--label", "cultivar"]}
     for need, options in needs.items():
         found = compared(gramian, "wine.csv", *options, "--scale")
@@ -41,13 +44,27 @@ def test_what_is_compared_depends_on_what_is_given(gramian, tables):
         }[need]
 
 
-def test_errors_of_prediction_come_from_rows_left_out(gramian, tables):
+def test_errors_of_prediction_come_from_rows_left_out(gramian, tables, monkeypatch):
+    monkeypatch.setattr("gramian.selection.tuning.NEIGHBOURS", (9, 15))
     lines = compared(
         gramian, "diabetes.csv", "--target", "progression", "--methods", "pls,kernel-knn-regression", "--scale"
     )
     spread = read_table("diabetes.csv", ["progression"]).values.std()
     assert 53 < lines["pls"]["figure"] < 56
     assert lines["pls"]["figure"] < lines["kernel-knn-regression"]["figure"] < spread
+
+
+def test_every_contestant_is_tuned_and_says_how(gramian, here):
+    options = ["flowers.csv", "--target", "a", "--methods", "pls,kernel-ridge", "--scale"]
+    lines = compared(gramian, *options)
+    for method, names in (("pls", {"n_components"}), ("kernel-ridge", {"kernel", "ridge"})):
+        assert set(lines[method]["parameters"]) == names
+        assert all(len(each["chosen"]) == 10 for each in lines[method]["parameters"].values())
+    assert lines["pls"]["tuned"].endswith("5 inner folds")
+    assert lines["kernel-ridge"]["tuned"].endswith("leave-one-out")
+    out = gramian("compare", *options, "-k", "2", "--kernel", "linear", "--ridge", "1")[1]
+    assert "tuned on the rows outside each fold" in out
+    assert out.count("  nothing") == 2
 
 
 def test_people_see_a_table(gramian, tables):

@@ -5,34 +5,31 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
-from sklearn.model_selection import PredefinedSplit, cross_val_predict, cross_val_score
+from sklearn.base import is_classifier
 
 from gramian import GramianWarning
 from gramian.cli.bar import Bar
 from gramian.cli.errors import UsageError, say
-from gramian.cli.fit import Fitted, fit_inputs
+from gramian.cli.fit import fit_inputs
 from gramian.cli.inputs import Inputs, gather
-from gramian.cli.methods import METHODS
-from gramian.cli.request import FitRequest
+from gramian.cli.methods import ARGUMENTS, METHODS
+from gramian.cli.request import FitRequest, last_step
 from gramian.config import config
-from gramian.estimators.merit import merit
 from gramian.results import percent
+from gramian.selection.tuning import Tuned, error_of, nested
 from gramian.tables import Table
 
-#: Parts into which rows are split to judge a classifier.
-FOLDS = 5
-#: The same for a regression; what the regressions on components take by default.
-REGRESSION_FOLDS = 10
+#: Outer folds: what a method needs -> parts into which rows are split to judge it.
+FOLDS = {"target": 10, "label": 5}
 
 
 @dataclass(frozen=True)
 class Line:
-    """What one method gave: its size, its seconds, a figure with its name, or why it failed."""
+    """What one method gave: its size, its seconds, a figure with its name, or why it failed; and what was tuned."""
 
     method: str
     size: int | None = None
@@ -41,6 +38,8 @@ class Line:
     figure: float | None = None
     text: str = ""
     failed: str = ""
+    tuned: str = ""
+    parameters: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -83,50 +82,59 @@ def _ask(request: FitRequest, name: str) -> FitRequest:
 
 
 def _line(request: FitRequest, inputs: Inputs) -> Line:
+    tuned: Tuned | None = None
+    figure: float | None
     try:
         with warnings.catch_warnings(record=True) as heard:
             warnings.simplefilter("always", GramianWarning)
             start = time.perf_counter()
-            fitted = fit_inputs(request, inputs)
+            if request.row.needs in FOLDS:
+                tuned = _tune(request, inputs)
+                estimator = last_step(tuned.model.fit(inputs.X, inputs.y))
+                name, figure, text = _left_out(tuned, inputs.y)
+            else:
+                estimator = fit_inputs(request, inputs).estimator
+                name, figure, text = _figure(estimator)
             seconds = time.perf_counter() - start
-            name, figure, text = _figure(fitted)
     except (ValueError, TypeError, np.linalg.LinAlgError) as error:
         return Line(request.method, failed=" ".join(str(error).split()))
     for message in dict.fromkeys(str(warning.message) for warning in heard):
         say(f"warning: {request.method}: {message}")
-    return Line(request.method, fitted.estimator.summary_.facts.get("n_components"), seconds, name, figure, text)
+    size = estimator.summary_.facts.get("n_components")
+    if tuned is None:
+        return Line(request.method, size, seconds, name, figure, text)
+    facts = {
+        each: {"grid": grid, "chosen": tuned.chosen[each], "all_rows": tuned.final[each]}
+        for each, grid in tuned.grids.items()
+    }
+    return Line(request.method, size, seconds, name, figure, text, tuned=str(tuned), parameters=facts)
 
 
-def _figure(fitted: Fitted) -> tuple[str, float | None, str]:
+def _tune(request: FitRequest, inputs: Inputs) -> Tuned:
+    """Tune what the options leave open, in each outer fold and on all rows."""
+    asked = request.n_components not in (None, "auto")
+    fixed = {ARGUMENTS[option] for option in request.options} | ({request.row.size} if asked else set())
+    folds = min(FOLDS[request.row.needs], len(inputs.X))
+    return nested(request.model(), inputs.X, inputs.y, folds, fixed=fixed)
+
+
+def _left_out(tuned: Tuned, y: Any) -> tuple[str, float, str]:
+    """The error or accuracy of rows left out, with its name and how it reads."""
+    error, folds = error_of(tuned.model, y, tuned.predictions), len(next(iter(tuned.chosen.values()), ()))
+    if is_classifier(tuned.model):
+        return "accuracy", 1 - error, f"{1 - error:.4f} in {FOLDS['label']} folds"
+    return "RMSECV", error, f"{error:.4g} in {folds or min(FOLDS['target'], len(y))} folds"
+
+
+def _figure(estimator: Any) -> tuple[str, float | None, str]:
     """The figure by which a method is judged, with its name and how it reads."""
-    facts = fitted.estimator.summary_.facts
-    needs = fitted.request.row.needs
-    if needs == "target":
-        return _error_of_prediction(fitted)
-    if needs == "label":
-        accuracy = float(np.mean(cross_val_score(clone(fitted.model), fitted.inputs.X, fitted.inputs.y, cv=FOLDS)))
-        return "accuracy", accuracy, f"{accuracy:.4f} in {FOLDS} folds"
+    facts = estimator.summary_.facts
     for name, read in FIGURES.items():
         if facts.get(name) is not None:
             label, value, text = read(facts[name])
             partial = facts["estimator"] == "ICA" and facts["n_components"] < facts["d"]
             return label, value, f"{text}, of the projection alone" if partial else text
     return "", None, "no figure"
-
-
-def _error_of_prediction(fitted: Fitted) -> tuple[str, float, str]:
-    estimator, X, y = fitted.estimator, fitted.inputs.X, fitted.inputs.y
-    if hasattr(estimator, "cross_validate"):
-        path = estimator.cross_validate(X, y)
-        error = float(np.mean(path.rmsecv[estimator.n_components_]))
-        return "RMSECV", error, f"{error:.4g} in {path.folds} folds"
-    folds = min(REGRESSION_FOLDS, len(X))
-    # Every so-manyth row, as the regressions on components do: sorted rows do no harm, and figures can be compared.
-    place = np.arange(len(X)) % folds
-    guesses = cross_val_predict(clone(fitted.model), X, y, cv=PredefinedSplit(place))
-    columns = zip(y.reshape(len(y), -1).T, guesses.reshape(len(y), -1).T, strict=True)
-    error = float(np.mean([merit(measured, guess).rmse for measured, guess in columns]))
-    return "RMSECV", error, f"{error:.4g} in {folds} folds"
 
 
 FIGURES: dict[str, Callable[[Any], tuple[str, float, str]]] = {

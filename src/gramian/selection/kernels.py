@@ -197,7 +197,7 @@ def _candidates(model: Any, candidates: Sequence[Any] | None, X: Any) -> list[st
 
 
 def _nested(model: Any, X: Any, y: Array | None, kernels: list[str], cv: int, tracker: Tracker) -> KernelChoice:
-    folds = _folds(y if isinstance(model, KernelSVC) else None, X.shape[0], cv)
+    folds = folds_of(y if isinstance(model, KernelSVC) else None, X.shape[0], cv)
     inner, outer = np.zeros((2, cv, len(kernels)))
     for at, test in enumerate(folds):
         train = np.setdiff1d(np.arange(X.shape[0]), test)
@@ -245,13 +245,13 @@ def _compare(
 
 def _inner(model: Any, X: Any, y: Array | None, cv: int) -> float:
     scores = []
-    for test in _folds(y, X.shape[0], cv):
+    for test in folds_of(y, X.shape[0], cv):
         train = np.setdiff1d(np.arange(X.shape[0]), test)
         scores.append(_score(clone(model).fit(X[train], _part(y, train)), X[test], _part(y, test)))
     return float(np.mean(scores))
 
 
-def _folds(labels: Array | None, n: int, cv: int) -> list[Array]:
+def folds_of(labels: Array | None, n: int, cv: int) -> list[Array]:
     """Every so-manyth row; of labelled rows those of a class are dealt out first, so that folds have all classes."""
     order = np.arange(n) if labels is None else np.argsort(labels, kind="stable")
     return [order[at::cv] for at in range(cv)]

@@ -17,6 +17,8 @@ HELP = """Several methods on one table, a line each.
 
 A line has components, seconds and a figure: the share of variance, the log-likelihood, the correlation of the first
 pair, or (with --target or --label) the cross-validated error or accuracy. Options go to the methods that take them.
+With --target or --label every method is tuned, inside the rows outside each fold: number of components or neighbours,
+ridge, kernel, penalty C, but for what an option sets.
 
 \b
 Example:
@@ -86,6 +88,11 @@ def _text(found: Comparison, *, quiet: bool) -> str:
     rows = [("method", "k", "seconds", "figure", ""), *map(_cells, found.lines)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    tuned = [(line.method, line.tuned) for line in found.lines if line.tuned]
+    if tuned and not quiet:
+        width = max(len(method) for method, _ in tuned)
+        lines += ["tuned on the rows outside each fold, by least error:"]
+        lines += [f"  {method:<{width}}  {text}" for method, text in tuned]
     return "\n".join([*([] if quiet else head), *lines])
 
 
