@@ -57,6 +57,7 @@ MASKS = (
     (r"[\d,]+ bytes, written by .*", "BYTES, written by VERSIONS"),
     (r"[\d.e-]+ +RMSECV", "SECONDS  RMSECV"),
     (r"\b\d+ (coordinate )?steps", r"N \1steps"),
+    (r"\b\d+ products", "N products"),
     (r"[\d.]+ in parts", "SOME in parts"),
 )
 #: Facts that differ from run to run or from machine to machine.

@@ -164,13 +164,13 @@ def _minimise(R: Array, k: int, start: Array, low: Array, tol: float, max_iter: 
             break
         point, iterations = following, iterations + 1
     L = np.sqrt(point.psi)[:, None] * point.vectors * np.sqrt(point.excess)
-    sign, determinant = lapack.interruptible(np.linalg.slogdet, R)
-    whole = sign > 0 and determinant > d * np.log(np.finfo(np.float64).eps)
+    values = lapack.eigvalsh(R)
+    whole = values[0] > d * np.finfo(np.float64).eps * values[-1]  # below that an eigenvalue is rounding
     return FactorSolution(
         loadings=L * orient(L),
         uniquenesses=point.psi,
         objective=point.value,
-        discrepancy=max(0.0, point.value - float(determinant) - d) if whole else float("inf"),
+        discrepancy=max(0.0, point.value - float(np.log(values).sum()) - d) if whole else float("inf"),
         converged=converged,
         iterations=iterations,
         at_bound=point.psi <= low * (1 + 1e-9),
