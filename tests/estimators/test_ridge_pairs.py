@@ -88,4 +88,4 @@ def test_charts_and_trust_and_reports_name_the_second_view():
     says = next(
         part.says for section in page.sections for part in section.parts if part.title == "Canonical correlations"
     )
-    assert "Its regularised correlation is" in says
+    assert any("The regularised correlation is" in sentence for sentence in says)

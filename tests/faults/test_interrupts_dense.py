@@ -82,6 +82,7 @@ def test_the_main_thread_returns_while_the_call_goes_on(monkeypatch):
 
 #: Modules whose matrices are small whatever the data, or part of a loop over small ones, and why.
 SMALL = {
+    "selection/trust_recovery.py": "as many columns as components",
     "charts/points.py": "two columns",
     "estimators/cca_tests.py": "in worker threads, one for each permutation",
     "estimators/factor_analysis.py": "as many as factors",
