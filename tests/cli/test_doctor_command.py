@@ -74,7 +74,7 @@ BAD = {
     "nothing left": (["doctor", "flowers.csv", "--columns", "a", "--target", "a"], 1, "no column is left"),
     "no kernel": (["doctor", "flowers.csv", "--kernel", "rbff"], 2, "Did you mean 'rbf'?"),
     "not square": (["doctor", "flowers.csv", "--kernel", "precomputed"], 1, "square"),
-    "no size": (["doctor", "flowers.csv", "--memory", "big"], 2, "memory='big' is not a size"),
+    "no size": (["doctor", "flowers.csv", "--memory", "big"], 2, "--memory big is not a size"),
     "no table": (["doctor"], 2, "Missing argument"),
 }
 

@@ -224,7 +224,7 @@ def test_library_warnings_are_one_line_each(gramian, here):
     (here / "twice.csv").write_text("a,b\n1,2\n2,4\n3,6\n")
     code, out, err = gramian("fit", "twice.csv", "-k", "2")
     assert code == 0
-    assert err == "warning: X has rank 1: the last 1 of 2 components have zero variance. Use n_components=1 or fewer.\n"
+    assert err == "warning: X has rank 1: the last 1 of 2 components have zero variance. Use -k 1 or fewer.\n"
     assert len(out.splitlines()) <= 11
 
 

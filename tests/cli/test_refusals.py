@@ -1,6 +1,7 @@
 """Whatever goes wrong: one line, the right exit code, nothing half written."""
 
 import os
+import re
 
 import numpy as np
 import pytest
@@ -70,7 +71,7 @@ MISUSE = {
         "--ridge big is neither",
     ),
     "read": (["fit", "flowers.csv", "--read", "colour=red"], "--read colour=red is not WHAT=HOW"),
-    "header": (["fit", "flowers.csv", "--read", "header=1"], "must be header=yes or header=no"),
+    "header": (["fit", "flowers.csv", "--read", "header=1"], "must be --read header=yes or --read header=no"),
     "scaled Gram": (
         ["fit", "flowers.csv", "--method", "kernel-pca", "--kernel", "precomputed", "--scale"],
         "--scale would change a precomputed kernel matrix",
@@ -91,7 +92,7 @@ MISUSE = {
         "--kernel goes with none of pca, ica",
     ),
     "no number": (["fit", "flowers.csv", "-k", "many"], "-k many is neither a whole number nor a fraction"),
-    "no size": (["fit", "flowers.csv", "--memory", "big"], "memory='big' is not a size"),
+    "no size": (["fit", "flowers.csv", "--memory", "big"], "--memory big is not a size"),
     "no threads": (["fit", "flowers.csv", "--threads", "0"], "--threads"),
     "json and scores": (["fit", "flowers.csv", "--json", "-o", "-"], "--json and --output - both write"),
     "overwrites the table": (
@@ -102,10 +103,10 @@ MISUSE = {
 FAILURE = {
     "no file": (["fit", "none.csv"], "none.csv: there is no such file"),
     "no ending": (["fit", "README"], "README: there is no such file"),
-    "too many": (["fit", "flowers.csv", "-k", "9"], "n_components=9 is more than min(n, d) = 4"),
-    "zero": (["fit", "flowers.csv", "-k", "0"], "n_components=0 must be a whole number of 1 or more"),
-    "not a share": (["fit", "flowers.csv", "-k", "1.5"], "n_components=1.5"),
-    "no solver": (["fit", "flowers.csv", "--solver", "magic"], "solver='magic' is not known"),
+    "too many": (["fit", "flowers.csv", "-k", "9"], "-k 9 is more than min(n, d) = 4"),
+    "zero": (["fit", "flowers.csv", "-k", "0"], "-k 0 must be a whole number of 1 or more"),
+    "not a share": (["fit", "flowers.csv", "-k", "1.5"], "-k 1.5 must be"),
+    "no solver": (["fit", "flowers.csv", "--solver", "magic"], "--solver magic is not known"),
     "no column": (["fit", "flowers.csv", "--columns", "a,z"], "there is no column 'z'"),
     "text column": (["fit", "flowers.csv", "--columns", "kind"], "column 'kind' is text"),
     "no folder": (["fit", "flowers.csv", "-o", "none/s.csv"], "none: there is no such folder"),
@@ -124,7 +125,7 @@ FAILURE = {
     "no model": (["transform", "none.st", "flowers.csv"], "none.st: No such file or directory"),
     "a table for a model": (["inspect", "flowers.csv"], "flowers.csv: it is not a model file"),
     "a folder for a model": (["fit", "flowers.csv", "--model", "."], ".: it is a folder"),
-    "encode": (["fit", "flowers.csv", "--columns", "kind"], "unless --encode 'kind' encodes it"),
+    "encode": (["fit", "flowers.csv", "--columns", "kind"], "unless --encode kind encodes it"),
     "demo onto a file": (["demo", "-o", "flowers.csv"], "flowers.csv: File exists"),
 }
 
@@ -146,6 +147,13 @@ def check(result, code, complaint):
     (line,) = result[2].splitlines()
     assert line.startswith("error: ")
     assert complaint in line
+    assert python_in(line) == []
+
+
+def python_in(text):
+    """Parameters spelled as Python does; ``--read decimal=,`` and kernels such as ``rbf(sigma=3)`` are not."""
+    text = re.sub(r"--read \S+|header=(yes|no)|\w+\([a-z_]+=[^()]*\)", "", text)
+    return re.findall(r"\b[A-Za-z_]{3,}=(?=['\"\[(\d.]|[\s;,)]|$)\S*", text)
 
 
 def test_a_failure_leaves_the_old_scores(gramian, here):
@@ -219,5 +227,48 @@ def test_landmarks_go_with_kernel_methods(gramian):
     assert err.startswith("error: --landmarks goes with --method kernel-pca, kernel-cca, kernel-ridge")
     code, out, err = gramian("fit", "flowers.csv", "--method", "kernel-pca", "--landmarks", "0")
     assert code != 0
-    assert "landmarks=0 must be 1 or more" in err
+    assert "--landmarks 0 must be 1 or more" in err
     assert len(err.splitlines()) == 1
+
+
+REMARKS = {
+    "gaps": ("a,b\n1,\n2,3\n4,5\n", ["fit"], "--missing drop"),
+    "gaps of ica": ("a,b\n1,\n2,3\n4,5\n", ["fit", "--method", "ica"], "--missing drop"),
+    "decimal": ('a,b\n"1,5",2\n"2,25",3\n3.5,4\n', ["fit"], "--read decimal="),
+    "text alone": ("a,b\nx,y\nz,w\n", ["fit"], "--encode NAME"),
+    "ids": ("id,a,b\nu,1,2\nu,3,5\nv,4,4\n", ["fit", "--ids", "id"], "--label id"),
+    "separator": ("a,b\n1,2\n3,5\n4,4\n", ["fit", "--read", "separator=;;"], "separator=;;"),
+    "few rows for clusters": ("a,b\n1,2\n3,5\n4,4\n", ["fit", "--method", "kernel-kmeans", "-k", "7"], "-k 7"),
+    "neighbours": (
+        "t,a,b\n1,1,2\n2,3,5\n3,4,4\n",
+        ["fit", "--method", "kernel-knn-regression", "--target", "t", "-k", "7"],
+        "-k 7",
+    ),
+    "ridge": (
+        "t,a,b\n1,1,2\n2,3,5\n3,4,4\n",
+        ["fit", "--method", "kernel-ridge", "--target", "t", "--ridge", "-1"],
+        "--ridge -1",
+    ),
+    "rotation": (
+        "a,b,c\n1,2,3\n2,3,5\n3,4,4\n5,1,2\n",
+        ["fit", "--method", "factor-analysis", "--rotation", "up"],
+        "--rotation up",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REMARKS)
+def test_messages_name_options_and_no_parameters_of_python(gramian, here, name):
+    text, (command, *options), remedy = REMARKS[name]
+    (here / "t.csv").write_text(text)
+    _, _, err = gramian(command, "t.csv", *options)
+    assert remedy in err
+    assert python_in(err) == []
+
+
+def test_remarks_on_columns_name_options(gramian, here):
+    (here / "t.csv").write_text("day,kind,a\n2024-01-01,x,1\n2024-01-02,y,2\n2024-01-05,x,4\n")
+    out = gramian("fit", "t.csv")[1].partition("Python")[0]
+    assert python_in(out) == []
+    assert python_in(gramian("doctor", "t.csv")[1]) == []
+    assert python_in(gramian("compare", "t.csv", "--methods", "pca,ica", "-k", "9")[1]) == []

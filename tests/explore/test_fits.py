@@ -1,6 +1,7 @@
 """What the page shows is what the code on it gives."""
 
 import base64
+import re
 import tempfile
 
 import numpy as np
@@ -12,7 +13,7 @@ from gramian.explore.code import code_for
 from gramian.explore.datasets import LARGEST_UPLOAD, from_upload, open_table
 from gramian.explore.explorer import read_choice
 from gramian.explore.fitting import fit, most_components
-from gramian.explore.notes import listening
+from gramian.explore.notes import in_controls, listening
 from gramian.explore.opening import open_model, save_model
 from gramian.explore.presets import PRESETS, preset
 from gramian.explore.preview import Glimpses
@@ -182,3 +183,17 @@ def test_the_second_view_is_told_from_the_pairs_that_are_kept(ridge):
     x, y = (view.values for view in data.views(choice.second))
     own = CCA(1, ridge=ridge).fit(x, y).predict(x[rows])
     np.testing.assert_allclose(fit(data, choice).rebuilt(data, rows, 1), own, rtol=1e-5)
+
+
+@pytest.mark.parametrize("text", ["a,b\nx,y\nz,w\nu,v\n", 'a,b\n"1,5",2\n"2,25",3\n3.5,4\n', "day,a\n2024-01-01,1\n"])
+def test_refusals_of_tables_speak_the_words_of_the_page(text):
+    with pytest.raises(TableError) as caught:
+        from_upload("t.csv", "data:text/csv;base64," + base64.b64encode(text.encode()).decode())
+    assert re.findall(r"\b[a-z_]{3,}=", in_controls(str(caught.value))) == []
+
+
+def test_notes_of_fits_speak_the_words_of_the_page():
+    data = preset("exercises")
+    with pytest.raises(ValueError, match="n_components=9") as caught:
+        Choice("pca", 9).row.estimator(9).fit(data.X)
+    assert "Use 6 components or fewer" in in_controls(str(caught.value))

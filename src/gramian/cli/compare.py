@@ -13,7 +13,7 @@ from sklearn.base import is_classifier
 
 from gramian import GramianWarning
 from gramian.cli.bar import Bar
-from gramian.cli.errors import UsageError, say
+from gramian.cli.errors import UsageError, in_options, say
 from gramian.cli.fit import fit_inputs
 from gramian.cli.inputs import Inputs, gather
 from gramian.cli.methods import ARGUMENTS, METHODS
@@ -97,7 +97,7 @@ def _line(request: FitRequest, inputs: Inputs) -> Line:
                 name, figure, text = _figure(estimator)
             seconds = time.perf_counter() - start
     except (ValueError, TypeError, np.linalg.LinAlgError) as error:
-        return Line(request.method, failed=" ".join(str(error).split()))
+        return Line(request.method, failed=in_options(" ".join(str(error).split())))
     for message in dict.fromkeys(str(warning.message) for warning in heard):
         say(f"warning: {request.method}: {message}")
     size = estimator.summary_.facts.get("n_components")

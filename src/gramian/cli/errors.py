@@ -12,19 +12,25 @@ from typing import Any
 
 from gramian import GramianWarning
 from gramian.operators.remote import ClusterError
-from gramian.tables import TableError
+from gramian.tables.calls import respelled
 
-#: Arguments of Python in remedies of :mod:`gramian.tables`, and the options that stand for them here.
-REMEDIES = (
-    (r"missing='drop'", "--missing drop"),
-    (r"missing='keep'", "--missing em"),
-    (r"labels=\['([^']*)'\]", r"--label '\1'"),
-    (r"categories=\['([^']*)'\]", r"--encode '\1'"),
-    (r"dates=\['([^']*)'\]", r"--dates '\1'"),
-    (r"\b(separator|decimal|thousands|encoding|header|sheet)=", r"--read \1="),
-    (r"gramian\.config\(memory=\.\.\.\)", "--memory"),
-    (r"\bids=(?=[. ]|$)", "--ids"),
-)
+#: Parameters of Python in messages -> options of the command line; those that are not here have their own name.
+OPTIONS = {
+    "n_components": "-k",
+    "n_clusters": "-k",
+    "n_neighbors": "-k",
+    "random_state": "--seed",
+    "kernel_y": "--kernel-y",
+    "categories": "--encode",
+    "labels": "--label",
+    "y_labels": "--label",
+    "x_columns": "--columns",
+    "y_columns": "--target",
+}
+#: How a file is written: said as ``--read decimal=,``.
+DIALECT = ("separator", "decimal", "thousands", "encoding", "header", "sheet")
+#: Values that have another name here; text columns are encoded by name.
+VALUES = {("missing", "keep"): "em", ("categories", "encode"): "NAME", ("dates", "encode"): "NAME"}
 FAILED, MISUSED, INTERRUPTED = 1, 2, 130
 
 
@@ -53,8 +59,6 @@ def finish(job: Callable[[], None]) -> int:
         _leave_stdout()
         where = f"{os.fsdecode(error.filename)}: " if error.filename else ""
         say(f"error: {where}{error.strerror or error}")
-    except TableError as error:
-        say(f"error: {in_options(str(error))}")
     except (ValueError, TypeError, ImportError, ClusterError) as error:
         say(f"error: {error}")
     except MemoryError as error:
@@ -65,15 +69,30 @@ def finish(job: Callable[[], None]) -> int:
 
 
 def in_options(message: str) -> str:
-    """Say a remedy as an option of the command line, where a message of the library names an argument of Python."""
-    for argument, option in REMEDIES:
-        message = re.sub(argument, option, message)
-    return message
+    """Say parameters as options of the command line, where a message of the library names those of Python.
+
+    >>> in_options("Use n_components=7 or fewer, or missing='drop'; say decimal=',' or labels=['my kind'].")
+    "Use -k 7 or fewer, or --missing drop; say --read decimal=, or --label 'my kind'."
+    """
+    message = re.sub(r"gramian\.config\(([^()]*)\)", r"\1", message)
+    found = respelled(message.replace("solver='auto'", "no --solver"), _option)
+    return re.sub(r"\((--[\w-]+), \1\)", r"(\1)", found)  # a message that names both
+
+
+def _option(name: str, value: str) -> str:
+    if name in DIALECT:
+        return f"--read {name}={value}"
+    option = OPTIONS.get(name, f"--{name.replace('_', '-')}")
+    if value in ("True", "False"):
+        return option if value == "True" else f"--no{option[1:]}"
+    value = VALUES.get((name, value), value)
+    quoted = value if re.fullmatch(r"[\w.,:*+-]*", value) else f"'{value}'"
+    return f"{option} {quoted}".rstrip()
 
 
 def say(message: str) -> None:
-    """Write one line to standard error, whatever the message holds."""
-    print(" ".join(message.split()), file=sys.stderr, flush=True)
+    """Write one line to standard error, whatever the message holds; parameters of Python are said as options."""
+    print(in_options(" ".join(message.split())), file=sys.stderr, flush=True)
 
 
 @contextmanager

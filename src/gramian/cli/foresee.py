@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import numpy as np
 
 from gramian.cli.bar import Bar
+from gramian.cli.errors import in_options
 from gramian.cli.inputs import Inputs, gather
 from gramian.cli.request import FitRequest
 from gramian.cli.streams import gather_stream, streams
 from gramian.config import config, format_bytes
 from gramian.forecasting import Forecast, forecast
-
-#: Arguments of Python in the advice of a forecast, and the options that stand for them here.
-OPTIONS = (
-    (r"gramian\.config\(memory='([^']*)'\)", r"--memory \1"),
-    (r"\b(n_components|n_clusters)=(\d+)", r"-k \2"),
-    (r"solver='auto'", "no --solver"),
-)
 
 
 def foresee(request: FitRequest, *, json: bool, quiet: bool) -> None:
@@ -32,9 +25,9 @@ def foresee(request: FitRequest, *, json: bool, quiet: bool) -> None:
     if json:
         print(found.to_json())
     elif not quiet:
-        print(_in_options(str(found)))
+        print(in_options(str(found)))
     if not found.fits:
-        raise ValueError(_in_options(_remedy(found)))
+        raise ValueError(_remedy(found))
 
 
 def _shape(inputs: Inputs) -> tuple[int, int]:
@@ -58,9 +51,3 @@ def _remedy(found: Forecast) -> str:
     what = "with its blocks of rows" if found.stream else "beside the data"
     text = f"the fit needs {format_bytes(found.bytes)} {what}, over the budget of {format_bytes(found.budget)}"
     return f"{text}. Would fit: {'; '.join(found.advice)}" if found.advice else text
-
-
-def _in_options(text: str) -> str:
-    for argument, option in OPTIONS:
-        text = re.sub(argument, option, text)
-    return text

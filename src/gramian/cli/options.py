@@ -142,7 +142,7 @@ def read_dialect(words: list[str] | None) -> dict[str, Any]:
         if key not in DIALECT or not equals or not value:
             raise typer.BadParameter(f"--read {word} is not WHAT=HOW, with one of {', '.join(DIALECT)}.")
         if key == "header" and value not in ("yes", "no"):
-            raise typer.BadParameter(f"--read {word} must be header=yes or header=no.")
+            raise typer.BadParameter(f"--read {word} must be --read header=yes or --read header=no.")
         found[key] = value == "yes" if key == "header" else "\t" if value == "tab" else value
     return found
 

@@ -9,10 +9,12 @@ from dataclasses import replace
 from typing import Any
 
 from gramian.cli.code import fit_code
+from gramian.cli.errors import in_options
 from gramian.cli.fit import Fitted
 from gramian.cli.inputs import Inputs
 from gramian.cli.request import FitRequest
 from gramian.results import percent
+from gramian.tables import Table
 
 #: Reasons shown for columns that were set aside; JSON has all of them.
 SHOWN = 3
@@ -46,7 +48,7 @@ def as_json(fitted: Fitted) -> str:
         "columns": list(table.columns),
         "targets": list(inputs.targets),
         "labels": list(table.labels),
-        "dropped": list(table.dropped),
+        "dropped": remarks(table),
         "files": [path for path in (request.output, request.model_file) if path is not None],
         "python": "\n".join(fit_code(request, inputs)),
     }
@@ -117,8 +119,14 @@ def written(path: str, rows: int, names: Sequence[str]) -> str:
     return f"{where}: {rows:,} rows, columns {ends(names)}"
 
 
+def remarks(table: Table) -> list[str]:
+    """What was set aside of a table, and why; remedies are options."""
+    return [in_options(remark) for remark in table.dropped]
+
+
 def some(reasons: Sequence[str]) -> str:
     """Write the first few of many sentences."""
+    reasons = [in_options(reason) for reason in reasons]
     more = len(reasons) - SHOWN
     return "; ".join(reasons[:SHOWN]) + (f"; and {more} more (--json lists them)" if more > 0 else "")
 

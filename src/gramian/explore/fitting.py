@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from dataclasses import dataclass
 from typing import Any
@@ -131,7 +132,8 @@ def fit(data: Dataset, choice: Choice) -> Fit:
             first, second = np.asarray(estimator.fit_transform(rows), dtype=np.float32), None
         spectrum, measure = spectrum_of(data, choice, estimator)
     # More components than there are were asked for by us, not by whoever looks at the page.
-    told = tuple(note for note in notes if choice.k > first.shape[1] or "n_components=" not in note)
+    ours = re.compile(r"\b\d+ components or fewer")
+    told = tuple(note for note in notes if choice.k > first.shape[1] or not ours.search(note))
     scaler = data.standardizer if choice.standardizes else None
     seconds = time.perf_counter() - start
     return Fit(choice, estimator, first, second, spectrum, measure, seconds, told, scaler=scaler)

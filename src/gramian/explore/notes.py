@@ -12,8 +12,39 @@ from contextlib import contextmanager
 from typing import Any
 
 from gramian import GramianWarning
+from gramian.tables.calls import respelled
 
 _ears = threading.local()
+#: Parameters of Python in messages -> what the page calls them.
+WORDS = {
+    "n_components": "components",
+    "kernel_y": "kernel of the second view",
+    "random_state": "seed",
+    "y_columns": "columns of the second view",
+    "x_columns": "columns",
+    "categories": "categories",
+    "ids": "names of the rows",
+    "decimal": "the decimal mark",
+    "thousands": "the thousands separator",
+    "separator": "the separator",
+    "sheet": "the sheet",
+}
+
+
+def in_controls(message: str) -> str:
+    """Say parameters as the page does, where a message of the library names those of Python.
+
+    >>> in_controls("n_components=9 is more than there are. Use n_components=4 or fewer, or ridge=0.1.")
+    '9 components is more than there are. Use 4 components or fewer, or ridge 0.1.'
+    """
+    return respelled(message, _control)
+
+
+def _control(name: str, value: str) -> str:
+    word = WORDS.get(name, name.replace("_", " "))
+    if name == "n_components":
+        return f"{value} {word}".strip()
+    return f"{word} {value}".strip()
 
 
 @contextmanager
@@ -22,8 +53,8 @@ def listening() -> Iterator[None]:
 
     def show(message: Warning | str, *where: Any, **more: Any) -> None:
         found = getattr(_ears, "notes", None)
-        if found is not None and str(message) not in found:
-            found.append(str(message))
+        if found is not None and in_controls(str(message)) not in found:
+            found.append(in_controls(str(message)))
 
     with warnings.catch_warnings():
         warnings.simplefilter("always", GramianWarning)

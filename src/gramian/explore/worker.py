@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gramian.config import Progress, config
+from gramian.explore.notes import in_controls
 
 
 class Cancelled(BaseException):
@@ -50,7 +51,7 @@ class Job:
             self.error = "out of memory. Choose fewer components, or landmarks in the place of all rows."
             self.end("failed")
         except Exception as error:  # a thread that dies would leave the page waiting
-            self.error = " ".join(str(error).split())[:500] or type(error).__name__
+            self.error = in_controls(" ".join(str(error).split()))[:500] or type(error).__name__
             self.end("failed")
         else:
             self.end("cancelled" if self.unwanted else "done")

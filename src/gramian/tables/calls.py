@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -55,3 +56,32 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {key: _plain(part) for key, part in value.items()}
     return list(value) if isinstance(value, (tuple, set, frozenset)) else value
+
+
+#: Parameters of readers and estimators that messages name as Python does.
+NAMES = (
+    *("n_components", "n_clusters", "n_neighbors", "kernel", "kernel_y", "landmarks", "ridge", "C", "solver"),
+    *("rotation", "preimage", "random_state", "scale", "whiten", "missing", "memory", "threads", "columns"),
+    *("x_columns", "y_columns", "labels", "y_labels", "ids", "categories", "dates", "separator", "decimal"),
+    *("thousands", "encoding", "header", "sheet"),
+)
+_VALUE = r"'[^']*'|\"[^\"]*\"|\[[^\]]*\]|\([^)]*\)|-?\d+(?:\.\d+)?(?:e[-+]?\d+)?|True|False|None|\.\.\."
+SPELLING = re.compile(rf"(?<![\w=-])(?<!--read )(?P<name>{'|'.join(NAMES)})=(?P<value>{_VALUE})?")
+
+
+def respelled(message: str, say: Callable[[str, str], str]) -> str:
+    """Say parameters that a message spells ``name=value`` in other words: ``say`` gets name and value, as text.
+
+    >>> respelled("Use n_components=7 or fewer.", lambda name, value: f"{value} components")
+    'Use 7 components or fewer.'
+    """
+    message = re.sub(r"\bshape=(?=\()", "shape ", re.sub(r"\bn_samples ?= ?(\d+)", r"\1 rows", message))
+    return SPELLING.sub(lambda found: say(found["name"], _bare(found["value"] or "")), message)
+
+
+def _bare(value: str) -> str:
+    """A value without the signs of Python: text without quotes, sequences with commas."""
+    if value.startswith(("'", '"', "[", "(")):
+        parts = re.findall(r"'([^']*)'|\"([^\"]*)\"|([^\s,\[\]()'\"]+)", value)
+        return ",".join(next(filter(None, part), "") for part in parts) if value[0] in "[(" else value[1:-1]
+    return "" if value in ("None", "...") else value

@@ -12,7 +12,7 @@ from gramian.cli.apply import Applied, ApplyRequest
 from gramian.cli.apply import apply as apply_model
 from gramian.cli.figures import Figures, ScoreRequest
 from gramian.cli.figures import score as score_model
-from gramian.cli.report import dumps, written
+from gramian.cli.report import dumps, remarks, written
 from gramian.operators import Rows
 from gramian.results import FitSummary
 
@@ -154,7 +154,7 @@ def _json(applied: Applied) -> str:
             "source": applied.table.source,
             "n": applied.n_rows,
             "columns": applied.written,
-            "dropped": list(applied.table.dropped),
+            "dropped": remarks(applied.table),
             "files": [applied.output],
         }
     )

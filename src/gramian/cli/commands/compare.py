@@ -10,7 +10,7 @@ import typer
 from gramian.cli import options as o
 from gramian.cli.compare import Comparison, Line, check_methods, methods_for
 from gramian.cli.compare import compare as compare_methods
-from gramian.cli.report import dumps, some
+from gramian.cli.report import dumps, remarks, some
 from gramian.cli.request import FitRequest
 
 HELP = """Several methods on one table, a line each.
@@ -105,4 +105,4 @@ def _cells(line: Line) -> tuple[str, ...]:
 
 def _json(found: Comparison) -> str:
     lines: list[dict[str, Any]] = [asdict(line) for line in found.lines]
-    return dumps({"source": found.table.source, "dropped": list(found.table.dropped), "methods": lines})
+    return dumps({"source": found.table.source, "dropped": remarks(found.table), "methods": lines})

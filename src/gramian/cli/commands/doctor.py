@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from gramian.cli import options as o
-from gramian.cli.errors import UsageError
-from gramian.cli.report import dumps, some
+from gramian.cli.errors import UsageError, in_options
+from gramian.cli.report import dumps, remarks, some
 from gramian.config import config, parse_bytes
 from gramian.kernels import parse
 from gramian.selection import Diagnosis
@@ -90,8 +90,8 @@ def _examine(
 
 def _text(table: Table, found: Diagnosis) -> str:
     head = f"{table.source}: set aside: {some(table.dropped)}\n" if table.dropped else ""
-    return f"{head}{found}"
+    return in_options(f"{head}{found}")
 
 
 def _json(table: Table, found: Diagnosis) -> str:
-    return dumps({"source": table.source, "dropped": list(table.dropped), **found.to_dict()})
+    return dumps({"source": table.source, "dropped": remarks(table), **found.to_dict()})

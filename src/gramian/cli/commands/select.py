@@ -8,7 +8,7 @@ import typer
 
 from gramian.cli import options as o
 from gramian.cli.code import select_code
-from gramian.cli.report import dumps, some, source
+from gramian.cli.report import dumps, remarks, some, source
 from gramian.cli.request import FitRequest
 from gramian.cli.select import Selected
 from gramian.cli.select import select as select_for
@@ -94,5 +94,5 @@ def _text(found: Selected, *, quiet: bool) -> str:
 def _json(found: Selected) -> str:
     table = found.inputs.table
     python = "\n".join(select_code(found.request, found.inputs, found.call))
-    facts = {"source": table.source, "dropped": list(table.dropped), "method": found.request.method, "python": python}
+    facts = {"source": table.source, "dropped": remarks(table), "method": found.request.method, "python": python}
     return dumps({**found.answer.to_dict(), **facts})

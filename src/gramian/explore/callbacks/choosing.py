@@ -12,6 +12,7 @@ from gramian.explore.choice import EXACT_ROWS, WIDTHS
 from gramian.explore.datasets import Dataset, from_upload
 from gramian.explore.explorer import CONTROLS, LOOKS, Explorer, read_choice
 from gramian.explore.fitting import most_components
+from gramian.explore.notes import in_controls
 from gramian.explore.presets import PRESETS, preset
 from gramian.explore.session import Session
 
@@ -61,7 +62,7 @@ def register(app: Dash, explorer: Explorer) -> None:
             try:
                 session.use(from_upload(str(name), contents))
             except ValueError as error:
-                return (str(error), None, *((no_update,) * len(controls_of())))
+                return (in_controls(str(error)), None, *((no_update,) * len(controls_of())))
             values = {}
         elif ctx.triggered_id == "data":
             if chosen in (None, session.base.key):
@@ -134,7 +135,7 @@ def filled(explorer: Explorer, session: Session, values: dict[str, Any]) -> tupl
 def about(data: Dataset) -> str:
     """What the table is, and what was left out of it."""
     n, d = data.X.shape
-    said = [note for note in data.table.dropped if "kept as a label" not in note]
+    said = [in_controls(note) for note in data.table.dropped if "kept as a label" not in note]
     return f"{data.title}: {n:,} rows, {d:,} columns. {' '.join(f'{note}.' for note in said[:3])}".strip()
 
 

@@ -8,6 +8,7 @@ from dash import Dash, Input, Output, State, no_update
 
 from gramian.explore.explorer import CONTROLS, LOOKS, Explorer, read_choice
 from gramian.explore.fitting import Fit
+from gramian.explore.notes import in_controls
 from gramian.explore.session import Session
 
 #: Seconds that a request waits for a quick fit, so that most answers come at once.
@@ -44,7 +45,7 @@ def register(app: Dash, explorer: Explorer) -> None:
         try:
             job = session.ask(read_choice(session.data, given), explorer.worker)
         except ValueError as error:
-            session.message = str(error)
+            session.message = in_controls(str(error))
             return answer(session)
         if job is not None and job.wait(PATIENCE):
             session.take(job)

@@ -8,6 +8,7 @@ from dash import Dash, Input, Output, State, no_update
 
 from gramian.explore.callbacks.choosing import controls_of, filled, first_values
 from gramian.explore.explorer import Explorer
+from gramian.explore.notes import in_controls
 from gramian.explore.opening import open_model, save_model
 from gramian.explore.paths import inside, models_in
 
@@ -32,7 +33,7 @@ def register(app: Dash, explorer: Explorer) -> None:
         try:
             path = inside(explorer.folder, name)
         except ValueError as error:
-            return str(error), no_update
+            return in_controls(str(error)), no_update
         data, choice, found = session.data, session.choice, session.fit
         if found is not None and found.source:
             return f"The model on the screen is that of {found.source}; it is saved already.", no_update
@@ -68,7 +69,7 @@ def register(app: Dash, explorer: Explorer) -> None:
             path = inside(explorer.folder, name)
             data, found, values = open_model(session.base, path, values)
         except (ValueError, OSError) as error:
-            return (str(error), *unchanged)
+            return (in_controls(str(error)), *unchanged)
         session.use(session.base, data)
         session.show(found)
         return (f"{path.name} is open: {type(found.estimator).__name__}.", *filled(explorer, session, values))
