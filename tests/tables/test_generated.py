@@ -117,6 +117,7 @@ def test_any_bytes_are_a_table_or_one_line(content):
         assert all(len(cells) == len(table.values) for cells in table.labels.values())
 
 
+@pytest.mark.filterwarnings("ignore::gramian.tables.TableWarning")
 @QUICK
 @given(st.lists(st.lists(NUMBERS | st.none(), min_size=2, max_size=2), min_size=1, max_size=8))
 def test_gaps_are_dropped_kept_or_refused(rows):

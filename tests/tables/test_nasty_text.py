@@ -133,6 +133,7 @@ def test_hexadecimal_octal_and_formulas_are_text(read):
     assert "column 'f' has text ('=1+1' in line 2), kept as a label" in table.dropped
 
 
+@pytest.mark.filterwarnings("ignore::gramian.tables.TableWarning")
 @pytest.mark.parametrize("cells", [["NA"], ["?"], ["-"], ["."], ["#DIV/0!"], ["null"], ["None"], ["nan"], ["<NA>"]])
 def test_signs_of_missing_values(read, refused, cells):
     text = f"a,b\n1,2\n{cells[0]},3\n"

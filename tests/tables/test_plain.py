@@ -39,6 +39,7 @@ def outcome(path, **options):
     return table.values.tolist(), table.columns, table.labels, table.dropped, table.rows
 
 
+@pytest.mark.filterwarnings("ignore::gramian.tables.TableWarning")
 @settings(max_examples=300, deadline=None)
 @given(texts(), st.sampled_from(["refuse", "keep", "drop"]))
 def test_both_ways_give_the_same(tmp_path_factory, content, missing):

@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 
-from gramian.tables import TableError, read_table
+from gramian.tables import TableError, TableWarning, read_table
 
 
 @pytest.fixture
@@ -56,7 +56,8 @@ def test_text_columns_become_labels_as_they_stand(read):
 
 
 def test_a_stray_word_is_named(read):
-    table = read("a,b\n1,2\n\n3,oops\n4,5\n")
+    with pytest.warns(TableWarning, match="column 'b' is not used: 'oops' in line 4 is no number, but 2 of 3"):
+        table = read("a,b\n1,2\n\n3,oops\n4,5\n")
     assert table.columns == ("a",)
     assert table.dropped == ("column 'b' has text ('oops' in line 4), kept as a label",)
 

@@ -10,6 +10,8 @@ import pytest
 from gramian import rows
 from gramian.tables import TableError, read_table
 
+pytestmark = pytest.mark.filterwarnings("ignore::gramian.tables.TableWarning")
+
 #: What the first block cannot know: a stream may refuse for these what the reader of whole files takes.
 LATE = re.compile(
     r"in the lines before\. Correct it|"  # a word below numbers: that reader drops the column

@@ -18,6 +18,7 @@ def scores(rng):
     return np.vstack([rng.standard_normal((50, 2)) * 10.0 ** rng.integers(-300, 300, (50, 2)), [[0.1, -0.0]]])
 
 
+@pytest.mark.filterwarnings("ignore::gramian.tables.TableWarning")
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_scores_read_back_equal(tmp_path, scores, dtype):
     with np.errstate(over="ignore"):

@@ -15,7 +15,7 @@ from gramian.tables.names import find_columns
 from gramian.tables.naming import named
 from gramian.tables.read import read_table
 from gramian.tables.remote import remote_rows
-from gramian.tables.table import Table, TableError
+from gramian.tables.table import Table, TableError, TableWarning
 from gramian.tables.views import match_rows, read_views, split_table
 from gramian.tables.write import atomic, check_writable, write_rows, write_scores
 
@@ -23,6 +23,7 @@ __all__ = [
     "Standardizer",
     "Table",
     "TableError",
+    "TableWarning",
     "as_table",
     "atomic",
     "check_writable",

@@ -20,6 +20,7 @@ except ModuleNotFoundError:
 
 __all__ = [
     "EMPTY",
+    "GROUP",
     "WIDE",
     "arrow_csv",
     "arrow_ipc",
@@ -35,8 +36,8 @@ __all__ = [
 #: Name under which pandas stores the index of a data frame.
 PANDAS_INDEX = "__index_level_0__"
 EMPTY = "is empty, left out"
-#: Columns that Arrow reads at a time: it takes 7 to 14 kB for each, beside its cells.
-WIDE = 1024
+#: Arrow takes 7 to 14 kB for each column beside its cells: of more columns than this it reads some at a time.
+WIDE, GROUP = 1024, 256
 FLOAT = pa.float64()
 SECONDS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 

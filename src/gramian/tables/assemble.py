@@ -12,7 +12,7 @@ from gramian.results import Array
 from gramian.tables.encode import Categories, encode
 from gramian.tables.gaps import MISSING_RULES, treat_gaps
 from gramian.tables.names import find_columns, is_pattern
-from gramian.tables.table import Column, Sheet, Table, TableError
+from gramian.tables.table import Column, Sheet, Table, TableError, say_doubts
 
 #: Rows that are copied at a time, so that what is copied is in the cache.
 TILE = 2048
@@ -62,6 +62,8 @@ def make_table(sheet: Sheet, source: str, roles: Roles) -> Table:
     _check_names(columns, source)
     ids, columns = _take_ids(columns, roles, sheet, source)
     columns = _as_labels(columns, roles, source)
+    if roles.columns is None:  # those who name columns know what they leave out
+        say_doubts(columns, sheet.doubts if roles.missing != "refuse" else (), source)
     spared = {*roles.labels}
     encoded = encode(replace(sheet, columns=columns), source, roles.categories, roles.dates, spared)
     columns = encoded.sheet.columns
@@ -71,6 +73,8 @@ def make_table(sheet: Sheet, source: str, roles: Roles) -> Table:
     kept, remarks = treat_gaps(values, features, sheet, source, roles.missing)
     labels = {column.name: column.text for column in columns if column.text is not None}
     if kept is not None:
+        if 2 * len(kept) < sheet.rows:
+            say_doubts((), remarks, source)
         values = values[kept]
         labels = {name: [text[row] for row in kept] for name, text in labels.items()}
         ids = None if ids is None else tuple(ids[row] for row in kept)

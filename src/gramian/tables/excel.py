@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from gramian.tables.limits import LARGEST_RATIO, allowance, check_ratio, check_size, too_wide
-from gramian.tables.numbers import ABSENT, explain, read_numerals
+from gramian.tables.numbers import ABSENT, doubtful, explain, read_numerals
 from gramian.tables.numerals import is_number
 from gramian.tables.table import Column, Dialect, Sheet, TableError, first_line
 
@@ -21,6 +21,8 @@ CELL = 64
 LAST_ROW = 2**20
 #: Cells that may all be empty without harm.
 SPARSE = 10**7
+#: What a formula that failed leaves.
+ERRORS = frozenset({"#DIV/0!", "#VALUE!", "#REF!", "#NUM!", "#NAME?", "#NULL!", "#SPILL!"})
 MOMENTS = (datetime.date, datetime.time, datetime.timedelta)
 EPOCH = datetime.datetime(1970, 1, 1)
 
@@ -112,7 +114,9 @@ def _sheet(
         _column(name, cells, dialect, place)
         for name, cells in zip(names, zip(*rows[header:], strict=True), strict=False)
     ]
-    return Sheet(columns, len(rows) - header, place, told)
+    failed = ((row, cell) for row, cells in enumerate(rows[header:]) for cell in cells if cell in ERRORS)
+    doubts = [f"{cell!r} in {place(row)}, an error of a spreadsheet, is read as missing" for row, cell in failed]
+    return Sheet(columns, len(rows) - header, place, told, tuple(doubts[:1]))
 
 
 def _column(name: str, cells: Sequence[Any], dialect: Dialect, place: Callable[[int], str]) -> Column:
@@ -131,7 +135,9 @@ def _column(name: str, cells: Sequence[Any], dialect: Dialect, place: Callable[[
         return Column(name, numbers=_floats(cells), remark=remark)
     if any(_is_figure(cell) for cell in full):
         at = next(at for at, cell in enumerate(cells) if cell in full and not _is_figure(cell) and not is_number(cell))
-        return Column(name, text=text, remark=f"has text ({text[at][:40]!r} in {place(at)}), kept as a label")
+        told = f"{text[at][:40]!r} in {place(at)}"
+        doubt = doubtful(told, sum(_is_figure(cell) or is_number(str(cell)) for cell in full), len(full))
+        return Column(name, text=text, remark=f"has text ({told}), kept as a label", doubt=doubt)
     words = Column(name, text=text, remark="is text, kept as a label")
     decimal = dialect.decimal or ("," if dialect.thousands == "." else ".")
     return read_numerals(words, dialect.thousands, decimal) or explain(words, decimal, place)

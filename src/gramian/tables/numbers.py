@@ -46,12 +46,19 @@ def explain(column: Column, decimal: str, place: Callable[[int], str]) -> Column
             word = row
             break
     if word is not None:
-        return replace(column, remark=f"has text ({shorten(cells[word])} in {place(word)}), kept as a label")
+        told = f"{shorten(cells[word])} in {place(word)}"
+        doubt = doubtful(told, sum(map(is_numeral, cells)), sum(cell.strip() not in ABSENT for cell in cells))
+        return replace(column, remark=f"has text ({told}), kept as a label", doubt=doubt)
     if odd is None:
         return column
     where, what = place(odd), f"{shorten(cells[odd])} {trouble(cells[odd], decimal)}"
     remark = f"is not read as numbers ({where}: {what}), kept as a label"
     return replace(column, remark=remark, refusal=f"{where}, column {column.name!r}: {what}")
+
+
+def doubtful(cell: str, numbers: int, full: int) -> str:
+    """Say that a cell makes text of a column, if more than half of those that are not missing are numbers."""
+    return f"{cell} is no number, but {numbers:,} of {full:,} cells are" if 2 * numbers > full else ""
 
 
 def read_numerals(column: Column, thousands: str | None, decimal: str) -> Column | None:

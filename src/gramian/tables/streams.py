@@ -17,7 +17,7 @@ from gramian.tables.names import find_columns
 from gramian.tables.row_files import Hdf5File, NpyFile, RowFile, ZarrFile
 from gramian.tables.row_tables import ArrowRows, ParquetRows
 from gramian.tables.row_text import TextRows
-from gramian.tables.table import Dialect, TableError
+from gramian.tables.table import Dialect, TableError, say_doubts
 
 #: Ending of the file name -> reader. A new format joins here.
 ROW_FILES: dict[str, type[RowFile]] = {
@@ -43,6 +43,8 @@ class FileRows(Rows):
         self.chosen = [column.name for column in choose(self.files[0].sheet, columns, self.files[0].source)]
         for file in self.files:
             file.all_numeric = columns is None
+            if columns is None:
+                say_doubts(file.sheet, (), file.source)
             # What a range or a pattern means the first file says.
             names = [c.name for c in choose(file.sheet, None if columns is None else self.chosen, file.source)]
             if set(names) != set(self.chosen):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
+from gramian.estimators.warnings import GramianWarning, warn
 from gramian.results import Array
 
 #: More columns than this are rows that lie on their side.
@@ -31,6 +32,23 @@ class TableError(ValueError):
         # Names of files and columns may hold line ends, and may be longer than anyone would read.
         line = re.sub(r"\s*[\r\n\v\f\x1c-\x1e\x85\u2028\u2029]\s*", " ", message)
         super().__init__(line if len(line) <= LONGEST else f"{line[: LONGEST // 2]} ... {line[-LONGEST // 2 :]}")
+
+
+class TableWarning(GramianWarning):
+    """A reader left out or turned what may have been meant otherwise: a column of numbers with a word in it, say.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, warnings
+    >>> from gramian.tables import read_table
+    >>> with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     path = pathlib.Path(folder, "t.csv")
+    ...     _ = path.write_text("a,b\\n1,2\\n3,n/a?\\n5,6\\n")
+    ...     table = read_table(path)
+    >>> table.columns, str(caught[0].message).partition("t.csv: ")[2][:54]
+    (('a',), "column 'b' is not used: 'n/a?' in line 3 is no number,")
+    """
 
 
 @dataclass(frozen=True)
@@ -96,7 +114,7 @@ class Column:
 
     It has numbers (NaN where missing), or text, or neither, and ``remark`` says why; ``days`` if the text is dates;
     ``refusal`` if it is numbers that cannot be told for sure, an error only for those who want it as a feature;
-    ``truth`` if the numbers are 1 for true and 0 for false.
+    ``truth`` if the numbers are 1 for true and 0 for false; ``doubt`` says why text may have been meant as numbers.
     """
 
     name: str
@@ -106,16 +124,21 @@ class Column:
     days: Array | None = None
     refusal: str = ""
     truth: bool = False
+    doubt: str = ""
 
 
 @dataclass(frozen=True)
 class Sheet:
-    """All columns of a file; ``place`` names a row as a person would look it up, such as "line 7"."""
+    """All columns of a file; ``place`` names a row as a person would look it up, such as "line 7".
+
+    ``remarks`` say how it was read, ``doubts`` what of that may not have been meant.
+    """
 
     columns: list[Column]
     rows: int
     place: Callable[[int], str]
     remarks: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -130,6 +153,16 @@ class Dialect:
     sheet: str | None = None
     as_text: frozenset[str] = frozenset()
     most: int = MOST_COLUMNS
+
+
+def say_doubts(columns: Iterable[Column], doubts: Iterable[str], source: str) -> None:
+    """Warn of what a reader left out or turned and what may not have been meant."""
+    for column in columns:
+        if column.doubt:
+            told = f"column {column.name!r} is not used: {column.doubt}"
+            warn(f"{source}: {told}. Correct or empty the cell, or choose columns with columns=.", TableWarning)
+    for doubt in doubts:
+        warn(f"{source}: {doubt}.", TableWarning)
 
 
 def counted(row: int) -> str:

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from gramian.results import Array
-from gramian.tables.arrow import EMPTY, WIDE, arrow_csv, compact, pa, to_column, to_days
+from gramian.tables.arrow import EMPTY, GROUP, WIDE, arrow_csv, compact, pa, to_column, to_days
 from gramian.tables.encodings import to_utf8
 from gramian.tables.limits import gunzip
 from gramian.tables.numbers import ABSENT, explain, find_mark, read_numerals
 from gramian.tables.numerals import COMMA, GROUPING, MISSING, POINT, WORD, is_numeral
-from gramian.tables.records import Record, Records, check_quotes, guess_delimiter, spread, unquoted
+from gramian.tables.records import Record, Records, check_quotes, guess_delimiter, line_ends, spread, unquoted
 from gramian.tables.table import Column, Dialect, Sheet, TableError
 
 #: Arrow parses a block at a time, no row may straddle two, and their size is counted in 32 bits.
@@ -24,6 +24,8 @@ PROBE = 20_000
 COMMA_REMARK = "numbers have a decimal comma"
 BLANK = re.compile(rb"(?:(?<=[\r\n])|\A) +(?=[\r\n]|\Z)")
 LEADING = re.compile(rb"(?: *[\r\n]+)+")
+#: What a spreadsheet writes for a formula that failed.
+SPREADSHEET = re.compile(rb"#(?:DIV/0!|VALUE!|REF!|NUM!|NAME\?|NULL!|SPILL!)")
 #: How a gzip file begins.
 PACKED = b"\x1f\x8b"
 
@@ -134,6 +136,11 @@ def _read_rows(opening: Opening, dialect: Dialect) -> Sheet:
         columns, rows = parser.columns(names, [])
     if parser.decimal == "," and dialect.decimal is None:
         remarks = (*remarks, COMMA_REMARK)
+    doubts: tuple[str, ...] = ()
+    error = SPREADSHEET.search(records.data, opening.start) if b"#" in records.data else None
+    if error is not None:
+        line = records.before + line_ends(records.data[: error.start()]) + 1
+        doubts = (f"{error.group().decode()!r} in line {line}, an error of a spreadsheet, is read as missing",)
     judged = []
     for column in columns:
         if column.text is not None and column.days is None and column.name not in dialect.as_text:
@@ -141,7 +148,7 @@ def _read_rows(opening: Opening, dialect: Dialect) -> Sheet:
                 column, parser.decimal, opening.place
             )
         judged.append(Column(column.name, remark=EMPTY) if _is_empty(column) else column)
-    return Sheet(judged, rows, opening.place, remarks)
+    return Sheet(judged, rows, opening.place, remarks, doubts)
 
 
 def _is_empty(column: Column) -> bool:
@@ -174,7 +181,7 @@ class Parser:
         values = None if self.text else self._flat()
         if values is not None:
             return [Column(name, numbers=column) for name, column in zip(names, values.T, strict=True)], len(values)
-        step = -(-opening.width // -(-opening.width // WIDE))
+        step = -(-opening.width // -(-opening.width // GROUP))
         parts = [slice(at, min(at + step, opening.width)) for at in range(0, opening.width, step)]
         texts = spread(opening.records.data[opening.start :], opening.records.delimiter, opening.width, parts)
         if texts is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +15,7 @@ from gramian.config import config, parse_bytes
 from gramian.kernels import parse
 from gramian.selection import Diagnosis
 from gramian.selection import doctor as examine
-from gramian.tables import Table, TableError, find_columns, read_table
+from gramian.tables import Table, TableError, TableWarning, find_columns, read_table
 
 HELP = """What is wrong with a table, before anything is fitted.
 
@@ -48,7 +49,9 @@ def doctor(
     def job() -> None:
         _check(kernel, memory)
         with config(**settings):
-            found = read_table(table, labels=[label] if label else (), ids=ids, missing="as found", **dialect)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", TableWarning)  # it is among the findings
+                found = read_table(table, labels=[label] if label else (), ids=ids, missing="as found", **dialect)
             diagnosis = _examine(found, o.names(columns), o.names(target), label, kernel)
         print(_json(found, diagnosis) if json else _text(found, diagnosis))
 
