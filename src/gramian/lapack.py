@@ -11,7 +11,7 @@ from __future__ import annotations
 import ctypes
 import threading
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from contextvars import copy_context
 from functools import cache
 from typing import Any
@@ -57,11 +57,28 @@ def interruptible(function: Callable[..., Any], *args: Any, **options: Any) -> A
         thread.start()
     except RuntimeError:  # no room for its stack
         return function(*args, **options)
-    while not done.wait(TURN):
-        pass
+    try:
+        while not done.wait(TURN):
+            pass
+    except BaseException:
+        _end_without_blas()
+        raise
     if errors:
         raise errors.pop()
     return results.pop()
+
+
+@cache
+def _end_without_blas() -> None:
+    """Let the process end without a wait for BLAS, whose threads are still at work.
+
+    When a process ends, OpenBLAS joins its threads; while a call used them that hung 3 of 15 times. So the process
+    leaves by ``_exit`` with its own status, after Python has ended and flushed and before libraries are unloaded. Where
+    the C library has no ``on_exit`` (it is glibc's), nothing is done.
+    """
+    with suppress(AttributeError, OSError, TypeError):
+        libc = ctypes.CDLL(None)
+        libc.on_exit(libc._exit, None)
 
 
 def eigh(A: Array, *, overwrite: bool = False) -> tuple[Array, Array]:
