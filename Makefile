@@ -12,8 +12,8 @@ FLOOR := .venv-floor
 
 help:
 	@echo "make demo       install, then kernel PCA of the digits: scores and pictures in demo/"
-	@echo "make test       install, then the whole test suite (minutes)"
-	@echo "make test-slow  the tests that take longer"
+	@echo "make test       install, then every test of under a second (minutes)"
+	@echo "make test-slow  the tests that take longer, or a process of their own"
 	@echo "make test-browser  the report and the explorer in chromium (installed from Debian's packages if missing)"
 	@echo "make test-floor  the tests, but docs and examples, with the oldest versions that are promised (floor.txt)"
 	@echo "make mutants    small slips put into four modules: how many do the tests notice? (minutes)"

@@ -10,73 +10,35 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-from gramian import kernels, selection
+from gramian import kernels, registry, selection
 from gramian.config import config, settings
-from gramian.estimators import (
-    CCA,
-    ICA,
-    PCA,
-    PLSSVD,
+from gramian.estimators.foundation import show_with
+from gramian.estimators.landmarks import Landmarks, RandomFeatures
+from gramian.estimators.warnings import (
     ConvergenceWarning,
-    FactorAnalysis,
     GramianWarning,
     HeywoodWarning,
     IndefiniteKernelWarning,
-    KernelCCA,
-    KernelKMeans,
-    KernelKNNClassifier,
-    KernelKNNRegressor,
-    KernelPCA,
-    KernelPrototypeClassifier,
-    KernelRidge,
-    KernelSVC,
-    Landmarks,
-    PLSCanonical,
-    PLSRegression,
-    PrincipalComponentRegression,
-    ProbabilisticPCA,
-    RandomFeatures,
-    RandomProjection,
     RankWarning,
-    Standardizer,
     SubGaussianWarning,
 )
-from gramian.estimators.foundation import show_with
 from gramian.forecasting import Forecast, forecast
 from gramian.models import load, save
+from gramian.registry import *
 from gramian.selection import doctor
 from gramian.streams import rows
 
 __version__ = "0.1.0"
 
 __all__ = [
-    "CCA",
-    "ICA",
-    "PCA",
-    "PLSSVD",
     "ConvergenceWarning",
-    "FactorAnalysis",
     "Forecast",
     "GramianWarning",
     "HeywoodWarning",
     "IndefiniteKernelWarning",
-    "KernelCCA",
-    "KernelKMeans",
-    "KernelKNNClassifier",
-    "KernelKNNRegressor",
-    "KernelPCA",
-    "KernelPrototypeClassifier",
-    "KernelRidge",
-    "KernelSVC",
     "Landmarks",
-    "PLSCanonical",
-    "PLSRegression",
-    "PrincipalComponentRegression",
-    "ProbabilisticPCA",
     "RandomFeatures",
-    "RandomProjection",
     "RankWarning",
-    "Standardizer",
     "SubGaussianWarning",
     "config",
     "doctor",
@@ -89,6 +51,7 @@ __all__ = [
     "selection",
     "settings",
 ]
+__all__ += registry.__all__
 
 
 def _card(estimator: Any) -> str:

@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
+from tests.cases import KERNELS, N, X, answer, fitted, targets
 
 from gramian import KernelPCA
 from gramian.kernels import RBF
 
-from .cases import KERNELS, N, X, answer, finite, finite_or_refused, fitted, refusal, same_up_to_sign, targets
+from .cases import finite, finite_or_refused, refusal, same_up_to_sign
 
 GRAM = RBF(sigma=2.0)(X)
 #: Gram matrices need no second one for the view of KernelCCA: its kernel is another parameter.

@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from tests.cases import ESTIMATORS, TARGETED, N, X, answer, estimator, fitted, targets
 
 import gramian
 
-from .cases import ESTIMATORS, TARGETED, N, X, answer, estimator, fitted, refusal, targets
+from .cases import refusal
 
 ALL = pytest.mark.parametrize("name", ESTIMATORS)
 LABELS = pytest.mark.parametrize("name", TARGETED["labels"])
@@ -89,6 +90,7 @@ def test_the_same_bits(name, tmp_path):
     assert np.array_equal(answer(gramian.load(tmp_path / "model.gramian")), expected)
 
 
+@pytest.mark.slow
 @ALL
 def test_nothing_is_shared(name):
     """D88: clones, parameters set after a fit, and threads."""

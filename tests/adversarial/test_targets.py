@@ -4,8 +4,9 @@ import re
 
 import numpy as np
 import pytest
+from tests.cases import TARGETED, N, X, answer, fitted, targets
 
-from .cases import TARGETED, N, X, answer, finite_or_refused, fitted, refusal, targets
+from .cases import finite_or_refused, refusal
 
 NUMBERS = [*TARGETED["numbers"], *TARGETED["view"]]
 

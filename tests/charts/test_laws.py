@@ -102,6 +102,7 @@ def test_a_long_scree_is_cut(digits):
 # Points and ellipses
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [8, 100])
 def test_ellipses_cover_new_rows_as_often_as_they_say(rng, n):
     """A new row of the same normal source falls inside with the probability of the level, for small groups too."""

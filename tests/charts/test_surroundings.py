@@ -32,6 +32,7 @@ def assert_same_chart(one, other):
         assert one == other or one == pytest.approx(other)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "data", "calls"),
     [

@@ -1,6 +1,7 @@
 """Every method of the command line, with the same in Python: table, options, estimator, what needs to be known of y."""
 
 import gramian as g
+from gramian import registry
 
 #: name -> (table, options, estimator, columns of y)
 METHODS = {
@@ -48,3 +49,16 @@ METHODS = {
     ),
     "kernel-prototypes": ("iris.csv", ["--label", "species"], g.KernelPrototypeClassifier(), "species"),
 }
+
+#: What a method needs -> table, options, columns of y, for methods that are not above.
+_TABLES = {
+    "": ("wine.csv", [], None),
+    "target": ("diabetes.csv", ["--target", "progression"], ["progression"]),
+    "view": ("linnerud.csv", ["--y-columns", "Weight,Waist,Pulse"], ["Weight:Pulse"]),
+    "label": ("iris.csv", ["--label", "species"], "species"),
+}
+for name, record in registry.METHODS.items():
+    table, options, columns = _TABLES[record.needs]
+    size = ["-k", "2"] if record.size else []
+    model = record.estimator(**({record.size: 2} if record.size else {}))
+    METHODS.setdefault(name, (table, [*size, *options], model, columns))

@@ -44,6 +44,7 @@ def test_what_is_compared_depends_on_what_is_given(gramian, tables, monkeypatch)
         }[need]
 
 
+@pytest.mark.slow
 def test_errors_of_prediction_come_from_rows_left_out(gramian, tables, monkeypatch):
     monkeypatch.setattr("gramian.selection.tuning.NEIGHBOURS", (9, 15))
     lines = compared(
@@ -54,6 +55,7 @@ def test_errors_of_prediction_come_from_rows_left_out(gramian, tables, monkeypat
     assert lines["pls"]["figure"] < lines["kernel-knn-regression"]["figure"] < spread
 
 
+@pytest.mark.slow
 def test_every_contestant_is_tuned_and_says_how(gramian, here):
     options = ["flowers.csv", "--target", "a", "--methods", "pls,kernel-ridge", "--scale"]
     lines = compared(gramian, *options)

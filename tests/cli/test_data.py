@@ -36,6 +36,7 @@ def facts(gramian, data):
     return call
 
 
+@pytest.mark.slow
 def test_spectra_of_meat_calibrated_for_fat(gramian, facts):
     fit = facts(
         "fit", "meats.csv", "--method", "pls", "--columns", "x_*", "--target", "fat", "-k", "auto", "--model", "m.st"

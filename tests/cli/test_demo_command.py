@@ -26,6 +26,7 @@ def demo(tmp_path_factory):
     return folder, out.getvalue()
 
 
+@pytest.mark.slow
 def test_demo_writes_tables_and_pictures(demo):
     folder, out = demo
     assert len(out.splitlines()) <= 24
@@ -78,6 +79,7 @@ COMMANDS = [
 SERVERS = ["explore"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS)
 def test_the_examples_of_the_help_run(gramian, here, demo, command):
     _, text, _ = gramian(command, "--help")

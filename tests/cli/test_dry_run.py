@@ -28,6 +28,7 @@ def test_it_prints_json(gramian, here):
     assert found["fits"] is True
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["cca", "kernel-cca", "pls-svd"])
 def test_it_counts_the_columns_of_a_second_view(gramian, here, method):
     code, out, _ = gramian(*FIT, "--method", method, "--y-columns", "c,d", "--json")

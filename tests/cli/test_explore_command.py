@@ -20,6 +20,7 @@ def started(here):
         process.kill()
 
 
+@pytest.mark.slow
 def test_it_prints_its_address_serves_it_there_only_and_ends_on_ctrl_c(started):
     process, address = started
     parts = urlsplit(address)

@@ -88,6 +88,7 @@ def all_tables(tables):
     shutil.copy(MEATS, tables / "meats.csv")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["txt", "json"])
 @pytest.mark.parametrize("name", COMMANDS)
 def test_output_is_as_it_was(gramian, all_tables, name, form):

@@ -17,10 +17,6 @@ from . import cases
 CASES = pytest.mark.parametrize("method", cases.METHODS)
 
 
-def test_every_method_is_tried():
-    assert list(cases.METHODS) == list(METHODS)
-
-
 def rows(table, y):
     """What Python reads for a case."""
     if y is None:
@@ -53,6 +49,7 @@ def written(path, method):
     return np.array([row[1] for row in cells[1:]])
 
 
+@pytest.mark.slow
 @CASES
 def test_a_method_gives_what_python_gives(gramian, tables, method):
     table, options, estimator, y = cases.METHODS[method]
@@ -76,6 +73,7 @@ def test_a_method_gives_what_python_gives(gramian, tables, method):
         np.testing.assert_array_equal(getattr(again, call)(inputs[0]), getattr(model, call)(inputs[0]))
 
 
+@pytest.mark.slow
 @CASES
 def test_the_printed_code_does_the_same(gramian, tables, method):
     table, options, *_ = cases.METHODS[method]

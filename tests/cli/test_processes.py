@@ -18,10 +18,12 @@ from gramian.tables import read_table
 from .conftest import SCRIPT
 
 
+@pytest.mark.slow
 def test_version(shell):
     assert shell("--version").stdout == f"gramian {gramian.__version__}\n"
 
 
+@pytest.mark.slow
 def test_a_pipe_in_and_plain_text_out(shell):
     done = shell("fit", "-", "-k", "2", "--json", input="a;b;c\n1;2;4\n3;5;1\n0;1;1\n")
     assert (done.returncode, done.stderr) == (0, "")
@@ -38,6 +40,7 @@ def test_no_colours_and_no_wrapping_when_piped(shell, here):
     assert f"read_table('{long}.csv').values)" in done.stdout.splitlines()[-1]
 
 
+@pytest.mark.slow
 def test_a_failure_of_the_module_in_a_bare_environment_is_one_line(here):
     command = [sys.executable, "-m", "gramian", "fit", "none.csv"]
     done = subprocess.run(command, capture_output=True, text=True, env={"HOME": "/nonexistent", "PATH": ""})
@@ -45,6 +48,7 @@ def test_a_failure_of_the_module_in_a_bare_environment_is_one_line(here):
     assert done.stderr == "error: none.csv: there is no such file.\n"
 
 
+@pytest.mark.slow
 def test_a_closed_pipe_ends_quietly(here):
     """F13."""
     np.save("long.npy", np.random.default_rng(0).standard_normal((20_000, 5)))
@@ -93,6 +97,7 @@ def test_a_missing_package_says_what_to_install(here, package):
     assert line.endswith(f'needs {package}: pip install "gramian[{extra}]"')
 
 
+@pytest.mark.slow
 def test_an_interrupt_ends_with_130_and_one_line(here):
     """F6."""
     rows = "".join(f"{a},{b},{c}\n" for a, b, c in np.random.default_rng(0).standard_normal((9000, 3)).tolist())

@@ -165,6 +165,7 @@ def check(gramian, pages, method, fit, report):
     assert getattr(model, "n_features_in_", None) == getattr(again, "n_features_in_", None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", QUICK)
 def test_programs_of_options(gramian, folder, pages, monkeypatch, name):
     for asked in ("trust", "how_many"):  # most of the time, and nothing that a program decides

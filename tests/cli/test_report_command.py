@@ -23,6 +23,7 @@ def test_a_model_alone_has_a_report(gramian, here):
     assert "made without rows" in text_of(here / "r.html")
 
 
+@pytest.mark.slow
 def test_the_code_on_the_page_reads_the_same_rows_and_fits_the_same(gramian, here):
     assert gramian("fit", "flowers.csv", "-k", "2", "--columns", "b:d", "--scale", "--model", "m.st", "-q")[0] == 0
     assert gramian("report", "m.st", "flowers.csv", "--label", "kind", "-o", "r.html", "-q") == (0, "", "")
@@ -37,6 +38,7 @@ def test_the_code_on_the_page_reads_the_same_rows_and_fits_the_same(gramian, her
     assert (here / "r.html").stat().st_size > 1_000_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("fit", "report", "picture"),
     [

@@ -46,6 +46,7 @@ CASES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_says_what_the_library_says(gramian, tables, name):
     arguments, answer = CASES[name]
@@ -59,6 +60,7 @@ def test_says_what_the_library_says(gramian, tables, name):
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_the_code_it_prints_gives_the_same(gramian, tables, name, capsys):
     arguments, answer = CASES[name]
@@ -67,6 +69,7 @@ def test_the_code_it_prints_gives_the_same(gramian, tables, name, capsys):
     assert capsys.readouterr().out.strip() == str(answer()).strip()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options",
     [

@@ -48,6 +48,7 @@ def predicts(options):
     return "--target" in options or "kernel-kmeans" in options
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::gramian.GramianWarning")
 @pytest.mark.parametrize("name", METHODS)
 def test_a_folder_is_the_table_of_its_files(gramian, many, name):
@@ -81,6 +82,7 @@ def test_the_summary_says_that_it_streamed_and_its_code_runs(gramian, many):
     assert "s.csv: 90 rows, columns pca0, pca1" in out
 
 
+@pytest.mark.slow
 def test_the_code_of_kernel_methods_runs_too(gramian, many):
     for options in (["kernel-kmeans", "-k", "2"], ["kernel-pca"], ["kernel-ridge", "--target", "f"]):
         code, out, _ = gramian("fit", "parts", "--method", *options, "--landmarks", "9", "--kernel", "rbf(sigma=9)")
@@ -101,6 +103,7 @@ def test_labels_of_a_support_vector_machine_stream(gramian, many):
     assert pq.read_table("a.parquet").equals(pq.read_table("ba.parquet"))
 
 
+@pytest.mark.slow
 def test_a_table_larger_than_the_budget_streams_by_itself(gramian, here):
     X = np.random.default_rng(0).standard_normal((330_000, 100))  # 264 MB; tables of 256 MB are always read
     np.save("large.npy", X)

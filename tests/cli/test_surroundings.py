@@ -81,6 +81,7 @@ def test_a_folder_that_may_not_be_written(here):
     assert (done.returncode, done.stderr) == (1, b"error: locked/s.csv: writing is not permitted\n")
 
 
+@pytest.mark.slow
 def test_a_disk_that_is_full_keeps_the_old_files(here):
     (here / "m.st").write_bytes(b"old")
     code = (
@@ -106,6 +107,7 @@ def test_shells_can_complete_methods(here):
     assert b"_gramian_completion" in done.stdout
 
 
+@pytest.mark.slow
 def test_help_loads_nothing_heavy():
     code = "import sys, gramian.cli.app; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

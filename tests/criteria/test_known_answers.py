@@ -204,6 +204,7 @@ class TestParallel:
         values = np.linalg.eigvalsh(random_scatter(np.ones(30), 10.0, rng))
         assert (values > 1e-10).sum() == 10
 
+    @pytest.mark.slow
     def test_correlation_limits_are_those_of_tables_of_rows(self, rng):
         limits = component_limits(np.ones(6), 49.0, correlation=True, tables=2000, seed=0)
         tables = [np.linalg.eigvalsh(np.corrcoef(rng.standard_normal((50, 6)).T))[::-1] for _ in range(2000)]

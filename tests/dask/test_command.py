@@ -58,6 +58,7 @@ def test_a_cluster_writes_what_one_machine_writes(cluster, gramian, name):
     assert gramian("inspect", "b.st")[0] == 0
 
 
+@pytest.mark.slow
 def test_the_dashboard_and_the_workers_are_named_and_the_code_runs(cluster, gramian):
     address = cluster.scheduler_address
     code, out, err = gramian("fit", "parts", "--scheduler", address, "-k", "2")
@@ -91,6 +92,7 @@ def test_a_cluster_that_fails_is_one_line(capsys):
     assert capsys.readouterr() == ("", "error: moments: the connection to the scheduler was lost.\n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "message"),
     [

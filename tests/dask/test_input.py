@@ -102,6 +102,7 @@ def test_what_needs_rows_here_says_so(X):
         PLSRegression("auto").fit(far(X), far(X[:, 0], 20))
 
 
+@pytest.mark.slow
 def test_chunks_of_one_row_and_without_rows(X):
     for chunks in ((1, 4), ((0, 60, 0), (4,)), ((30, 0, 0, 30), (1, 3))):
         np.testing.assert_allclose(PCA(2).fit(far(X, chunks)).explained_variance_, PCA(2).fit(X).explained_variance_)
@@ -125,6 +126,7 @@ def test_the_input_is_not_changed(X):
     assert np.array_equal(X, before)
 
 
+@pytest.mark.slow
 def test_dask_is_not_loaded_until_it_is_needed():
     code = "import sys, gramian, numpy; gramian.PCA(1).fit(numpy.eye(3)); print('dask' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"

@@ -59,6 +59,7 @@ def close(found, expected):
     np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-8 * np.abs(expected).max())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ANY, ids=ids)
 def test_kernel_pca(client, same, X, far, how):
     model = KernelPCA(3, **how)
@@ -92,6 +93,7 @@ def test_kernel_kmeans(client, same, X, far, how):
     close(there.transform(far).compute(), here.transform(X))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [KernelSVC, KernelPrototypeClassifier, KernelKNNClassifier])
 @pytest.mark.parametrize("how", ANY, ids=ids)
 def test_classifiers(client, X, y, how, model):
@@ -110,6 +112,7 @@ def test_neighbours_of_targets(client, X, y, far):
     close(there.predict(far).compute(), here.predict(X))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", rarely([LOW, {**LOW, "scale": True}, {**LOW, "folds": None}, {}]), ids=str)
 def test_kernel_cca(client, same, X, y, far, how):
     Y = np.column_stack([y, y**2])
@@ -121,6 +124,7 @@ def test_kernel_cca(client, same, X, y, far, how):
         close(found.compute(), expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernel", rarely(["linear", "rbf(sigma=median)", "2*rbf[0:2] + polynomial(degree=2)"]))
 @pytest.mark.parametrize("model", [KernelPCA(2), KernelKMeans(3, n_init=1)], ids=repr)
 def test_kernels(client, X, model, kernel):
@@ -131,6 +135,7 @@ def test_kernels(client, X, model, kernel):
     close(there.transform(far).compute(), here.transform(X))
 
 
+@pytest.mark.slow
 def test_data_frames_with_landmarks(client, same, X, y):
     frame = pd.DataFrame(X, columns=list("abcd"))
     far = dd.from_pandas(frame, npartitions=3)
@@ -154,6 +159,7 @@ def products(monkeypatch):
     return counted
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernel", rarely([RBF(sigma=2.0), Polynomial(degree=2), Linear()]), ids=str)
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_gram_products_over_pairs_of_blocks(client, products, X, far, kernel, dtype):
@@ -166,6 +172,7 @@ def test_gram_products_over_pairs_of_blocks(client, products, X, far, kernel, dt
     assert np.array_equal(rows_of(far).gram_product(kernel, V), found)
 
 
+@pytest.mark.slow
 def test_exact_kernel_pca_by_products(client, same, products, X):
     far = da.from_array(X, chunks=((1, 299, 0, 200), (1, 3)))
     model = KernelPCA(3, kernel="rbf(sigma=3)", solver=Krylov(tol=1e-10, mixed=False))
@@ -178,6 +185,7 @@ def test_exact_kernel_pca_by_products(client, same, products, X):
     assert type(there.projection_.anchors) is np.ndarray
 
 
+@pytest.mark.slow
 def test_exact_kernel_ridge_by_products(client, same, products, X, y):
     far = da.from_array(X, chunks=((1, 299, 0, 200), (1, 3)))
     solver = ConjugateGradients(tol=1e-11, mixed=False, factor=False)
@@ -200,6 +208,7 @@ def test_exact_clusters_and_pairs_by_products(client, same, products, X, y):
     assert len(products) > first > 0
 
 
+@pytest.mark.slow
 def test_rows_that_do_not_fit_are_not_gathered(client, X):
     far = da.from_array(X, chunks=(100, 4))
     match = r"KernelSVC needs X in this process, 16 kB.*landmarks="

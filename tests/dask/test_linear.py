@@ -64,6 +64,7 @@ def Y(X):
     return X @ rng.standard_normal((7, 3)) + rng.standard_normal((600, 3))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chunks", CHUNKS.values(), ids=CHUNKS)
 def test_pca_does_not_depend_on_the_chunks(client, same, X, chunks):
     far = da.from_array(X, chunks=chunks)
@@ -83,6 +84,7 @@ def test_one_view(client, same, X, model):
     np.testing.assert_allclose(there.transform(far).compute(), here.transform(X), rtol=1e-9, atol=1e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("other", [(200, 3), ((1, 599), (1, 2)), "same"], ids=str)
 @pytest.mark.parametrize("model", TWO_VIEWS, ids=repr)
 def test_two_views(client, same, X, Y, model, other):
@@ -137,6 +139,7 @@ def test_dtypes(client, same, X, dtype):
     assert there.transform(far).compute().dtype == here.transform(values).dtype
 
 
+@pytest.mark.slow
 def test_data_frames(client, same, X, Y):
     frame = pd.DataFrame(X, columns=list("abcdefg"))
     far = dd.from_pandas(frame, npartitions=3)
@@ -197,6 +200,7 @@ def test_what_chunks_share_is_made_once_and_goes_along(client, same, X):
     assert [chunk[1] for row in rows_of(far).parts for chunk in row] == [[]] * 6
 
 
+@pytest.mark.slow
 def test_rows_do_not_travel_between_workers(client):
     def sent(dask_worker):
         return dask_worker.transfer_outgoing_bytes_total

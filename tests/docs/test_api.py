@@ -56,6 +56,7 @@ def test_what_the_reference_lists_exists_and_says_what_it_is(name):
     assert getattr(importlib.import_module(module), attribute).__doc__
 
 
+@pytest.mark.slow
 def test_modules_of_the_reference_are_attributes_of_the_package():
     """One ``import gramian`` is enough for every name of the reference; what is slow to load waits until it is used."""
     code = f"""

@@ -28,6 +28,7 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_programs_of_a_page_run_and_print_what_it_says(path, folder):
     for line, stated, printed in play(path, write=os.environ.get("GRAMIAN_DOCS") == "write"):

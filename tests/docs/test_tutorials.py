@@ -41,6 +41,7 @@ def test_fat_is_calibrated(lesson):
     assert names["model"].n_components_ < names["plain"].n_components_
 
 
+@pytest.mark.slow
 def test_traits_are_found_behind_the_answers(lesson):
     names, text = lesson("questionnaire")
     assert re.findall(r"^3 factors +RMSEA 0.0[0-4]", text, re.MULTILINE)
@@ -60,6 +61,7 @@ def test_mice_held_out_tell_what_is_there(lesson):
     assert min(curves["training rows"]) > 0.9
 
 
+@pytest.mark.slow
 def test_a_kernel_for_the_circle(lesson):
     names, text = lesson("own_kernel")
     steps = [float(step) for step in re.findall(r"turn of the year: ([\d.]+)", text)]

@@ -334,12 +334,14 @@ class TestSignificance:
         assert_allclose(a.p_values, b.p_values)
         assert "Wilks" in str(a)
 
+    @pytest.mark.slow
     def test_wilks_p_values_are_uniform_under_the_null(self):
         rng = np.random.default_rng(3)
         tables = [(rng.standard_normal((30, 3)), rng.standard_normal((30, 2))) for _ in range(150)]
         p = [CCA().fit(X, Y).wilks_test().p_values[0] for X, Y in tables]
         assert scipy.stats.kstest(p, "uniform").pvalue > 0.01
 
+    @pytest.mark.slow
     def test_permutation_p_values(self):
         rng, p = np.random.default_rng(5), []
         for seed in range(60):

@@ -355,6 +355,7 @@ class TestCrossValidation:
         check_path(model, table, targets, 10, folds)
         check_path(model, table, targets, None, folds, rng.integers(0, 3, 200).astype(float))
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("model", [MODELS[0], MODELS[4]], ids=str)
     def test_splitters(self, table, targets, model, rng):
         X, Y, n = table[:40], targets[:40], 40

@@ -15,7 +15,7 @@ import gramian
 from gramian.adequacy import bartlett_sphericity, degrees_of_freedom, fit_indices, kmo, most_factors
 from gramian.estimators.factor_analysis import FactorAnalysis
 from gramian.estimators.warnings import HeywoodWarning
-from gramian.solvers.factor import BOUND, em_step, maximum_likelihood, objective
+from gramian.solvers.factor import LEAST_UNIQUENESS, em_step, maximum_likelihood, objective
 
 
 @pytest.fixture
@@ -112,7 +112,7 @@ class TestMaximumLikelihood:
         twice = np.corrcoef(np.column_stack([X, X[:, 0]]).T)
         held = maximum_likelihood(twice, 1)
         assert held.at_bound[[0, -1]].all()
-        assert_allclose(held.uniquenesses[[0, -1]], BOUND)
+        assert_allclose(held.uniquenesses[[0, -1]], LEAST_UNIQUENESS)
         ones = maximum_likelihood(np.ones((4, 4)), 1)
         assert ones.at_bound.all()
 
@@ -239,6 +239,7 @@ class TestMissing:
         path = model.log_likelihood_path_
         assert (np.diff(path) >= -1e-10 * np.abs(path[1:])).all()
 
+    @pytest.mark.slow
     def test_no_small_change_of_the_parameters_is_better(self, holey, rng):
         from gramian.spaces.missing import expect, patterns
 
@@ -306,6 +307,7 @@ class TestAdequacy:
         assert got["likelihood_ratio"] == pytest.approx(n * found.discrepancy)
         assert bartlett_sphericity(R, n) == pytest.approx({"chi_square": null, "df": 28, "p": chi2.sf(null, 28)})
 
+    @pytest.mark.slow
     def test_under_a_true_model_chi_square_is_what_it_should_be(self, rng):
         L = np.array([0.8, 0.7, 0.6, 0.7, 0.5, 0.6])
         tails = []
@@ -398,7 +400,7 @@ class TestWarnings:
         X[:, 1] = 1000 * X[:, 0] + 1e-3 * rng.standard_normal(400)
         with pytest.warns(HeywoodWarning, match="column 0, column 1|column 0|column 1"):
             model = FactorAnalysis(2).fit(X)
-        assert model.uniquenesses_.min() == pytest.approx(BOUND)
+        assert model.uniquenesses_.min() == pytest.approx(LEAST_UNIQUENESS)
         assert "Heywood case" in str(model.summary_)
         assert 0 in model.summary_.facts["heywood"] or 1 in model.summary_.facts["heywood"]
 

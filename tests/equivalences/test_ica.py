@@ -214,19 +214,20 @@ def test_an_iteration_cut_short_says_so(mixed):
 def test_the_start_from_a_sample_leads_to_the_same_place(mixed, monkeypatch):
     X, _ = mixed
     whole = ICA().fit(X)
-    monkeypatch.setattr(independence, "SAMPLE", 400)
+    monkeypatch.setattr(independence, "ICA_START_ROWS", 400)
     sampled = ICA().fit(X)
     assert sampled.n_iter_ < whole.n_iter_
     assert_allclose(sampled.components_, whole.components_, atol=1e-5)
     assert sampled.log_likelihood_ == pytest.approx(whole.log_likelihood_, rel=1e-11)
 
 
+@pytest.mark.slow
 def test_a_sample_that_misses_rare_columns_is_not_started_from(rng, monkeypatch):
     X = rng.laplace(size=(3000, 4))
     X[:, 2:] = 0
     X[17, 2] = X[18, 3] = 1
     whole = [ICA(random_state=seed).fit(X) for seed in (1, 2)]
-    monkeypatch.setattr(independence, "SAMPLE", 400)
+    monkeypatch.setattr(independence, "ICA_START_ROWS", 400)
     misses, meets = (ICA(random_state=seed).fit(X) for seed in (1, 2))
     assert np.array_equal(misses.components_, whole[0].components_)
     assert not np.array_equal(meets.components_, whole[1].components_)

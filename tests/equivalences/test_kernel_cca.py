@@ -140,6 +140,7 @@ def test_more_pairs_than_the_rank(rng):
     assert_allclose(model.correlations_, CCA(ridge=0.1).fit(X, Y).correlations_, rtol=1e-9)
 
 
+@pytest.mark.slow
 def test_a_rank_searches_the_leading_components_of_both_spaces(rng):
     X, Y = views(rng, 200)
     model = KernelCCA(3, ridge=0, rank=15, kernel="rbf(sigma=2)").fit(X, Y)
@@ -151,6 +152,7 @@ def test_a_rank_searches_the_leading_components_of_both_spaces(rng):
     assert_allclose(everything.correlations_, KernelCCA(3, ridge=0.1, kernel="rbf(sigma=2)").fit(X, Y).correlations_)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [100, 520])
 def test_precomputed_matrices_and_functions_are_kernels_too(rng, n):
     X, Y = views(rng, n + 20)
@@ -176,6 +178,7 @@ def test_sparse_views_give_the_same(rng):
         assert_allclose(ours, theirs, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_small_memory_changes_nothing(rng):
     X, Y = views(rng, 2_000)
     plain = KernelCCA(2, ridge=0.1, folds=None).fit(X, Y)
@@ -227,6 +230,7 @@ def test_held_out_correlations_are_those_of_fits_to_the_other_folds(rng):
     assert_allclose(model.held_out_correlations_, sums[0] / np.sqrt(sums[1] * sums[2]), rtol=1e-9)
 
 
+@pytest.mark.slow
 def test_held_out_correlations_tell_noise_from_structure(rng):
     X, Y = views(rng, 300)
     related, shuffled = KernelCCA(1).fit(X, Y), KernelCCA(1).fit(X, Y[rng.permutation(300)])
@@ -250,6 +254,7 @@ def test_identical_views_correlate_as_far_as_the_ridge_allows(rng):
     assert_allclose(model.correlations_, lam / (lam + 0.1), rtol=1e-9)
 
 
+@pytest.mark.slow
 def test_repeats_give_the_same_bits(rng):
     X, Y = views(rng, 600)
     first, second = (KernelCCA(2).fit(X, Y) for _ in range(2))

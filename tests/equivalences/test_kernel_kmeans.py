@@ -12,8 +12,7 @@ from gramian.kernels import RBF, parse
 from gramian.operators import Gram
 from gramian.operators.similarities import Kept, Streamed, Thin, similarities
 from gramian.solvers import clustering
-from gramian.solvers.clustering import lloyd
-from gramian.solvers.seeding import relaxed, scatter, seed
+from gramian.solvers.clustering import lloyd, relaxed, scatter, seed
 
 KERNELS = ["rbf", "laplacian", "matern", "linear", "polynomial(degree=2, scale=0.1)", "cosine", "2*rbf + linear[0:3]"]
 
@@ -86,7 +85,7 @@ def test_parts_of_products_equal_whole_ones(blobs, monkeypatch):
     inner = similarities(RBF(sigma=3.0), blobs)
     starts = scatter(600, 5, 4, np.random.default_rng(0))
     in_parts = lloyd(inner, starts, 5, np.ones(600))
-    monkeypatch.setattr(clustering, "FEW", -1.0)
+    monkeypatch.setattr(clustering, "CHANGED_SHARE", -1.0)
     whole = lloyd(inner, starts, 5, np.ones(600))
     assert "in parts" in in_parts.work
     assert "in parts" not in whole.work
@@ -185,6 +184,7 @@ def test_precomputed_and_sparse_agree_with_rows(blobs):
     assert np.array_equal(given.predict(new), rows.predict(blobs[:7] + 0.1))
 
 
+@pytest.mark.slow
 def test_batches_come_close_to_all_rows():
     X, _ = make_blobs(4000, n_features=6, centers=6, cluster_std=1.5, random_state=1)
     whole = KernelKMeans(6, kernel="rbf(sigma=4)").fit(X)
@@ -254,6 +254,7 @@ def test_the_unit_of_the_weights_does_not_matter(blobs, size):
     assert_allclose(model.inertia_path_ / size, plain.inertia_path_, rtol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernel", ["laplacian", "rbf(sigma=0.3)"])
 def test_the_memory_budget_does_not_choose_the_start(rng, kernel):
     X = rng.standard_normal((1500, 4))

@@ -170,6 +170,7 @@ class TestRoutes:
                 model.fit(table, targets).predict(table).tobytes()
             )
 
+    @pytest.mark.slow
     def test_a_matrix_that_does_not_fit_is_not_formed(self, rng):
         X = rng.standard_normal((4_500, 3))
         y = np.sin(X[:, 0]) + 1

@@ -53,6 +53,7 @@ def same(a, b, X, atol=1e-10):
         assert a.log_likelihood_ == pytest.approx(b.log_likelihood_, rel=1e-10)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::gramian.HeywoodWarning")  # after a few rows only
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
 @pytest.mark.parametrize("cuts", [[100], [5, 6, 7, 150], list(range(1, 60))], ids=["two", "five", "row by row"])

@@ -143,6 +143,7 @@ def test_signs_make_the_largest_entry_positive(digits):
     assert (scores[np.abs(scores).argmax(axis=0), np.arange(5)] > 0).all()
 
 
+@pytest.mark.slow
 def test_auto_tells_its_route_and_takes_the_svd_for_ill_conditioned_data(rng):
     graded = rng.standard_normal((40_000, 60)) * 10.0 ** -np.linspace(0, 7, 60)
     for X, route, why in [

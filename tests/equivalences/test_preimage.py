@@ -85,6 +85,7 @@ def test_the_linear_kernel_gives_the_inverse_of_pca(table, k, method):
     assert_allclose(model.inverse_transform(model.transform(table)), expected, rtol=1e-10)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", [*RADIAL[:4], *KINKED[:1], "polynomial(degree=3, scale=0.1)"])
 def test_with_all_components_training_rows_come_back(table, text):
     kernel = parse(text)
@@ -138,6 +139,7 @@ def test_the_fixed_point_is_one(table, text):
     assert_allclose(W @ table / denominator[:, None], Z, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_neither_memory_nor_threads_nor_company_change_a_point(table):
     model = KernelPCA(4, kernel="rbf(sigma=2)").fit(table)
     scores = model.transform(table + 0.2)

@@ -31,6 +31,7 @@ def test_the_bound_holds(wide, density):
     assert f"K = {k} is the Johnson-Lindenstrauss bound" in str(model.summary_)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("density", DENSITIES)
 def test_squared_distances_are_kept_on_average(rng, density):
     X = rng.standard_normal((2, 30))

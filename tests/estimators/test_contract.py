@@ -10,101 +10,18 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from tests.cases import DEFAULTS, OPTIONS
 
-import gramian
 from gramian import (
-    CCA,
     ICA,
     PCA,
-    PLSSVD,
     FactorAnalysis,
-    KernelCCA,
-    KernelKMeans,
-    KernelKNNClassifier,
-    KernelKNNRegressor,
     KernelPCA,
-    KernelPrototypeClassifier,
-    KernelRidge,
-    KernelSVC,
-    Landmarks,
-    PLSCanonical,
-    PLSRegression,
-    PrincipalComponentRegression,
     ProbabilisticPCA,
-    RandomFeatures,
     RandomProjection,
-    Standardizer,
 )
 from gramian.kernels import RBF
 from gramian.testing import EXPECTED_FAILED_CHECKS
-
-ESTIMATORS = [
-    PCA(),
-    PCA("auto"),
-    PCA(n_components=1, whiten=True, scale=True),
-    PCA(n_components=1, solver="covariance"),
-    ProbabilisticPCA(),
-    ProbabilisticPCA("auto"),
-    FactorAnalysis(),
-    FactorAnalysis("auto"),
-    FactorAnalysis(rotation="oblimin"),
-    FactorAnalysis(missing="em"),
-    ICA(),
-    ICA(1),
-    RandomProjection(),
-    RandomProjection(density="auto"),
-    RandomProjection("auto"),
-    KernelPCA(),
-    KernelPCA("auto"),
-    KernelPCA(n_components=1, kernel=RBF(sigma=2.0)),
-    KernelPCA(n_components=1, kernel="polynomial", solver="krylov"),
-    KernelPCA(preimage="auto"),
-    KernelPCA(1, kernel="thin_plate_spline(centring=proper)"),
-    KernelPCA(landmarks=8),
-    KernelPCA(1, landmarks=RandomFeatures(20)),
-    Standardizer(),
-    PLSRegression(),
-    PLSRegression("auto"),
-    PLSRegression(missing="em"),
-    PrincipalComponentRegression(),
-    PrincipalComponentRegression("auto"),
-    PrincipalComponentRegression(order="contribution"),
-    PLSCanonical(),
-    PLSSVD(),
-    CCA(),
-    CCA("auto"),
-    CCA(ridge=0.1),
-    KernelCCA(),
-    KernelCCA(1, kernel="linear", scale=True),
-    KernelCCA(2, rank=5, ridge=0.1),
-    KernelCCA(landmarks=8),
-    KernelRidge(),
-    KernelRidge(fit_intercept=True, solver="cg"),
-    KernelRidge(kernel="linear", fit_intercept=True),
-    KernelRidge(kernel="linear", solver="cholesky"),
-    KernelRidge(kernel="thin_plate_spline"),
-    KernelRidge(landmarks=Landmarks(20, method="uniform"), fit_intercept=True),
-    KernelSVC(),
-    KernelSVC(C=5.0, kernel="linear", bias=True),
-    KernelSVC(kernel=RBF(sigma=2.0), bias=True),
-    KernelSVC(landmarks=Landmarks(tol=1e-3)),
-    KernelKMeans(),
-    KernelKMeans(2, batch_size=10),
-    KernelKMeans(landmarks=Landmarks(10, method="kmeans++")),
-    KernelKNNClassifier(),
-    KernelKNNClassifier(3, kernel="polynomial", weights="distance"),
-    KernelKNNClassifier(landmarks=20),
-    KernelKNNRegressor(),
-    KernelKNNRegressor(landmarks=20),
-    KernelPrototypeClassifier(),
-    KernelPrototypeClassifier(landmarks=10),
-    KernelPrototypeClassifier("linear"),
-]
-
-
-def test_every_public_estimator_is_checked():
-    public = {name for name in gramian.estimators.__all__ if hasattr(getattr(gramian.estimators, name), "fit")}
-    assert {type(estimator).__name__ for estimator in ESTIMATORS} == public
 
 
 def checks(estimators):
@@ -113,17 +30,14 @@ def checks(estimators):
     return parametrize_with_checks(estimators, expected_failed_checks=known)
 
 
-FIRST = list({type(estimator): estimator for estimator in reversed(ESTIMATORS)}.values())
-
-
-@checks(FIRST)
+@checks(DEFAULTS)
 @pytest.mark.filterwarnings("ignore::gramian.GramianWarning")
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
 @pytest.mark.slow
-@checks([estimator for estimator in ESTIMATORS if estimator not in FIRST])
+@checks(OPTIONS)
 @pytest.mark.filterwarnings("ignore::gramian.GramianWarning")
 def test_scikit_learn_checks_of_other_parameters(estimator, check):
     check(estimator)

@@ -48,6 +48,7 @@ def test_parameters_out_of_range_are_named(views, change, match):
         KernelCCA(**change).fit(*views)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("spoil", "match"),
     [
@@ -225,6 +226,7 @@ def test_far_from_the_origin_nothing_changes(views, solver):
             assert_allclose(one, other, atol=1e-7)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [1e8, 1e30])
 @pytest.mark.parametrize("solver", ["auto", "krylov"])
 def test_a_ridge_below_rounding_is_none(rng, size, solver):

@@ -145,6 +145,7 @@ class TestUse:
         assert [line.split()[0] for line in lines[1:]] == ["route", "work", "certified", "left"]
         assert model.summary_.to_dict()["solver"] == "cholesky"
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("solver", ["cholesky", "cg", ConjugateGradients(factor=True)], ids=str)
     def test_it_can_be_interrupted(self, rng, solver):
         X = rng.standard_normal((7_000, 20))

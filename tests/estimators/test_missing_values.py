@@ -7,8 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from tests.adversarial.cases import ESTIMATORS, TARGETED, D, N, answer, estimator, fitted, refusal, targets
-from tests.adversarial.cases import X as COMPLETE
+from tests.adversarial.cases import refusal
+from tests.cases import ESTIMATORS, TARGETED, D, N, answer, estimator, fitted, targets
+from tests.cases import X as COMPLETE
 
 import gramian
 from gramian import PCA, ProbabilisticPCA

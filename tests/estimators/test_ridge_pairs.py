@@ -53,6 +53,7 @@ def test_a_p_value_at_its_floor_is_said_to_be_that():
     assert "no permutation of 199 did as well" in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ridge", [0.5, (0.1, 1.0)])
 def test_how_many_pairs_there_are_with_a_ridge(ridge):
     found = how_many(X, "cca", y=Y, ridge=ridge)
@@ -79,6 +80,7 @@ def test_names_of_the_second_view_are_kept(model, tmp_path):
     assert not hasattr(model.fit(X, Y), "target_names_in_")
 
 
+@pytest.mark.slow
 def test_charts_and_trust_and_reports_name_the_second_view():
     model = g.CCA(2, ridge=0.1).fit(*FRAMES)
     assert trust(model, *FRAMES, n_boot=20).columns == (*"abcde", "fat", "water", "ash")

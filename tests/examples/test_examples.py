@@ -33,6 +33,7 @@ def by_speed(path):
     return pytest.param(path, marks=pytest.mark.slow if path.stem in SLOW else (), id=path.stem)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", [by_speed(path) for path in GALLERY])
 def test_a_page_of_the_gallery_draws_what_it_claims(path, pictures):
     """Claims are the page's own assertions; warnings are errors here."""
@@ -59,6 +60,7 @@ def run(name, capsys, monkeypatch, *arguments):
     return capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_fat_in_meat_is_calibrated_and_reported(capsys, monkeypatch, tmp_path):
     text = run("calibrate_meat.py", capsys, monkeypatch, "--picture", tmp_path / "calibration.png")
     assert "best by cross-validation: second derivative, SNV" in text

@@ -86,6 +86,7 @@ def tab(member):
     return Tab(member)
 
 
+@pytest.mark.slow
 def test_a_table_arrives_and_is_drawn(tab):
     assert tab.values["about.children"] == "Two rings: 600 rows, 2 columns."
     assert tab.settle().startswith("Kernel PCA · rbf(sigma=")
@@ -99,6 +100,7 @@ def test_a_table_arrives_and_is_drawn(tab):
     np.testing.assert_allclose(namespace["scores"][:, 1], shown, rtol=1e-3, atol=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["curve", "ellipse", "moons", "digits", "exercises"])
 def test_every_table_for_teaching_can_be_chosen(tab, name):
     tab.ask(*LOAD, by="data.value", data__value=name)
@@ -108,6 +110,7 @@ def test_every_table_for_teaching_can_be_chosen(tab, name):
     tab.pictures()
 
 
+@pytest.mark.slow
 def test_a_preview_moves_the_points_and_the_rest_follows(tab):
     tab.settle()
     tab.pictures()
@@ -128,6 +131,7 @@ def test_a_preview_moves_the_points_and_the_rest_follows(tab):
     assert "scores" not in tab.ask("ask.data", ask__data={"width": -1.0, "number": 8})  # it is there already
 
 
+@pytest.mark.slow
 def test_the_cut_is_dragged(tab):
     tab.settle()
     tab.pictures()
@@ -239,6 +243,7 @@ def test_models_are_kept_in_the_folder_and_nowhere_else(tab, tmp_path):
     assert "load('good.safetensors')" in tab.values["code.children"]
 
 
+@pytest.mark.slow
 def test_cancelling_leaves_the_picture(tab):
     tab.settle()
     tab.ask(*LOAD, by="data.value", data__value="digits")

@@ -35,7 +35,7 @@ def test_the_code_gives_what_is_on_the_screen(method, scale):
     found = fit(data, choice)
     namespace = {}
     exec(code_for(data, choice), namespace)
-    scores = namespace["x_scores" if choice.row.pair else "scores"]
+    scores = namespace["x_scores" if choice.pair else "scores"]
     np.testing.assert_allclose(found.scores[:, :2], scores, rtol=1e-4, atol=1e-4)
 
 
@@ -61,6 +61,7 @@ def test_a_preview_of_all_rows_is_the_exact_picture(kernel):
     np.testing.assert_allclose(found.shares[:2], 100 * values / np.trace(K), rtol=1e-3)
 
 
+@pytest.mark.slow
 def test_a_preview_is_near_the_exact_picture_and_its_rows():
     data = preset("digits")
     exact = fit(data, Choice("kernel-pca", 10, text="rbf(sigma=30)"))

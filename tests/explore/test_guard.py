@@ -158,6 +158,7 @@ def test_a_post_that_does_not_say_where_it_comes_from_is_refused(member):
     assert answer.status_code == 403
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", "", "json"])
 def test_forms_that_any_site_can_send_are_refused(member, kind):
     assert post(member, **{"Content-Type": kind}).status_code == 415

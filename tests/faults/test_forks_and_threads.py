@@ -83,6 +83,7 @@ print(codes)
 """
 
 
+@pytest.mark.slow
 def test_a_fork_after_a_fit():
     assert python(CHILD + FORKED) == "0 True\n"
 
@@ -127,6 +128,7 @@ def side_by_side(models, X):
         return list(pool.map(lambda model: answer(model, X), models))
 
 
+@pytest.mark.slow
 def test_fits_side_by_side_give_the_bits_of_fits_in_turn(X):
     expected = [answer(model, X) for model in models()]
     found = side_by_side(models() + models()[::-1], X)
@@ -162,6 +164,7 @@ def test_workers_of_joblib_share_the_processors(X):
     assert all(np.array_equal(values, found[0][2]) for _, _, values in found)
 
 
+@pytest.mark.slow
 def test_threads_of_joblib_share_one_pool(X):
     with gramian.config(threads=2):
         KernelPCA(3, solver="krylov").fit(X)

@@ -87,6 +87,7 @@ def test_threads_that_the_environment_allows(monkeypatch, name, value, most):
         assert thread_count() == 3  # what is set counts
 
 
+@pytest.mark.slow
 def test_variables_count_as_the_process_was_started_with_them():
     code = (
         "import os, gramian; from gramian.config import thread_count; before = thread_count(); "
@@ -97,6 +98,7 @@ def test_variables_count_as_the_process_was_started_with_them():
     assert done.stdout.split() == ["1", "1"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["RLIMIT_AS", "RLIMIT_DATA"])
 def test_the_budget_stays_within_the_limits_of_the_process(kind):
     code = (

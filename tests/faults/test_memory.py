@@ -187,6 +187,7 @@ def test_a_process_that_begins_under_a_limit_counts_its_threads(threads):
     assert said == "fitted" if threads == 3 else is_a_refusal(said)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "shape"),
     [(PCA(5, solver="dual"), (1200, 2000)), (ICA(), (60_000, 20)), (PCA(5, solver="svd"), (6000, 200))],
@@ -212,6 +213,7 @@ def test_small_fits_are_not_held_to_a_budget(rng):
         assert gramian.forecast(PCA(2), 200, 5).bytes < SMALL
 
 
+@pytest.mark.slow
 def test_limits_of_the_process_bound_a_budget_that_was_set():
     code = """
 from gramian.config import memory_budget

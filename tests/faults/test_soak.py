@@ -7,8 +7,8 @@ from .processes import ROOT, python
 SOAK = """
 import gc, glob, tempfile
 from sklearn.base import clone
-sys.path.insert(0, os.path.join(sys.argv[1], "tests"))
-from adversarial.cases import ESTIMATORS, answer, fitted
+sys.path.insert(0, sys.argv[1])
+from tests.cases import ESTIMATORS, answer, fitted
 
 names = list(ESTIMATORS)
 

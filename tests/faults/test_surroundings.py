@@ -35,6 +35,7 @@ def test_hash_seeds_change_nothing(plain, seed):
     assert python(FIT, PYTHONHASHSEED=seed) == plain
 
 
+@pytest.mark.slow
 def test_python_without_asserts_and_docstrings(plain):
     assert python(FIT, options=["-OO"]) == plain
 

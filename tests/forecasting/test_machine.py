@@ -80,6 +80,7 @@ print(model.summary_.facts["solver"], needed)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="address spaces are limited on Linux")
 @pytest.mark.parametrize("model", ["g.KernelRidge(1.0, solver='cholesky')", "g.KernelPCA(5, solver='dense')"])
 def test_a_fit_passes_in_a_fifth_more_than_was_forecast(model):
@@ -89,6 +90,7 @@ def test_a_fit_passes_in_a_fifth_more_than_was_forecast(model):
     assert done.returncode == 0, done.stderr[-500:]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="address spaces are limited on Linux")
 def test_with_less_than_half_of_what_was_forecast_a_fit_is_refused():
     code = textwrap.dedent(LIMITED).format(n=1_500, d=5, model="g.KernelPCA(5, solver='dense')", share=0.4)

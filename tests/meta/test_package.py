@@ -119,6 +119,7 @@ PACKAGES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("package", PACKAGES)
 def test_docstring_examples_run(package):
     failed = []

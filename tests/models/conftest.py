@@ -9,9 +9,10 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator
+from tests.cases import kind_of
 
-from gramian import estimators, kernels
+from gramian import Landmarks, RandomFeatures, kernels
+from gramian.registry import RECORDS
 from gramian.solvers import Krylov, Power, Randomized
 
 _rng = np.random.default_rng(7)
@@ -75,7 +76,7 @@ CONFIGURATIONS = {
         ({"n_components": 2, "kernel": "sigmoid"}, FLOATS, None),
         ({"n_components": 2, "kernel": "rbf(gamma=median)"}, SPARSE, None),
         ({"n_components": 2, "landmarks": 20}, X, None),
-        ({"n_components": 2, "landmarks": estimators.RandomFeatures(30)}, FLOATS, None),
+        ({"n_components": 2, "landmarks": RandomFeatures(30)}, FLOATS, None),
     ],
     "KernelRidge": [
         ({}, X, Y),
@@ -83,13 +84,13 @@ CONFIGURATIONS = {
         ({"kernel": "thin_plate_spline"}, NAMED, Y[:, 0]),
         ({"kernel": "precomputed"}, GRAM, Y),
         ({"kernel": "rbf"}, SPARSE, Y[:, 0]),
-        ({"landmarks": estimators.Landmarks(points=X[:20])}, X, Y),
+        ({"landmarks": Landmarks(points=X[:20])}, X, Y),
     ],
     "KernelSVC": [
         ({}, X, WORDS),
         ({"kernel": "polynomial", "class_weight": {0: 1.0, 1: 2.5}}, NAMED, (CODES > 0).astype(int)),
         ({"kernel": "precomputed"}, GRAM, OBJECTS),
-        ({"landmarks": estimators.Landmarks(tol=0.05)}, X, WORDS),
+        ({"landmarks": Landmarks(tol=0.05)}, X, WORDS),
     ],
     "KernelKMeans": [
         ({"n_clusters": 3}, X, None),
@@ -113,22 +114,22 @@ CONFIGURATIONS = {
 }
 
 
-def public_estimators():
-    found = {name: getattr(estimators, name) for name in estimators.__all__}
-    return {name: cls for name, cls in found.items() if isinstance(cls, type) and issubclass(cls, BaseEstimator)}
+_TARGETS = {"none": None, "numbers": Y[:, 0], "labels": WORDS, "view": Y}
+for record in RECORDS:
+    CONFIGURATIONS.setdefault(record.name, [(dict(record.example), X, _TARGETS[kind_of(record)])])
+CLASSES = {record.name: record.estimator for record in RECORDS}
 
 
 def fit(name, parameters, rows, targets):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model = public_estimators()[name](**parameters)
+        model = CLASSES[name](**parameters)
         return model.fit(rows) if targets is None else model.fit(rows, targets)
 
 
 CASES = [
     pytest.param((name, *case), id=f"{name}-{at}")
     for name, cases in CONFIGURATIONS.items()
-    if name in public_estimators()
     for at, case in enumerate(cases)
 ]
 

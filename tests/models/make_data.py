@@ -21,7 +21,7 @@ QUESTIONS = ("transform", "predict", "predict_proba", "decision_function", "scor
 def main():
     conftest = runpy.run_path(str(HERE / "conftest.py"))
     warnings.simplefilter("ignore")
-    for name in conftest["public_estimators"]():
+    for name in conftest["CLASSES"]:
         path = HERE / "data" / f"{name}-format{FORMAT}.safetensors"
         if path.exists():
             continue

@@ -110,6 +110,7 @@ except OSError as error:
 """
 
 
+@pytest.mark.slow
 def test_a_full_disk_keeps_the_old_model(path):
     """F8."""
     done = in_process(FULL, path)

@@ -95,6 +95,7 @@ def test_an_error_in_one_tile_reaches_the_caller_and_stops_the_rest():
     assert len(calls) < 20
 
 
+@pytest.mark.slow
 def test_an_interrupt_stops_the_work_within_two_seconds():
     X = np.random.default_rng(0).standard_normal((30_000, 50))
     operator = Gram(RBF(sigma=5.0), X)

@@ -30,6 +30,7 @@ UNNAMED = ("heat", "contributions", "reconstructions", "coefficients")
 COMPARED = [pytest.param(name, marks=[pytest.mark.slow] * ("_of_" in name)) for name in PICTURES]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", COMPARED)
 def test_the_picture_is_the_one_that_was_kept_drawn_where_it_should_be(name):
     ax = new(space=name == "scores_in_space")
@@ -120,6 +121,7 @@ def test_a_wrong_picture_is_found(wrong):
         assert_same(render(bare(display.figure_)), kept(right))
 
 
+@pytest.mark.slow
 def test_fonts_do_not_matter():
     from matplotlib import rc_context
 

@@ -61,6 +61,7 @@ def test_a_title_can_be_changed(name):
     assert first.get_title(loc="left").startswith("mine")
 
 
+@pytest.mark.slow
 def test_pictures_are_drawn_without_a_display_or_pyplot():
     code = """
 import io, sys
@@ -116,6 +117,7 @@ def overlapping(display):
     return [(a, b) for at, (a, one) in enumerate(boxes) for b, other in boxes[at + 1 :] if one.overlaps(other)]
 
 
+@pytest.mark.slow
 def test_names_do_not_overlap(rng):
     labels = [str(at % 10) for at in range(500)]
     crowded = ScoresDisplay.from_scores(rng.standard_normal((500, 2)), colour=labels, ax=new())  # all in one place
@@ -125,6 +127,7 @@ def test_names_do_not_overlap(rng):
     assert not overlapping(LoadingsDisplay.from_estimator(PCA(2, scale=True).fit(wine()[0]), ax=new()))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("table", [events(), wine()[0], meats()[0]], ids=["events", "wine", "meats"])
 def test_labels_of_a_biplot_do_not_overlap(table):
     display = BiplotDisplay.from_estimator(PCA(2, scale=True).fit(table), table, ax=new())
@@ -132,6 +135,7 @@ def test_labels_of_a_biplot_do_not_overlap(table):
     assert not overlapping(display)
 
 
+@pytest.mark.slow
 def test_labels_stay_inside_the_axes():
     display = BiplotDisplay.from_estimator(PCA(2, scale=True).fit(events()), events(), ax=new())
     display.figure_.draw_without_rendering()
@@ -159,6 +163,7 @@ def test_no_class_is_drawn_last(scores):
     assert len({tuple(at) for at in offsets[-40:]} & {tuple(at) for at in scores[-40:, :2]}) < 30
 
 
+@pytest.mark.slow
 def test_many_rows_are_a_density_and_the_file_stays_small():
     X, group = crowd(200_000)
     display = ScoresDisplay.from_estimator(PCA(2).fit(X), X, colour=group, ax=new())
@@ -227,6 +232,7 @@ def test_rows_beyond_the_limits_are_named():
     assert {text.get_text() for text in display.texts_} == {events().index[at] for at in display.chart.beyond}
 
 
+@pytest.mark.slow
 def test_a_row_far_out_is_seen_beside_the_others():
     X = wine()[0].copy()
     model = PCA(3, scale=True).fit(X)
@@ -277,6 +283,7 @@ def test_missing_matplotlib_says_what_to_install():
     assert done.stderr.splitlines()[-1].endswith('gramian.plots needs matplotlib: pip install "gramian[plot]"')
 
 
+@pytest.mark.slow
 def test_names_with_dollars_are_written_as_they_are():
     X = events().head(12).rename(columns=lambda name: rf"${name} \frac$")
     X.index = [rf"$\sqrt{name}$" for name in X.index]

@@ -99,7 +99,10 @@ MODELS = [
 ]
 
 
-@pytest.mark.parametrize("data", [blobs, grid, mirrored, repeated, apart])
+LONGER = [pytest.param(data, marks=pytest.mark.slow) for data in (mirrored, repeated, apart)]
+
+
+@pytest.mark.parametrize("data", [blobs, grid, *LONGER])
 def test_labels_where_classes_tie(data):
     X, y, Z = data(np.random.default_rng(0))
     with warnings.catch_warnings():

@@ -125,6 +125,7 @@ def test_names_cannot_become_markup_or_programs(make, read_page):
         assert "<img" not in json.dumps(shown)
 
 
+@pytest.mark.slow
 def test_the_digits_fit_into_seven_megabytes(tmp_path):
     from sklearn.datasets import load_digits
 
@@ -140,6 +141,7 @@ def test_nothing_is_fetched_from_anywhere(tmp_path):
     assert not re.search(r"""(src|href)=["']?(https?:)?//|@import|url\(""", rest)
 
 
+@pytest.mark.slow
 def test_many_rows_are_counted_in_cells():
     X = np.random.default_rng(0).standard_normal((30_000, 3)) * [3, 2, 1]
     page = page_of(Subject(g.PCA(2).fit(X), X))
@@ -176,6 +178,7 @@ def test_classes_are_judged_on_rows_left_out():
     assert told["coins"].grade == "warning"
 
 
+@pytest.mark.slow
 def test_the_program_of_the_page_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     page = page_of(Subject(g.KernelSVC(3, kernel=g.kernels.RBF(sigma=2.0)).fit(MOONS, SIDES), MOONS, SIDES))
@@ -189,6 +192,7 @@ def test_arrays_may_follow_a_fit_to_a_data_frame():
     assert "alcohol" in said or "proline" in said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["sparse", "polars", "list", "float32"])
 def test_rows_may_come_in_any_form(kind, tmp_path):
     rows = IRIS.data.to_numpy()
@@ -203,6 +207,7 @@ def test_rows_may_come_in_any_form(kind, tmp_path):
     assert "versicolor" in (tmp_path / "r.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_what_would_take_long_is_left_out():
     X = np.random.default_rng(0).standard_normal((2_100, 3))
     page = page_of(Subject(g.KernelRidge(0.1).fit(X, X[:, 0]), X, X[:, 0]))

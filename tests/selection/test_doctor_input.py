@@ -67,6 +67,7 @@ def test_single_precision_loses_digits_sooner(sound):
     assert doctor((sound + 5000.0).astype(np.float32)).codes == ("large_offset",)
 
 
+@pytest.mark.slow
 def test_what_is_sampled_is_said(rng):
     found = doctor(rng.standard_normal((120_000, 1)), kernel="rbf")
     assert any("100,000 of 120,000 rows" in text for text in found.looked_at)

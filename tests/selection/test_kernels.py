@@ -61,6 +61,7 @@ class TestBandwidth:
 
 
 class TestSelectKernel:
+    @pytest.mark.slow
     def test_circles_want_a_curved_boundary(self):
         X, y = make_circles(150, factor=0.4, noise=0.1, random_state=0)
         found = select_kernel(X, y, ["linear", "rbf(sigma=0.5)"], estimator="kernel-svm")
@@ -75,6 +76,7 @@ class TestSelectKernel:
         np.testing.assert_allclose(found.parameters["ridge"], model.path(*shuffled(*waves)).best)
         assert found.outer > 0.9
 
+    @pytest.mark.slow
     def test_choosing_among_noise_flatters_inside_and_not_outside(self, rng):
         X, y = rng.standard_normal((80, 5)), rng.standard_normal(80)
         kernels = [f"rbf(sigma={sigma})" for sigma in np.geomspace(0.3, 10, 12)]
@@ -83,12 +85,14 @@ class TestSelectKernel:
         assert found.outer < found.inner
         assert found.inner >= max(line.inner for line in found.table)
 
+    @pytest.mark.slow
     def test_a_plane_is_rebuilt_by_the_linear_kernel(self, rng):
         X = rng.standard_normal((90, 2)) @ rng.standard_normal((2, 5)) + 0.01 * rng.standard_normal((90, 5))
         found = select_kernel(X, candidates=["rbf(sigma=1)", "linear"], estimator=KernelPCA(2))
         assert found.kernel == "linear"
         assert found.outer > 0.99
 
+    @pytest.mark.slow
     def test_default_candidates_and_text(self):
         X, y = load_iris(return_X_y=True)
         found = select_kernel(X, y, estimator=KernelSVC(2.0), cv=3)
@@ -98,6 +102,7 @@ class TestSelectKernel:
         assert "on rows that had no part in it" in str(found)
         assert json.loads(json.dumps(found.to_dict()))["kernel"] == found.kernel
 
+    @pytest.mark.slow
     def test_the_same_data_give_the_same_choice(self, waves):
         assert select_kernel(*waves, cv=3) == select_kernel(*waves, cv=3)
 

@@ -84,6 +84,7 @@ def test_both_ways_to_form_products_agree(rng, monkeypatch):
     np.testing.assert_allclose(one.scatter, other.scatter, rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_moments_and_weighted_rows_give_the_same_errors(rng, monkeypatch):
     X = rng.standard_normal((150, 4)) * [4, 2, 1, 0.5]
     by_moments = trust(PCA(2), X, n_boot=400)
@@ -95,6 +96,7 @@ def test_moments_and_weighted_rows_give_the_same_errors(rng, monkeypatch):
     np.testing.assert_allclose(by_moments.values.error, by_rows.values.estimate * (2 / 150) ** 0.5, rtol=0.4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("estimator", LINEAR.values(), ids=LINEAR)
 def test_every_linear_method_has_intervals(estimator, rng):
     X, y = rows_for(estimator, rng)
@@ -166,6 +168,7 @@ def test_gaps_stand_in_where_there_are_no_draws(rng):
     assert "all of 2.4 standard errors or more" in str(apart)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", [False, True])
 def test_one_tie_in_twenty_is_broken_by_chance(scale):
     """The threshold is a quantile: equal eigenvalues of Gaussian rows are taken as different in 5 % of samples."""
@@ -227,6 +230,7 @@ def test_kernel_components_of_a_linear_kernel_are_those_of_pca(rng):
     np.testing.assert_allclose(kernel.importance.shares, expected / expected.sum(axis=0), rtol=1e-8)
 
 
+@pytest.mark.slow
 def test_the_number_of_components_is_chosen_again():
     X, y = load_diabetes(return_X_y=True)
     found = trust(PLSRegression("auto"), X, y, n_boot=20)
@@ -261,6 +265,7 @@ def test_two_views_have_entries_of_both():
     assert (found.values.high <= 1).all()
 
 
+@pytest.mark.slow
 def test_warnings_of_draws_are_counted(rng):
     X = rng.standard_normal((40, 3)) @ rng.standard_normal((3, 5)) + 0.05 * rng.standard_normal((40, 5))
     replicas = Replicas(FactorAnalysis(2), X, None, 20, rng)

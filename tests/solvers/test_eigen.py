@@ -11,8 +11,8 @@ from gramian.operators import Dense as Matrix
 from gramian.operators import Outline
 from gramian.results import SolverTrace
 from gramian.solvers import Krylov, Power, eigen
-from gramian.solvers.base import Raw
-from gramian.solvers.eigen import arrange, choose, null_tolerance, orient, residuals
+from gramian.solvers.eigen import arrange, choose_eigen_solver, null_tolerance, orient, residuals
+from gramian.solvers.eigen_methods import Raw
 
 EPS = np.finfo(np.float64).eps
 TRACE = SolverTrace("test", "as asked")
@@ -53,7 +53,7 @@ class TestChoice:
         ],
     )
     def test_auto_goes_by_size_and_number(self, n, k, positive, name, reason):
-        chosen, why = choose(Outline(n, positive), k, "auto")
+        chosen, why = choose_eigen_solver(Outline(n, positive), k, "auto")
         assert chosen.name == name
         assert why.startswith(reason) or why.endswith(reason)
         assert "budget" not in why
@@ -61,39 +61,39 @@ class TestChoice:
     @pytest.mark.parametrize(("n", "k"), [(100, 50), (1000, 500), (1500, 3)])
     def test_a_matrix_three_times_must_fit_the_budget(self, n, k):
         with gramian.config(memory=24 * n**2):
-            assert choose(Outline(n, False), k, "auto")[0].name == "dense"
-            assert choose(Outline(n), k, "dense")[0].name == "dense"
+            assert choose_eigen_solver(Outline(n, False), k, "auto")[0].name == "dense"
+            assert choose_eigen_solver(Outline(n), k, "dense")[0].name == "dense"
         with gramian.config(memory=24 * n**2 - 1):
-            chosen, why = choose(Outline(n, False), k, "auto")
+            chosen, why = choose_eigen_solver(Outline(n, False), k, "auto")
             assert chosen.name == "krylov"
             assert ", the budget is " in why
             with pytest.raises(ValueError, match=r"solver='dense' needs .* Use solver='auto'"):
-                choose(Outline(n), k, "dense")
+                choose_eigen_solver(Outline(n), k, "dense")
 
     def test_the_budget_is_named_only_where_it_is_to_blame(self):
         with gramian.config(memory=24 * 20_000**2):
-            assert "budget" not in choose(Outline(20_000), 5, "auto")[1]
+            assert "budget" not in choose_eigen_solver(Outline(20_000), 5, "auto")[1]
         with gramian.config(memory=24 * 20_000**2 - 1):
-            assert "budget" in choose(Outline(20_000), 5, "auto")[1]
+            assert "budget" in choose_eigen_solver(Outline(20_000), 5, "auto")[1]
 
     def test_dense_asked_for_beyond_its_limit_is_refused(self):
-        assert choose(Outline(10_000), 5, "dense")[0].name == "dense"
+        assert choose_eigen_solver(Outline(10_000), 5, "dense")[0].name == "dense"
         with pytest.raises(ValueError, match=r"needs 2.4 GB for a 10,001 x 10,001 matrix .* largest n 10,000"):
-            choose(Outline(10_001), 5, "dense")
+            choose_eigen_solver(Outline(10_001), 5, "dense")
 
     def test_what_is_asked_for_is_taken(self):
         mine = Power(max_iter=7)
-        assert choose(Outline(10), 2, mine) == (mine, "as asked")
+        assert choose_eigen_solver(Outline(10), 2, mine) == (mine, "as asked")
         for name in ("power", "randomized", "krylov"):
-            chosen, why = choose(Outline(50_000), 2, name)
+            chosen, why = choose_eigen_solver(Outline(50_000), 2, name)
             assert (chosen.name, why) == (name, "as asked")
         with pytest.raises(ValueError, match=r"solver='lanczos' is not known. Use one of: auto, dense, krylov"):
-            choose(Outline(10), 2, "lanczos")
+            choose_eigen_solver(Outline(10), 2, "lanczos")
 
     @pytest.mark.parametrize("solver", ["auto", "krylov"])
     def test_single_precision_is_for_products_it_makes_cheaper(self, solver):
-        assert choose(Outline(5000, narrow_pays=True), 3, solver)[0] == Krylov()
-        assert choose(Outline(5000, narrow_pays=False), 3, solver)[0] == Krylov(tol=1e-10, mixed=False)
+        assert choose_eigen_solver(Outline(5000, narrow_pays=True), 3, solver)[0] == Krylov()
+        assert choose_eigen_solver(Outline(5000, narrow_pays=False), 3, solver)[0] == Krylov(tol=1e-10, mixed=False)
 
 
 class TestFrontDoor:

@@ -9,12 +9,10 @@ from gramian import config
 from gramian.kernels import RBF, Laplacian, Sigmoid, ThinPlateSpline
 from gramian.operators import Dense, Gram
 from gramian.operators.reduced import Reduced
-from gramian.solvers.cholesky import SIDE, CholeskyFactor, NotPositive
-from gramian.solvers.conjugate import ConjugateGradients
-from gramian.solvers.direct import Cholesky
-from gramian.solvers.linear import choose, solve
-from gramian.solvers.preconditioners import Factored, LowRank
-from gramian.solvers.residuals import MinimalResiduals
+from gramian.solvers.conjugate import ConjugateGradients, Factored, LowRank
+from gramian.solvers.dense import CHOLESKY_TILE, CholeskyFactor, NotPositive
+from gramian.solvers.linear import choose_linear_solver, solve
+from gramian.solvers.linear_methods import Cholesky, MinimalResiduals
 
 ROUTES = [
     Cholesky(),
@@ -41,7 +39,7 @@ def sides(rng, points):
 
 
 class TestCholeskyFactor:
-    @pytest.mark.parametrize("n", [1, SIDE - 1, SIDE, 2 * SIDE + 3])
+    @pytest.mark.parametrize("n", [1, CHOLESKY_TILE - 1, CHOLESKY_TILE, 2 * CHOLESKY_TILE + 3])
     def test_it_is_the_factor(self, rng, n):
         A = rng.standard_normal((n, n))
         A = A @ A.T + n * np.eye(n)
@@ -167,8 +165,9 @@ class TestIteration:
             assert values.min() > 0
             assert values.max() / values.min() < plain / 100
 
+    @pytest.mark.slow
     def test_a_factor_takes_over_where_the_iteration_is_slow(self, points, sides, monkeypatch):
-        monkeypatch.setattr("gramian.solvers.conjugate.PRICE", 30)
+        monkeypatch.setattr("gramian.solvers.conjugate.FACTOR_ROWS_PER_PRODUCT", 30)
         gram = Gram(RBF(sigma=1.0), points)
         quick = solve(gram, sides, 10.0, ConjugateGradients(rank=60))
         slow = solve(gram, sides, 1e-3, ConjugateGradients(rank=60))
@@ -186,6 +185,7 @@ class TestIteration:
         assert found.residuals.max() > 1e-6
         assert np.isfinite(found.solution).all()
 
+    @pytest.mark.slow
     def test_a_tolerance_below_rounding_ends(self, points, sides):
         found = solve(Gram(RBF(sigma=1.5), points), sides, 1e-3, ConjugateGradients(tol=1e-18, factor=False))
         assert not found.trace.converged
@@ -214,7 +214,7 @@ class TestIteration:
 class TestChoice:
     def test_by_size_and_definiteness(self, rng):
         def route(n, kernel, shift):
-            return choose(Gram(kernel, np.zeros((n, 1))), shift, "auto")[0].name
+            return choose_linear_solver(Gram(kernel, np.zeros((n, 1))), shift, "auto")[0].name
 
         assert route(500, RBF(sigma=1.0), 1.0) == "cholesky"
         assert route(5_000, RBF(sigma=1.0), 1.0) == "cg"
@@ -228,6 +228,6 @@ class TestChoice:
     def test_refusals(self):
         gram = Gram(RBF(sigma=1.0), np.zeros((20_000, 1)))
         with pytest.raises(ValueError, match=r"solver='cholesky' needs 3.2 GB.*solver='auto'"):
-            choose(gram, 1.0, "cholesky")
+            choose_linear_solver(gram, 1.0, "cholesky")
         with pytest.raises(ValueError, match=r"solver='lu' is not known. Use one of: auto, cholesky, cg, minres"):
-            choose(gram, 1.0, "lu")
+            choose_linear_solver(gram, 1.0, "lu")

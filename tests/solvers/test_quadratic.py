@@ -8,9 +8,9 @@ from scipy.optimize import minimize
 from gramian import config
 from gramian.kernels import RBF, Laplacian, Polynomial
 from gramian.operators.blocks import KernelBlocks
-from gramian.solvers import working_sets
-from gramian.solvers.interior import Narrow, Whole, interior_point
-from gramian.solvers.quadratic import box_dual, narrow_dual
+from gramian.solvers import box_qp
+from gramian.solvers.box_qp import box_dual, narrow_dual
+from gramian.solvers.box_qp_steps import Narrow, Whole, interior_point
 
 
 class Matrix:
@@ -89,7 +89,7 @@ def test_single_precision_blocks_give_the_double_precision_answer(rng, monkeypat
     X, y = problem(rng, 600)
     matrix, bounds = Matrix(RBF(sigma=1.0)(X)), np.full(y.shape, 10.0)
     double = box_dual(matrix, y, bounds, tol=1e-6)
-    monkeypatch.setattr(working_sets, "SMALL", 100)
+    monkeypatch.setattr(box_qp, "FLOAT64_MAX_ROWS", 100)
     single = box_dual(matrix, y, bounds, tol=1e-6)
     assert single.converged
     assert_allclose(single.gradient, double.gradient, atol=1e-5)

@@ -172,6 +172,7 @@ def test_no_reader_is_left_behind_when_a_stream_is_left_early(tmp_path, X):
     assert not any(thread.name == "gramian-reader" for thread in threading.enumerate())
 
 
+@pytest.mark.slow
 def test_memory_stays_near_the_blocks(tmp_path):
     code = f"""
 import numpy as np

@@ -119,6 +119,7 @@ class TestExcel:
                 new.writestr(name, sheet if name == "xl/worksheets/sheet1.xml" else old.read(name))
         return tmp_path / "forged.xlsx"
 
+    @pytest.mark.slow
     def test_bombs_are_refused_soon(self, tmp_path):
         start = time.perf_counter()
         far = '<row r="1"><c r="A1"><v>1</v></c></row><row r="99999999999"><c r="A99999999999"><v>1</v></c></row>'
@@ -237,6 +238,7 @@ class TestArrow:
             assert "is not a readable Arrow file" in refusal(tmp_path / "t.feather")
 
 
+@pytest.mark.slow
 def test_a_parquet_file_of_one_repeated_value_is_not_trusted_with_all_memory(tmp_path):
     rows, name = 2_000_000, tmp_path / "t.parquet"
     columns = {f"c{at}": pa.DictionaryArray.from_arrays(pa.array(np.zeros(rows, np.int8)), [1.5]) for at in range(20)}

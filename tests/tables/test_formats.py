@@ -169,6 +169,7 @@ def test_what_is_no_npy(tmp_path, content):
         read_table(tmp_path / "t.npy")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["npy", "parquet"])
 def test_damaged_files_are_refused_or_read_but_nothing_else(tmp_path, rng, npy, parquet, kind):
     path = npy(np.ones((3, 2))) if kind == "npy" else parquet({"a": [1.0, 2.0], "b": ["x", "y"]})
@@ -196,6 +197,7 @@ def test_endings_may_be_in_capitals(tmp_path):
     assert isinstance(read_table(tmp_path / "T.CSV"), Table)
 
 
+@pytest.mark.slow
 def test_missing_pyarrow_says_what_to_install():
     code = "import sys; sys.modules['pyarrow'] = None; import gramian; import gramian.tables"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

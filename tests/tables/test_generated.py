@@ -66,6 +66,7 @@ def write(names, numbers, words, decimal, dialect, encoding):
     return stream.getvalue().encode(encoding)
 
 
+@pytest.mark.slow
 @QUICK
 @given(tables())
 def test_any_dialect_reads_back_equal_when_it_is_said(case):
@@ -76,6 +77,7 @@ def test_any_dialect_reads_back_equal_when_it_is_said(case):
     np.testing.assert_array_equal(table.values, numbers)
 
 
+@pytest.mark.slow
 @QUICK
 @given(tables())
 def test_what_is_found_out_is_right_or_refused(case):
@@ -86,6 +88,7 @@ def test_what_is_found_out_is_right_or_refused(case):
     np.testing.assert_array_equal(table.values, numbers)
 
 
+@pytest.mark.slow
 @QUICK
 @given(tables())
 def test_plain_names_and_words_are_always_found_out(case):
@@ -104,6 +107,7 @@ def test_plain_names_and_words_are_always_found_out(case):
 SIGNS = st.text(st.sampled_from("0123456789.,;|\t\r\n \"'abNA-+eE=x\x00é"), max_size=120)
 
 
+@pytest.mark.slow
 @QUICK
 @given(st.binary(max_size=200) | SIGNS.map(str.encode))
 def test_any_bytes_are_a_table_or_one_line(content):
@@ -117,6 +121,7 @@ def test_any_bytes_are_a_table_or_one_line(content):
         assert all(len(cells) == len(table.values) for cells in table.labels.values())
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::gramian.tables.TableWarning")
 @QUICK
 @given(st.lists(st.lists(NUMBERS | st.none(), min_size=2, max_size=2), min_size=1, max_size=8))

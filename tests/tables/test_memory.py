@@ -59,6 +59,7 @@ def _grows(path, how):
     return int(done.stdout.split()[-1])
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 def test_a_text_of_many_columns_takes_little_more_than_twenty_times_its_size(tmp_path):
     path = tmp_path / "wide.csv"

@@ -184,6 +184,7 @@ class TestPacked:
         assert "not a readable gzip file" in refused(packed[:-8] + bytes(8), "t.csv.gz")
         assert "not a readable gzip file" in refused(packed + b"junk", "t.csv.gz")
 
+    @pytest.mark.slow
     def test_bombs(self, refused, monkeypatch):
         start = time.perf_counter()
         assert "grows more than 200-fold" in refused(gzip.compress(bytes(10**8)), "t.csv.gz")

@@ -39,6 +39,7 @@ def outcome(path, **options):
     return table.values.tolist(), table.columns, table.labels, table.dropped, table.rows
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::gramian.tables.TableWarning")
 @settings(max_examples=300, deadline=None)
 @given(texts(), st.sampled_from(["refuse", "keep", "drop"]))
@@ -51,6 +52,7 @@ def test_both_ways_give_the_same(tmp_path_factory, content, missing):
         assert repr(outcome(path, missing=missing)) == repr(careful)
 
 
+@pytest.mark.slow
 def test_a_plain_file_is_never_in_memory_as_text(tmp_path, monkeypatch):
     X = np.random.default_rng(0).standard_normal((40_000, 20))
     path = tmp_path / "t.csv"
@@ -69,6 +71,7 @@ def test_a_plain_file_is_never_in_memory_as_text(tmp_path, monkeypatch):
     assert pa.total_allocated_bytes() == before
 
 
+@pytest.mark.slow
 def test_a_fault_far_below_is_named_by_its_line(tmp_path, monkeypatch):
     monkeypatch.setattr(read, "LARGE", 0)
     path = tmp_path / "t.csv"

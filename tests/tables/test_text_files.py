@@ -111,6 +111,7 @@ def test_whole_numbers_beyond_64_bits(read):
     assert read("a\n123456789012345678901234567890\n1\n").values[0, 0] == 123456789012345678901234567890.0
 
 
+@pytest.mark.slow
 def test_rows_longer_than_a_parser_block(read):
     width = 60_000
     text = ",".join(f"c{at}" for at in range(width)) + "\n" + ",".join(["1.2500000000000000"] * width) + "\n"

@@ -82,6 +82,7 @@ def test_readers_see_the_old_file_until_the_end(tmp_path):
     assert path.read_text() == "new"
 
 
+@pytest.mark.slow
 def test_a_full_disk_names_the_file_and_leaves_nothing(tmp_path):
     path = tmp_path / "s.csv"
     path.write_text("old")

@@ -9,18 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from gramian.estimators import (
-    CCA,
-    ICA,
-    PLSSVD,
-    FactorAnalysis,
-    KernelCCA,
-    PLSCanonical,
-    ProbabilisticPCA,
-    RandomProjection,
-)
+from gramian.estimators import FactorAnalysis, ProbabilisticPCA
 from gramian.estimators.factor_text import sums_of_squares
 from gramian.estimators.regression import ComponentRegressor
+from gramian.registry import record_of
 from gramian.results import Array, percent
 
 #: Columns from which on they are taken for channels of a spectrum, if they have an order.
@@ -53,12 +45,10 @@ def _(estimator: ComponentRegressor) -> Array:
     return estimator.x_explained_
 
 
-def noun_of(estimator: Any) -> str:
+def noun_of(estimator: object) -> str:
     """What a component is called."""
-    nouns = {FactorAnalysis: "factor", ICA: "source", RandomProjection: "direction"}
-    pairs = (CCA, KernelCCA, PLSCanonical, PLSSVD)
-    found = (noun for kind, noun in nouns.items() if isinstance(estimator, kind))
-    return next(found, "pair" if isinstance(estimator, pairs) else "component")
+    record = record_of(estimator)
+    return "component" if record is None else record.noun
 
 
 def label_of(estimator: Any, at: int) -> str:

@@ -10,7 +10,7 @@ from gramian import lapack
 from gramian.adequacy import bartlett_sphericity, degrees_of_freedom, fit_indices, most_factors
 from gramian.criteria.base import Suggestion
 from gramian.results import Array
-from gramian.solvers.factor import BOUND, maximum_likelihood
+from gramian.solvers.factor import LEAST_UNIQUENESS, maximum_likelihood
 
 #: Fits after the best one before the search ends.
 PATIENCE = 2
@@ -55,6 +55,8 @@ def _search(R: Array, n: float) -> Iterator[tuple[float, float | None]]:
             yield n * d + parameters * np.log(n), bartlett_sphericity(R, n)["p"]
             continue
         # From Joreskog's start alone: a likelihood that is near the best is near enough to compare numbers of factors.
-        found = maximum_likelihood(R, k, start=np.clip((1 - k / (2 * d)) * own, BOUND, 1.0), tol=1e-7, max_iter=100)
+        found = maximum_likelihood(
+            R, k, start=np.clip((1 - k / (2 * d)) * own, LEAST_UNIQUENESS, 1.0), tol=1e-7, max_iter=100
+        )
         p = fit_indices(R, found.implied(), n, k)["p"]
         yield n * found.objective + parameters * np.log(n), p if isinstance(p, float) else None

@@ -15,8 +15,8 @@ from gramian.estimators.streams import by_blocks
 from gramian.estimators.validation import all_or_nothing, check_components, validate, whole_number
 from gramian.estimators.warnings import ConvergenceWarning, RankWarning, SubGaussianWarning, warn
 from gramian.results import Array, FitSummary, Mix
-from gramian.solvers.eigen import SMALL, orient
-from gramian.solvers.independence import ROUNDING, Unmixing, log_density, unmix
+from gramian.solvers.eigen import LAPACK_QUICK_MAX_ROWS, orient
+from gramian.solvers.independence import GRADIENT_ROUNDING, Unmixing, log_density, unmix
 from gramian.spaces import LinearBasis, LinearSpace
 from gramian.spaces.linear_basis import ILL_CONDITIONED
 
@@ -194,7 +194,7 @@ class ICA(ProjectionTransformer, DensityMixin, BaseEstimator):
     def _summarize(self, excess: Array, shape: tuple[int, int], clock: Clock, notes: list[str]) -> FitSummary:
         """Write what the fit did, and say aloud where it is less than was asked for."""
         (n, d), k = shape, len(excess)
-        converged = self.gradient_norm_ <= self.tol + ROUNDING
+        converged = self.gradient_norm_ <= self.tol + GRADIENT_ROUNDING
         above = "" if converged else f", above tol={self.tol:g}"
         if not converged:
             warn(
@@ -252,7 +252,7 @@ def _spectrum(space: LinearSpace, k: int | None) -> LinearBasis:
 
 def is_long(n: int, d: int) -> bool:
     """Whether a table is so long that one pass over it is tried first."""
-    return n > 10 * d and d <= SMALL
+    return n > 10 * d and d <= LAPACK_QUICK_MAX_ROWS
 
 
 def _rank(basis: LinearBasis, dtype: Any) -> int:

@@ -30,9 +30,8 @@ from gramian.operators.means import FeatureMeans, best_origin, feature_means, mo
 from gramian.operators.remote import is_stream
 from gramian.operators.similarities import Similarities, natural_order, similarities
 from gramian.results import Array
-from gramian.solvers.clustering import Clusters, lloyd, shares
-from gramian.solvers.minibatch import batches
-from gramian.solvers.seeding import relaxed, scatter, seed
+from gramian.solvers.clustering import Clusters, lloyd, relaxed, scatter, seed, shares
+from gramian.solvers.lloyd_stream import batches
 
 
 class KernelKMeans(KernelInput, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):

@@ -18,7 +18,7 @@ from gramian.operators.means import FeatureMeans, moved
 from gramian.operators.tallies import Tally, tally
 from gramian.operators.tiles import spans
 from gramian.results import Array
-from gramian.solvers.passes import lloyd_passes
+from gramian.solvers.lloyd_stream import lloyd_passes
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from gramian.projection import KernelProjection
 from gramian.results import Array, Mix, SolverTrace
 from gramian.solvers.canonical import Canonical, CanonicalPairs
 from gramian.solvers.dense import pinned_if_small
-from gramian.solvers.eigen import DENSE_LIMIT, PATIENCE, SMALL, orient
+from gramian.solvers.eigen import DENSE_LIMIT, DENSE_RETRY_MAX_ROWS, LAPACK_QUICK_MAX_ROWS, orient
 from gramian.spaces import KernelSpace, SingularBasis
 from gramian.spaces.conditional import ConditionalProjection
 from gramian.spaces.kernel import wants_proper_centring
@@ -76,7 +76,7 @@ def find_pairs(
     route, reason = choose(x.n, k, obstacle(x, y, ridge), rank, solver)
     if route == "products":
         pairs = _by_products(x, y, int(k or 1), ridge, reason, rng)
-        if solver == "auto" and not pairs.trace.converged and x.n <= PATIENCE and _fits(x.n):
+        if solver == "auto" and not pairs.trace.converged and x.n <= DENSE_RETRY_MAX_ROWS and _fits(x.n):
             return _from_bases(x, y, k, ridge, None, "dense", f"products did not settle: {pairs.trace.stopped}", rng)
         return pairs
     if route == "rank":
@@ -106,7 +106,7 @@ def choose(n: int, k: int | None, obstacle: str, rank: int | None, solver: str) 
             )
         return ("rank", obstacle) if obstacle else ("products", "as asked")
     fits = _fits(n)
-    if fits and n <= SMALL:
+    if fits and n <= LAPACK_QUICK_MAX_ROWS:
         return "dense", f"{n:,} x {n:,} matrices are small"
     if k is None:
         if fits:

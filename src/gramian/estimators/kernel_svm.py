@@ -23,7 +23,7 @@ from gramian.operators.blocks import KernelBlocks
 from gramian.operators.ties import Sized, settled
 from gramian.projection import KernelProjection
 from gramian.results import Array
-from gramian.solvers.quadratic import DualSolution, box_dual, narrow_dual
+from gramian.solvers.box_qp import DualSolution, box_dual, narrow_dual
 
 #: Columns up to which the linear kernel is solved by way of a d x d matrix.
 NARROW = 2000

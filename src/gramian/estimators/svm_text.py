@@ -11,7 +11,7 @@ from gramian.estimators.base import Clock
 from gramian.estimators.warnings import ConvergenceWarning, IndefiniteKernelWarning, warn
 from gramian.operators.blocks import KernelBlocks
 from gramian.results import FitSummary
-from gramian.solvers.quadratic import DualSolution
+from gramian.solvers.box_qp import DualSolution
 
 #: Support vectors looked at to find out whether a kernel that may be indefinite is.
 SAMPLE = 500

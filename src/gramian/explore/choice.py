@@ -7,7 +7,7 @@ from typing import Any
 
 from sklearn.pipeline import make_pipeline
 
-import gramian as g
+from gramian import registry
 from gramian.estimators import Standardizer
 from gramian.explore.datasets import Dataset
 from gramian.kernels.widths import median_width
@@ -18,38 +18,8 @@ MOST = 20
 EXACT_ROWS, LANDMARKS = 10_000, 500
 
 
-@dataclass(frozen=True)
-class Method:
-    """A method of the page.
-
-    Attributes
-    ----------
-    nested : bool
-        Whether the first k of more components are the k components.
-    pair : bool
-        Whether it has two views.
-    scales : bool
-        Whether the estimator has the argument ``scale``.
-    """
-
-    title: str
-    estimator: type
-    nested: bool = False
-    kernel: bool = False
-    pair: bool = False
-    scales: bool = False
-
-
-METHODS = {
-    "pca": Method("PCA", g.PCA, nested=True, scales=True),
-    "kernel-pca": Method("Kernel PCA", g.KernelPCA, nested=True, kernel=True),
-    "probabilistic-pca": Method("Probabilistic PCA", g.ProbabilisticPCA),
-    "factor-analysis": Method("Factor analysis", g.FactorAnalysis),
-    "ica": Method("Independent components", g.ICA),
-    "random-projection": Method("Random projection", g.RandomProjection),
-    "cca": Method("Canonical correlation (two views)", g.CCA, nested=True, pair=True, scales=True),
-    "kernel-cca": Method("Kernel CCA (two views)", g.KernelCCA, nested=True, kernel=True, pair=True, scales=True),
-}
+#: Methods of the page.
+METHODS = {name: record for name, record in registry.METHODS.items() if record.explored}
 
 #: Kernel -> its text, from a width s and a degree.
 KERNELS = {
@@ -81,23 +51,28 @@ class Choice:
     exact: bool = False
 
     @property
-    def row(self) -> Method:
+    def row(self) -> registry.Record:
         """The method."""
         return METHODS[self.method]
+
+    @property
+    def pair(self) -> bool:
+        """Whether the method has two views."""
+        return self.row.needs == "view"
 
     @property
     def key(self) -> Choice:
         """The same for all choices that have one fit: the cut of nested components is no part of it."""
         plain = replace(self, k=0) if self.row.nested else self
-        if not self.row.kernel:
+        if not self.row.has("kernel"):
             plain = replace(plain, kernel="", width=0.0, degree=0, text="", exact=False)
-        return plain if self.row.pair else replace(plain, ridge=0.0, second=())
+        return plain if self.pair else replace(plain, ridge=0.0, second=())
 
     def kernels(self, data: Dataset) -> list[str]:
         """Text of the kernel of each view; widths that follow the data are resolved."""
         if self.text:
-            return [self.text] * (2 if self.row.pair else 1)
-        views = [view.columns for view in data.views(self.second)] if self.row.pair else [data.table.columns]
+            return [self.text] * (2 if self.pair else 1)
+        views = [view.columns for view in data.views(self.second)] if self.pair else [data.table.columns]
         return [self._kernel(_median(data, columns, scaled=self.scale)) for columns in views]
 
     def _kernel(self, median: float) -> str:
@@ -106,25 +81,25 @@ class Choice:
 
     def landmarks(self, data: Dataset) -> int | None:
         """Landmarks of a kernel method; None is exact."""
-        return LANDMARKS if self.row.kernel and not self.exact and len(data.X) > EXACT_ROWS else None
+        return LANDMARKS if self.row.has("kernel") and not self.exact and len(data.X) > EXACT_ROWS else None
 
     def arguments(self, data: Dataset, k: int | None = None) -> dict[str, Any]:
         """Arguments of the estimator; ``k`` components in place of those chosen."""
         given: dict[str, Any] = {"n_components": self.k if k is None else k}
-        if self.row.scales and self.scale:
+        if self.row.has("scale") and self.scale:
             given["scale"] = True
-        if self.row.kernel:
+        if self.row.has("kernel"):
             given |= dict(zip(("kernel", "kernel_y"), self.kernels(data), strict=False))
             if (landmarks := self.landmarks(data)) is not None:
                 given["landmarks"] = landmarks
-        if self.row.pair and (self.ridge or self.method == "kernel-cca"):
+        if self.pair and (self.ridge or self.method == "kernel-cca"):
             given["ridge"] = self.ridge
         return given
 
     @property
     def standardizes(self) -> bool:
         """Whether columns are scaled in a step before the estimator."""
-        return self.scale and not self.row.scales
+        return self.scale and not self.row.has("scale")
 
     def model(self, data: Dataset) -> Any:
         """The estimator, in a pipeline if columns are scaled first."""

@@ -19,8 +19,8 @@ def code_for(data: Dataset, choice: Choice, opened: str = "") -> str:
     scores = model.transform(X)
     """
     lines = [*data.code, *_rows(data, choice)]
-    rows = "X, Y" if choice.row.pair else "X"
-    scored = f"{'x_scores, y_scores' if choice.row.pair else 'scores'} = model.transform({rows})"
+    rows = "X, Y" if choice.pair else "X"
+    scored = f"{'x_scores, y_scores' if choice.pair else 'scores'} = model.transform({rows})"
     if opened:
         return "\n".join([*lines, "from gramian import load", f"model = load({opened!r})", scored])
     model = choice.model(data)
@@ -29,7 +29,7 @@ def code_for(data: Dataset, choice: Choice, opened: str = "") -> str:
 
 
 def _rows(data: Dataset, choice: Choice) -> list[str]:
-    if not choice.row.pair:
+    if not choice.pair:
         return ["X = table.values"] if data.from_file else []
     if data.from_file:
         return [

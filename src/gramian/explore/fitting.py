@@ -67,7 +67,7 @@ class Fit:
         None where there is no way back.
         """
         choice = self.choice
-        if choice.row.pair:
+        if choice.pair:
             if not hasattr(self.estimator, "predict"):
                 return None
             # A fit of k pairs predicts the second view by least squares on k scores of the first.
@@ -104,7 +104,7 @@ class Fit:
 def most_components(data: Dataset, choice: Choice) -> int:
     """Components to choose from."""
     n, d = data.X.shape
-    if choice.row.pair:
+    if choice.pair:
         q = len(choice.second)
         return min(q, d - q) if choice.method == "cca" else min(PAIRS, n - 1)
     if choice.method == "kernel-pca":
@@ -123,7 +123,7 @@ def fit(data: Dataset, choice: Choice) -> Fit:
     k = most if choice.row.nested else min(choice.k, most)
     estimator = choice.row.estimator(**choice.arguments(data, k))
     with heard() as notes:
-        if choice.row.pair:
+        if choice.pair:
             x, y = (view.values for view in data.views(choice.second))
             estimator.fit(x, y)
             first, second = (np.asarray(part, dtype=np.float32) for part in estimator.transform(x, y))
@@ -141,7 +141,7 @@ def fit(data: Dataset, choice: Choice) -> Fit:
 
 def spectrum_of(data: Dataset, choice: Choice, estimator: Any) -> tuple[Array, str]:
     """What the scree plot shows, and what that is."""
-    if choice.row.pair:
+    if choice.pair:
         what = "regularised correlation" if np.any(estimator.ridge) else "canonical correlation"
         return np.asarray(estimator.correlations_), what
     if choice.method == "kernel-pca":

@@ -8,6 +8,7 @@ from dash import dcc, html
 
 from gramian.explore.choice import KERNELS, METHODS
 from gramian.explore.datasets import LARGEST_UPLOAD
+from gramian.registry import Record
 
 #: plotly.js would offer to send the data to its makers.
 PLOT = {"displaylogo": False, "responsive": True, "scrollZoom": False, "showSendToCloud": False, "plotlyServerURL": ""}
@@ -66,7 +67,7 @@ def _controls() -> html.Aside:
 
 def _method() -> list[Any]:
     return [
-        _pick("method", "Method", {key: row.title for key, row in METHODS.items()}),
+        _pick("method", "Method", {key: _titled(row) for key, row in METHODS.items()}),
         html.Div(
             [
                 html.Label("Columns of the second view", id="second-label", htmlFor="second"),
@@ -193,6 +194,10 @@ def _card(name: str, title: str, hint: str, kind: str = "", config: Any = PLOT) 
 
 def _group(title: str, *parts: Any) -> html.Section:
     return html.Section([html.H2(title), *parts], className="group")
+
+
+def _titled(method: Record) -> str:
+    return f"{method.title} (two views)" if method.needs == "view" else method.title
 
 
 def _pick(name: str, label: str, options: dict[Any, str]) -> html.Div:

@@ -21,7 +21,7 @@ def save_model(data: Dataset, choice: Choice, path: Path) -> str:
     """Fit what the code on the page fits, and save it; return a sentence."""
     model = choice.model(data)
     with heard():
-        if choice.row.pair:
+        if choice.pair:
             x, y = data.views(choice.second)
             model.fit(x.values, y.values)
             model.target_names_in_ = np.array(y.columns, dtype=object)
@@ -43,7 +43,7 @@ def open_model(data: Dataset, path: Path, values: dict[str, Any]) -> tuple[Datas
     if method is None or (len(steps) > 1 and not isinstance(steps[0], Standardizer)):
         raise ValueError(f"{path.name} holds {type(estimator).__name__}, which is not among the methods of this page.")
     first = _names(steps[0], "feature_names_in_")
-    second = _names(estimator, "target_names_in_") if METHODS[method].pair else ()
+    second = _names(estimator, "target_names_in_") if METHODS[method].needs == "view" else ()
     data = _seen(data, first, second, int(steps[0].n_features_in_), path.name)
     values = {**values, "method": method, "second": list(second) or list(data.half())}
     values |= _controls(estimator, scaled=len(steps) > 1)
@@ -77,7 +77,7 @@ def _applied(data: Dataset, choice: Choice, steps: list[Any], name: str) -> Fit:
     estimator = steps[-1]
     vars(steps[0]).pop("feature_names_in_", None)  # checked above; arrays have no names
     with heard() as notes:
-        if choice.row.pair:
+        if choice.pair:
             x, y = (view.values for view in data.views(choice.second))
             first, second = (np.asarray(part, dtype=np.float32) for part in estimator.transform(x, y))
         else:

@@ -29,9 +29,9 @@ from gramian.kernels import Kernel, as_kernel
 from gramian.kernels.given import Evaluated, evaluated
 from gramian.operators.similarities import Kept, Thin, way_of_holding
 from gramian.operators.tiles import threads_for
+from gramian.solvers.box_qp import FIRST_WORKING_SET, FLOAT64_MAX_ROWS, LEAST_WORKING_SET
 from gramian.solvers.canonical import affordable
-from gramian.solvers.seeding import BLOCK, LANDMARKS, RELAXED
-from gramian.solvers.working_sets import LEAST, SMALL, START
+from gramian.solvers.clustering import SCORE_STARTS, START_BLOCK_ROWS, START_LANDMARKS
 from gramian.spaces import KernelSpace
 from gramian.spaces.kernel import check_rank
 
@@ -125,10 +125,10 @@ def _(estimator: KernelSVC, job: Job) -> Plan:
         work = f"{INTERIOR} iterations"
         time = lambda: problems * INTERIOR * each * machine.multiply() * 1.5  # noqa: E731
         return Plan("interior point method", "the linear kernel has fewer columns than rows", work, room, time, True)
-    limit = max(int(np.sqrt(memory_budget() / (4 * (1 + threads_for(problems))))), LEAST)
-    wide = n <= SMALL
-    size = min(n, max(START, n // 8), limit)
-    rounds = 1 if wide else int(4 + n / START)
+    limit = max(int(np.sqrt(memory_budget() / (4 * (1 + threads_for(problems))))), LEAST_WORKING_SET)
+    wide = n <= FLOAT64_MAX_ROWS
+    size = min(n, max(FIRST_WORKING_SET, n // 8), limit)
+    rounds = 1 if wide else int(4 + n / FIRST_WORKING_SET)
     dtype = "float64" if wide else "float32"
     width = np.dtype(dtype).itemsize
     block = width * size**2 * (1 + 0.5 * threads_for(problems))
@@ -163,10 +163,10 @@ def _(estimator: KernelKMeans, job: Job) -> Plan:
     trials = 2 + int(np.log(k))
     matrix = 0.0 if held is Thin else n * machine.held(kernel, d) + (8.0 * n * n if held is Kept else 0.0)
     descent = 8.0 * n * k * (together * (4 + (thread_count() if held is not Kept else 1)) + 6)
-    chosen = min(n, LANDMARKS + 4 * k) if runs > starts else 0  # rows that stand for all, to find components from
-    block = 8.0 * chosen * (min(n, BLOCK) * (3 if held is Kept else 2) + 4 * chosen)
+    chosen = min(n, START_LANDMARKS + 4 * k) if runs > starts else 0  # rows that stand for all, to find components from
+    block = 8.0 * chosen * (min(n, START_BLOCK_ROWS) * (3 if held is Kept else 2) + 4 * chosen)
     # Scores on those components are clustered from starts of their own.
-    scored = 8.0 * n * k * (6 * max(1, min(RELAXED, memory_budget() // (64 * n * k))) + 6) if chosen else 0.0
+    scored = 8.0 * n * k * (6 * max(1, min(SCORE_STARTS, memory_budget() // (64 * n * k))) + 6) if chosen else 0.0
     seeds = max(8.0 * n * min(starts, together) * trials * 4, block, scored)
     room = copy + matrix + max(descent, seeds)
     copies = 8.0 * n * d if held is Thin else 0.0

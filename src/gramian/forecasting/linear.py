@@ -16,7 +16,7 @@ from gramian.forecasting.spectra import Matrix, eigenpairs, table
 from gramian.operators import Outline
 from gramian.operators.matrix import columns_of_a_block
 from gramian.operators.tiles import rows_of_a_block, threads_for
-from gramian.solvers.independence import EACH, SAMPLE
+from gramian.solvers.independence import ICA_START_ROWS, ICA_START_ROWS_PER_SOURCE
 from gramian.spaces.linear import choose
 
 #: Steps of factor analysis, of EM in closed moments, and of ICA (over a sample, then over all rows), on usual data.
@@ -111,7 +111,7 @@ def _(estimator: ICA, job: Job) -> Plan:
     check_components(estimator.n_components, limit, f"min(n, d) = {limit} (n={n}, d={d})", fractions=False)
     k = estimator.n_components or limit
     white = decompose(job, k, "covariance" if is_long(n, d) else "auto")
-    sampled = max(SAMPLE, EACH * k)
+    sampled = max(ICA_START_ROWS, ICA_START_ROWS_PER_SOURCE * k)
     # White rows and picard's copy; then sources, scores, derivatives, and the next sources beside them.
     room = job.copied + max(white.bytes, 8.0 * n * k * 6)
 

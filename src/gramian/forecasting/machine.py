@@ -25,9 +25,8 @@ from gramian.kernels.vector_loops import NARROW
 from gramian.operators import Dense, Gram, moments_of
 from gramian.operators.similarities import Thin
 from gramian.results import Array
-from gramian.solvers.cholesky import CholeskyFactor
 from gramian.solvers.clustering import Run
-from gramian.solvers.dense import FEW_MULTIPLICATIONS
+from gramian.solvers.dense import PINNED_MAX_MULTIPLICATIONS, CholeskyFactor
 from gramian.solvers.independence import HyperbolicSecant
 
 #: Seconds for which a building block is repeated, and runs at the most; the median counts.
@@ -140,7 +139,7 @@ def _bytes(part: Any, seen: set[int]) -> int:
 
 def spectrum(n: int) -> float:
     """Seconds of all eigenpairs of an n x n matrix."""
-    if n**3 <= FEW_MULTIPLICATIONS:
+    if n**3 <= PINNED_MAX_MULTIPLICATIONS:
         return n**3 * _small_spectrum()
     return (n**3 + SQUARES * n**2) * _large_spectrum()
 

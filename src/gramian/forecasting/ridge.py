@@ -9,10 +9,10 @@ from gramian.forecasting.kernels import prepared
 from gramian.forecasting.plan import Job, Plan, plan
 from gramian.forecasting.spectra import Matrix, gram
 from gramian.operators import Outline
-from gramian.solvers.cholesky import SIDE
-from gramian.solvers.conjugate import RANK, ConjugateGradients
-from gramian.solvers.direct import Cholesky
-from gramian.solvers.linear import choose as choose_solver
+from gramian.solvers.conjugate import PRECONDITIONER_RANK, ConjugateGradients
+from gramian.solvers.dense import CHOLESKY_TILE
+from gramian.solvers.linear import choose_linear_solver as choose_solver
+from gramian.solvers.linear_methods import Cholesky
 from gramian.spaces.ridge import choose as choose_form
 from gramian.spaces.ridge_primal import CORRECTIONS
 
@@ -58,7 +58,7 @@ def _primal(job: Job, reason: str) -> Plan:
 
 def _cholesky(job: Job, matrix: Matrix, rows: float, reason: str, *, twice: bool) -> Plan:
     n = job.n
-    room = rows + 8.0 * n * n + (2 * thread_count() * 8.0 * n * SIDE if twice else 8.0 * n * n)
+    room = rows + 8.0 * n * n + (2 * thread_count() * 8.0 * n * CHOLESKY_TILE if twice else 8.0 * n * n)
 
     def seconds() -> float:
         # The second factorisation is the diagonal of the inverse, or the search for negative eigenvalues.
@@ -70,7 +70,7 @@ def _cholesky(job: Job, matrix: Matrix, rows: float, reason: str, *, twice: bool
 
 def _conjugate(job: Job, matrix: Matrix, rows: float, solver: ConjugateGradients, reason: str, *, narrow: bool) -> Plan:
     n, q = job.n, job.q
-    usual = min(n // 8, RANK, memory_budget() // (24 * n))
+    usual = min(n // 8, PRECONDITIONER_RANK, memory_budget() // (24 * n))
     rank = (usual if solver.rank is None else min(solver.rank, n)) if matrix.outline.positive else 0
     # The factor, its copy in single precision, and a block of its columns on the way.
     room = rows + matrix.narrow + 12.0 * n * rank + 8.0 * n * 3 * min(32, rank) + 8.0 * n * q * (8 + thread_count())

@@ -11,9 +11,8 @@ from gramian.kernels import Kernel
 from gramian.operators import Outline
 from gramian.operators.gram import Gram, worth_keeping
 from gramian.operators.tiles import SIDE, threads_for
-from gramian.solvers.base import Solver
-from gramian.solvers.eigen import choose
-from gramian.solvers.krylov import Krylov
+from gramian.solvers.eigen import choose_eigen_solver
+from gramian.solvers.eigen_methods import Krylov, Solver
 from gramian.spaces.kernel import wants_proper_centring
 
 #: Products of an iteration on usual data: in single precision, then in double; in double precision alone.
@@ -100,10 +99,10 @@ class Pairs:
 
 
 def eigenpairs(matrix: Matrix, k: int, solver: str | Solver) -> Pairs:
-    """Leading k eigenpairs of a matrix, by the solver that :func:`gramian.solvers.eigen.choose` takes."""
+    """Leading k eigenpairs of a matrix, by the solver that :func:`gramian.solvers.eigen.choose_eigen_solver` takes."""
     n = matrix.outline.n
     k = min(k, n)
-    chosen, reason = choose(matrix.outline, k, solver)
+    chosen, reason = choose_eigen_solver(matrix.outline, k, solver)
     if chosen.name == "dense":
         # The matrix, LAPACK's two to work in, then eigenvectors, their images and copies of both.
         room = matrix.held + max(24.0 * n * n, 8.0 * n * n + 32.0 * n * k)

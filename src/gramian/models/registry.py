@@ -8,9 +8,8 @@ from functools import cache
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
-from gramian import adequacy, estimators, kernels, projection, results, solvers
+from gramian import adequacy, kernels, projection, results, solvers
 from gramian.estimators import (
     kernel_kmeans_streams,
     kernel_streams,
@@ -22,7 +21,8 @@ from gramian.estimators import (
 )
 from gramian.kernels import given, waves
 from gramian.operators import column_sums, features, mapped_moments, means, moments
-from gramian.solvers import conjugate, direct, factor, residuals, rotation
+from gramian.registry import RECORDS
+from gramian.solvers import factor, rotation
 from gramian.spaces import conditional, gaussian, ridge_values
 from gramian.spaces import factor as factor_space
 
@@ -31,8 +31,8 @@ VALUES: tuple[type, ...] = (
     adequacy.SamplingAdequacy,
     column_sums.ColumnSums,
     conditional.ConditionalProjection,
-    conjugate.ConjugateGradients,
-    direct.Cholesky,
+    solvers.ConjugateGradients,
+    solvers.Cholesky,
     factor.FactorSolution,
     factor_space.FactorModel,
     features.FeatureMap,
@@ -50,7 +50,7 @@ VALUES: tuple[type, ...] = (
     random_projection.Distortion,
     random_projection.RandomMap,
     regression_path.RegressionPath,
-    residuals.MinimalResiduals,
+    solvers.MinimalResiduals,
     results.FitSummary,
     results.SolverTrace,
     ridge_values.KernelFunction,
@@ -75,15 +75,12 @@ def name_of(cls: type) -> str:
     return f"{cls.__module__.split('.')[1]}.{cls.__qualname__}"
 
 
-def _public(module: Any, base: type) -> list[type]:
-    found = (getattr(module, name) for name in module.__all__)
-    return [cls for cls in found if isinstance(cls, type) and issubclass(cls, base)]
-
-
-#: All public estimators, all kernels but functions, and the values above.
+ESTIMATORS: tuple[type, ...] = tuple(record.estimator for record in RECORDS)
+KERNELS = [cls for cls in vars(kernels).values() if isinstance(cls, type) and issubclass(cls, kernels.Kernel)]
+#: All estimators of the registry, all public kernels but functions, and the values above.
 CLASSES: dict[str, type] = {
     name_of(cls): cls
-    for cls in (*_public(estimators, BaseEstimator), *_public(kernels, kernels.Kernel), *VALUES)
+    for cls in (*ESTIMATORS, *KERNELS, *VALUES)
     if cls not in (kernels.Function, kernels.Kernel, kernels.MappedKernel)
 }
 

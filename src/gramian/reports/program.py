@@ -10,8 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from gramian import estimators, kernels, solvers
+from gramian import kernels, solvers
+from gramian.estimators.landmarks import Landmarks, RandomFeatures
 from gramian.kernels import Kernel
+from gramian.registry import RECORDS
 from gramian.reports.subject import Subject, label_of
 from gramian.results import Array
 
@@ -20,7 +22,8 @@ MOST_ENTRIES = 100
 #: Functions of :mod:`gramian.tables` that the call of a table may name.
 READERS = ("match_rows", "named", "read_table", "read_views")
 #: Where the classes of parameters are imported from.
-MODULES = (("gramian", estimators), ("gramian.solvers", solvers))
+HOMES = {cls: "gramian" for cls in (*(record.estimator for record in RECORDS), Landmarks, RandomFeatures)}
+HOMES |= {cls: "gramian.solvers" for cls in (vars(solvers)[name] for name in solvers.__all__) if isinstance(cls, type)}
 
 
 def construction(estimator: Any, shown: Iterable[str] = ()) -> str:
@@ -43,8 +46,8 @@ def imports(model: Any, *more: str) -> list[str]:
     found: dict[str, set[str]] = {"gramian": set(more)}
     values = [*_steps(model), *(value for step in _steps(model) for value in _parts(step))]
     for value in values:
-        home = next((name for name, module in MODULES if hasattr(module, type(value).__name__)), None)
-        if home is not None and not isinstance(value, Kernel):
+        home = HOMES.get(type(value))
+        if home is not None:
             found.setdefault(home, set()).add(type(value).__name__)
     lines = [f"from {home} import {', '.join(sorted(names))}" for home, names in found.items() if names]
     if hasattr(model, "steps"):
@@ -126,7 +129,7 @@ def _writable(value: Any) -> bool:
         return all(_writable(part) for pair in value.items() for part in pair)
     if isinstance(value, (tuple, list)):
         return all(map(_writable, value))
-    if is_dataclass(value) and any(hasattr(module, type(value).__name__) for _, module in MODULES):
+    if is_dataclass(value) and type(value) in HOMES:
         return all(_writable(getattr(value, each.name)) for each in fields(value) if each.init)
     return value is None or isinstance(value, (str, int, float, bool, np.generic))
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from gramian.registry import RECORDS, record_of
 from gramian.results import Book, Sentence
 from gramian.selection import Finding
 
@@ -262,3 +263,13 @@ def full(text: str) -> str:
 def noted(note: Sentence) -> Sentence:
     """A note of a chart as a sentence."""
     return Sentence(full(note), note.code)
+
+
+#: What each method does, by the name of its class. These sentences depend on no data.
+METHODS = Book({record.name: record.words for record in RECORDS})
+
+
+def method_in_words(estimator: object) -> list[Sentence]:
+    """A sentence or two about the method of an estimator."""
+    record = record_of(estimator)
+    return [] if record is None else [METHODS(record.name)]

@@ -14,18 +14,10 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
 from gramian.charts import NoChart, Predicted, predicted
 from gramian.charts.labels import noun_of
-from gramian.estimators import (
-    CCA,
-    PCA,
-    FactorAnalysis,
-    KernelPCA,
-    PLSRegression,
-    PrincipalComponentRegression,
-    ProbabilisticPCA,
-    Standardizer,
-)
+from gramian.estimators import FactorAnalysis, KernelPCA, Standardizer
 from gramian.estimators.callbacks import unwatched
 from gramian.estimators.fitted_rows import of_the_fit
+from gramian.registry import Record, record_of
 from gramian.results import Array
 from gramian.selection import Diagnosis, HowMany, Trust, doctor, how_many, trust
 from gramian.tables import Table
@@ -43,16 +35,6 @@ DRAWS, FEW_DRAWS = 100, 40
 LEAST_ROWS = 4
 #: Points from which on a density stands for them: a page draws each as an element.
 MANY = 5_000
-#: What is chosen for which estimator, by the names of :func:`gramian.selection.how_many`.
-CHOSEN = {
-    PCA: "pca",
-    ProbabilisticPCA: "probabilistic-pca",
-    FactorAnalysis: "factor-analysis",
-    KernelPCA: "kernel-pca",
-    PLSRegression: "pls",
-    PrincipalComponentRegression: "pcr",
-    CCA: "cca",
-}
 
 
 @dataclass(frozen=True)
@@ -103,6 +85,16 @@ class Subject:
         return type(self.estimator).__name__
 
     @property
+    def record(self) -> Record | None:
+        """What the registry knows of the estimator."""
+        return record_of(self.estimator)
+
+    @property
+    def counted(self) -> str:
+        """Name of the method, if criteria count its components."""
+        return self.record.command if self.record is not None and self.record.counted else ""
+
+    @property
     def noun(self) -> str:
         """What its components are called."""
         return noun_of(self.estimator)
@@ -137,12 +129,13 @@ class Subject:
         """Whether the sizes of the columns do not matter, because they are scaled or the method does not mind."""
         steps = [step for _, step in self.model.steps] if self.piped else []
         scaled = bool(getattr(self.estimator, "scale", False)) or any(isinstance(s, Standardizer) for s in steps)
-        return scaled or self.name in ("FactorAnalysis", "ICA", "CCA", "Standardizer")
+        return scaled or (self.record is not None and not self.record.units)
 
     @property
     def minds_repetition(self) -> bool:
         """Whether columns that follow from others do harm: where a matrix is inverted, or sources are counted."""
-        return self.name in ("FactorAnalysis", "ICA", "CCA") and not np.any(getattr(self.estimator, "ridge", 0))
+        inverts = self.record is not None and self.record.inverts
+        return inverts and not np.any(getattr(self.estimator, "ridge", 0))
 
     @property
     def n(self) -> int:
@@ -225,10 +218,8 @@ class Subject:
     @cached_property
     def trust(self) -> Trust | None:
         """What would come out again from other rows; None where it is not known, or would take long."""
-        known = isinstance(self.estimator, tuple(CHOSEN)) and self.of_the_fit and self.n >= 10 and not self.piped
-        if not known or (
-            self.y is None and isinstance(self.estimator, (PLSRegression, PrincipalComponentRegression, CCA))
-        ):
+        known = bool(self.counted) and self.of_the_fit and self.n >= 10 and not self.piped
+        if not known or (self.y is None and self.takes_y):
             return None
         q = 0 if self.y is None else int(np.prod(np.shape(self.y)[1:]))
         work = DRAWS * self.n * float(len(self.columns) + q) ** 2
@@ -245,19 +236,15 @@ class Subject:
     @cached_property
     def how_many(self) -> HowMany | None:
         """What every criterion says of the number of components."""
-        method = next((name for kind, name in CHOSEN.items() if isinstance(self.estimator, kind)), None)
-        if method is None or not self.of_the_fit or self.piped or not self.countable:
+        method = self.counted
+        if not method or not self.of_the_fit or self.piped or not self.countable:
             return None
-        beside: dict[str, Any] = {}
-        if method in ("pls", "pcr", "cca"):
-            if self.y is None:
-                return None
+        if self.takes_y and self.y is None:
+            return None
+        beside = {name: getattr(self.estimator, name) for name in ("ridge", "scale") if hasattr(self.estimator, name)}
+        if self.takes_y:
             beside["y"] = self.y
-        if method == "cca":
-            beside |= {"ridge": self.estimator.ridge, "scale": self.estimator.scale}
-        if method in ("pca", "pls", "pcr"):
-            beside["scale"] = self.estimator.scale
-        if method == "kernel-pca":
+        if hasattr(self.estimator, "kernel_"):
             beside["kernel"] = self.estimator.kernel_
         return how_many(self.X, method, **beside)
 

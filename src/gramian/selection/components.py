@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from gramian import registry
 from gramian.estimators.validation import check_choice
 from gramian.selection.answer import HowMany
 from gramian.selection.linear import how_many_factors, how_many_linear
 from gramian.selection.paired import how_many_pairs, how_many_regressors
 from gramian.selection.similar import how_many_kernel
 
-METHODS: dict[str, Callable[..., HowMany]] = {
-    "pca": how_many_linear,
-    "probabilistic-pca": how_many_linear,
-    "factor-analysis": how_many_factors,
-    "kernel-pca": how_many_kernel,
-    "pls": how_many_regressors,
-    "pcr": how_many_regressors,
-    "cca": how_many_pairs,
+#: What criteria look at -> the function that asks them.
+_COUNTERS: dict[str, Callable[..., HowMany]] = {
+    "variances": how_many_linear,
+    "factors": how_many_factors,
+    "kernel": how_many_kernel,
+    "predictions": how_many_regressors,
+    "correlations": how_many_pairs,
 }
-TARGETED = ("pls", "pcr", "cca")
+METHODS = {name: record for name, record in registry.METHODS.items() if record.counted}
 
 
 def how_many(X: Any, method: str = "pca", *, y: Any = None, random_state: Any = None, **options: Any) -> HowMany:
@@ -67,10 +67,12 @@ def how_many(X: Any, method: str = "pca", *, y: Any = None, random_state: Any = 
     (2, 'deflated parallel analysis')
     """
     check_choice("method", method, tuple(METHODS))
-    if method in TARGETED and y is None:
-        what = "the second view" if method == "cca" else "the targets"
+    record = METHODS[method]
+    if record.needs and y is None:
+        what = "the second view" if record.needs == "view" else "the targets"
         raise ValueError(f"method={method!r} needs y, {what}. Give y=...")
-    if method not in TARGETED and y is not None:
-        raise ValueError(f"method={method!r} takes no y. Leave it out, or use one of: {', '.join(TARGETED)}.")
-    beside = {"y": y} if method in TARGETED else {}
-    return METHODS[method](X, method=method, random_state=random_state, **beside, **options)
+    if not record.needs and y is not None:
+        takers = ", ".join(name for name, row in METHODS.items() if row.needs)
+        raise ValueError(f"method={method!r} takes no y. Leave it out, or use one of: {takers}.")
+    beside = {"y": y} if record.needs else {}
+    return _COUNTERS[record.counted](X, method=method, random_state=random_state, **beside, **options)

@@ -7,13 +7,10 @@
 """
 
 from gramian.solvers.conjugate import ConjugateGradients
-from gramian.solvers.dense import Dense, svd
-from gramian.solvers.direct import Cholesky
-from gramian.solvers.eigen import choose, eigen, orient
-from gramian.solvers.krylov import Krylov
-from gramian.solvers.power import Power
-from gramian.solvers.randomized import Randomized
-from gramian.solvers.residuals import MinimalResiduals
+from gramian.solvers.dense import svd
+from gramian.solvers.eigen import choose_eigen_solver, eigen, orient
+from gramian.solvers.eigen_methods import Dense, Krylov, Power, Randomized, Raw
+from gramian.solvers.linear_methods import Cholesky, MinimalResiduals
 
 __all__ = [
     "Cholesky",
@@ -23,7 +20,8 @@ __all__ = [
     "MinimalResiduals",
     "Power",
     "Randomized",
-    "choose",
+    "Raw",
+    "choose_eigen_solver",
     "eigen",
     "orient",
     "svd",

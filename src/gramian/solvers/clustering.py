@@ -1,4 +1,4 @@
-"""Lloyd's iteration in a feature space that is known by its inner products alone."""
+"""Kernel k-means: starts, and Lloyd's iteration from inner products alone."""
 
 from __future__ import annotations
 
@@ -9,14 +9,20 @@ import numpy as np
 
 from gramian.config import memory_budget
 from gramian.operators.nearest import ROUNDING
+from gramian.operators.similarities import Thin
+from gramian.operators.tiles import spans
 from gramian.progress import Tracker, track
 from gramian.results import Array
 
-#: Share of rows that may change before a whole product is cheaper than one with their columns: a whole one visits each
-#: pair of rows once, the other twice.
-FEW = 0.5
+#: Share of changed rows up to which a product with their columns is cheaper than a whole one, which visits each pair of
+#: rows once, not twice.
+CHANGED_SHARE = 0.5
 #: Why a run ends.
-FIXED, NO_GAIN = "no row is nearer to another mean", "no step lowers the objective further"
+NO_ROW_MOVES, NO_GAIN = "no row is nearer to another mean", "no step lowers the objective further"
+#: Sampled points from which approximate leading components are computed; rows of a block compared with them.
+START_LANDMARKS, START_BLOCK_ROWS = 256, 4096
+#: Starts for the clustering of the scores on those components.
+SCORE_STARTS = 10
 
 
 class Inner(Protocol):
@@ -102,7 +108,7 @@ class Clusters:
 
 @dataclass
 class Run:
-    """One start on its way down, and the sums ``F = K A`` of its indicator matrix A (weights in place of ones)."""
+    """One run of Lloyd's iteration, and the sums ``F = K A`` of its indicator matrix A (weights in place of ones)."""
 
     inner: Inner
     weights: Array
@@ -129,7 +135,7 @@ class Run:
         return D
 
     def step(self, diagonal: Array) -> bool:
-        """Judge the present partition, then move every point to its nearest mean; False when nothing is left to do."""
+        """Evaluate the present partition, then move every point to its nearest mean; False when the run has ended."""
         everyone, w, own = np.arange(len(self.labels)), self.weights, np.abs(diagonal)
         masses = np.bincount(self.labels, w, self.k)
         divisor = np.where(masses > 0, masses, 1.0)
@@ -137,13 +143,12 @@ class Run:
         products = between / divisor / divisor[:, None]
         sizes = np.bincount(self.labels, w * own, self.k) / divisor
         scores = np.where(masses > 0, products.diagonal() - 2 * self.F / divisor, np.inf)
-        # A point alone is its mean, to the last digit: the rounding of a far one must not blur the rest.
+        # A point alone in its cluster has distance 0: the rounding of a far one would exceed the other distances.
         counts = np.where(np.bincount(self.labels[w > 0], minlength=self.k)[self.labels] > 1, w, 0.0)
         distances = np.where(counts > 0, diagonal + scores[everyone, self.labels], 0.0)
         objective = float(counts @ (np.maximum(distances, 0.0) if self.inner.positive else distances))
         rounding = ROUNDING * float(counts @ (own + sizes[self.labels]))
-        # A partition that is no better is not taken: that ends cycles, of ties and of indefinite matrices alike.
-        # Nor is one with fewer clusters, to which an indefinite matrix may lead.
+        # A partition that is no better, or has fewer clusters, is not taken: ties and indefinite matrices would cycle.
         if self.best and (
             not objective < self.best.objective - self.tol * abs(self.best.objective)
             or np.count_nonzero(masses) < np.count_nonzero(self.best.masses)
@@ -156,12 +161,12 @@ class Run:
         labels = twins(products, masses, sizes)[self._nearest(scores, own, sizes)]
         distances = np.maximum(diagonal + scores[everyone, labels], 0)
         labels = self._fill(labels, distances, ROUNDING * (own + sizes[labels]))
-        # Points without weight move no mean: they go to the nearest one at once.
+        # Points without weight move no mean: they take the nearest one now.
         self.labels = np.where(w > 0, self.labels, labels)
         self.moved = np.flatnonzero(labels != self.labels)
         self.left = self.labels[self.moved]
         path = (*(self.best.path if self.best else ()), objective)
-        end = "" if len(self.moved) else FIXED
+        end = "" if len(self.moved) else NO_ROW_MOVES
         self.best = Partition(self.labels, masses, products, path, rounding, negative, end)
         self.labels = labels
         return bool(len(self.moved))
@@ -173,13 +178,13 @@ class Run:
         return np.where(scores[everyone, nearest] < scores[everyone, self.labels] - rounding, nearest, self.labels)
 
     def _fill(self, labels: Array, distances: Array, rounding: Array) -> Array:
-        """Put into each empty cluster the point that costs most where it is; the objective falls by that much."""
+        """Give each empty cluster the point of largest weighted distance; the objective falls by that much."""
         cost = self.weights * distances
         for cluster in np.flatnonzero(np.bincount(labels, self.weights, self.k) == 0):
             members = np.bincount(labels[self.weights > 0], minlength=self.k)
             loss = np.where((members[labels] > 1) & (distances > rounding), cost, 0.0)
             farthest = int(loss.argmax())
-            if loss[farthest] > 0:  # otherwise all points sit on their means: there are fewer places than clusters
+            if loss[farthest] > 0:  # otherwise all points equal their means: fewer distinct points than clusters
                 labels[farthest], distances[farthest], cost[farthest] = cluster, 0.0, 0.0
         return labels
 
@@ -220,7 +225,7 @@ def lloyd(
             counts = _descend(inner, runs, diagonal, max_iter, tracker)
             whole, parts = whole + counts[0], parts + counts[1]
             ends += [run.best for run in runs if run.best is not None]
-    # The first of those that differ by rounding only, so that the choice does not hang on it.
+    # The first of those within rounding of the lowest, so that rounding does not choose.
     lowest = min(end.objective for end in ends)
     best = next(end for end in ends if end.objective <= lowest + end.rounding)
     work = f"{len(starts)} start{'s' * (len(starts) > 1)}, {whole} product{'s' * (whole > 1)} with all rows"
@@ -250,7 +255,7 @@ def _descend(inner: Inner, runs: list[Run], diagonal: Array, max_iter: int, trac
         if not active:
             break
         rows = np.unique(np.concatenate([run.moved for run in active])) if turn else np.empty(0, dtype=np.intp)
-        if turn and len(rows) <= FEW * inner.n:
+        if turn and len(rows) <= CHANGED_SHARE * inner.n:
             product = inner.some(rows, np.hstack([run.change(rows) for run in active]))
             parts += len(rows) / inner.n
         else:
@@ -275,10 +280,128 @@ def shares(weights: Array) -> tuple[Array, float]:
 
 
 def twins(products: Array, masses: Array, sizes: Array) -> Array:
-    """For each cluster the first one that has the same mean, itself as a rule; from inner products of the means.
+    """For each cluster the first one with the same mean, usually itself, from inner products of the means.
 
     ``sizes`` are the mean similarities of the points of each cluster to themselves, the unit of rounding.
     """
     squares = products.diagonal()
     apart = squares[:, None] + squares - 2 * products
     return ((np.abs(apart) <= ROUNDING * (sizes[:, None] + sizes)) & (masses > 0)).argmax(axis=1)
+
+
+def seed(
+    inner: Inner, k: int, runs: int, weights: Array, rng: np.random.Generator, order: Array | None = None
+) -> list[Array]:
+    r"""Return starts by k-means++: each seed is drawn with probability proportional to its squared distance.
+
+    Parameters
+    ----------
+    inner : inner products
+    k, runs : int
+        Seeds of a start; number of starts.
+    weights : (n,) array
+    rng : Generator
+    order : (n,) array, optional
+        Order of the points in which draws count through them; with one that depends on the points alone, starts do
+        not depend on the order in which they came.
+
+    Cost
+    ----
+    ``runs (2 + log k)`` columns for each of the k seeds; the best of ``2 + log k`` candidates becomes a seed.
+
+    References
+    ----------
+    Arthur, Vassilvitskii, k-means++: the advantages of careful seeding, SODA 2007.
+    """
+    order = np.arange(inner.n) if order is None else order
+    diagonal = np.asarray(inner.diagonal(), dtype=np.float64)
+    # Each start has its own random stream, so that it does not depend on how many starts run together.
+    streams, trials = rng.spawn(runs), 2 + int(np.log(k))
+    together = max(1, memory_budget() // (64 * inner.n * trials))
+    starts: list[Array] = []
+    for at in range(0, runs, together):
+        starts += _seeded(inner, diagonal, k, weights, streams[at : at + together], order, trials)
+    return starts
+
+
+def _seeded(
+    inner: Inner,
+    diagonal: Array,
+    k: int,
+    weights: Array,
+    streams: list[np.random.Generator],
+    order: Array,
+    trials: int,
+) -> list[Array]:
+    # A point equal to a seed has the seed's length: twice its own similarity is the unit of rounding.
+    runs, floor, least = len(streams), 2 * ROUNDING * np.abs(diagonal), 0.0 if inner.positive else -np.inf
+    labels = np.zeros((runs, inner.n), dtype=np.intp)
+    nearest = np.full((runs, inner.n), np.inf)
+    seeds: list[list[int]] = [[] for _ in range(runs)]
+    for cluster in range(k):
+        count = trials if cluster else 1
+        # Squared distances of an indefinite matrix may be negative: magnitudes are the chances.
+        chances = (
+            weights * np.where(abs(nearest) > floor, abs(nearest), 0.0) if cluster else np.tile(weights, (runs, 1))
+        )
+        for run in range(runs):
+            chances[run][seeds[run]] = 0.0
+        drawn = np.stack([draw(chances[run], order, count, streams[run]) for run in range(runs)])
+        columns = inner.columns(drawn.ravel()).T.reshape(runs, count, inner.n)
+        for run in range(runs):
+            if not chances[run].any():  # every point equals a seed
+                continue
+            apart = np.maximum(diagonal + diagonal[drawn[run]][:, None] - 2 * columns[run], least)
+            apart[np.arange(count), drawn[run]] = 0.0
+            within = np.minimum(apart, nearest[run])
+            chosen = int((within @ weights).argmin())
+            labels[run][apart[chosen] < nearest[run]] = cluster
+            nearest[run] = within[chosen]
+            seeds[run].append(int(drawn[run][chosen]))
+    for run in range(runs):
+        labels[run][seeds[run]] = np.arange(len(seeds[run]))
+    return list(labels)
+
+
+def relaxed(inner: Inner, k: int, weights: Array, rng: np.random.Generator, order: Array | None = None) -> list[Array]:
+    r"""Return a start from the k - 1 leading components, none if the matrix is not known to be positive.
+
+    Definition
+    ----------
+    If the columns of A need not be indicators, the leading eigenvectors of the centred matrix minimise the objective.
+    They are taken from a sample of columns, and the points are clustered by their scores on them. For clusters that are
+    connected only through points in between, this start ends at a much lower objective than seeds do.
+
+    References
+    ----------
+    Zha, He, Ding, Gu, Simon, Spectral relaxation for k-means clustering, NIPS 2001.
+    """
+    order = np.arange(inner.n) if order is None else order
+    if not inner.positive or k < 2:
+        return []
+    chosen, everyone = np.unique(draw(weights, order, START_LANDMARKS + 4 * k, rng)), np.arange(inner.n)
+    values, Y = np.linalg.eigh(inner.part(chosen, chosen, np.eye(len(chosen))))
+    kept = values > 1e-9 * values[-1]
+    W = Y[:, kept] / np.sqrt(values[kept])
+    mean, moment = np.zeros(W.shape[1]), np.zeros((W.shape[1], W.shape[1]))
+    for rows in spans(inner.n, START_BLOCK_ROWS):
+        F = inner.part(everyone[rows], chosen, W)
+        share = weights[rows] / weights.sum()
+        mean, moment = mean + share @ F, moment + (F * share[:, None]).T @ F
+        del F  # else two blocks are held at once
+    Y = np.linalg.eigh(moment - np.outer(mean, mean))[1][:, -(k - 1) :]
+    scores = Thin(inner.some(chosen, W @ Y) - mean @ Y)
+    starts = seed(scores, k, SCORE_STARTS, weights, rng, order)
+    return [lloyd(scores, starts, k, weights, order=order).labels]
+
+
+def draw(chances: Array, order: Array, count: int, rng: np.random.Generator) -> Array:
+    """Draw points with these chances, by counting through them in order."""
+    sums = np.cumsum(chances[order])
+    at = np.searchsorted(sums, rng.random(count) * sums[-1], side="right")
+    return order[np.minimum(at, len(order) - 1)]
+
+
+def scatter(n: int, k: int, runs: int, rng: np.random.Generator) -> list[Array]:
+    """Return random partitions into clusters of (nearly) equal number: none is empty."""
+    return [rng.permutation(np.arange(n) % k) for _ in range(runs)]

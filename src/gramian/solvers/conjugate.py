@@ -1,30 +1,32 @@
-"""Conjugate gradients: many positive definite systems at once, by products alone."""
+"""Conjugate gradients for positive definite systems, and their preconditioners."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import scipy.linalg
 
 from gramian.config import memory_budget, one_blas_thread
 from gramian.operators import Operator
+from gramian.operators.tiles import spans
 from gramian.progress import Tracker, part_done, track
 from gramian.results import Array
-from gramian.solvers.preconditioners import Factored, LowRank, Preconditioner
-from gramian.solvers.systems import OVERFLOW, Found, lengths
+from gramian.solvers.dense import CholeskyFactor, NotPositive
+from gramian.solvers.linear_methods import OVERFLOW, Found, lengths
 
 #: Rank of the factor that preconditions: more columns cost more than the iterations they save.
-RANK = 500
+PRECONDITIONER_RANK = 500
 #: Largest matrix that is factored in single precision.
-FACTOR_LIMIT = 12_000
-#: A factorisation in single precision costs as much as about n / PRICE products.
-PRICE = 100
-#: Factor by which residuals may fall in single precision before they are computed anew.
-TRUST = 100
-#: Iterations after which the largest eigenvalue of the preconditioned matrix is known well enough to count the rest.
-TRIAL = 6
+FLOAT32_FACTOR_MAX_ROWS = 12_000
+#: A factorisation in single precision costs about as much as n / 100 products.
+FACTOR_ROWS_PER_PRODUCT = 100
+#: Factor by which residuals may fall in single precision before they are recomputed in double.
+FLOAT32_RESIDUAL_DROP = 100
+#: Iterations after which the largest eigenvalue of the preconditioned matrix predicts how many more are needed.
+CG_TRIAL_ITERATIONS = 6
 
 
 @dataclass(frozen=True)
@@ -36,9 +38,9 @@ class ConjugateGradients:
     .. math:: r = b - (A + \lambda I) x, \quad p \leftarrow M r + \beta p, \quad
               x \leftarrow x + \frac{r'Mr}{p'(A + \lambda I)p}\, p, \qquad M \approx (A + \lambda I)^{-1}
 
-    Products run in single precision, where they cost half; from time to time the residual is computed anew in double
-    precision, which keeps the iteration honest and is the certificate at the end. Every column of B has steps of its
-    own and leaves when it is done; all share the products.
+    Products run in single precision, where they cost half; after every two digits gained the residual is recomputed in
+    double precision, and the last of these is the certificate. Every column of B has steps of its own and leaves when
+    it has converged; all share the products.
 
     Parameters
     ----------
@@ -75,7 +77,7 @@ class ConjugateGradients:
     def solve(
         self, operator: Operator, B: Array, shift: float, rng: np.random.Generator, null: Array | None = None
     ) -> Found:
-        # Products run on threads of their own, which those of BLAS would disturb.
+        # Products have threads of their own: threads of BLAS beside them would compete for the same cores.
         with one_blas_thread(), track("linear system", expected=30) as tracker:
             run = Descent(operator, B, shift, self, tracker)
             if self.factor is True:
@@ -88,14 +90,14 @@ class ConjugateGradients:
 
     def _first(self, operator: Operator, shift: float, rng: np.random.Generator) -> Preconditioner | None:
         n = operator.n
-        usual = min(n // 8, RANK)
+        usual = min(n // 8, PRECONDITIONER_RANK)
         rank = min(usual, memory_budget() // (24 * n)) if self.rank is None else min(self.rank, n)
         # A sketch of a matrix that may be indefinite is no factor of it.
         return LowRank(operator, shift, rank, rng) if rank > 0 and operator.positive and shift > 0 else None
 
     def may_factor(self, n: int) -> bool:
         """Whether a factor in single precision is allowed, and fits."""
-        return self.factor == "auto" and n <= FACTOR_LIMIT and 6 * n**2 <= memory_budget()
+        return self.factor == "auto" and n <= FLOAT32_FACTOR_MAX_ROWS and 6 * n**2 <= memory_budget()
 
 
 @dataclass
@@ -157,11 +159,11 @@ class Descent:
             kept = np.isin(at, self.open)
             at, P, before, rz = self.open, P[:, kept], before[:, kept], rz[kept]
             Z = self._precondition(M, at)
-            # This form of beta forgives a residual that was computed anew between two steps.
+            # The Polak-Ribiere form of beta stays right when the residual was recomputed between two steps.
             bend = np.maximum(_dots(Z, self.R[:, at] - before) / rz, 0.0)
             steps.append(step[0])
             bends.append(bend[0] if len(bend) else 0.0)
-            if len(steps) == TRIAL and isinstance(M, LowRank) and self._slow(steps, bends):
+            if len(steps) == CG_TRIAL_ITERATIONS and isinstance(M, LowRank) and self._slow(steps, bends):
                 self.too_slow = True
                 return
             rz, P = _dots(self.R[:, at], Z), Z + bend * P
@@ -178,10 +180,10 @@ class Descent:
         self.tracker.advance(self.iterations + min(left, self.knobs.max_iter))
 
     def _refresh(self, at: Array, mixed: bool) -> bool:
-        """Compute residuals anew in double precision where that is due; return whether that showed no gain."""
+        """Recompute residuals in double precision where that is due; return whether that showed no gain."""
         guess = lengths(self.R[:, at], zero=0.0)
-        # Single precision drifts: what it says is believed for two digits (double precision: to the end).
-        trusted = self.true[at] / TRUST if mixed else 0.0
+        # Residuals updated in single precision are trusted for two digits, in double precision to the tolerance.
+        trusted = self.true[at] / FLOAT32_RESIDUAL_DROP if mixed else 0.0
         if not (guess <= np.maximum(0.9 * self.knobs.tol, trusted)).any():
             return False
         X = self.X[:, at]
@@ -198,16 +200,16 @@ class Descent:
         if not self.knobs.may_factor(self.operator.n):
             return False
         # The coefficients hold the Lanczos matrix of the preconditioned system. In our scaling no eigenvalue is below
-        # 1; the largest, which says what the factor leaves, is found at once, the smallest only in the end.
+        # 1; the largest converges within a few iterations, the smallest only at the end.
         a, b = np.array(steps), np.array(bends[:-1])
         diagonal = 1 / a + np.concatenate([[0.0], b / a[:-1]])
         theta = scipy.linalg.eigvalsh_tridiagonal(diagonal, np.sqrt(b) / a[:-1]) / self.shift
         condition = theta[-1] / np.sqrt(max(theta[0], 1.0))
         needed = 0.5 * np.sqrt(max(condition, 1.0)) * np.log(2 / self.knobs.tol)
-        return bool(needed * getattr(self.operator, "effort", 1.0) > self.operator.n / PRICE)
+        return bool(needed * getattr(self.operator, "effort", 1.0) > self.operator.n / FACTOR_ROWS_PER_PRODUCT)
 
     def found(self) -> Found:
-        """What came of it."""
+        """The solution, with the work and why the iteration stopped."""
         parts = [f"{self.narrow} products in float32"] if self.narrow else []
         parts.append(f"{self.wide} products in float64" if self.wide != 1 else "1 product in float64")
         how = f", preconditioned by {' then '.join(self.preconditioners)}" if self.preconditioners else ""
@@ -222,3 +224,92 @@ class Descent:
 
 def _dots(A: Any, B: Any) -> Array:
     return np.einsum("ij,ij->j", A, B)
+
+
+class Preconditioner(Protocol):
+    """A symmetric positive definite matrix near a multiple of ``(A + shift I)^-1``."""
+
+    name: str
+
+    def __matmul__(self, R: Array) -> Array:
+        """Return the product with a block of vectors."""
+        ...
+
+
+class LowRank:
+    r"""Randomly pivoted Cholesky factor with the ridge.
+
+    Definition
+    ----------
+    .. math:: A \approx FF' = U \Sigma U', \qquad
+              \lambda (FF' + \lambda I)^{-1} = I - U\, \mathrm{diag}\Big(\frac{\sigma}{\sigma + \lambda}\Big) U'
+
+    What the factor leaves of A decides how many iterations are needed: about the square root of
+    ``1 + |A - FF'| / lambda`` of them for each digit.
+
+    Cost
+    ----
+    ``rank`` columns of A and ``2 n rank^2`` multiplications once; ``n rank`` numbers; ``2 n rank`` multiplications a
+    vector.
+
+    References
+    ----------
+    Diaz, Epperly, Frangella, Tropp, Webber, Robust, randomized preconditioning for kernel ridge regression, 2023.
+    """
+
+    def __init__(self, operator: Operator, shift: float, rank: int, rng: np.random.Generator) -> None:
+        F = operator.sketch(rank, rng)
+        values, Y = np.linalg.eigh(F.T @ F)
+        top = values[-1] if len(values) else 0.0
+        kept = values > 1e-12 * top
+        sigma = values[kept]
+        # The smallest eigenvalue of the preconditioner must stay well above the rounding of U.
+        narrow = shift > 1e-5 * top
+        self.U = np.empty((len(F), len(sigma)), dtype=np.float32) if narrow else F[:, : len(sigma)]
+        for rows in spans(len(F)):  # in place where the precision allows it: F is the largest array here
+            self.U[rows] = F[rows] @ (Y[:, kept] / np.sqrt(sigma))
+        self.gains = sigma / (sigma + shift)
+        self.name = f"a randomly pivoted Cholesky factor of rank {len(sigma)}"
+
+    def __matmul__(self, R: Array) -> Array:
+        T = (self.U.T @ R.astype(self.U.dtype, copy=False)).astype(np.float64) * self.gains[:, None]
+        return R - self.U @ T.astype(self.U.dtype, copy=False)
+
+
+class Factored:
+    r"""Cholesky factor of the whole matrix in single precision.
+
+    Half the memory and half the time of double precision; a few iterations restore the digits. Where rounding makes
+    the matrix indefinite the shift is raised eightfold until it is not, which costs more iterations.
+
+    Cost
+    ----
+    ``n^2`` kernel values, ``n^3 / 3`` multiplications and additions, ``4 n^2`` bytes; ``2 n^2`` multiplications a
+    vector.
+    """
+
+    name = "a Cholesky factor in float32"
+
+    def __init__(self, operator: Any, shift: float, progress: Callable[[float], None] | None = None) -> None:
+        diagonal = operator.diagonal()
+        unit = float(diagonal.max(initial=0.0)) or 1.0
+        narrow = operator.astype(np.float32) if 1e-20 < unit < 1e20 else operator  # else out of range
+        lift = max(shift, 4 * float(np.finfo(np.float32).eps) * unit)
+        A = np.empty((operator.n, operator.n), dtype=np.float32)
+        while True:
+            for c in spans(operator.n, 2048):
+                A[c.start :, c] = narrow.columns(c)[c.start :] / unit
+            A[np.diag_indices(operator.n)] = (diagonal + lift) / unit
+            try:
+                self.factor = CholeskyFactor(A, progress)
+                return
+            except NotPositive:
+                lift *= 8
+                if not lift < operator.n * unit:
+                    raise
+
+    def __matmul__(self, R: Array) -> Array:
+        # Unit size: a residual of 1e-50 would underflow in single precision.
+        size = np.abs(R).max(axis=0)
+        size[size == 0] = 1.0
+        return self.factor.solve(R / size).astype(np.float64) * size

@@ -1,4 +1,4 @@
-"""Compiled coordinate steps for quadratic problems in a box; loaded when first needed, for numba is slow to import."""
+"""Compiled coordinate steps for quadratic problems in a box; imported on first use, because numba is slow to import."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gramian.results import Array
 #: Lanes in which the largest violation is searched: a compiler vectorises an elementwise maximum, not a running one.
 LANES = 256
 #: The error model of NumPy: a division that is checked for zero is not vectorised.
-FLAGS: dict[str, Any] = {
+NUMBA_FLAGS: dict[str, Any] = {
     "nogil": True,
     "fastmath": {"nnan", "nsz", "reassoc", "contract"},
     "boundscheck": False,
@@ -24,9 +24,9 @@ FLAGS: dict[str, Any] = {
 def compiled(function: Callable[..., Any]) -> Any:
     """Compile a function; keep the machine code on disk where there is a place for it."""
     try:
-        return numba.njit(cache=True, **FLAGS)(function)
-    except RuntimeError:  # no writable place: compiled anew in every process
-        return numba.njit(**FLAGS)(function)
+        return numba.njit(cache=True, **NUMBA_FLAGS)(function)
+    except RuntimeError:  # no writable cache directory: compiled again in every process
+        return numba.njit(**NUMBA_FLAGS)(function)
 
 
 @compiled

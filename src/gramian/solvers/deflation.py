@@ -1,7 +1,6 @@
-r"""Components for regression: what is found is taken out before the next is sought.
+r"""Components for regression by deflation, for a stack of problems: the folds of a cross-validation, or one fit.
 
-Everything here works on a stack of problems at once (the folds of a cross-validation, or a single fit): arrays have a
-first axis over problems. Rows of zeros change nothing, so problems with fewer rows are padded.
+Arrays have a first axis over problems. Rows of zeros change nothing, so problems with fewer rows are padded.
 """
 
 from __future__ import annotations
@@ -94,7 +93,7 @@ def partial_least_squares(A: Array, B: Array, k: int, blur: Array) -> Factors:
             alive &= size > limit
             r = w - _times(R[:, :, :a], _transposed(P[:, :, :a], w))
             t = _times(A, r)
-            for _ in range(2 if a else 0):  # once leaves the rounding of the first time, twice is enough
+            for _ in range(2 if a else 0):  # twice removes the rounding of the first pass
                 t -= _times(U[:, :, :a], _transposed(U[:, :, :a], t))
             length = np.sqrt(np.einsum("gr,gr->g", t, t))
             alive &= length > 0
@@ -188,7 +187,7 @@ def covariance_directions(A: Array, B: Array, k: int) -> tuple[Array, Array, Arr
 
 
 def canonical_partial_least_squares(A: Array, B: Array, k: int) -> tuple[Array, Array, Array, Array, Array]:
-    """Pairs of directions of greatest covariance, each side freed of its own score before the next.
+    """Pairs of directions of greatest covariance, each side deflated by its own score before the next.
 
     Returns
     -------

@@ -1,6 +1,6 @@
-"""The front door to every spectrum: who solves, and what order, sign, rank and certificate mean.
+"""Eigenpairs of symmetric operators: choice of the method, and order, sign, rank and certificate of its result.
 
-Nothing outside this module sorts eigenvalues, fixes signs, cuts the null space or judges a residual.
+Only this module sorts eigenvalues, fixes signs, cuts the null space and computes residuals.
 """
 
 from __future__ import annotations
@@ -10,24 +10,21 @@ import numpy as np
 from gramian.config import format_bytes, memory_budget
 from gramian.operators import Operator, Outline
 from gramian.results import Array, SolverTrace, Spectrum
-from gramian.solvers.base import Raw, Solver
-from gramian.solvers.dense import Dense
-from gramian.solvers.krylov import Krylov
-from gramian.solvers.power import Power
-from gramian.solvers.randomized import Randomized
+from gramian.solvers.eigen_methods import Dense, Krylov, Power, Randomized, Raw, Solver
 
-SOLVERS: dict[str, type] = {solver.name: solver for solver in (Dense, Krylov, Power, Randomized)}
+EIGEN_SOLVERS: dict[str, type] = {solver.name: solver for solver in (Dense, Krylov, Power, Randomized)}
 #: Largest matrix handed to LAPACK: beyond it memory and time are better spent on products.
 DENSE_LIMIT = 10_000
-#: Up to here LAPACK is as quick as anything.
-SMALL = 500
-#: Up to here the whole spectrum takes a second or two.
-COUNTABLE = 2_000
-#: Up to here a dense solution is the way out where an iteration does not settle.
-PATIENCE = 4_000
-TIE = 1e-8
+#: Rows up to which LAPACK is as quick as any iteration.
+LAPACK_QUICK_MAX_ROWS = 500
+#: Rows up to which the whole spectrum takes a second or two.
+WHOLE_SPECTRUM_MAX_ROWS = 2_000
+#: Rows up to which a dense solution follows an iteration that did not converge.
+DENSE_RETRY_MAX_ROWS = 4_000
+#: Entries whose magnitudes differ by less, relatively, tie for the largest of their column.
+SIGN_TIE = 1e-8
 #: Squares of larger eigenvalues, which residuals are made of, would overflow.
-LARGEST = 1e150
+MAX_EIGENVALUE = 1e150
 
 
 def eigen(
@@ -46,44 +43,44 @@ def eigen(
     rng : Generator, optional
         Source of starting vectors.
     """
-    chosen, reason = choose(operator, k, solver)
-    with np.errstate(over="ignore", invalid="ignore"):  # arrange looks for what overflowed, and says so
+    chosen, reason = choose_eigen_solver(operator, k, solver)
+    with np.errstate(over="ignore", invalid="ignore"):  # arrange raises if anything overflowed
         raw = chosen.solve(operator, min(k, operator.n), rng or np.random.default_rng(0))
-    if solver == "auto" and not raw.converged and _fits(operator.n) and operator.n <= PATIENCE:
+    if solver == "auto" and not raw.converged and _fits(operator.n) and operator.n <= DENSE_RETRY_MAX_ROWS:
         reason = f"{chosen.name} did not settle in {raw.products}"
         chosen = Dense()
         raw = chosen.solve(operator, k, np.random.default_rng(0))
     return arrange(operator, raw, k, SolverTrace(chosen.name, reason, raw.products, raw.converged, raw.stopped))
 
 
-def choose(operator: Operator | Outline, k: int, solver: str | Solver) -> tuple[Solver, str]:
+def choose_eigen_solver(operator: Operator | Outline, k: int, solver: str | Solver) -> tuple[Solver, str]:
     """Return a solver and the reason for it."""
     n, size = operator.n, 8 * operator.n**2
     if not isinstance(solver, str):
         return solver, "as asked"
     if solver == "auto":
         fits = _fits(n)
-        if fits and n <= SMALL:
+        if fits and n <= LAPACK_QUICK_MAX_ROWS:
             return Dense(), f"a {n:,} x {n:,} matrix is small"
         if fits and k > n // 10:
             return Dense(), f"{k:,} of {n:,} components are many"
-        if fits and n <= COUNTABLE and not operator.positive:
+        if fits and n <= WHOLE_SPECTRUM_MAX_ROWS and not operator.positive:
             return Dense(), "the whole spectrum tells how indefinite the kernel is"
         if fits:
             return _krylov(operator), f"for {k} of {n:,} components a few products are quicker than a factorisation"
         over = f", the budget is {format_bytes(memory_budget())}" if 3 * size > memory_budget() else ""
         return _krylov(operator), f"matrix-free: the {n:,} x {n:,} matrix would take {format_bytes(size)}{over}"
-    if solver not in SOLVERS:
-        known = ", ".join(["auto", *SOLVERS])
+    if solver not in EIGEN_SOLVERS:
+        known = ", ".join(["auto", *EIGEN_SOLVERS])
         raise ValueError(f"solver={solver!r} is not known. Use one of: {known}.")
     if solver == "dense":
         _check_dense(n, size)
-    return (_krylov(operator) if solver == "krylov" else SOLVERS[solver]()), "as asked"
+    return (_krylov(operator) if solver == "krylov" else EIGEN_SOLVERS[solver]()), "as asked"
 
 
 def arrange(operator: Operator, raw: Raw, k: int, trace: SolverTrace) -> Spectrum:
     """Sort, cut the null space and what is negative, and certify what is left."""
-    if not np.isfinite(raw.values).all() or np.abs(raw.values).max(initial=0.0) > LARGEST:
+    if not np.isfinite(raw.values).all() or np.abs(raw.values).max(initial=0.0) > MAX_EIGENVALUE:
         raise ValueError("the spectrum overflows double precision. Divide X by a constant, or standardise its columns.")
     order = np.argsort(-raw.values, kind="stable")
     values = raw.values[order]
@@ -122,17 +119,17 @@ def orient(deciding: Array) -> Array:
     Entries within 1e-8 of the largest count as equal: the lowest index decides, so that rounding does not.
     """
     magnitude = np.abs(deciding)
-    first = np.argmax(magnitude >= magnitude.max(axis=0) * (1 - TIE), axis=0)
+    first = np.argmax(magnitude >= magnitude.max(axis=0) * (1 - SIGN_TIE), axis=0)
     return np.where(deciding[first, np.arange(deciding.shape[1])] < 0, -1.0, 1.0)
 
 
 def _krylov(operator: Operator | Outline) -> Krylov:
-    # Where products are cheap in double precision, a tighter answer costs next to nothing.
+    # Where single precision is no cheaper, a tolerance of 1e-10 costs one or two more products.
     return Krylov() if operator.narrow_pays else Krylov(tol=1e-10, mixed=False)
 
 
 def _fits(n: int) -> bool:
-    # Three times the matrix: itself, its eigenvectors, and LAPACK's room to work.
+    # Three times the matrix: itself, its eigenvectors, and LAPACK's work space.
     return n <= DENSE_LIMIT and 3 * 8 * n**2 <= memory_budget()
 
 

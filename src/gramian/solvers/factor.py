@@ -11,12 +11,12 @@ from gramian.config import one_blas_thread
 from gramian.results import Array
 from gramian.solvers.eigen import orient
 
-#: Least share of the variance of a column that is its own; at zero the likelihood has no bound.
-BOUND = 0.005
+#: Least uniqueness, as a share of the variance of its column; at zero the likelihood has no bound.
+LEAST_UNIQUENESS = 0.005
 #: Longest step in the logarithm of a uniqueness: the quadratic model is local.
-STRIDE = 1.5
-#: Further starts after a Heywood case, and the columns up to which they cost next to nothing.
-RESTARTS, MANY = 8, 60
+MAX_LOG_STEP = 1.5
+#: Further starts after a Heywood case, and the columns up to which they are tried.
+HEYWOOD_RESTARTS, RESTART_MAX_COLUMNS = 8, 60
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def maximum_likelihood(
     k: int,
     *,
     start: Array | None = None,
-    lower: float | Array = BOUND,
+    lower: float | Array = LEAST_UNIQUENESS,
     tol: float = 1e-12,
     max_iter: int = 500,
 ) -> FactorSolution:
@@ -117,8 +117,8 @@ def maximum_likelihood(
     low = np.broadcast_to(np.asarray(lower, dtype=np.float64), (len(R),))
     with one_blas_thread():
         found = _minimise(R, k, _guess(R, k) if start is None else start, low, tol, max_iter)
-        if start is None and found.at_bound.any() and len(R) <= MANY:
-            for first in np.random.default_rng(0).uniform(2 * BOUND, 1.0, (RESTARTS, len(R))):
+        if start is None and found.at_bound.any() and len(R) <= RESTART_MAX_COLUMNS:
+            for first in np.random.default_rng(0).uniform(2 * LEAST_UNIQUENESS, 1.0, (HEYWOOD_RESTARTS, len(R))):
                 other = _minimise(R, k, first, low, tol, max_iter)
                 found = other if other.objective < found.objective - 1e-9 else found
     return found
@@ -159,7 +159,7 @@ def _minimise(R: Array, k: int, start: Array, low: Array, tol: float, max_iter: 
         slope = np.abs(point.gradient[free]).max(initial=0.0)
         following = _descend(R, k, point, free, low, high) if slope > tol else None
         if following is None:
-            # No step gains more than rounding hides: the gradient cannot be made smaller either.
+            # No step gains more than rounding: the gradient cannot be made smaller either.
             converged = bool(slope <= max(tol, 1e-5))
             break
         point, iterations = following, iterations + 1
@@ -178,10 +178,10 @@ def _minimise(R: Array, k: int, start: Array, low: Array, tol: float, max_iter: 
 
 
 def _guess(R: Array, k: int) -> Array:
-    """Half way from what no other column explains to nothing, the more factors the less."""
+    """Start ``(1 - k / 2d) / (R^-1)_ii``: a share of the variance of each column that the others do not explain."""
     d = len(R)
     values, vectors = lapack.interruptible(np.linalg.eigh, R)
-    # A singular R has no inverse; a floor under its eigenvalues stands in for one.
+    # A singular R has no inverse: its eigenvalues are raised to at least 1e-3.
     inverse = np.sum(vectors**2 / np.maximum(values, 1e-3), axis=1)
     return (1 - 0.5 * k / d) / inverse
 
@@ -206,14 +206,14 @@ def _descend(R: Array, k: int, point: _Point, free: Array, low: Array, high: Arr
     slope = np.abs(point.gradient[free]).max()
     step = _newton(point, free)
     for _ in range(len(R)):
-        # Where the step leads out of the bounds at once, what is left of it need not descend: leave those out.
+        # A step cut at the bounds need not descend: coordinates that it would push outwards are held.
         blocked = ((point.psi <= low * (1 + 1e-12)) & (step < 0)) | ((point.psi >= high * (1 - 1e-12)) & (step > 0))
         if not (free & blocked).any() or (free & ~blocked).sum() == 0:
             break
         free = free & ~blocked
         step = _newton(point, free)
-    step *= min(1.0, STRIDE / np.abs(step).max())
-    # Gains below this are rounding; there the gradient is the better judge of a step.
+    step *= min(1.0, MAX_LOG_STEP / np.abs(step).max())
+    # Gains below this are rounding; there a step is accepted if it lowers the gradient.
     noise = 1e-13 * max(1.0, abs(point.value), float(np.sum(1 / point.psi)))
     for halving in range(40):
         psi = np.clip(point.psi * np.exp(0.5**halving * step), low, high)

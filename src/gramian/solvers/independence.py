@@ -17,31 +17,31 @@ from gramian.config import one_blas_thread
 from gramian.operators.tiles import row_blocks
 from gramian.results import Array
 
-#: Rows that are enough to start from, and rows for each source: their answer is a few steps from that of all.
-SAMPLE, EACH = 4_000, 100
-#: Gradient at which the answer of a sample is as good as a sample can be.
-ROUGH = 1e-2
-#: Numbers so few that handing out products of them takes longer than the products.
-LITTLE = 1_000_000
-#: Factors of at most 2 whose product is far from overflow; one logarithm then serves them all.
-GROUP = 512
-#: What rounding leaves in a gradient: an iteration is not blamed for it.
-ROUNDING = 1e-12
+#: Rows of the sample that gives the start: in all, and for each source.
+ICA_START_ROWS, ICA_START_ROWS_PER_SOURCE = 4_000, 100
+#: Gradient at which the fit to the sample stops: its sampling error is of that size.
+ICA_START_GRADIENT = 1e-2
+#: Numbers up to which products on several threads cost more than on one.
+PINNED_MAX_ENTRIES = 1_000_000
+#: Factors of at most 2 that share one logarithm: their product, at most 2^512, is far from overflow.
+FACTORS_PER_LOGARITHM = 512
+#: Rounding of the gradient, allowed beyond the tolerance.
+GRADIENT_ROUNDING = 1e-12
 
 
 class HyperbolicSecant:
-    """The density in the shape that picard asks for."""
+    """The density with the methods that picard calls."""
 
     def log_lik(self, y: Array) -> float:
         """Mean of ``log cosh y + log 2``, which is minus the log-density up to a constant."""
         size = np.abs(y)
         total = float(size.sum())
         size *= -2.0
-        with np.errstate(under="ignore"):  # picard may ask for errors
+        with np.errstate(under="ignore"):  # the caller may have set underflow to raise
             np.exp(size, out=size)
         size += 1.0
-        whole = len(size) // GROUP * GROUP
-        groups = np.multiply.reduce(size[:whole].reshape(-1, GROUP), axis=1)
+        whole = len(size) // FACTORS_PER_LOGARITHM * FACTORS_PER_LOGARITHM
+        groups = np.multiply.reduce(size[:whole].reshape(-1, FACTORS_PER_LOGARITHM), axis=1)
         return (total + float(np.log(groups).sum()) + float(np.log(size[whole:]).sum())) / len(y)
 
     def score_and_der(self, Y: Array) -> tuple[Array, Array]:
@@ -53,7 +53,7 @@ class HyperbolicSecant:
 
 @dataclass(frozen=True)
 class Certificate:
-    """What is true of an unmixing matrix W, measured on all rows.
+    """Likelihood, gradient and moments of an unmixing matrix W on all rows.
 
     Attributes
     ----------
@@ -120,22 +120,22 @@ def unmix(Z: Array, rng: np.random.Generator, *, tol: float, max_iter: int) -> U
     k, n = Z.shape
     start, R = np.linalg.qr(rng.standard_normal((k, k)))
     start *= np.sign(np.diag(R))  # makes every rotation as likely as any other
-    enough = max(SAMPLE, EACH * k)
+    enough = max(ICA_START_ROWS, ICA_START_ROWS_PER_SOURCE * k)
     if n > 3 * enough:
         few = np.ascontiguousarray(Z[:, np.sort(rng.choice(n, enough, replace=False))])
-        better, _ = _climb(few, start, ROUGH, 100)
-        # A sample that misses what is rare has no greatest likelihood, and its answer leads nowhere.
-        start = better if certify(better, few).gradient <= ROUGH else start
+        better, _ = _climb(few, start, ICA_START_GRADIENT, 100)
+        # The likelihood of a sample may have no maximum; then the random rotation stays the start.
+        start = better if certify(better, few).gradient <= ICA_START_GRADIENT else start
     W, steps = _climb(Z, start, tol, max_iter)
     return Unmixing(W, steps, certify(W, Z))
 
 
 def _climb(Z: Array, start: Array, tol: float, max_iter: int) -> tuple[Array, int]:
-    """Preconditioned L-BFGS from a start; who calls measures where it ended."""
-    from picard import picard  # it brings a good part of scikit-learn along: only those who unmix wait for it
+    """Preconditioned L-BFGS from a start; the caller certifies the result."""
+    from picard import picard  # imports a large part of scikit-learn, so only when ICA runs
 
-    with warnings.catch_warnings(), one_blas_thread() if Z.size < LITTLE else nullcontext():
-        warnings.simplefilter("ignore", UserWarning)  # it warns of what the certificate says
+    with warnings.catch_warnings(), one_blas_thread() if Z.size < PINNED_MAX_ENTRIES else nullcontext():
+        warnings.simplefilter("ignore", UserWarning)  # the certificate reports a gradient above the tolerance
         _, W, _, steps = picard(
             Z,
             fun=HyperbolicSecant(),

@@ -1,4 +1,4 @@
-"""The front door to every symmetric linear system: who solves, and what its certificate is."""
+"""Symmetric linear systems: choice of the method, and the certificate of its result."""
 
 from __future__ import annotations
 
@@ -7,16 +7,25 @@ import numpy as np
 from gramian.config import format_bytes, memory_budget
 from gramian.operators import Operator, Outline
 from gramian.results import Array, SolverTrace
-from gramian.solvers.cholesky import NotPositive
 from gramian.solvers.conjugate import ConjugateGradients
-from gramian.solvers.direct import SPECTRUM_LIMIT, Cholesky, fits
+from gramian.solvers.dense import NotPositive
 from gramian.solvers.eigen import DENSE_LIMIT
-from gramian.solvers.residuals import MinimalResiduals
-from gramian.solvers.systems import ENOUGH, OVERFLOW, Found, LinearSolution, LinearSolver, lengths
+from gramian.solvers.linear_methods import (
+    ACCEPTED_RESIDUAL,
+    OVERFLOW,
+    SPECTRUM_LIMIT,
+    Cholesky,
+    Found,
+    LinearSolution,
+    LinearSolver,
+    MinimalResiduals,
+    fits,
+    lengths,
+)
 
-SOLVERS: dict[str, type] = {solver.name: solver for solver in (Cholesky, ConjugateGradients, MinimalResiduals)}
-#: Up to here a factorisation takes about a second, and says what leaving a row out would do.
-SMALL = 3_000
+LINEAR_SOLVERS: dict[str, type] = {solver.name: solver for solver in (Cholesky, ConjugateGradients, MinimalResiduals)}
+#: Rows up to which a factorisation takes about a second; it also gives the leave-one-out residuals.
+CHOLESKY_QUICK_MAX_ROWS = 3_000
 
 
 def solve(
@@ -49,8 +58,8 @@ def solve(
     -------
     LinearSolution
     """
-    chosen, reason = choose(operator, shift, solver)
-    with np.errstate(over="ignore", invalid="ignore"):  # certify looks for what overflowed, and says so
+    chosen, reason = choose_linear_solver(operator, shift, solver)
+    with np.errstate(over="ignore", invalid="ignore"):  # certify raises if anything overflowed
         try:
             found = chosen.solve(operator, B, shift, rng or np.random.default_rng(0), null)
             indefinite = not found.converged and found.stopped == "the matrix is not positive definite"
@@ -60,34 +69,36 @@ def solve(
             reason = f"{chosen.name} found the matrix not to be positive definite"
             chosen = MinimalResiduals(getattr(chosen, "tol", MinimalResiduals.tol))
             found = chosen.solve(operator, B, shift, rng or np.random.default_rng(0), null)
-        limit = max(ENOUGH, getattr(chosen, "tol", 0.0))
+        limit = max(ACCEPTED_RESIDUAL, getattr(chosen, "tol", 0.0))
         return certify(operator, B, shift, found, chosen.name, reason, null, limit)
 
 
-def choose(operator: Operator | Outline, shift: float, solver: str | LinearSolver) -> tuple[LinearSolver, str]:
+def choose_linear_solver(
+    operator: Operator | Outline, shift: float, solver: str | LinearSolver
+) -> tuple[LinearSolver, str]:
     """Return a solver and the reason for it."""
     n = operator.n
     if not isinstance(solver, str):
         if not callable(getattr(solver, "solve", None)):
             raise TypeError(
-                f"solver={solver!r} is neither one of {', '.join(['auto', *SOLVERS])}, nor a solver object."
+                f"solver={solver!r} is neither one of {', '.join(['auto', *LINEAR_SOLVERS])}, nor a solver object."
             )
         return solver, "as asked"
     if solver == "auto":
         return _auto(operator, shift)
-    if solver not in SOLVERS:
-        raise ValueError(f"solver={solver!r} is not known. Use one of: {', '.join(['auto', *SOLVERS])}.")
+    if solver not in LINEAR_SOLVERS:
+        raise ValueError(f"solver={solver!r} is not known. Use one of: {', '.join(['auto', *LINEAR_SOLVERS])}.")
     if solver == "cholesky" and not (n <= DENSE_LIMIT and fits(n, 1)):
         raise ValueError(
             f"solver='cholesky' needs {format_bytes(8 * n**2)} for a {n:,} x {n:,} matrix (budget "
             f"{format_bytes(memory_budget())}, largest n {DENSE_LIMIT:,}). Use solver='auto', which forms no matrix."
         )
-    return SOLVERS[solver](), "as asked"
+    return LINEAR_SOLVERS[solver](), "as asked"
 
 
 def _auto(operator: Operator | Outline, shift: float) -> tuple[LinearSolver, str]:
     n = operator.n
-    if n <= SMALL and fits(n):
+    if n <= CHOLESKY_QUICK_MAX_ROWS and fits(n):
         return Cholesky(), f"a {n:,} x {n:,} matrix is small"
     if shift == 0 and n <= SPECTRUM_LIMIT and fits(n, 3):
         return Cholesky(), "without a ridge the matrix may be singular"
@@ -106,10 +117,10 @@ def _auto(operator: Operator | Outline, shift: float) -> tuple[LinearSolver, str
 def certify(
     operator: Operator, B: Array, shift: float, found: Found, name: str, reason: str, null: Array | None, limit: float
 ) -> LinearSolution:
-    """Judge a solution by its residuals in double precision, whoever found it; above ``limit`` they are a shortfall."""
+    """Compute the residuals of a solution in double precision; above ``limit`` it has not converged."""
     X, (name, reason) = found.solution, found.instead or (name, reason)
     R = found.left
-    if null is not None:  # what rounding has let in goes out again, from the residual too
+    if null is not None:  # remove what rounding added in the null space, from the residual too
         stray = null @ (null.T @ X)
         X, R = X - stray, None if R is None else R + shift * stray
     R = B - (operator @ X + shift * X) if R is None else R
@@ -119,7 +130,7 @@ def certify(
     converged, stopped = found.converged, found.stopped
     if converged and not found.singular and residuals.max(initial=0.0) > limit:
         converged, stopped = False, "rounding allows no smaller residual"
-    if found.singular:  # least squares: what is left need not vanish, but A must not see it
+    if found.singular:  # least squares: the residual of the normal equations must vanish
         residuals = lengths(operator @ R + shift * R, zero=0.0) / lengths(B) / (found.largest or 1.0)
     return LinearSolution(
         solution=X,
@@ -128,7 +139,7 @@ def certify(
         deleted=found.deleted,
         singular=found.singular,
         rank=found.rank if found.singular else None,
-        n_negative=0 if operator.positive else found.n_negative,  # of what is positive, a negative value is rounding
+        n_negative=0 if operator.positive else found.n_negative,  # a positive operator has them by rounding only
         most_negative=0.0 if operator.positive else found.most_negative,
         counted=found.counted,
     )

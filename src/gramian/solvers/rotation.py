@@ -101,7 +101,7 @@ def quartimax(loadings: Array, *, normalize: bool = False, tol: float = 1e-12, m
 
 
 def promax(loadings: Array, *, power: float = 4.0, normalize: bool = True) -> Rotation:
-    r"""Let the factors of a varimax rotation lean, so that small loadings become smaller.
+    r"""Oblique rotation of a varimax solution towards powers of its loadings, so that small loadings become smaller.
 
     Definition
     ----------
@@ -130,13 +130,13 @@ def promax(loadings: Array, *, power: float = 4.0, normalize: bool = True) -> Ro
     A = start.loadings
     U = np.linalg.lstsq(A, A * np.abs(A) ** (power - 1), rcond=None)[0]
     if np.linalg.matrix_rank(U) < len(U):
-        return start  # a factor without loadings has no target to lean to
+        return start  # a factor without loadings has no target
     U = U * np.sqrt(np.diag(np.linalg.inv(U.T @ U)))
     return _arrange(loadings, start.matrix @ U, start.criterion, start.converged)
 
 
 def oblimin(loadings: Array, *, normalize: bool = False, tol: float = 1e-9, max_iter: int = 5_000) -> Rotation:
-    r"""Let the factors lean so that squared loadings on different factors overlap least (direct oblimin, gamma 0).
+    r"""Oblique rotation with the least overlap of squared loadings on different factors (direct oblimin, gamma 0).
 
     Definition
     ----------
@@ -206,7 +206,7 @@ def _arrange(loadings: Array, T: Array, criterion: float, converged: bool) -> Ro
 def _orthomax(loadings: Array, gamma: float, normalize: bool, tol: float, max_iter: int) -> Rotation:
     """Turn pairs of factors, each by its best angle, until no pair turns."""
     d, k = loadings.shape
-    # Factors as rows, so that each is contiguous; those of the rotation ride along.
+    # Factors as rows, so that each is contiguous; the rotation is appended and turns with them.
     A = np.ascontiguousarray(np.hstack([_scaled(loadings, normalize).T, np.eye(k)]))
     converged = k < 2
     for _ in range(0 if converged else max_iter):
@@ -233,7 +233,7 @@ def _best_angle(x: Array, y: Array, gamma: float) -> float:
     a, b, uu, vv, d = u.sum(), v.sum(), u @ u, v @ v, len(x)
     across = 2 * (u @ v - gamma * a * b / d)
     along = uu - vv - gamma * (a * a - b * b) / d
-    # Both are fourth moments; where they vanish beside the squares of u and v every angle is as good.
+    # Both are fourth moments; where they are rounding beside the squares of u and v, every angle is as good.
     return 0.25 * math.atan2(across, along) if math.hypot(across, along) > 1e-14 * (uu + vv) else 0.0
 
 

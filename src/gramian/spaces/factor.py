@@ -18,7 +18,7 @@ from gramian.lapack import eigvalsh
 from gramian.operators import Moments
 from gramian.operators.tiles import row_blocks
 from gramian.results import Array
-from gramian.solvers.factor import BOUND, FactorSolution, maximum_likelihood
+from gramian.solvers.factor import LEAST_UNIQUENESS, FactorSolution, maximum_likelihood
 from gramian.solvers.fixed_point import Climb
 from gramian.spaces.missing import fit_missing, observed_means
 
@@ -98,7 +98,7 @@ def fit_factors_missing(
     def fit(moments: Moments) -> FactorModel:
         scale, R = correlations(moments)
         start = last[-1].factors.uniquenesses * (last[-1].scale / scale) ** 2 if last else None
-        lower = np.minimum(BOUND * variance / scale**2, 1.0)
+        lower = np.minimum(LEAST_UNIQUENESS * variance / scale**2, 1.0)
         last[:] = [FactorModel(moments.mean, scale, maximum_likelihood(R, k, start=start, lower=lower))]
         return last[-1]
 

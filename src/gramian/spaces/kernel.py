@@ -17,8 +17,8 @@ from gramian.operators.gram import gram_of
 from gramian.operators.means import best_origin, moved
 from gramian.projection import KernelProjection
 from gramian.results import Array, Mix
-from gramian.solvers.base import Solver
 from gramian.solvers.eigen import DENSE_LIMIT, eigen, orient
+from gramian.solvers.eigen_methods import Solver
 from gramian.spaces.base import SingularBasis
 from gramian.spaces.conditional import ConditionalBasis
 

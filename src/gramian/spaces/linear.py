@@ -14,9 +14,9 @@ from gramian.operators import Data, Dense, Moments, Normal, moments_of
 from gramian.operators.matrix import column_scale
 from gramian.operators.moments import row_count
 from gramian.results import Array, SolverTrace
-from gramian.solvers.base import Solver
 from gramian.solvers.dense import svd
-from gramian.solvers.eigen import DENSE_LIMIT, SOLVERS, eigen, null_tolerance, residuals
+from gramian.solvers.eigen import DENSE_LIMIT, EIGEN_SOLVERS, eigen, null_tolerance, residuals
+from gramian.solvers.eigen_methods import Solver
 from gramian.spaces.linear_basis import ILL_CONDITIONED, LinearBasis, finished, ill_conditioned
 
 ROUTES = ("covariance", "svd", "dual")
@@ -198,8 +198,8 @@ def choose(n: int, d: int, solver: str | Solver, *, sparse: bool = False) -> tup
     if solver != "auto":
         if solver == "svd" and sparse:
             raise ValueError("solver='svd' would make sparse X dense. Use 'covariance', 'dual' or 'auto'.")
-        if isinstance(solver, str) and solver not in (*ROUTES, *SOLVERS):
-            known = ", ".join(["auto", *ROUTES, *SOLVERS])
+        if isinstance(solver, str) and solver not in (*ROUTES, *EIGEN_SOLVERS):
+            known = ", ".join(["auto", *ROUTES, *EIGEN_SOLVERS])
             raise ValueError(f"solver={solver!r} is not known. Use one of: {known}.")
         return solver, "as asked"
     if not sparse and n * d * min(n, d) <= CHEAP:

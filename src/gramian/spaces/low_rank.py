@@ -15,10 +15,10 @@ from gramian.operators.features import FeatureMap
 from gramian.operators.mapped_moments import MappedMoments
 from gramian.projection import KernelProjection
 from gramian.results import Array, Mix, SolverTrace
-from gramian.solvers.base import Solver
 from gramian.solvers.dense import pinned_if_small
 from gramian.solvers.eigen import eigen, null_tolerance, orient
-from gramian.solvers.systems import lengths
+from gramian.solvers.eigen_methods import Solver
+from gramian.solvers.linear_methods import lengths
 from gramian.spaces.base import SingularBasis
 from gramian.spaces.ridge_values import KernelFunction, RidgeFit
 

@@ -11,9 +11,9 @@ from gramian.operators import Compressed, Moments
 from gramian.operators.matrix import column_scale
 from gramian.operators.moments import row_count
 from gramian.results import SolverTrace
-from gramian.solvers.base import Solver
 from gramian.solvers.dense import svd
 from gramian.solvers.eigen import null_tolerance, residuals
+from gramian.solvers.eigen_methods import Solver
 from gramian.spaces.linear import COMFORTABLE, MomentSpace
 from gramian.spaces.linear_basis import ILL_CONDITIONED, LinearBasis, finished, ill_conditioned
 

@@ -12,8 +12,8 @@ from gramian.operators.features import FeatureMap
 from gramian.operators.mapped_moments import MappedMoments, mapped_moments
 from gramian.results import Array
 from gramian.solvers.eigen import DENSE_LIMIT
-from gramian.solvers.linear import SOLVERS
-from gramian.solvers.systems import LinearSolver
+from gramian.solvers.linear import LINEAR_SOLVERS
+from gramian.solvers.linear_methods import LinearSolver
 from gramian.spaces.low_rank import LowRankRidge
 from gramian.spaces.ridge_dual import DualRidge
 from gramian.spaces.ridge_primal import PrimalRidge
@@ -127,8 +127,10 @@ def choose(kernel: Kernel, shape: tuple[int, int], solver: str | LinearSolver) -
     """Whether the weights are the smaller unknown, and the reason."""
     n, d = shape
     linear = kernel.name == "linear"
-    if isinstance(solver, str) and solver not in ("auto", "primal", *SOLVERS):
-        raise ValueError(f"solver={solver!r} is not known. Use one of: {', '.join(['auto', 'primal', *SOLVERS])}.")
+    if isinstance(solver, str) and solver not in ("auto", "primal", *LINEAR_SOLVERS):
+        raise ValueError(
+            f"solver={solver!r} is not known. Use one of: {', '.join(['auto', 'primal', *LINEAR_SOLVERS])}."
+        )
     if isinstance(solver, str) and solver == "primal":
         if not linear:
             raise ValueError(f"solver='primal' is for the linear kernel, not for {kernel}. Use solver='auto'.")

@@ -14,10 +14,9 @@ from gramian.operators.gram import gram_of
 from gramian.operators.reduced import Reduced
 from gramian.operators.tiles import row_blocks
 from gramian.results import Array
-from gramian.solvers.direct import fits, from_spectrum, spectrum
 from gramian.solvers.eigen import DENSE_LIMIT
 from gramian.solvers.linear import solve
-from gramian.solvers.systems import OVERFLOW, LinearSolver, lengths, origin
+from gramian.solvers.linear_methods import OVERFLOW, LinearSolver, fits, from_spectrum, lengths, origin, spectrum
 from gramian.spaces.ridge_values import KernelFunction, LinearFunction, RidgeCurve, RidgeFit, determined
 
 #: Said where leave-one-out residuals were not computed.

@@ -12,7 +12,7 @@ from gramian.operators import moments_of
 from gramian.operators.tiles import row_blocks
 from gramian.results import Array, SolverTrace
 from gramian.solvers.dense import pinned_if_small
-from gramian.solvers.systems import lengths
+from gramian.solvers.linear_methods import lengths
 from gramian.spaces.ridge_dual import usual_ridges
 from gramian.spaces.ridge_values import LinearFunction, RidgeCurve, RidgeFit, determined
 

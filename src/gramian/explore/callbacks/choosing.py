@@ -97,11 +97,11 @@ def register(app: Dash, explorer: Explorer) -> None:
     def arrange(loaded: Any, method: Any, kernel: Any, text: Any, second: Any, page: Any) -> tuple[Any, ...]:
         data = explorer.session(page).data
         choice = read_choice(data, {"method": method, "kernel": kernel, "text": text, "second": second})
-        row, most = choice.row, most_components(data, choice)
+        most = most_components(data, choice)
         wide = bool(choice.text) or choice.kernel not in WIDTHS
         curved = bool(choice.text) or choice.kernel != "polynomial"
         few = {} if len(data.X) > EXACT_ROWS else {"display": "none"}
-        return not row.pair, not row.kernel, wide, curved, not row.pair, most < 2, few, max(most, 2)
+        return not choice.pair, not choice.row.has("kernel"), wide, curved, not choice.pair, most < 2, few, max(most, 2)
 
     @app.callback(Output("z-box", "hidden"), Input("space", "value"))
     def deep(space: Any) -> bool:

@@ -102,7 +102,7 @@ def sentence(session: Session, found: Fit) -> str:
     n, d = session.data.X.shape
     choice = session.choice
     parts = [choice.row.title]
-    if choice.row.kernel:
+    if choice.row.has("kernel"):
         parts.append(", ".join(dict.fromkeys(choice.kernels(session.data))))
         landmarks = choice.landmarks(session.data)
         parts.append("exact" if landmarks is None else f"{landmarks} landmarks")

@@ -148,7 +148,7 @@ def points_of(
 def rows_of(session: Session, found: Fit, k: int, focus: Any, kind: Any) -> Any:
     """Rows and what k components make of them."""
     data, places = session.data, focus_of(session, focus)
-    if found.choice.row.pair:
+    if found.choice.pair:
         y = data.views(found.choice.second)[1]
         guess = found.rebuilt(data, np.array(places[:1]), k)
         return row_figure.draw_second(y.columns, y.values, places[0], guess, data.names[places[0]])
@@ -159,15 +159,15 @@ def rows_of(session: Session, found: Fit, k: int, focus: Any, kind: Any) -> Any:
 
 def row_words(found: Fit, k: int) -> str:
     """What the picture of rows shows."""
-    if found.choice.row.pair:
+    if found.choice.pair:
         return "The second view of a row, and what the first says of it."
-    way = "Pre-images of" if found.choice.row.kernel else "Rows rebuilt from"
+    way = "Pre-images of" if found.choice.row.has("kernel") else "Rows rebuilt from"
     return f"{way} {k} component{'s' if k > 1 else ''}. Click a point of the scores to see another row."
 
 
 def kernel_words(session: Session, choice: Choice) -> str:
     """The kernels of a choice, as they are written."""
-    return " and ".join(dict.fromkeys(choice.kernels(session.data))) if choice.row.kernel else ""
+    return " and ".join(dict.fromkeys(choice.kernels(session.data))) if choice.row.has("kernel") else ""
 
 
 def slider_words(found: Fit) -> str:

@@ -23,7 +23,7 @@ ROWS = 20_000
 def draw(data: Dataset, found: Fit, components: list[int]) -> tuple[Figure, str]:
     """Draw weights of columns if the method has them, else their correlations with the scores; say which it is."""
     names, weights, what = loadings(data, found)
-    rows = "bars" if found.choice.row.pair else data.rows_as
+    rows = "bars" if found.choice.pair else data.rows_as
     said = "How columns go along with the" if "correlation" in what else "What each column has to do with a"
     noun = noun_of(found.estimator)
     hint = f"{said} {noun}s." if "correlation" in what else f"{said} {noun}."

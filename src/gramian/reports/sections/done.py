@@ -7,9 +7,8 @@ from typing import Any
 
 from gramian.reports.contents import Code, Facts, Section
 from gramian.reports.program import construction, program, unwritten
-from gramian.reports.sentences import say
+from gramian.reports.sentences import method_in_words, say
 from gramian.reports.subject import Subject
-from gramian.reports.words import method_in_words
 
 
 def done(subject: Subject) -> Section:

@@ -1,8 +1,9 @@
-"""Working sets: which rows of a large quadratic problem in a box to solve for next, and what that does to the rest."""
+"""The dual of a support vector machine without offset: a quadratic problem in a box, solved by working sets."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -10,20 +11,30 @@ import scipy.sparse as sp
 
 from gramian.config import memory_budget
 from gramian.operators.tiles import Meter, run, share, threads_for
-from gramian.progress import Tracker
+from gramian.progress import Tracker, track
 from gramian.results import Array
-from gramian.solvers.box import NEWTON, minimise, newton, settled, violation
+from gramian.solvers.box_qp_steps import (
+    NEWTON_MAX_FREE,
+    Factorable,
+    Narrow,
+    Whole,
+    interior_point,
+    minimise,
+    newton,
+    settled,
+    violation,
+)
 
-#: Rows up to which all are worked on in double precision.
-SMALL = 2000
-#: Rows in a working set: at first (if not more than an eighth of all), for each free coefficient, and at the least.
-START, GROWTH, LEAST = 2500, 1.6, 500
-#: A new block is made for sets that are larger by this factor, too: the next ones mostly are.
-SPARE = 1.2
-#: Working sets before giving up; more if it takes many to see every row.
+#: Rows up to which all are solved for at once, in double precision.
+FLOAT64_MAX_ROWS = 2000
+#: Rows of a working set: of the first one (or an eighth of all rows, if more), for each free coefficient, at least.
+FIRST_WORKING_SET, ROWS_PER_FREE, LEAST_WORKING_SET = 2500, 1.6, 500
+#: The buffer of a block is allocated larger by this factor: the following sets are mostly larger.
+BLOCK_SPARE = 1.2
+#: Most working sets; more where one pass over all rows takes many.
 MAX_ROUNDS = 1000
-#: Diagonal entries up to which single precision is trusted with kernel values.
-NARROW = 1e30
+#: Diagonal entries up to which kernel values fit in single precision.
+FLOAT32_MAX_DIAGONAL = 1e30
 
 
 class Blocks(Protocol):
@@ -84,14 +95,14 @@ class State:
         return (self.b > self.lower) & (self.b < self.upper)
 
     def place(self, b: Array, dtype: Any) -> None:
-        """Go to another point; only columns of the matrix whose coefficients change are multiplied."""
+        """Set the coefficients; only columns of the matrix whose coefficients change are multiplied."""
         step = b - self.b
         moved = np.flatnonzero(step.any(axis=1))
         self.g += self.matrix.product(moved, step[moved], dtype)
         self.b, self.exact = b, self.exact and dtype == np.float64
 
     def place_if_better(self, b: Array, tol: float) -> None:
-        """Go to another point in those problems where it violates less or, short of the tolerance, is worth more."""
+        """Set the coefficients of problems where the violation falls or, above the tolerance, the objective rises."""
         before, slope, worst, value = self.b, self.g.copy(), self.violation().max(axis=0), self.objective()
         self.place(b, np.float64)
         better = (self.violation().max(axis=0) <= worst) | ((worst > tol) & (self.objective() > value))
@@ -102,14 +113,14 @@ class State:
         b = self.b.copy()
         for c in range(b.shape[1]):
             free = np.flatnonzero((b[:, c] > self.lower[:, c]) & (b[:, c] < self.upper[:, c]))
-            if 0 < len(free) <= NEWTON:
+            if 0 < len(free) <= NEWTON_MAX_FREE:
                 K, point = self.matrix.block(free, np.empty((len(free), len(free)))), b[free, c]
                 newton(K, self.g[free, c], point, self.lower[free, c], self.upper[free, c])
                 b[free, c] = point
         self.place_if_better(b, tol)
 
     def refresh(self) -> None:
-        """Make the gradient anew in double precision."""
+        """Recompute the gradient in double precision."""
         used = np.flatnonzero(self.b.any(axis=1))
         self.g = self.matrix.product(used, self.b[used], np.float64) - self.y
         self.exact = True
@@ -125,20 +136,22 @@ class Search:
     def __init__(self, state: State, tol: float, limit: int, tracker: Tracker) -> None:
         self.state, self.tol, self.limit, self.tracker = state, tol, limit, tracker
         self.n, self.c = state.b.shape
-        # The block, and for each problem in hand a smaller copy of it once coordinates have settled.
-        self.room = max(int(np.sqrt(memory_budget() / (4 * (1 + threads_for(self.c))))), LEAST)
-        # Single precision is for speed, and has its range: beyond it, and where speed is no matter, double.
-        self.wide = self.n <= SMALL or not float(np.abs(state.matrix.diagonal()).max()) < NARROW
+        # The block, and for each concurrent problem a smaller copy of it once coordinates have settled.
+        self.room = max(int(np.sqrt(memory_budget() / (4 * (1 + threads_for(self.c))))), LEAST_WORKING_SET)
+        # Double precision for small problems, and where kernel values exceed the range of single precision.
+        self.wide = (
+            self.n <= FLOAT64_MAX_ROWS or not float(np.abs(state.matrix.diagonal()).max()) < FLOAT32_MAX_DIAGONAL
+        )
         self.dtype = np.float64 if self.wide else np.float32
         self.turn = np.random.default_rng(0).permutation(self.n)
         self.steps = self.rounds = self.largest = 0
         self.kept: tuple[Array, Array] | None = None
-        self.buffer: Array | None = None  # memory is dear when new: blocks take their turns in it
+        self.buffer: Array | None = None  # reused by all blocks: fresh memory costs page faults
 
     def run(self) -> str:
         """Search until all violations are within the tolerance; return why it stopped."""
         best = np.inf
-        most = MAX_ROUNDS + 10 * self.n // min(self.room, START)
+        most = MAX_ROUNDS + 10 * self.n // min(self.room, FIRST_WORKING_SET)
         while self.rounds < most:
             worst = float(self.state.violation().max())
             if worst <= self.tol:
@@ -152,7 +165,7 @@ class Search:
             rows = self.choose(worst)
             if self.state.exact:
                 if worst > 0.5 * best and 2 * len(rows) <= self.room:
-                    self.wide, self.dtype, self.kept = True, np.float64, None  # single precision has done its part
+                    self.wide, self.dtype, self.kept = True, np.float64, None  # single precision gains no more
                 best = min(best, worst)
             self.round(rows, worst)
             self.tracker.advance(self.rounds + 2)
@@ -164,16 +177,16 @@ class Search:
         fixed = settled(s.g, s.b, s.lower, s.upper, 2 * worst)
         rows = np.flatnonzero(~fixed.all(axis=1))
         free = s.free().any(axis=1)
-        size = int(min(max(START, self.n / 8, GROWTH * free.sum()), self.room))
+        size = int(min(max(FIRST_WORKING_SET, self.n / 8, ROWS_PER_FREE * free.sum()), self.room))
         if len(rows) <= size:
             return rows
-        # Coefficients that are free can undo what others do to them: leaving them out makes the search oscillate. So
-        # does taking the worst alone: half of the room left goes to rows that violate in turn, by however little.
+        # The search oscillates if free coefficients are left out, or if only the largest violations are taken: half of
+        # the remaining places go to other violating rows in turn.
         violating = s.violation().max(axis=1)
         slack = np.where(fixed | (violating[:, None] > 0), np.inf, np.abs(s.g)).min(axis=1)
         urgency = np.where(violating > 0, violating, -slack)
         first = size // 2
-        if GROWTH * free.sum() <= size:
+        if ROWS_PER_FREE * free.sum() <= size:
             urgency[free], first = np.inf, (size + int(free.sum())) // 2
         ranked = rows[np.argsort(-urgency[rows], kind="stable")]
         waiting = np.zeros(self.n, dtype=bool)
@@ -216,7 +229,7 @@ class Search:
         return new
 
     def block(self, rows: Array) -> tuple[Array, Array]:
-        """Return the block of these rows, or one at hand that holds them and is little larger."""
+        """Return the block of these rows, or the last one if it holds them and is at most 1.3 times as large."""
         if self.kept is not None:
             held, K = self.kept
             if len(held) <= 1.3 * len(rows) and np.isin(rows, held, assume_unique=True).all():
@@ -224,19 +237,133 @@ class Search:
         if len(rows) > 0.8 * self.n and self.n <= self.room:
             rows = np.arange(self.n)
         if self.buffer is None or len(self.buffer) < len(rows) ** 2 or self.buffer.dtype != self.dtype:
-            self.kept = self.buffer = None  # before the next is made: there may be room for one only
-            self.buffer = np.empty(min(int(SPARE * len(rows)), self.room, self.n) ** 2, dtype=self.dtype)
+            self.kept = self.buffer = None  # freed first: the budget may hold only one
+            self.buffer = np.empty(min(int(BLOCK_SPARE * len(rows)), self.room, self.n) ** 2, dtype=self.dtype)
         K = self.buffer[: len(rows) ** 2].reshape(len(rows), len(rows))
         self.kept = rows, self.state.matrix.block(rows, K)
         self.largest = max(self.largest, len(rows))
         return self.kept
 
     def polish(self) -> None:
-        """Go on to rounding where it costs next to nothing: the answer then does not depend on the way it was found."""
-        if self.n > min(SMALL, self.room):
+        """Converge small problems to rounding, so that the answer does not depend on the path."""
+        if self.n > min(FLOAT64_MAX_ROWS, self.room):
             return
         s = self.state
         rows, K = self.block(np.arange(self.n))
         s.place_if_better(self.solve(K, rows, 1e-6 * self.tol, 20 * self.n), self.tol)
         if float(s.violation().max()) > 1e-6 * self.tol:
             s.sharpen(self.tol)
+
+
+@dataclass(frozen=True)
+class DualSolution:
+    """Where the dual problems of several classes ended.
+
+    Attributes
+    ----------
+    coefficients : (n, c) array
+        ``a_i y_i``, one column for each class.
+    gradient : (n, c) array
+        ``K b - y`` in double precision.
+    violation : (c,) array
+        Largest violation of the optimality conditions (the KKT residual).
+    steps, rounds, largest : int
+        Steps of two coordinates each, working sets, and rows in the largest of them.
+    converged, stopped
+        Whether the tolerance was met, and if not, why the search ended.
+    """
+
+    coefficients: Array
+    gradient: Array
+    violation: Array
+    steps: int
+    rounds: int
+    largest: int
+    converged: bool
+    stopped: str = ""
+
+
+def box_dual(matrix: Blocks, signs: Array, bounds: Array, *, tol: float, max_steps: int | None = None) -> DualSolution:
+    r"""Solve :math:`\max \sum_i a_i - \tfrac12 \sum_{ij} a_i a_j y_i y_j K_{ij}`, :math:`0 \le a_i \le C_i`.
+
+    Parameters
+    ----------
+    matrix : Blocks
+        The kernel matrix.
+    signs : (n, c) array
+        :math:`y`, +1 or -1, one column for each problem; the problems share kernel values.
+    bounds : (n, c) array
+        :math:`C_i > 0`.
+    tol : float
+        Largest violation of the optimality conditions, checked with a gradient in double precision.
+    max_steps : int, optional
+        Steps of two coordinates for each problem; by default 500 a row. Small problems that need more than 100 a row
+        are handed to an interior point method.
+
+    Cost
+    ----
+    Blocks of the working sets are kept within the memory budget: all rows at once if they fit, else those that are free
+    or violate. Each round multiplies the columns that changed.
+
+    References
+    ----------
+    Steinwart, Hush, Scovel, Training SVMs without offset, Journal of Machine Learning Research 2011.
+    """
+    state = State(matrix, signs, bounds)
+    small = matrix.n <= FLOAT64_MAX_ROWS
+    limit = max_steps or (max(20_000, 100 * matrix.n) if small else max(10**6, 500 * matrix.n))
+    with track("support vectors", expected=4) as tracker:
+        search = Search(state, tol, limit, tracker)
+        stopped = search.run()
+        if small and float(state.violation().max()) > tol and 40 * matrix.n**2 <= memory_budget():
+            K = matrix.block(np.arange(matrix.n), np.empty((matrix.n, matrix.n)))
+            state.place_if_better(_interior(lambda y: Whole(K * np.outer(y, y)), signs, bounds)[0], tol)
+            state.sharpen(tol)
+            state.refresh()
+    return _solution(state, search.steps, search.rounds, search.largest, tol, stopped)
+
+
+def narrow_dual(features: Any, signs: Array, bounds: Array, *, tol: float) -> DualSolution:
+    """Solve the same problem for the matrix ``ZZ'`` of narrow features Z, n x d, dense or CSR.
+
+    Cost
+    ----
+    A few dozen iterations of n d^2 multiplications; no n x n matrix.
+    """
+    state = State(Factors(features), signs, bounds)
+    b, steps = _interior(lambda y: Narrow(_rows_times(y, features)), signs, bounds)
+    state.place_if_better(b, tol)
+    state.sharpen(tol)
+    state.refresh()
+    stopped = f"after {steps} iterations of the interior point method"
+    if float(state.violation().max()) > tol:  # stopped by rounding: coordinate steps are less sensitive to it
+        with track("support vectors", expected=4) as tracker:
+            stopped = Search(state, tol, max(20_000, 20 * len(b)), tracker).run()
+    return _solution(state, steps, steps, 0, tol, stopped)
+
+
+def _interior(matrix: Callable[[Array], Factorable], signs: Array, bounds: Array) -> tuple[Array, int]:
+    """Signed coefficients of all problems by the interior point method, and its iterations."""
+    b = np.zeros(signs.shape)
+
+    def work(problems: Sequence[int], meter: Meter) -> int:
+        taken = 0
+        for c in problems:
+            y = signs[:, c].astype(np.float64)
+            with np.errstate(over="ignore", invalid="ignore"):  # it stops where a step is not finite
+                a, iterations = interior_point(matrix(y), bounds[:, c].astype(np.float64), meter.tick)
+            b[:, c] = a * y
+            taken += iterations
+        return taken
+
+    return b, sum(run(work, share(signs.shape[1], threads_for(signs.shape[1]))))
+
+
+def _rows_times(y: Array, Z: Any) -> Any:
+    return sp.csr_array(sp.diags_array(y) @ Z) if sp.issparse(Z) else y[:, None] * Z
+
+
+def _solution(state: State, steps: int, rounds: int, largest: int, tol: float, stopped: str) -> DualSolution:
+    worst = state.violation().max(axis=0)
+    converged = bool(worst.max() <= tol)
+    return DualSolution(state.b, state.g, worst, steps, rounds, largest, converged, "" if converged else stopped)

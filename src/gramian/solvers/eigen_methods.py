@@ -1,17 +1,80 @@
-"""Block Krylov iteration with restarts: many vectors a product, few products."""
+"""Methods for the leading eigenpairs of a symmetric operator: dense, block Krylov, power and subspace iteration."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import ClassVar, Protocol
 
 import numpy as np
 
+from gramian import lapack
 from gramian.config import format_bytes, memory_budget, one_blas_thread
 from gramian.operators import Operator
 from gramian.progress import Tracker, track
 from gramian.results import Array
-from gramian.solvers.base import Raw
+from gramian.solvers.dense import pinned_if_small
+
+
+@dataclass(frozen=True)
+class Raw:
+    """Eigenpairs as a solver returns them: in any order, with any sign.
+
+    Attributes
+    ----------
+    complete
+        Whether the values are the whole spectrum.
+    image
+        ``A @ vectors`` in double precision if the solver has it, so that the certificate costs nothing more.
+    others
+        Further Ritz values, without vectors.
+    """
+
+    values: Array
+    vectors: Array
+    products: str
+    complete: bool = False
+    converged: bool = True
+    stopped: str = ""
+    image: Array | None = None
+    others: Array = field(default_factory=lambda: np.empty(0))
+
+
+class Solver(Protocol):
+    """Finds the k algebraically largest eigenpairs of a symmetric operator."""
+
+    name: ClassVar[str]
+
+    def solve(self, operator: Operator, k: int, rng: np.random.Generator) -> Raw:
+        """Return at least the k largest, or all there are."""
+        ...
+
+
+def orthonormal(V: Array) -> Array:
+    """Orthonormal basis of the columns."""
+    Q, _ = np.linalg.qr(V)
+    return Q
+
+
+@dataclass(frozen=True)
+class Dense:
+    """Form the matrix and hand it to LAPACK.
+
+    The whole spectrum is computed: LAPACK's routines for a part of it can return no pairs and no error where
+    eigenvalues coincide, as they do for a kernel near the identity.
+
+    Cost
+    ----
+    About ``9 n^3``; three matrices of ``8 n^2`` bytes.
+    """
+
+    name: ClassVar[str] = "dense"
+
+    def solve(self, operator: Operator, k: int, rng: np.random.Generator) -> Raw:
+        # Symmetric: the transpose is the same matrix in column order, which LAPACK overwrites without a copy.
+        A = operator.toarray().T
+        with pinned_if_small(operator.n**3):
+            values, vectors = lapack.eigh(A, overwrite=True)
+        return Raw(values, vectors, products="", complete=True)
 
 
 @dataclass(frozen=True)
@@ -54,7 +117,7 @@ class Krylov:
     def solve(self, operator: Operator, k: int, rng: np.random.Generator) -> Raw:
         size = min(operator.n, k + self.extra)
         blocks = self.affordable(operator.n, size)
-        # Products run on threads of their own, which those of BLAS would disturb; the tall ones here are quick.
+        # Products have threads of their own: threads of BLAS beside them would compete for the same cores.
         with one_blas_thread():
             return self._solve(operator, k, size, blocks, rng)
 
@@ -64,8 +127,7 @@ class Krylov:
             search = Subspace(k, blocks * size, tracker)
             narrow = 0
             if self.mixed and operator.narrow_pays:
-                # A little more than asked for, so that one product in double precision confirms it. If that is likely
-                # to be the last, the spare vectors stay at home.
+                # To 0.8 tol, so that one product in double precision confirms it; that product needs few spare vectors.
                 search.run(operator.astype(np.float32), start, 0.8 * self.tol, self.max_products - 1)
                 size = min(size, k + 2) if search.converged else size
                 narrow, start = search.products, search.vectors(size).astype(np.float64)
@@ -152,7 +214,7 @@ class Subspace:
         return self.ritz(count)[1]
 
     def _stagnates(self, eps: float) -> bool:
-        # Single precision cannot see residuals below its own rounding: more products would only stir it.
+        # Residuals below 1e-4 that no longer halve are rounding of single precision.
         return eps > 1e-10 and len(self.worst) > 2 and self.worst[-1] < 1e-4 and self.worst[-1] > 0.5 * self.worst[-2]
 
     def _forecast(self, tol: float) -> float:
@@ -188,3 +250,130 @@ def orthonormalise(V: Array, Q: Array) -> Array:
         kept = values > 1e3 * eps * values.max(initial=0.0)
         V = V @ (Y[:, kept] / np.sqrt(values[kept])).astype(V.dtype)
     return V
+
+
+@dataclass(frozen=True)
+class Power:
+    r"""Power iteration with deflation: multiply and normalise until the component converges, project it out, repeat.
+
+    Definition
+    ----------
+    .. math:: v \leftarrow (I - PP') A v / \|\cdot\|, \qquad P = \text{the components so far}
+
+    Parameters
+    ----------
+    tol : float
+        Residual ``||A v - lambda v|| / lambda`` at which a component is taken.
+    max_iter : int
+        Products per component before it is taken as it is.
+
+    Cost
+    ----
+    ``log(tol) / log(lambda_2 / lambda_1)`` products of one vector per component: slow for close eigenvalues.
+    """
+
+    tol: float = 1e-10
+    max_iter: int = 10_000
+
+    name: ClassVar[str] = "power"
+
+    def solve(self, operator: Operator, k: int, rng: np.random.Generator) -> Raw:
+        with track("components", expected=k) as tracker:
+            return self._deflate(operator, k, rng, tracker)
+
+    def _deflate(self, operator: Operator, k: int, rng: np.random.Generator, tracker: Tracker) -> Raw:
+        n, eps = operator.n, np.finfo(np.float64).eps
+        found: list[tuple[float, Array]] = []
+        largest, products, converged = 0.0, 0, True
+        while sum(value > 0 for value, _ in found) < k and len(found) < n:
+            P = np.column_stack([v for _, v in found]) if found else np.empty((n, 0))
+            v = _project_out(rng.standard_normal(n), P)
+            v /= np.linalg.norm(v)
+            for _ in range(self.max_iter):
+                w = _project_out((operator @ v[:, None])[:, 0], P)
+                products += 1
+                value, length = float(v @ w), float(np.linalg.norm(w))
+                largest = max(largest, length)
+                if length <= n * eps * largest:  # only the null space is left
+                    return _raw(found, n, products, converged, "the rest is null space")
+                if np.linalg.norm(w - value * v) <= max(self.tol * abs(value), 50 * eps * largest):
+                    break
+                v = w / length
+            else:
+                converged = False
+            found.append((value, v))
+            tracker.advance(k)
+        return _raw(found, n, products, converged, "" if converged else f"max_iter={self.max_iter} reached")
+
+
+def _project_out(v: Array, P: Array) -> Array:
+    """Project out the columns of ``P``; twice, because once leaves rounding."""
+    for _ in range(2):
+        v = v - P @ (P.T @ v)
+    return v
+
+
+def _raw(found: list[tuple[float, Array]], n: int, products: int, converged: bool, stopped: str) -> Raw:
+    values = np.array([value for value, _ in found])
+    vectors = np.column_stack([v / np.linalg.norm(v) for _, v in found]) if found else np.empty((n, 0))
+    return Raw(values, vectors, f"{products} products of one vector", converged=converged, stopped=stopped)
+
+
+@dataclass(frozen=True)
+class Randomized:
+    r"""Multiply a random block until the wanted eigenpairs have settled.
+
+    Definition
+    ----------
+    .. math:: Q \leftarrow \mathrm{orth}(A Q), \qquad Q'AQ = Y \Theta Y', \quad V = QY
+
+    Parameters
+    ----------
+    tol : float
+        Largest residual ``||A v - lambda v|| / lambda`` of the wanted pairs.
+    oversampling : int
+        Columns beyond the wanted ones.
+    max_iter : int
+        Products before giving up; the residuals then say how far it came.
+
+    Cost
+    ----
+    One product of ``k + oversampling`` vectors per iteration; the error falls by ``lambda_{k+p} / lambda_k`` each time.
+    """
+
+    tol: float = 1e-8
+    oversampling: int = 10
+    max_iter: int = 300
+
+    name: ClassVar[str] = "randomized"
+
+    def solve(self, operator: Operator, k: int, rng: np.random.Generator) -> Raw:
+        with track("eigenvectors", expected=20) as tracker:
+            return self._iterate(operator, k, rng, tracker)
+
+    def _iterate(self, operator: Operator, k: int, rng: np.random.Generator, tracker: Tracker) -> Raw:
+        size = min(operator.n, k + self.oversampling)
+        Q = orthonormal(rng.standard_normal((operator.n, size)))
+        floor, shift = 50 * np.finfo(np.float64).eps, 0.0
+        for products in range(1, self.max_iter + 1):
+            W = operator @ Q
+            theta, Y = np.linalg.eigh((Q.T @ W + W.T @ Q) / 2)
+            V, image = Q @ Y, W @ Y
+            wanted = slice(size - k, size)
+            errors = np.linalg.norm(image[:, wanted] - V[:, wanted] * theta[wanted], axis=0)
+            allowed = np.maximum(self.tol * np.abs(theta[wanted]), floor * np.abs(theta).max())
+            tracker.advance(max(20, products + 1))
+            if (errors <= allowed).all():
+                break
+            # The iteration converges to the largest magnitudes; a shift makes large negative values small.
+            shift = max(shift, -float(theta[0]))
+            Q = orthonormal(image + shift * V)
+        converged = bool((errors <= allowed).all())
+        return Raw(
+            theta,
+            V,
+            f"{products} products of {size} vectors",
+            converged=converged,
+            stopped="" if converged else f"max_iter={self.max_iter} reached",
+            image=image,
+        )

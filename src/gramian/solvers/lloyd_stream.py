@@ -1,21 +1,104 @@
-"""k-means in a feature space from batches of points: no product ever visits all pairs."""
+"""K-means over rows that are read in blocks: passes of Lloyd's iteration, or one mini-batch step for each block."""
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from collections.abc import Callable
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
 from gramian.operators.nearest import ROUNDING
 from gramian.progress import track
 from gramian.results import Array
-from gramian.solvers.clustering import Clusters, Inner, lloyd, shares
-from gramian.solvers.seeding import draw, relaxed, seed
+from gramian.solvers.clustering import NO_GAIN, NO_ROW_MOVES, Clusters, Inner, draw, lloyd, relaxed, seed, shares
 
 #: Batches in the sample that gives the start.
-SAMPLE = 4
+START_BATCHES = 4
 #: Steps without a better average before the search ends; how much of the average one step is.
-PATIENCE, SMOOTHING = 10, 0.2
+BATCHES_WITHOUT_GAIN, BATCH_SMOOTHING = 10, 0.2
+
+
+class Look(Protocol):
+    """Result of one pass over the points: counts, sums and costs of the clusters of nearest means."""
+
+    @property
+    def counts(self) -> Array: ...
+    @property
+    def sums(self) -> Array: ...
+    @property
+    def trace(self) -> float: ...
+    @property
+    def far(self) -> float: ...
+    @property
+    def farthest(self) -> Array: ...
+    @property
+    def means(self) -> Array: ...
+    @property
+    def objective(self) -> float: ...
+
+
+Found = TypeVar("Found", bound=Look)
+
+
+class Passed(NamedTuple, Generic[Found]):
+    """Means, the last pass, the objective after each pass, the number of passes, and why they ended."""
+
+    means: Array
+    look: Found
+    path: tuple[float, ...]
+    passes: int
+    end: str
+
+
+def lloyd_passes(
+    look: Callable[[Array], Found], means: Array, *, tol: float = 0.0, max_iter: int = 300
+) -> Passed[Found]:
+    """Move means to the means of the points that are nearest to them, until no point moves.
+
+    No label is kept: no point moved if the counts and, to rounding, the sums of all clusters are the same. Every step
+    lowers the objective. One empty cluster in each pass restarts at the point farthest from its own mean.
+
+    Parameters
+    ----------
+    look : callable
+        Maps means (k, r) to the result of one pass.
+    means : (k, r) array
+        To start from.
+    tol : float
+        Relative gain of the objective at which to stop.
+    max_iter : int
+        Passes at the most.
+    """
+    best, end, steps = look(means), "", 1
+    path = [best.objective]
+    while not end and steps < max_iter:
+        new = _moved(best, means)
+        found, steps = look(new), steps + 1
+        if _same(found, best):
+            end = NO_ROW_MOVES
+        elif not found.objective < path[-1] - max(tol * path[-1], ROUNDING * best.trace):
+            end = NO_GAIN
+        else:
+            means, best = new, found
+            path.append(found.objective)
+    return Passed(best.means, best, tuple(path), steps, end)
+
+
+def _same(one: Look, other: Look) -> bool:
+    """Whether two passes had the same points in the same clusters."""
+    if not np.array_equal(one.counts, other.counts):
+        return False
+    rounding = ROUNDING * one.counts * np.sqrt(one.trace / max(one.counts.sum(), 1.0))
+    return bool((np.abs(one.sums - other.sums) <= rounding[:, None]).all())
+
+
+def _moved(look: Look, means: Array) -> Array:
+    """Means of the clusters; the first empty one goes to the farthest point, other empty ones stay."""
+    empty = look.counts == 0
+    new = np.where(empty[:, None], means, look.means)
+    if empty.any() and look.far > ROUNDING * look.trace / max(look.counts.sum(), 1.0):
+        new[int(empty.argmax())] = look.farthest
+    return new
 
 
 class Parts(Inner, Protocol):
@@ -47,18 +130,18 @@ def batches(
     Sculley, Web-scale k-means clustering, WWW 2010.
     """
     rank = np.argsort(order)
-    places, counts = np.unique(rank[draw(weights, order, SAMPLE * size, rng)], return_counts=True)
+    places, counts = np.unique(rank[draw(weights, order, START_BATCHES * size, rng)], return_counts=True)
     sample = order[places]
     B, squares, masses = _start(inner, sample, counts.astype(np.float64), k, runs, rng)
     diagonal = np.asarray(inner.diagonal(), dtype=np.float64)
     average, lowest, since, steps, used = np.inf, np.inf, 0, 0, sample
     with track("clusters", expected=max_iter) as tracker:
-        while steps < max_iter and since < PATIENCE:
+        while steps < max_iter and since < BATCHES_WITHOUT_GAIN:
             batch = draw(weights, order, size, rng)
             scores = squares - 2 * inner.part(batch, used, B[used])
             labels = scores.argmin(axis=1)
             cost = float((diagonal[batch] + scores[np.arange(size), labels]).mean())
-            average = cost if steps == 0 else (1 - SMOOTHING) * average + SMOOTHING * cost
+            average = cost if steps == 0 else (1 - BATCH_SMOOTHING) * average + BATCH_SMOOTHING * cost
             lowest, since = (average, 0) if average < lowest else (lowest, since + 1)
             squares, masses = _move(inner, B, squares, masses, batch, labels, scores)
             used, steps = np.union1d(used, batch), steps + 1
@@ -70,7 +153,7 @@ def batches(
     inertia = float(weights @ d2[:, kept][np.arange(inner.n), labels])
     negative = 0 if inner.positive else int((d2[:, kept] < -ROUNDING * np.abs(diagonal).max()).sum())
     work = f"{steps} batches of {size:,} rows, {len(used):,} different rows in all"
-    end = "the batches gained nothing more" if since >= PATIENCE else ""
+    end = "the batches gained nothing more" if since >= BATCHES_WITHOUT_GAIN else ""
     return Clusters(labels, B[:, kept], squares[kept], (inertia,), steps, negative, end, work)
 
 
@@ -87,7 +170,7 @@ def _start(
 
 
 def _fill(inner: Parts, B: Array, squares: Array, d2: Array, weights: Array, diagonal: Array) -> Array:
-    """Move each mean that no point is nearest to onto the point that costs most, in place; return the labels."""
+    """Move the mean of each empty cluster to the point of largest cost, in place; return the labels."""
     labels = d2.argmin(axis=1)
     for cluster in range(len(squares)):
         if np.bincount(labels, weights, len(squares))[cluster] > 0:

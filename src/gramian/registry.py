@@ -1,0 +1,375 @@
+"""One record for each estimator: its names, what it needs, what its parts are called, and a sentence about it.
+
+Whatever lists estimators takes them from here: ``gramian.__all__``, the command line and its help, reports, the
+explorer, model files, the reference pages, and the tests that hold for all of them (``tests/cases.py``). A new
+estimator is its module, a record here, and a test of its own.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from gramian.estimators.cca import CCA as CCA
+from gramian.estimators.factor_analysis import FactorAnalysis as FactorAnalysis
+from gramian.estimators.ica import ICA as ICA
+from gramian.estimators.kernel_cca import KernelCCA as KernelCCA
+from gramian.estimators.kernel_kmeans import KernelKMeans as KernelKMeans
+from gramian.estimators.kernel_neighbours import KernelKNNClassifier as KernelKNNClassifier
+from gramian.estimators.kernel_neighbours import KernelKNNRegressor as KernelKNNRegressor
+from gramian.estimators.kernel_pca import KernelPCA as KernelPCA
+from gramian.estimators.kernel_prototypes import KernelPrototypeClassifier as KernelPrototypeClassifier
+from gramian.estimators.kernel_ridge import KernelRidge as KernelRidge
+from gramian.estimators.kernel_svm import KernelSVC as KernelSVC
+from gramian.estimators.pca import PCA as PCA
+from gramian.estimators.pls_regression import PLSRegression as PLSRegression
+from gramian.estimators.pls_two_views import PLSSVD as PLSSVD
+from gramian.estimators.pls_two_views import PLSCanonical as PLSCanonical
+from gramian.estimators.principal_component_regression import (
+    PrincipalComponentRegression as PrincipalComponentRegression,
+)
+from gramian.estimators.probabilistic_pca import ProbabilisticPCA as ProbabilisticPCA
+from gramian.estimators.random_projection import RandomProjection as RandomProjection
+from gramian.estimators.standardizer import Standardizer as Standardizer
+
+#: Option of the command line -> argument of the estimator. A method takes an option if its estimator has the argument.
+ARGUMENTS = {
+    "whiten": "whiten",
+    "kernel": "kernel",
+    "kernel-y": "kernel_y",
+    "landmarks": "landmarks",
+    "preimage": "preimage",
+    "rotation": "rotation",
+    "ridge": "ridge",
+    "C": "C",
+    "solver": "solver",
+    "seed": "random_state",
+}
+
+
+@dataclass(frozen=True)
+class Record:
+    """What is known of an estimator.
+
+    Attributes
+    ----------
+    estimator : type
+    title : str
+        Name in headings and menus.
+    words : str
+        What it does, in a sentence or two for someone who has a table and a question.
+    command : str
+        Name on the command line and in :mod:`gramian.selection`; empty for a step that comes before others.
+    needs : {"", "target", "view", "label"}
+        What it is fitted to beside the rows: nothing; numeric columns to predict; a second block of columns; a column
+        of classes.
+    noun : str
+        What one of its components is called.
+    size : str
+        Argument that ``-k`` sets; none if empty.
+    default : int, optional
+        Value of ``-k`` if it is not given; None leaves it to the estimator.
+    auto : bool
+        Whether the number of components may be "auto".
+    units : bool
+        Whether the result depends on the units of the columns.
+    inverts : bool
+        Whether columns that are combinations of others do harm, because a matrix of the columns is inverted or sources
+        are counted.
+    streams : bool
+        Whether rows may come as a stream; those of a kernel method with landmarks only.
+    explored : bool
+        Whether the explorer offers it.
+    nested : bool
+        Whether the first k of more components are the k components.
+    counted : {"", "variances", "factors", "kernel", "predictions", "correlations"}
+        What the criteria of :func:`gramian.selection.how_many` look at; empty if they do not count its components.
+    page : str
+        Page of the reference, under ``docs/api``.
+    example : mapping
+        Arguments with which it fits a small table.
+    """
+
+    estimator: type
+    title: str
+    words: str
+    command: str = ""
+    needs: str = ""
+    noun: str = "component"
+    size: str = "n_components"
+    default: int | None = None
+    auto: bool = False
+    units: bool = True
+    inverts: bool = False
+    streams: bool = False
+    explored: bool = False
+    nested: bool = False
+    counted: str = ""
+    page: str = "linear"
+    example: Mapping[str, Any] = field(default_factory=lambda: {"n_components": 2})
+
+    @property
+    def name(self) -> str:
+        """Name of the class."""
+        return self.estimator.__name__
+
+    @cached_property
+    def arguments(self) -> frozenset[str]:
+        """Names of the arguments of the estimator."""
+        return frozenset(inspect.signature(self.estimator).parameters)
+
+    def has(self, argument: str) -> bool:
+        """Whether the estimator has an argument."""
+        return argument in self.arguments
+
+    def takes(self, option: str) -> bool:
+        """Whether the method takes an option of the command line."""
+        if option == "k":
+            return bool(self.size)
+        if option == "target":
+            return self.needs in ("target", "view")
+        return self.has(ARGUMENTS[option])
+
+
+RECORDS: tuple[Record, ...] = (
+    Record(
+        PCA,
+        "PCA",
+        "Principal component analysis finds the directions along which the rows vary most, one after the other. "
+        "A score says where a row lies along a direction; a loading says how much a column contributes to it.",
+        command="pca",
+        counted="variances",
+        auto=True,
+        streams=True,
+        explored=True,
+        nested=True,
+    ),
+    Record(
+        KernelPCA,
+        "Kernel PCA",
+        "Kernel principal component analysis compares rows by a kernel, a measure of similarity, and finds the "
+        "directions along which they vary most in that sense. Curved structures become visible.",
+        command="kernel-pca",
+        counted="kernel",
+        default=2,
+        auto=True,
+        streams=True,
+        explored=True,
+        nested=True,
+        page="kernel_methods",
+    ),
+    Record(
+        ProbabilisticPCA,
+        "Probabilistic PCA",
+        "Probabilistic principal component analysis describes the rows by a few hidden scores and noise that has the "
+        "same variance in every column. It gives a likelihood, so that models can be compared.",
+        command="probabilistic-pca",
+        counted="variances",
+        default=2,
+        auto=True,
+        streams=True,
+        explored=True,
+    ),
+    Record(
+        FactorAnalysis,
+        "Factor analysis",
+        "Factor analysis explains the correlations of the columns by a few hidden factors; the part of a column's "
+        "variance that no factor explains is its uniqueness. A loading is the weight of a factor in a column.",
+        command="factor-analysis",
+        counted="factors",
+        inverts=True,
+        noun="factor",
+        auto=True,
+        units=False,
+        streams=True,
+        explored=True,
+        example={"n_components": 1},
+    ),
+    Record(
+        ICA,
+        "Independent components",
+        "Independent component analysis treats the columns as mixtures of independent sources and separates the "
+        "sources.",
+        command="ica",
+        inverts=True,
+        noun="source",
+        units=False,
+        explored=True,
+    ),
+    Record(
+        RandomProjection,
+        "Random projection",
+        "Random projection replaces the columns by a few random mixtures of them. Distances between rows stay nearly "
+        "the same.",
+        command="random-projection",
+        noun="direction",
+        auto=True,
+        streams=True,
+        explored=True,
+    ),
+    Record(
+        Standardizer,
+        "Standardised columns",
+        "Columns are centred and divided by their standard deviations, so that all have the same weight.",
+        units=False,
+        size="",
+        example={},
+    ),
+    Record(
+        PLSRegression,
+        "Partial least squares",
+        "Partial least squares predicts from a few components of the columns that covary with the target. It is made "
+        "for many columns that are strongly correlated, such as the channels of a spectrum.",
+        command="pls",
+        counted="predictions",
+        needs="target",
+        auto=True,
+        streams=True,
+        page="two_blocks",
+    ),
+    Record(
+        PrincipalComponentRegression,
+        "Principal component regression",
+        "Principal component regression predicts from the leading principal components of the columns.",
+        command="pcr",
+        counted="predictions",
+        needs="target",
+        auto=True,
+        streams=True,
+        page="two_blocks",
+    ),
+    Record(
+        CCA,
+        "Canonical correlation",
+        "Canonical correlation analysis finds pairs of mixtures, one of the columns of each view, that are correlated "
+        "as strongly as possible.",
+        command="cca",
+        counted="correlations",
+        inverts=True,
+        needs="view",
+        noun="pair",
+        auto=True,
+        units=False,
+        streams=True,
+        explored=True,
+        nested=True,
+        page="two_blocks",
+    ),
+    Record(
+        PLSCanonical,
+        "Canonical partial least squares",
+        "Canonical partial least squares finds pairs of mixtures, one of the columns of each view, whose covariance is "
+        "as large as possible, one pair after the other.",
+        command="pls-canonical",
+        needs="view",
+        noun="pair",
+        streams=True,
+        page="two_blocks",
+    ),
+    Record(
+        PLSSVD,
+        "Partial least squares of two views",
+        "Partial least squares of two views finds, all at once, pairs of mixtures whose covariance is as large as "
+        "possible.",
+        command="pls-svd",
+        needs="view",
+        noun="pair",
+        streams=True,
+        page="two_blocks",
+    ),
+    Record(
+        KernelCCA,
+        "Kernel canonical correlation",
+        "Kernel canonical correlation analysis finds scores of two views that are correlated as strongly as possible, "
+        "where the relation need not be linear.",
+        command="kernel-cca",
+        needs="view",
+        noun="pair",
+        default=2,
+        streams=True,
+        explored=True,
+        nested=True,
+        page="two_blocks",
+    ),
+    Record(
+        KernelRidge,
+        "Kernel ridge regression",
+        "Kernel ridge regression predicts a row from the rows that the kernel finds similar to it; the ridge keeps it "
+        "from following every single row.",
+        command="kernel-ridge",
+        needs="target",
+        size="",
+        streams=True,
+        page="kernel_methods",
+        example={},
+    ),
+    Record(
+        KernelSVC,
+        "Kernel support vector machine",
+        "The support vector machine separates classes by the widest margin. Only the rows at the margin, the support "
+        "vectors, decide.",
+        command="kernel-svm",
+        needs="label",
+        size="",
+        page="kernel_methods",
+        example={},
+    ),
+    Record(
+        KernelKMeans,
+        "Kernel k-means",
+        "Kernel k-means puts rows into clusters so that the rows of a cluster are as similar as possible by the "
+        "kernel.",
+        command="kernel-kmeans",
+        size="n_clusters",
+        streams=True,
+        page="kernel_methods",
+        example={"n_clusters": 2},
+    ),
+    Record(
+        KernelKNNClassifier,
+        "Kernel nearest neighbours",
+        "A row gets the class that most of its nearest rows have, by the distance of the kernel.",
+        command="kernel-knn",
+        needs="label",
+        size="n_neighbors",
+        page="kernel_methods",
+        example={"n_neighbors": 3},
+    ),
+    Record(
+        KernelKNNRegressor,
+        "Kernel nearest neighbours regression",
+        "A row gets the mean of its nearest rows, by the distance of the kernel.",
+        command="kernel-knn-regression",
+        needs="target",
+        size="n_neighbors",
+        page="kernel_methods",
+        example={"n_neighbors": 3},
+    ),
+    Record(
+        KernelPrototypeClassifier,
+        "Kernel prototypes",
+        "A row gets the class whose mean is nearest to it, by the distance of the kernel.",
+        command="kernel-prototypes",
+        needs="label",
+        size="",
+        page="kernel_methods",
+        example={},
+    ),
+)
+
+METHODS = {record.command: record for record in RECORDS if record.command}
+_BY_CLASS = {record.estimator: record for record in RECORDS}
+__all__ = [record.name for record in RECORDS]
+
+
+def record_of(estimator: object) -> Record | None:
+    """The record of an estimator or of its class; None for those of other libraries.
+
+    >>> record_of(PCA(2)).title, record_of(FactorAnalysis).noun
+    ('PCA', 'factor')
+    """
+    cls = estimator if isinstance(estimator, type) else type(estimator)
+    return next((_BY_CLASS[kind] for kind in cls.__mro__ if kind in _BY_CLASS), None)
