@@ -8,30 +8,18 @@ from sklearn.pipeline import make_pipeline
 
 from gramian import (
     KernelCCA,
-    KernelKMeans,
-    KernelKNNClassifier,
-    KernelKNNRegressor,
     KernelPCA,
-    KernelPrototypeClassifier,
     KernelRidge,
-    KernelSVC,
 )
 from gramian.kernels import RBF, Function, Linear, parse
+from gramian.registry import RECORDS
 
 RNG = np.random.default_rng(3)
 X = RNG.standard_normal((40, 3))
 Y = X[:, :2] + 0.1 * RNG.standard_normal((40, 2))
 LABELS = X[:, 0] > 0
-TARGETS = {
-    KernelCCA: Y,
-    KernelKMeans: None,
-    KernelKNNClassifier: LABELS,
-    KernelKNNRegressor: Y,
-    KernelPCA: None,
-    KernelPrototypeClassifier: LABELS,
-    KernelRidge: Y,
-    KernelSVC: LABELS,
-}
+BY_NEED = {"": None, "target": Y, "view": Y, "label": LABELS}
+TARGETS = {record.estimator: BY_NEED[record.needs] for record in RECORDS if record.has("kernel")}
 every = pytest.mark.parametrize("estimator", TARGETS, ids=lambda cls: cls.__name__)
 TEXTS = ["rbf", "rbf(gamma=0.5)", "2*rbf(sigma=1) + linear", "rbf(sigma=1)[0:2]*laplacian + polynomial(degree=2)**2"]
 

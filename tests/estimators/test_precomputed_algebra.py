@@ -22,6 +22,7 @@ from gramian import (
     rows,
 )
 from gramian.kernels import RBF, Function, Linear, Precomputed, parse
+from gramian.registry import RECORDS
 from gramian.selection import doctor, how_many, select_kernel, trust
 
 RNG = np.random.default_rng(5)
@@ -52,6 +53,13 @@ ESTIMATORS = {
     KernelKNNRegressor(3, weights="distance"): Y,
     KernelPrototypeClassifier(): LABELS,
     KernelCCA(1, ridge=0.1, kernel_y="linear"): Y,
+}
+_BY_NEED = {"": None, "target": Y, "view": Y, "label": LABELS}
+_LISTED = {type(estimator) for estimator in ESTIMATORS}
+ESTIMATORS |= {
+    record.estimator(**record.example): _BY_NEED[record.needs]
+    for record in RECORDS
+    if record.has("kernel") and record.estimator not in _LISTED
 }
 QUESTIONS = ("transform", "predict", "predict_proba", "decision_function", "distances", "kneighbors", "score")
 every = pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)

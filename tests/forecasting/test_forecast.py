@@ -5,7 +5,6 @@ import json
 
 import numpy as np
 import pytest
-from sklearn.base import BaseEstimator
 from sklearn.decomposition import PCA as TheirPCA
 from sklearn.pipeline import make_pipeline
 
@@ -13,12 +12,11 @@ import gramian as g
 from gramian.forecasting import machine
 from gramian.forecasting.forecast import planned
 from gramian.forecasting.plan import Job
+from gramian.registry import RECORDS
 
-ESTIMATORS = [
-    value for name in g.__all__ if inspect.isclass(value := getattr(g, name)) and issubclass(value, BaseEstimator)
-]
-TWO_VIEWS = (g.CCA, g.PLSSVD, g.PLSCanonical, g.KernelCCA)
-CLASSIFIERS = (g.KernelSVC, g.KernelKNNClassifier, g.KernelPrototypeClassifier)
+ESTIMATORS = [record.estimator for record in RECORDS]
+TWO_VIEWS = tuple(record.estimator for record in RECORDS if record.needs == "view")
+CLASSIFIERS = tuple(record.estimator for record in RECORDS if record.needs == "label")
 
 
 @pytest.fixture(autouse=True)

@@ -9,6 +9,7 @@ from sklearn.datasets import load_diabetes, load_iris, load_linnerud, load_wine,
 from sklearn.pipeline import make_pipeline
 
 import gramian as g
+from gramian.registry import RECORDS
 
 IRIS = load_iris(as_frame=True)
 WINE = load_wine(as_frame=True).data
@@ -74,6 +75,14 @@ KINDS = {
     "KernelKNNRegressor": (g.KernelKNNRegressor(), DIABETES.data, DIABETES.target, {"Rows of the fit"}),
     "KernelPrototypeClassifier": (g.KernelPrototypeClassifier(), IRIS.data, SPECIES, {"Map"}),
 }
+_BY_NEED = {
+    "": (WINE, None),
+    "target": (DIABETES.data, DIABETES.target),
+    "view": (LINNERUD.data, LINNERUD.target),
+    "label": (IRIS.data, SPECIES),
+}
+for record in RECORDS:
+    KINDS.setdefault(record.name, (record.estimator(**record.example), *_BY_NEED[record.needs], set()))
 NASTY = pd.DataFrame(
     np.random.default_rng(1).standard_normal((40, 3)) * [3, 2, 1],
     columns=["<script>alert(1)</script>", "</script><b>", "a \"quoted\" & \u2028 'name'"],
