@@ -65,7 +65,7 @@ def resident(peak: bool = False) -> int:
 
 
 def forget_peak() -> None:
-    """Let the peak of this process begin anew."""
+    """Reset the peak of this process."""
     with open("/proc/self/clear_refs", "w", encoding="ascii") as file:
         file.write("5")
 

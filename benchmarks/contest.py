@@ -114,6 +114,6 @@ def memory(key: str) -> int:
 
 
 def reset_peak() -> None:
-    """Let the peak begin anew."""
+    """Reset the peak."""
     with open("/proc/self/clear_refs", "w", encoding="ascii") as control:
         control.write("5")

@@ -27,7 +27,7 @@ def _table(n: int, d: int) -> tuple[tempfile.TemporaryDirectory[str], Path]:
 
 
 def ours(n: int, d: int) -> Callable:
-    """``gramian fit``: what the file looks like is found out, names and gaps are checked."""
+    """``gramian fit``: the format of the file is detected, names and gaps are checked."""
     folder, path = _table(n, d)
 
     def run() -> dict[str, Any]:
@@ -39,7 +39,7 @@ def ours(n: int, d: int) -> Callable:
 
 
 def theirs(n: int, d: int) -> Callable:
-    """Arrow's reader, its columns put side by side, and the fit; nothing is checked or found out."""
+    """Arrow's reader, its columns put side by side, and the fit; nothing is checked or detected."""
     folder, path = _table(n, d)
 
     def run() -> dict[str, Any]:

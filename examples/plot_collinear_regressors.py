@@ -28,7 +28,7 @@ neighbours = [np.corrcoef(X[:, j], X[:, j + 1])[0, 1] for j in range(X.shape[1] 
 
 # %%
 # One call cross-validates every number of components: the errors of 0, 1, ..., 100 of them. With all 100 PCR is least
-# squares. A number of folds takes every so-manyth row.
+# squares. With k folds, every k-th row is in the same fold.
 
 folds, most = 3, 30
 models = {
