@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from gramian.engine.tiles import spans
 from gramian.estimators.base import Clock
 from gramian.estimators.kernel_kmeans_text import Course, summarise, warn_of
 from gramian.estimators.kernel_streams import KernelStream, add_first_rows
@@ -16,7 +17,6 @@ from gramian.kernels import Kernel
 from gramian.operators.features import FeatureMap
 from gramian.operators.means import FeatureMeans, moved
 from gramian.operators.tallies import Tally, tally
-from gramian.operators.tiles import spans
 from gramian.results import Array
 from gramian.solvers.lloyd_stream import lloyd_passes
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from gramian.config import memory_budget, thread_count
+from gramian.engine.tiles import threads_for
 from gramian.estimators import (
     KernelCCA,
     KernelKMeans,
@@ -28,7 +29,6 @@ from gramian.forecasting.spectra import eigenpairs, gram, tile_buffers
 from gramian.kernels import Kernel, as_kernel
 from gramian.kernels.given import Evaluated, evaluated
 from gramian.operators.similarities import Kept, Thin, way_of_holding
-from gramian.operators.tiles import threads_for
 from gramian.solvers.box_qp import FIRST_WORKING_SET, FLOAT64_MAX_ROWS, LEAST_WORKING_SET
 from gramian.solvers.canonical import affordable
 from gramian.solvers.clustering import SCORE_STARTS, START_BLOCK_ROWS, START_LANDMARKS
