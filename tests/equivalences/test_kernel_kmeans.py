@@ -73,7 +73,7 @@ def test_objective_falls_and_is_what_it_says(table, kernel):
 def test_matrix_free_equals_kept(blobs, monkeypatch, kernel):
     kept = KernelKMeans(6, kernel=kernel, init="random").fit(blobs)
     monkeypatch.setattr("gramian.operators.gram.KEEP", 0)
-    monkeypatch.setattr("gramian.operators.tiles.SIDE", 100)
+    monkeypatch.setattr("gramian.engine.tiles.SIDE", 100)
     free = KernelKMeans(6, kernel=kernel, init="random").fit(blobs)
     assert "tiles" in str(free.summary_)
     assert "kept" in str(kept.summary_)

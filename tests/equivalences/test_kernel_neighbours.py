@@ -42,7 +42,7 @@ def test_neighbours_by_the_definition(table, rng, kernel):
 def test_tiles_and_threads_change_nothing(table, monkeypatch, side, threads, kernel):
     model = KernelKNNRegressor(9, kernel=kernel).fit(table, np.arange(200.0))
     before = model.kneighbors(table + 0.1)
-    monkeypatch.setattr("gramian.operators.tiles.SIDE", side)
+    monkeypatch.setattr("gramian.engine.tiles.SIDE", side)
     monkeypatch.setattr("gramian.operators.nearest.SIDE", side)
     with gramian.config(threads=threads):
         distances, indices = model.kneighbors(table + 0.1)

@@ -21,7 +21,8 @@ from gramian import (
     RandomFeatures,
 )
 from gramian.config import one_blas_thread
-from gramian.kernels import RBF, Laplacian, Matern, RationalQuadratic, vector_loops
+from gramian.engine import vector_loops
+from gramian.kernels import RBF, Laplacian, Matern, RationalQuadratic
 from gramian.operators import plans
 from gramian.operators.features import FeatureMap
 from gramian.operators.landmarks import landmark_map, pivots, spread, uniform
@@ -232,7 +233,8 @@ def test_loops_sum_what_blas_sums(monkeypatch, dtype, weighted, condition):
     monkeypatch.setattr(plans, "BEARABLE", dict.fromkeys(plans.BEARABLE, condition * float(np.finfo(dtype).eps)))
     found = []
     for worth in (0, 10**18):
-        monkeypatch.setattr(vector_loops, "WORTH", dict.fromkeys(vector_loops.WORTH, worth))
+        limits = dict.fromkeys(vector_loops.LOOPS_MIN_MULTIPLICATIONS, worth)
+        monkeypatch.setattr(vector_loops, "LOOPS_MIN_MULTIPLICATIONS", limits)
         found.append(mapped_moments([map], [rows], weights, beside=targets))
     one, other = found
     tol = 1e-12 if dtype == np.float64 else 5e-4

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 import scipy.linalg
 
-from gramian.kernels import RBF, Laplacian, vector_loops
+from gramian.engine import vector_loops
+from gramian.kernels import RBF, Laplacian
 from gramian.operators.remainder import Remainder
 
 
@@ -18,7 +19,8 @@ def factor(K, chosen):
 @pytest.mark.parametrize("n", [40, 2100])
 @pytest.mark.parametrize("worth", [0, 10**18], ids=["loops", "BLAS"])
 def test_it_is_what_elimination_leaves(n, kernel, dtype, worth, monkeypatch):
-    monkeypatch.setattr(vector_loops, "WORTH", dict.fromkeys(vector_loops.WORTH, worth))
+    limits = dict.fromkeys(vector_loops.LOOPS_MIN_MULTIPLICATIONS, worth)
+    monkeypatch.setattr(vector_loops, "LOOPS_MIN_MULTIPLICATIONS", limits)
     rng = np.random.default_rng(0)
     X = rng.standard_normal((n, 3)).astype(dtype)
     kernel = kernel.resolve(X)

@@ -13,10 +13,10 @@ from gramian.charts.base import Chart, NoChart, last_step, need_rows, note, one_
 from gramian.charts.points import POINTS_MAX_ROWS, Points, colouring, thin
 from gramian.estimators import KernelRidge
 from gramian.estimators.fitted_rows import role
+from gramian.estimators.kernel_ridge import RidgePath
 from gramian.estimators.merit import Merit, merit
 from gramian.estimators.regression import ComponentRegressor
 from gramian.estimators.regression_path import RegressionPath
-from gramian.estimators.ridge_path import RidgePath
 from gramian.results import Array
 
 

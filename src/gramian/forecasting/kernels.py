@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from gramian.config import memory_budget, thread_count
+from gramian.engine.tiles import threads_for
 from gramian.estimators import (
     KernelCCA,
     KernelKMeans,
@@ -17,10 +18,9 @@ from gramian.estimators import (
     KernelSVC,
 )
 from gramian.estimators.cca import check_ridge
-from gramian.estimators.kernel_folds import ALL_FOLDS
-from gramian.estimators.kernel_pairs import USUAL_RANK, choose, obstacle
+from gramian.estimators.kernel_cca_pairs import ALL_FOLDS, USUAL_RANK, choose, obstacle
+from gramian.estimators.kernel_neighbours import WAYS, way_of_search
 from gramian.estimators.kernel_svm import is_narrow
-from gramian.estimators.neighbour_search import WAYS, way_of_search
 from gramian.estimators.validation import check_components, is_auto, whole_number
 from gramian.forecasting import machine
 from gramian.forecasting.plan import Job, Plan, plan
@@ -28,7 +28,6 @@ from gramian.forecasting.spectra import eigenpairs, gram, tile_buffers
 from gramian.kernels import Kernel, as_kernel
 from gramian.kernels.given import Evaluated, evaluated
 from gramian.operators.similarities import Kept, Thin, way_of_holding
-from gramian.operators.tiles import threads_for
 from gramian.solvers.box_qp import FIRST_WORKING_SET, FLOAT64_MAX_ROWS, LEAST_WORKING_SET
 from gramian.solvers.canonical import affordable
 from gramian.solvers.clustering import SCORE_STARTS, START_BLOCK_ROWS, START_LANDMARKS

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from gramian.engine.tiles import Meter, run, share, spans, threads_for
 from gramian.kernels import Kernel
 from gramian.kernels.pairwise import Rows
 from gramian.operators.gram import CrossGram, _buffer, _tile
-from gramian.operators.tiles import Meter, run, share, spans, threads_for
 from gramian.results import Array
 
 #: Columns of a precomputed matrix copied at a time.

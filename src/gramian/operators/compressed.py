@@ -12,9 +12,9 @@ import scipy.sparse as sp
 
 from gramian import lapack
 from gramian.config import one_blas_thread
+from gramian.engine.tiles import row_blocks
 from gramian.operators.matrix import Data, column_scale
 from gramian.operators.moments import Moments, moments_of
-from gramian.operators.tiles import row_blocks
 from gramian.results import Array
 
 #: Least share of its variance that a column must keep, given those before it, for a Cholesky factor to be trusted.

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from gramian.config import one_thread
+from gramian.engine.tiles import spans
 from gramian.operators.dask_chunks import values_of
 from gramian.operators.dask_tasks import Graph, run_batches
 from gramian.operators.gram import CrossGram, Gram
-from gramian.operators.tiles import spans
 from gramian.progress import part_done
 from gramian.results import Array
 

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from gramian.engine.pairs import STRIPE, Pairs
+from gramian.engine.tiles import Meter, run, share, spans, threads_for
 from gramian.kernels import Kernel
-from gramian.kernels.pairwise import STRIPE, Pairs
 from gramian.operators.gram import CrossGram
 from gramian.operators.remote_table import RemoteTable
-from gramian.operators.tiles import Meter, run, share, spans, threads_for
 from gramian.progress import part_done, track
 from gramian.results import Array
 

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 
 from gramian.config import memory_budget
+from gramian.engine.pairs import Rows, striped, transposed_times
+from gramian.engine.product import two_products
+from gramian.engine.tiles import Meter, run, share, threads_for, tile_spans
 from gramian.kernels import Kernel
-from gramian.kernels.pairwise import Rows, striped
 from gramian.operators.base import Dense, Operator
-from gramian.operators.narrow import transposed_times, two_products
 from gramian.operators.pivoting import pivoted_factor
 from gramian.operators.remote import Remote, remote_of
 from gramian.operators.rows import Piece
-from gramian.operators.tiles import Meter, run, share, threads_for, tile_spans
 from gramian.progress import part_done
 from gramian.results import Array
 

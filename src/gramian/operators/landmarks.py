@@ -10,12 +10,12 @@ import scipy.sparse as sp
 
 from gramian import lapack
 from gramian.config import one_blas_thread
+from gramian.engine.tiles import Meter, run, share, spans, threads_for
 from gramian.kernels import Kernel, Linear
 from gramian.operators.features import FeatureMap
 from gramian.operators.gram import Gram
 from gramian.operators.plain import is_plain
 from gramian.operators.remainder import STRIP, Remainder
-from gramian.operators.tiles import Meter, run, share, spans, threads_for
 from gramian.progress import track
 from gramian.results import Array
 

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from gramian.config import format_bytes, memory_budget
+from gramian.engine.scatter import squares_for, total_of
+from gramian.engine.tiles import Meter, run, share, spans, threads_for
 from gramian.operators.features import FeatureMap
 from gramian.operators.mapped_sums import BlockSums, rows_summed
 from gramian.operators.moments import Moments
 from gramian.operators.plans import Plan, plan_for
 from gramian.operators.remote_table import RemoteTable
-from gramian.operators.squares import squares_for, total_of
-from gramian.operators.tiles import Meter, run, share, spans, threads_for
 from gramian.progress import part_done, track
 from gramian.results import Array
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from gramian.kernels.pairwise import STRIPE
+from gramian.engine.pairs import STRIPE
+from gramian.engine.scatter import Squares
+from gramian.engine.tiles import threads_for
 from gramian.operators.features import Desk, piece_rows
 from gramian.operators.plans import Plan
-from gramian.operators.squares import Squares
-from gramian.operators.tiles import threads_for
 from gramian.results import Array
 
 

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from gramian.engine.tiles import Meter, row_blocks, run, share, threads_for
 from gramian.kernels.pairwise import far_means, moved
-from gramian.operators.tiles import Meter, row_blocks, run, share, threads_for
 from gramian.results import Array
 
 #: Sums of weights that differ by less than this, relative, count the same rows: weights in single precision, 6e-8 each,

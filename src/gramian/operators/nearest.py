@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from gramian.engine.pairs import Pairs
+from gramian.engine.tiles import SIDE, Meter, run, share, spans, threads_for
 from gramian.kernels import Kernel
-from gramian.kernels.pairwise import Pairs
-from gramian.operators.tiles import SIDE, Meter, run, share, spans, threads_for
 from gramian.progress import part_done, track
 from gramian.results import Array
 

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from gramian.engine.pairs import Product as MatrixProduct
+from gramian.engine.tiles import Meter, row_blocks, run, share, spans, threads_for
 from gramian.kernels import (
     RBF,
     Kernel,
@@ -19,12 +21,10 @@ from gramian.kernels import (
     RationalQuadratic,
     Scaled,
     Sum,
-    pairwise,
 )
 from gramian.kernels.pairwise import Rows, squared_norms
 from gramian.operators.centering import column_means
 from gramian.operators.nearest import EXTRA, smallest
-from gramian.operators.tiles import Meter, row_blocks, run, share, spans, threads_for
 from gramian.results import Array
 
 #: Rows searched again at a time.
@@ -119,12 +119,12 @@ class PlainSearch:
         squares, columns = smallest(pairs, k, bound=bound / self.unit**2, slack=slack, exact=exact)
         return squares * self.unit**2, columns
 
-    def _pairs(self, dtype: Any, rows: Array | slice = slice(None)) -> pairwise.Product:
+    def _pairs(self, dtype: Any, rows: Array | slice = slice(None)) -> MatrixProduct:
         # Norms ride along as two extra columns, so one matrix product writes squared distances.
         unit2 = self.unit**2
         nx, ny = self.nx[rows] / unit2, self.ny / unit2
         left = self._prepared(self.X[rows], -2 / self.unit, nx, np.ones_like(nx), dtype)
-        return pairwise.Product(left, self._prepared(self.Y, 1 / self.unit, np.ones_like(ny), ny, dtype), dtype)
+        return MatrixProduct(left, self._prepared(self.Y, 1 / self.unit, np.ones_like(ny), ny, dtype), dtype)
 
     def _prepared(self, X: Rows, factor: float, first: Array, second: Array, dtype: Any) -> Rows:
         if self.sparse:

@@ -10,11 +10,11 @@ import numpy as np
 import scipy.linalg
 
 from gramian.config import one_blas_thread
-from gramian.kernels.pairwise import Pairs, striped
-from gramian.kernels.vector_loops import PANELS, ROWS, VectorLoops, lanes_of, vector_loops
+from gramian.engine.pairs import Pairs, striped
+from gramian.engine.product import in_lanes
+from gramian.engine.scatter import Squares, SquaresInPanels
+from gramian.engine.vector_loops import PANELS, ROWS, VectorLoops, lanes_of, vector_loops
 from gramian.operators.features import Desk, FeatureMap
-from gramian.operators.narrow import in_lanes
-from gramian.operators.squares import Squares, SquaresInPanels
 from gramian.results import Array
 
 #: Condition number up to which sums may be mapped in place of rows, in units of 1 / eps. Sums in single precision are

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from gramian.config import one_blas_thread
+from gramian.engine.tiles import Meter, run, share, spans, threads_for
 from gramian.operators.base import Operator
 from gramian.operators.pivoting import pivoted_factor
-from gramian.operators.tiles import Meter, run, share, spans, threads_for
 from gramian.results import Array
 
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
+from gramian.engine.tiles import Meter, run, share, spans, threads_for
+from gramian.engine.vector_loops import ROWS, in_lines, loops_if_worth
 from gramian.kernels import Kernel
-from gramian.kernels.vector_loops import ROWS, in_lines, loops_if_worth
-from gramian.operators.tiles import Meter, run, share, spans, threads_for
 from gramian.results import Array
 
 #: Rows visited by a thread at a time.

@@ -18,7 +18,7 @@ import numpy as np
 import scipy.linalg
 
 from gramian.config import has_worked, in_pool, settings, thread_count
-from gramian.operators.tiles import Meter, run
+from gramian.engine.tiles import Meter, run
 from gramian.surroundings import UNLIMITED, free_memory, left_by_limits
 
 #: Fits that take no more than this are not held to a budget that was set: Python and its libraries take ten times that.

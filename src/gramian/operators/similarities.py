@@ -10,12 +10,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from gramian.config import one_blas_thread
+from gramian.engine.tiles import row_blocks
 from gramian.kernels import Kernel, Linear
 from gramian.kernels.pairwise import Rows, squared_norms
 from gramian.operators.base import Dense
 from gramian.operators.gram import CrossGram, Gram, cross_product, gram_of, worth_keeping
 from gramian.operators.remote_table import RemoteTable
-from gramian.operators.tiles import row_blocks
 from gramian.results import Array
 
 

@@ -8,9 +8,9 @@ from typing import Protocol
 import numpy as np
 
 from gramian.config import memory_budget
+from gramian.engine.tiles import spans
 from gramian.operators.nearest import ROUNDING
 from gramian.operators.similarities import Thin
-from gramian.operators.tiles import spans
 from gramian.progress import Tracker, track
 from gramian.results import Array
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from gramian.engine.tiles import row_blocks
 from gramian.kernels import Kernel
 from gramian.operators import CrossGram
 from gramian.operators.centering import PolynomialCentring
-from gramian.operators.tiles import row_blocks
 from gramian.results import Array, Mix
 from gramian.spaces.base import SingularBasis
 

@@ -14,9 +14,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from gramian.config import one_blas_thread
+from gramian.engine.tiles import row_blocks
 from gramian.lapack import eigvalsh
 from gramian.operators import Moments
-from gramian.operators.tiles import row_blocks
 from gramian.results import Array
 from gramian.solvers.factor import LEAST_UNIQUENESS, FactorSolution, maximum_likelihood
 from gramian.solvers.fixed_point import Climb

@@ -8,11 +8,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from gramian.config import format_bytes, memory_budget
+from gramian.engine.tiles import row_blocks
 from gramian.kernels import Kernel
 from gramian.operators.centering import column_means
 from gramian.operators.gram import gram_of
 from gramian.operators.reduced import Reduced
-from gramian.operators.tiles import row_blocks
 from gramian.results import Array
 from gramian.solvers.eigen import DENSE_LIMIT
 from gramian.solvers.linear import solve

@@ -8,8 +8,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from gramian import lapack
+from gramian.engine.tiles import row_blocks
 from gramian.operators import moments_of
-from gramian.operators.tiles import row_blocks
 from gramian.results import Array, SolverTrace
 from gramian.solvers.dense import pinned_if_small
 from gramian.solvers.linear_methods import lengths

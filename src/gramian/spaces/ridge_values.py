@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from gramian.engine.tiles import row_blocks
 from gramian.kernels import Kernel
 from gramian.operators import CrossGram
-from gramian.operators.tiles import row_blocks
 from gramian.results import Array, SolverTrace
 
 
