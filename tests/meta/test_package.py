@@ -81,9 +81,10 @@ def test_sources_import_at_the_top():
         "gramian.explore.server",
         "gramian.models.onnx",
         "gramian.tables.streams",  # needs pyarrow
-        "gramian.operators.dask_open",
-        "gramian.operators.dask_cluster",
+        "gramian.operators.dask_rows",
+        "gramian.operators.dask_tasks",
         "dask.dataframe.dispatch",  # needs pandas
+        "distributed",
         "h5py",
         "jinja2",
         "matplotlib.pyplot",

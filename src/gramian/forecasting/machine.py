@@ -22,7 +22,7 @@ from gramian.engine.pairs import LOOPS_MIN_PAIRS, Pairs
 from gramian.engine.vector_loops import LOOPS_MAX_COLUMNS
 from gramian.kernels import RBF, Kernel
 from gramian.operators import Dense, Gram, moments_of
-from gramian.operators.similarities import Thin
+from gramian.operators.similarities import ThinProducts
 from gramian.results import Array
 from gramian.solvers.clustering import Run
 from gramian.solvers.dense import PINNED_MAX_MULTIPLICATIONS, CholeskyFactor
@@ -248,7 +248,7 @@ def secant() -> float:
 def step() -> float:
     """Seconds for a row and a cluster in a step of k-means, products aside."""
     n, k = 4096, 8
-    rows = Thin(np.random.default_rng(0).standard_normal((n, k)))
+    rows = ThinProducts(np.random.default_rng(0).standard_normal((n, k)))
     start, diagonal = np.arange(n) % k, rows.diagonal()
 
     def run() -> None:
