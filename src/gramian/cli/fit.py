@@ -23,7 +23,7 @@ from gramian.forecasting import Forecast, forecast
 from gramian.kernels.text import takes_matrix
 from gramian.models import save
 from gramian.operators import Rows
-from gramian.operators.remote import opened
+from gramian.operators.remote import from_dask
 from gramian.results import Array, percent, plural
 from gramian.tables import Table, named, remote_rows, uneven_columns
 
@@ -245,7 +245,7 @@ def _run(model: BaseEstimator, request: FitRequest, inputs: Inputs) -> Columns |
     if not outputs.clusters(model):
         return scored
     if inputs.streamed:
-        return replace(scored, what="clusters", label=("cluster", opened(model.predict(X))))
+        return replace(scored, what="clusters", label=("cluster", from_dask(model.predict(X))))
     return replace(scored, what="clusters", text=outputs.predicted(last_step(model).labels_, (), cluster=True).text)
 
 
