@@ -1,7 +1,8 @@
 """Pages as programs: their fenced blocks in order, what they are said to print, and a way to run them.
 
 A ``python`` block runs; so do the ``gramian`` commands of a ``shell`` block. A ``text`` block right after one of them
-is what it prints. All blocks of a page share one namespace and one folder.
+is what it prints. All blocks of a page share one namespace and one folder. A block that begins with the name of a file
+(``# src/...``) is that file: ``tests/meta/test_contributing.py`` puts it into a copy of the sources.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ def blocks(text: str) -> list[Block]:
     for fence in FENCE.finditer(text):
         kind = fence["kind"].strip()
         beside = end is not None and not text[end : fence.start()].strip()
-        if kind in ("python", "shell"):
+        if kind in ("python", "shell") and not fence["body"].startswith(("# src/", "# tests/")):
             found.append(Block(kind, fence["body"], text.count("\n", 0, fence.start()) + 2))
             end = fence.end()
         else:

@@ -1,6 +1,6 @@
 """Every program in README, CONTRIBUTING and docs runs, and prints what the page says it prints.
 
-To write outputs anew after a change that was meant: ``GRAMIAN_DOCS=write pytest tests/docs/test_pages.py``, and read
+To write the outputs again after a change that was meant: ``GRAMIAN_DOCS=write pytest tests/docs/test_pages.py``, and read
 the difference.
 """
 
