@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gramian.operators.rows import Piece
+from gramian.operators.source import Piece
 
 
 def refuse_gaps(piece: Piece, rows: Any, name: str, estimator: Any, *, welcome: bool = False) -> None:

@@ -15,7 +15,8 @@ from gramian.kernels import Kernel
 from gramian.operators.compressed import Compressed
 from gramian.operators.moments import ColumnRanges, Moments, column_ranges
 from gramian.operators.remote import Remote, RemoteTable, block_moments, block_triangle
-from gramian.operators.rows import Piece, Rows
+from gramian.operators.rows import Rows
+from gramian.operators.source import Piece
 from gramian.results import Array
 
 #: Fitted attributes that have an entry for each training row and that no answer to new rows needs.

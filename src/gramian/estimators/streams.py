@@ -18,7 +18,8 @@ from gramian.operators import Compressed, Moments, Rows
 from gramian.operators.compressed import from_rows, without_constants
 from gramian.operators.moments import Accumulator, ColumnSums, column_sums, has_variance, row_count
 from gramian.operators.remote import Remote, from_dask
-from gramian.operators.rows import ArrayRows, MappedRows, Piece, in_step, neighbours, watched
+from gramian.operators.rows import ArrayRows, MappedRows, in_step, neighbours, watched
+from gramian.operators.source import Piece
 from gramian.results import Array
 
 
@@ -181,7 +182,7 @@ def first_rows(estimator: Any, rows: Rows) -> Array:
     take_columns(estimator, rows)
     pieces = rows.pieces()
     piece = next(pieces, None)
-    pieces.close()  # type: ignore[attr-defined]
+    pieces.close()
     if piece is None or len(piece.values) < 2:
         raise ValueError(f"X has fewer than 2 samples; {type(estimator).__name__} needs at least 2, one a row.")
     refuse_gaps(piece, rows, "X", estimator)
