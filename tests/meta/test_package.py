@@ -80,7 +80,7 @@ def test_sources_import_at_the_top():
         "gramian.cli.demo",
         "gramian.explore.server",
         "gramian.models.onnx",
-        "gramian.tables.streams",  # needs pyarrow
+        "gramian.tables.row_streams",  # needs pyarrow
         "gramian.operators.dask_open",
         "gramian.operators.dask_cluster",
         "dask.dataframe.dispatch",  # needs pandas

@@ -19,7 +19,7 @@ from gramian.cli.request import first_step
 from gramian.cli.streams import as_table, open_for, too_large
 from gramian.config import config
 from gramian.tables import Table, TableError, read_table
-from gramian.tables.streams import is_many
+from gramian.tables.row_streams import is_many
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ from gramian.cli.methods import friends
 from gramian.cli.request import FitRequest, first_step
 from gramian.operators import Rows
 from gramian.tables import Table
-from gramian.tables.limits import allowance
-from gramian.tables.streams import is_many, table_size
+from gramian.tables.row_streams import is_many, table_size
+from gramian.tables.table import allowance
 
 #: Smaller files are read into memory without asking how large their tables are.
 SMALL = 16 * 10**6
