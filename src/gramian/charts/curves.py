@@ -11,9 +11,9 @@ import numpy as np
 from gramian.charts.base import Chart, last_step, need_rows, refuse
 from gramian.charts.notes import note
 from gramian.estimators import KernelRidge
+from gramian.estimators.kernel_ridge import RidgePath
 from gramian.estimators.regression import ComponentRegressor
 from gramian.estimators.regression_path import RegressionPath
-from gramian.estimators.ridge_path import RidgePath
 from gramian.results import Array
 
 

@@ -8,10 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gramian.estimators.base import Clock
-from gramian.estimators.kernel_kmeans_text import Course, summarise, warn_of
-from gramian.estimators.kernel_streams import KernelStream, add_first_rows
-from gramian.estimators.low_rank import add_low_rank, left_by
+from gramian.estimators.kernel_streams import KernelStream
 from gramian.kernels import Kernel
 from gramian.operators.features import FeatureMap
 from gramian.operators.means import FeatureMeans, moved
@@ -19,6 +16,18 @@ from gramian.operators.tallies import Tally, tally
 from gramian.operators.tiles import spans
 from gramian.results import Array
 from gramian.solvers.lloyd_stream import lloyd_passes
+
+
+@dataclass(frozen=True)
+class Course:
+    """How the rows of a stream were clustered, for the summary."""
+
+    way: str
+    route: str
+    path: tuple[float, ...]
+    steps: int
+    work: str
+    end: str
 
 
 @dataclass(frozen=True)
@@ -132,17 +141,3 @@ def one_pass(seen: SeenMeans, steps: int) -> Course:
     """What is said of rows that were seen once."""
     work = f"one pass over {seen.n:,} rows in {steps} block{'s' * (steps > 1)}"
     return Course("online", "each block moves the means", (seen.inertia,), steps, work, "all rows were seen once")
-
-
-def keep_means(model: Any, seen: SeenMeans, course: Course, clock: Clock) -> Any:
-    """Set the fitted attributes of k-means for rows that have gone by."""
-    model.seen_, model.kernel_, model.means_, model.n_iter_ = seen, seen.kernel, seen.feature_means(), course.steps
-    model.trace_error_ = left_by(model.landmarks, seen.features, seen.trace_error)
-    model.inertia_, model.inertia_path_ = seen.inertia, np.array(course.path)
-    model.__dict__.pop("labels_", None)
-    shape = seen.n, model.n_features_in_
-    summary = summarise(model, shape, clock, course, seen.masses, way=course.way, route=course.route)
-    summary = add_low_rank(summary, model.landmarks, seen.features, model.trace_error_)
-    model.summary_ = add_first_rows(model, summary, seen.first, seen.n, "the start")
-    warn_of(model, course, len(seen.masses))
-    return model

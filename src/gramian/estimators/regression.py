@@ -11,8 +11,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.estimators.base import Clock, describe
-from gramian.estimators.importance import selectivity_ratio, variable_importance
-from gramian.estimators.regression_diagnostics import RegressionDiagnostics
+from gramian.estimators.regression_diagnostics import RegressionDiagnostics, selectivity_ratio, variable_importance
 from gramian.estimators.regression_path import RegressionPath, cross_validated
 from gramian.estimators.streams import by_blocks
 from gramian.estimators.two_blocks import BlockInput, Blocks, Scaled, complete_rows, gather, gather_more

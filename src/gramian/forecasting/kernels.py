@@ -17,10 +17,9 @@ from gramian.estimators import (
     KernelSVC,
 )
 from gramian.estimators.cca import check_ridge
-from gramian.estimators.kernel_folds import ALL_FOLDS
-from gramian.estimators.kernel_pairs import USUAL_RANK, choose, obstacle
+from gramian.estimators.kernel_cca_pairs import ALL_FOLDS, USUAL_RANK, choose, obstacle
+from gramian.estimators.kernel_neighbours import WAYS, way_of_search
 from gramian.estimators.kernel_svm import is_narrow
-from gramian.estimators.neighbour_search import WAYS, way_of_search
 from gramian.estimators.validation import check_components, is_auto, whole_number
 from gramian.forecasting import machine
 from gramian.forecasting.plan import Job, Plan, plan

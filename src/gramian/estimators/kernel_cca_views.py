@@ -1,7 +1,9 @@
-"""Two views of a kernel method: how rows of both are read, and columns divided by their standard deviations."""
+"""Two views of a kernel method: rows in memory or in blocks, checked, scaled, and mapped to features."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -9,12 +11,16 @@ import numpy as np
 import scipy.sparse as sp
 
 from gramian.estimators.distances import underflows
+from gramian.estimators.kernel_input import own_kernel, resolve_weighted
+from gramian.estimators.kernel_streams import KernelStream, Seen, narrowest
+from gramian.estimators.landmarks import low_rank
 from gramian.estimators.remote import Gate, block_columns, read_table
-from gramian.estimators.targets import own_kernel, resolve_weighted
 from gramian.estimators.two_blocks import read_targets
 from gramian.kernels import Kernel, as_kernel
 from gramian.kernels.given import values
+from gramian.operators import Rows
 from gramian.operators.centering import column_means
+from gramian.operators.mapped_moments import MappedMoments, MappedSums, mapped_moments
 from gramian.operators.matrix import column_scale
 from gramian.operators.means import best_origin, moved
 from gramian.operators.remote import Remote
@@ -163,3 +169,73 @@ def divided(X: Any, scale: Array | None) -> Any:
     if scale is None:
         return X
     return sp.csr_array(X.multiply(1 / scale)) if sp.issparse(X) else X / scale
+
+
+#: Rows that must be held out for their correlations to mean anything.
+LEAST_HELD = 3
+
+
+def seen_pairs(estimator: Any, X: Rows, Y: Any) -> Seen:
+    """Read two streams in step; every so-manyth row is held out."""
+    stream = KernelStream(estimator, X, Y, name="Y")
+    kernels = estimator._prepare(*stream.first)
+    first = estimator._from(*stream.first)
+    maps = tuple(map(_features, estimator._approximations(), kernels, first))
+    sets = 1 if estimator.folds is None else 2
+    sums = [MappedSums(maps, 0, narrowest(first), X.n_rows, sets=sets) for _ in range(sets)]
+    del first
+    at = 0
+    for block in stream.blocks():
+        views = estimator._from(*block)
+        for total, chosen in zip(sums, _held(len(views[0]), at, estimator.folds), strict=True):
+            total.add([view[chosen] for view in views])
+        at += len(views[0])
+        del block, views  # or they would be kept while the next are read
+    return Seen(kernels, maps, tuple(total.moments() for total in sums), stream.n_first)
+
+
+def more_pairs(estimator: Any, X: Any, Y: Any) -> Seen:
+    """Add checked rows of both views to those an estimator has seen."""
+    seen: Seen | None = getattr(estimator, "seen_", None)
+    kernels = estimator._prepare(X, Y) if seen is None else seen.kernels
+    views = estimator._from(X, Y)
+    maps = tuple(map(_features, estimator._approximations(), kernels, views)) if seen is None else seen.maps
+    start, folds = (0, estimator.folds) if seen is None else (seen.n, estimator.folds if len(seen.parts) > 1 else None)
+    new = [
+        mapped_moments(maps, [view[chosen] for view in views]) if _count(chosen, X.shape[0]) else None
+        for chosen in _held(X.shape[0], start, folds)
+    ]
+    if seen is None:
+        return Seen(kernels, maps, tuple(part for part in new if part is not None), X.shape[0])
+    parts = zip(seen.parts, new, strict=True)
+    return replace(seen, parts=tuple(old if added is None else old + added for old, added in parts))
+
+
+def held_out_part(pieces: Sequence[MappedMoments], parts: int) -> tuple[MappedMoments, ...]:
+    """Moments of the first part that was held out, and of all others; of all rows if none was."""
+    if not parts or len(pieces) < 2:
+        return (pieces[0],)
+    first, second, *rest = pieces
+    return first, sum(rest, start=second)
+
+
+def told_held(seen: Seen, folds: int | None) -> str:
+    """What the rows held out are called; nothing if they are too few."""
+    enough = len(seen.parts) > 1 and seen.parts[0].moments.weight >= LEAST_HELD
+    return f"one row in {folds} held out" if enough else ""
+
+
+def _held(n: int, start: int, folds: int | None) -> list[Any]:
+    """Rows of a block to hold out and the others, by their number in all."""
+    if folds is None:
+        return [slice(None)]
+    held = (start + np.arange(n)) % folds == 0
+    return [np.flatnonzero(held), np.flatnonzero(~held)]
+
+
+def _count(chosen: Array | slice, n: int) -> int:
+    return n if isinstance(chosen, slice) else len(chosen)
+
+
+def _features(landmarks: Any, kernel: Any, X: Any) -> Any:
+    return low_rank(landmarks, kernel, X)
