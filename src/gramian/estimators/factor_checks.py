@@ -14,9 +14,8 @@ from gramian.estimators.validation import check_components, check_squares, is_au
 from gramian.estimators.warnings import ConvergenceWarning, GramianWarning, HeywoodWarning, RankWarning, warn
 from gramian.operators import Moments
 from gramian.results import Array
-from gramian.solvers.fixed_point import Climb
 from gramian.solvers.rotation import ROTATIONS, Rotation
-from gramian.spaces.factor import FactorModel
+from gramian.spaces.gaussian import Climb, FactorModel
 
 
 def count_factors(n_components: Any, d: int) -> int:

@@ -30,8 +30,8 @@ from gramian.estimators.streams import by_blocks
 from gramian.estimators.validation import all_or_nothing, check_choice, check_components, validate
 from gramian.estimators.warnings import ConvergenceWarning, GramianWarning, IndefiniteKernelWarning, RankWarning, warn
 from gramian.kernels import Kernel
-from gramian.operators.means import moved
-from gramian.operators.remote import Remote, is_stream, opened
+from gramian.operators.feature_means import moved
+from gramian.operators.remote import Remote, from_dask, is_stream
 from gramian.results import Array, FitSummary
 from gramian.spaces import KernelSpace
 
@@ -171,7 +171,7 @@ class KernelCCA(KernelViews, KernelInput, ClassNamePrefixFeaturesOutMixin, Trans
     def fit_transform(self, X: Any, y: Any = None) -> Array:
         """Find the pairs and return the training scores of X, without a second pass over the kernel."""
         scores = self._fit(X, y)
-        return self.transform(X) if scores is None or isinstance(opened(X), Remote) else scores
+        return self.transform(X) if scores is None or isinstance(from_dask(X), Remote) else scores
 
     @all_or_nothing
     def _fit(self, X: Any, y: Any) -> Array | None:

@@ -12,8 +12,8 @@ from gramian.kernels import Kernel, as_kernel, parse
 from gramian.kernels.base import own_copy
 from gramian.kernels.given import evaluated
 from gramian.kernels.text import takes_matrix
-from gramian.operators.column_sums import column_sums
-from gramian.operators.remote_table import RemoteTable
+from gramian.operators.moments import column_sums
+from gramian.operators.remote import RemoteTable
 from gramian.results import Array, FitSummary
 
 

@@ -27,10 +27,9 @@ from gramian.estimators.streams import by_blocks
 from gramian.estimators.validation import Checked, all_or_nothing, check_choice, check_weights, validate
 from gramian.estimators.warnings import ConvergenceWarning, IndefiniteKernelWarning, RankWarning, warn
 from gramian.kernels.base import is_number
-from gramian.operators.mapped import mapped_similarities
-from gramian.operators.means import FeatureMeans, best_origin, feature_means, moved
+from gramian.operators.feature_means import FeatureMeans, best_origin, feature_means, moved
 from gramian.operators.remote import is_stream
-from gramian.operators.similarities import Similarities, natural_order, similarities
+from gramian.operators.similarities import Similarities, mapped_similarities, natural_order, similarities
 from gramian.results import Array, FitSummary
 from gramian.solvers.clustering import Clusters, lloyd, relaxed, scatter, seed, shares
 from gramian.solvers.lloyd_stream import batches

@@ -33,12 +33,12 @@ from gramian.operators import Rows
 from gramian.operators.centering import uncentred
 from gramian.operators.features import FeatureMap
 from gramian.operators.mapped_moments import MappedMoments, mapped_moments
-from gramian.operators.remote import Remote, is_stream, opened
+from gramian.operators.remote import Remote, from_dask, is_stream
 from gramian.preimage import PreImage, check_method, preimage
 from gramian.preimage.search import numbers
 from gramian.results import Array
 from gramian.spaces import KernelBasis, KernelSpace
-from gramian.spaces.conditional import ConditionalBasis
+from gramian.spaces.kernel import ConditionalBasis
 from gramian.spaces.low_rank import LowRankBasis, LowRankSpace
 
 
@@ -148,7 +148,7 @@ class KernelPCA(KernelInput, ProjectionTransformer, BaseEstimator):
         if is_stream(X):
             return self._fit_stream(X).transform(X)
         basis, dtype = self._fit(X)
-        if isinstance(opened(X), Remote):
+        if isinstance(from_dask(X), Remote):
             return self.transform(X)
         return basis.scores().astype(dtype, copy=False)
 

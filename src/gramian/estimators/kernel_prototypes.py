@@ -17,9 +17,8 @@ from gramian.estimators.streams import by_blocks
 from gramian.estimators.targets import check_labels
 from gramian.estimators.validation import all_or_nothing, validate
 from gramian.estimators.warnings import IndefiniteKernelWarning, warn
-from gramian.operators.mapped import mapped_means, mapped_similarities
-from gramian.operators.means import best_origin, feature_means, moved
-from gramian.operators.similarities import similarities
+from gramian.operators.feature_means import best_origin, feature_means, moved
+from gramian.operators.similarities import mapped_means, mapped_similarities, similarities
 from gramian.results import Array, FitSummary
 
 

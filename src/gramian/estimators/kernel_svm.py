@@ -20,8 +20,8 @@ from gramian.estimators.targets import check_labels
 from gramian.estimators.validation import all_or_nothing, validate
 from gramian.estimators.warnings import ConvergenceWarning, IndefiniteKernelWarning, warn
 from gramian.kernels import Kernel, Linear
-from gramian.operators.blocks import KernelBlocks
-from gramian.operators.ties import Sized, settled
+from gramian.operators.gram import KernelBlocks
+from gramian.operators.nearest import Sized, resolve_ties
 from gramian.projection import KernelProjection
 from gramian.results import Array, FitSummary
 from gramian.solvers.box_qp import DualSolution, box_dual, narrow_dual
@@ -169,7 +169,7 @@ class KernelSVC(KernelInput, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         X = validate(self, X, reset=False)
         X = X[:, self.support_] if self.kernel_.given else X
-        values = settled(X, self._values(X), self._values)
+        values = resolve_ties(X, self._values(X), self._values)
         return values[:, 1] - values[:, 0] if len(self.classes_) == 2 else values
 
     @by_blocks

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.config import format_bytes, memory_budget
+from gramian.engine.tiles import row_blocks
 from gramian.estimators.base import Clock, ProjectionTransformer, describe, random_generator
 from gramian.estimators.foundation import BaseEstimator
 from gramian.estimators.streams import first_rows
@@ -18,7 +19,6 @@ from gramian.estimators.validation import all_or_nothing, check_components, vali
 from gramian.estimators.warnings import RankWarning, warn
 from gramian.lapack import interruptible
 from gramian.operators import Rows
-from gramian.operators.tiles import row_blocks
 from gramian.results import Array, percent
 
 #: Pairs of rows whose distances are compared before and after.

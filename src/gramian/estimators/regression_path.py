@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import scipy.stats
 
+from gramian.engine.tiles import Meter, run, share, threads_for
 from gramian.estimators.folds import splits, training
 from gramian.estimators.two_blocks import Blocks, Scaled, scale_views
 from gramian.operators import Compressed
-from gramian.operators.tiles import Meter, run, share, threads_for
 from gramian.results import Array
 from gramian.solvers.deflation import Factors
 

@@ -13,8 +13,7 @@ from gramian.estimators.foundation import BaseEstimator
 from gramian.estimators.streams import by_blocks, column_moments
 from gramian.estimators.validation import all_or_nothing, check_weights, validate
 from gramian.operators import Data, Rows
-from gramian.operators.column_sums import ColumnSums, column_sums
-from gramian.operators.moments import has_variance, row_count
+from gramian.operators.moments import ColumnSums, column_sums, has_variance, row_count
 from gramian.results import Array, FitSummary
 
 

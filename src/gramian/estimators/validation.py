@@ -19,7 +19,7 @@ from gramian.kernels.given import values
 from gramian.kernels.text import takes_matrix
 from gramian.operators import Moments, Rows
 from gramian.operators.moments import has_variance
-from gramian.operators.remote import Remote, gathered, mirror, opened
+from gramian.operators.remote import Remote, from_dask, gathered, mirror
 from gramian.results import Array
 from gramian.spaces import SingularBasis
 
@@ -72,7 +72,7 @@ def validate(
             X = values(kernel, X)
             check_finite(X, estimator)
         return X
-    remote = X = opened(X)
+    remote = X = from_dask(X)
     if isinstance(X, Remote):
         X = gathered(X, "X", type(estimator).__name__)
     if isinstance(X, Rows):
@@ -323,7 +323,7 @@ def all_or_nothing(fit: Callable[..., Any]) -> Callable[..., Any]:
     def wrapped(self: Any, *args: Any, **kwargs: Any) -> Any:
         before = dict(self.__dict__)
         self.__dict__.pop("_fitted_with", None)  # a fit goes by the parameters as they are now
-        args, kwargs = tuple(map(opened, args)), {name: opened(given) for name, given in kwargs.items()}
+        args, kwargs = tuple(map(from_dask, args)), {name: from_dask(given) for name, given in kwargs.items()}
         given = {**dict(zip(names, args, strict=False)), **kwargs}
         fitted_rows.forget(self, weighted=given.get("sample_weight") is not None)
         try:

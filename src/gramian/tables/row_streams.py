@@ -12,8 +12,7 @@ from typing import Any
 
 from gramian.operators import Rows
 from gramian.operators.remote import Remote
-from gramian.operators.row_sources import ahead
-from gramian.operators.rows import Part, Piece, block_rows
+from gramian.operators.rows import ColumnRange, Piece, block_rows, read_ahead
 from gramian.results import Array
 from gramian.tables.assemble import choose
 from gramian.tables.columns import find_columns
@@ -71,7 +70,7 @@ class FileRows(Rows):
         return tuple(self.chosen)
 
     def _read(self) -> Iterator[Piece]:
-        return ahead(self._files())
+        return read_ahead(self._files())
 
     def _files(self) -> Generator[Piece, None, None]:
         size, count = self.block or block_rows(self.n_features), len(self.files)
@@ -119,7 +118,7 @@ def open_rows(
         rows = FileRows(paths, name, [*x, *y], block, how)
         for file in rows.files:
             file.all_numeric = columns is None
-        return Part(rows, slice(0, len(x)), Part(rows, slice(len(x), None)))
+        return ColumnRange(rows, slice(0, len(x)), ColumnRange(rows, slice(len(x), None)))
     except OSError as error:
         raise TableError(f"{name} cannot be read: {error.strerror or error}.") from error
 
@@ -215,11 +214,11 @@ def remote_rows(
     ...     PCA(2).fit(remote_rows(folder)).explained_variance_.round(1)
     array([15.5,  7.7])
     """
-    from gramian.operators.dask_open import made_rows
+    from gramian.operators.dask_rows import made_rows
     from gramian.tables.row_streams import open_rows
 
     known: Any = open_rows(source, columns, y_columns=y_columns, **reading)
-    if not isinstance(known, Part):
+    if not isinstance(known, ColumnRange):
         return made_rows(*_described(known, known, reading))
     found = made_rows(*_described(known.parent, known, reading))
     found.y = made_rows(*_described(known.parent, known.y, reading))

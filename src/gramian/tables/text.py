@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv as arrow_csv
 
-from gramian.operators.tiles import Meter, run, share, threads_for
+from gramian.engine.tiles import Meter, run, share, threads_for
 from gramian.results import Array
 from gramian.tables.arrow import EMPTY, GROUP, WIDE, compact, to_column, to_days
 from gramian.tables.encodings import gunzip, to_utf8

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from gramian.operators.features import Desk, FeatureMap
-from gramian.operators.nearest import ROUNDING
+from gramian.operators.nearest import SIMILARITY_ROUNDING
 from gramian.results import Array
 
 
 @dataclass(frozen=True)
-class Tally:
+class KMeansStep:
     r"""Sums over rows, each counted for the mean it is nearest to; tallies add.
 
     Attributes
@@ -38,9 +38,9 @@ class Tally:
     far: float
     farthest: Array
 
-    def __add__(self, other: Tally) -> Tally:
+    def __add__(self, other: KMeansStep) -> KMeansStep:
         farther = other if other.far > self.far else self
-        return Tally(
+        return KMeansStep(
             self.counts + other.counts,
             self.sums + other.sums,
             self.trace + other.trace,
@@ -61,7 +61,7 @@ class Tally:
         return max(0.0, self.trace - float(self.counts @ np.square(self.means).sum(axis=1)))
 
 
-def tally(features: FeatureMap, X: Any, means: Array) -> Tally:
+def kmeans_step(features: FeatureMap, X: Any, means: Array) -> KMeansStep:
     """Count rows for their nearest means (k, r); of equally near ones for the first.
 
     Cost
@@ -71,15 +71,15 @@ def tally(features: FeatureMap, X: Any, means: Array) -> Tally:
     k, halves = len(means), np.square(means).sum(axis=1) / 2
     kernel, numbers = features.kernel, np.arange(len(means))[:, None]
 
-    def step(rows: slice, desk: Desk, found: list[Tally]) -> None:
+    def step(rows: slice, desk: Desk, found: list[KMeansStep]) -> None:
         F = desk.mapped(X[rows])
         own = np.asarray(kernel.diagonal(X[rows]), dtype=np.float64)
         near = F @ means.T - halves
         largest = near.max(axis=1, keepdims=True)
-        labels = (near >= largest - ROUNDING * (np.abs(near) + 2 * halves)).argmax(axis=1)
+        labels = (near >= largest - SIMILARITY_ROUNDING * (np.abs(near) + 2 * halves)).argmax(axis=1)
         squares = np.maximum(own - 2 * largest[:, 0], 0.0)
         at = int(squares.argmax())
-        part = Tally(
+        part = KMeansStep(
             np.bincount(labels, minlength=k).astype(np.float64),
             (labels == numbers).astype(np.float64) @ F,
             float(own.sum()),
@@ -90,6 +90,6 @@ def tally(features: FeatureMap, X: Any, means: Array) -> Tally:
         )
         found[:] = [found[0] + part] if found else [part]
 
-    hands: list[list[Tally]] = features.visit(X, np.float64, step, list, told=False)
+    hands: list[list[KMeansStep]] = features.visit(X, np.float64, step, list, told=False)
     first, *rest = [found[0] for found in hands]
     return sum(rest, start=first)

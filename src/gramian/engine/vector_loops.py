@@ -26,9 +26,9 @@ CHUNK = 1024
 #: Degree of the polynomial for powers of two between -1/2 and 1/2: what it is off by is far below rounding.
 DEGREE = {np.dtype(np.float32): 6, np.dtype(np.float64): 11}
 #: Columns beyond which BLAS makes the exponents quicker.
-NARROW = 128
+LOOPS_MAX_COLUMNS = 128
 #: Multiplications of plain matrix algebra from which on it is worth to compile.
-WORTH = {np.dtype(np.float32): 2 * 10**9, np.dtype(np.float64): 10**11}
+LOOPS_MIN_MULTIPLICATIONS = {np.dtype(np.float32): 2 * 10**9, np.dtype(np.float64): 10**11}
 #: Addresses that a compiler at work takes, and more: one that finds too few ends the process.
 COMPILER = 2**29
 _lock = threading.Lock()
@@ -119,7 +119,7 @@ def _loops(dtype: np.dtype) -> VectorLoops | None:
     if min(left_by_limits(), default=COMPILER) < COMPILER:
         return None
     # The compiler takes a tenth of a second to import: only those who use it wait for it.
-    from gramian.kernels.loops import compiled_loops
+    from gramian.engine.llvm_loops import compiled_loops
 
     found = compiled_loops(dtype)
     return VectorLoops(found, dtype) if found else None
@@ -133,7 +133,7 @@ def vector_loops(dtype: np.dtype) -> VectorLoops | None:
 
 def loops_if_worth(dtype: np.dtype, multiplications: float) -> VectorLoops | None:
     """The same for plain matrix algebra: None for a few numbers as well, which BLAS has before a compiler is there."""
-    return vector_loops(dtype) if multiplications >= WORTH[dtype] else None
+    return vector_loops(dtype) if multiplications >= LOOPS_MIN_MULTIPLICATIONS[dtype] else None
 
 
 def lanes_of(dtype: np.dtype) -> int:

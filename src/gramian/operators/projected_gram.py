@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from gramian.config import one_blas_thread
+from gramian.engine.tiles import Meter, run, share, spans, threads_for
 from gramian.operators.base import Operator
-from gramian.operators.pivoting import pivoted_factor
-from gramian.operators.tiles import Meter, run, share, spans, threads_for
+from gramian.operators.pivoted_cholesky import pivoted_factor
 from gramian.results import Array
 
 
-class Reduced(Operator):
+class ProjectedGram(Operator):
     r"""``P S K S P`` with weights :math:`S = \mathrm{diag}(\sqrt w)` and a projection :math:`P = I - QQ'`.
 
     Weights make a row count as often as it says; with ``Q = s / |s|`` the projection is weighted centring in feature
@@ -121,10 +121,11 @@ class Reduced(Operator):
             run(work, share(len(rows), threads_for(len(rows))))
         return A
 
-    def astype(self, dtype: Any) -> Reduced:
+    def astype(self, dtype: Any) -> ProjectedGram:
         if self.dtype == dtype:
             return self
-        other = Reduced(self.inner.astype(dtype), self.roots, self.null, positive=self.positive, effort=self.effort)
+        inner = self.inner.astype(dtype)
+        other = ProjectedGram(inner, self.roots, self.null, positive=self.positive, effort=self.effort)
         other._shadow = self._shadow
         return other
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from gramian.engine.tiles import row_blocks
 from gramian.kernels import Kernel
 from gramian.operators import CrossGram
-from gramian.operators.tiles import row_blocks
 from gramian.results import Array, SolverTrace
 
 
@@ -137,7 +137,7 @@ class RidgeCurve:
 
 
 #: Said where a row cannot be left out.
-NEEDED = (
+ROW_NEEDED = (
     "a row is the only one to determine an unpenalised coefficient or the ridge is 0: without it there is no fit to "
     "compare with"
 )
@@ -147,4 +147,4 @@ def determined(left_out: Array | None) -> tuple[Array | None, str]:
     """Leave-one-out residuals, or why there are none."""
     if left_out is not None and np.isfinite(left_out).all():
         return left_out, ""
-    return None, NEEDED
+    return None, ROW_NEEDED

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 import scipy.linalg
 
-from gramian.kernels import RBF, Laplacian, vector_loops
-from gramian.operators.remainder import Remainder
+from gramian.engine import vector_loops
+from gramian.kernels import RBF, Laplacian
+from gramian.operators.pivoted_cholesky import PivotedCholesky
 
 
 def factor(K, chosen):
@@ -18,12 +19,13 @@ def factor(K, chosen):
 @pytest.mark.parametrize("n", [40, 2100])
 @pytest.mark.parametrize("worth", [0, 10**18], ids=["loops", "BLAS"])
 def test_it_is_what_elimination_leaves(n, kernel, dtype, worth, monkeypatch):
-    monkeypatch.setattr(vector_loops, "WORTH", dict.fromkeys(vector_loops.WORTH, worth))
+    limits = dict.fromkeys(vector_loops.LOOPS_MIN_MULTIPLICATIONS, worth)
+    monkeypatch.setattr(vector_loops, "LOOPS_MIN_MULTIPLICATIONS", limits)
     rng = np.random.default_rng(0)
     X = rng.standard_normal((n, 3)).astype(dtype)
     kernel = kernel.resolve(X)
     K, w = kernel(X.astype(float)), rng.random(n)
-    rest, order = Remainder(kernel, X, 32), rng.permutation(n)
+    rest, order = PivotedCholesky(kernel, X, 32), rng.permutation(n)
     scale, before = 2e-4 if dtype == np.float32 else 1e-9, w @ K.diagonal()
     # A block that loops do not take, since none was before it; one of a few rows; and two that they take.
     for block in np.split(order[:32], [9, 12, 20]):

@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
-from gramian.kernels import RBF, Matern, exponential, vector_loops
-from gramian.operators import Gram, narrow
+from gramian.engine import pairs as engine_pairs
+from gramian.engine import product, vector_loops
+from gramian.kernels import RBF, Matern
+from gramian.operators import Gram
 
 DTYPES = [np.dtype(np.float32), np.dtype(np.float64)]
 none = vector_loops.vector_loops(DTYPES[0]) is None
@@ -95,7 +97,7 @@ def test_directions_taken_out_of_powers_that_are_never_stored(n, m, dtype, k):
 @pytest.mark.parametrize("kernel", [RBF(gamma=0.3), Matern(length_scale=1.0, nu=1.5)])
 @pytest.mark.parametrize("k", [3, 10, 16, 20, 32, 40])
 def test_products_are_those_of_plain_numpy(kernel, k, dtype, monkeypatch):
-    monkeypatch.setitem(exponential.WORTH, dtype, 1)
+    monkeypatch.setitem(engine_pairs.LOOPS_MIN_PAIRS, dtype, 1)
     X, V = numbers(float, 1500, 4), numbers(dtype, 1500, k)  # one block that loops take, and one that is ragged
     compiled = Gram(kernel, X, dtype) @ V
     assert np.array_equal(Gram(kernel, X, dtype) @ V, compiled)
@@ -120,7 +122,7 @@ def unknown():
     [
         ("llvmlite.binding.get_host_cpu_features", dict),
         ("llvmlite.binding.get_host_cpu_features", unknown),
-        ("gramian.kernels.vector_loops.left_by_limits", lambda: [2**28]),
+        ("gramian.engine.vector_loops.left_by_limits", lambda: [2**28]),
     ],
     ids=["narrow registers", "unknown processor", "no room for a compiler"],
 )
@@ -132,7 +134,7 @@ def test_there_may_be_no_loops(name, value, monkeypatch):
         pairs = RBF(gamma=1.0).pairs(single, single, np.float32)
         assert vector_loops.vector_loops(DTYPES[0]) is None
         assert pairs.factors is None
-        assert narrow.two_products(pairs, single, 16)[1].func is narrow.TwoProducts
+        assert product.two_products(pairs, single, 16)[1].func is product.TwoProducts
     finally:
         vector_loops._loops.cache_clear()
 

@@ -14,7 +14,7 @@ import llvmlite.binding as llvm
 import numpy as np
 from llvmlite import ir
 
-from gramian.kernels.vector_loops import lanes_of
+from gramian.engine.vector_loops import lanes_of
 
 INDEX, LANE_INDEX = ir.IntType(64), ir.IntType(32)
 #: Name -> (names of arrays, of which no two overlap; names of sizes; what writes the body).

@@ -11,9 +11,8 @@ import scipy.sparse as sp
 from gramian.kernels import Kernel, Linear
 from gramian.operators.centering import column_means
 from gramian.operators.gram import CrossGram
-from gramian.operators.nearest import ROUNDING
-from gramian.operators.remote_table import RemoteTable
-from gramian.operators.ties import Sized, settled
+from gramian.operators.nearest import SIMILARITY_ROUNDING, Sized, resolve_ties
+from gramian.operators.remote import RemoteTable
 from gramian.results import Array
 
 
@@ -60,14 +59,14 @@ class FeatureMeans:
 
         Values that differ from the largest by rounding only are set to it: those means are equally near.
         """
-        return settled(X, self._sized(X), self._sized)
+        return resolve_ties(X, self._sized(X), self._sized)
 
     def squared_distances(self, X: Any) -> Array:
         """Return squared distances, m x k; an indefinite kernel has negative ones, and what is but rounding is 0."""
         X = moved(X, self.origin)
         own = own_similarities(self.kernel, X, self.training)[:, None]
         squares = own - 2 * self._nearness(X)
-        squares[np.abs(squares) <= ROUNDING * (np.abs(own) + np.abs(self.squares))] = 0.0
+        squares[np.abs(squares) <= SIMILARITY_ROUNDING * (np.abs(own) + np.abs(self.squares))] = 0.0
         return squares
 
     def _sized(self, X: Any) -> Sized:

@@ -18,17 +18,17 @@ import numpy as np
 import scipy.linalg
 
 from gramian.config import has_worked, in_pool, settings, thread_count
-from gramian.operators.tiles import Meter, run
+from gramian.engine.tiles import Meter, run
 from gramian.surroundings import UNLIMITED, free_memory, left_by_limits
 
 #: Fits that take no more than this are not held to a budget that was set: Python and its libraries take ten times that.
-SMALL = 16 * 10**6
+UNBUDGETED_MAX_BYTES = 16 * 10**6
 #: Addresses that a thread takes once: its stack, and buffers of NumPy's and of SciPy's BLAS, 32 MiB each.
-THREAD = 80 * 10**6
+THREAD_BYTES = 80 * 10**6
 #: The C library's name for the number of its arenas, for each of which it reserves 64 MB of addresses.
-ARENAS = -8
+MALLOPT_ARENA_MAX = -8
 #: Side of a matrix whose product takes BLAS's buffers.
-SIDE = 512
+WARM_UP_SIDE = 512
 
 #: What sets a bound, in words that a number follows.
 BUDGET, FREE = "the memory budget is", "free memory is"
@@ -36,22 +36,22 @@ LIMITS = "the limits of this process (ulimit) leave"
 UNSETTLED = "the limits of this process (ulimit), once its threads have their stacks and buffers, leave"
 
 
-class Room(NamedTuple):
+class MemoryLimit(NamedTuple):
     """Bytes beside the data beyond which a fit is refused before it begins, and what sets them."""
 
     bytes: int
     bound: str
 
 
-def room() -> Room:
+def memory_limit() -> MemoryLimit:
     """How much there is."""
     settled = settle(min(left_by_limits(), default=UNLIMITED))
     left = max(0, min(left_by_limits(), default=UNLIMITED)) if settled else 0
     budget = settings().memory
-    most = free_memory() if budget is None else max(budget, SMALL)
+    most = free_memory() if budget is None else max(budget, UNBUDGETED_MAX_BYTES)
     if left <= most:
-        return Room(left, LIMITS if settled else UNSETTLED)
-    return Room(most, FREE if budget is None else BUDGET)
+        return MemoryLimit(left, LIMITS if settled else UNSETTLED)
+    return MemoryLimit(most, FREE if budget is None else BUDGET)
 
 
 def settle(left: int) -> bool:
@@ -62,12 +62,12 @@ def settle(left: int) -> bool:
     threads = thread_count()
     if left == UNLIMITED or has_worked(threads) or in_pool():
         return True
-    if left < (threads + 1) * THREAD:
+    if left < (threads + 1) * THREAD_BYTES:
         return False
     libc = ctypes.CDLL(None)
     if hasattr(libc, "mallopt"):
-        libc.mallopt(ARENAS, 1)
-    A, together = np.ones((SIDE, SIDE)), threading.Barrier(threads)
+        libc.mallopt(MALLOPT_ARENA_MAX, 1)
+    A, together = np.ones((WARM_UP_SIDE, WARM_UP_SIDE)), threading.Barrier(threads)
 
     def work(hand: Sequence[int], meter: Meter) -> None:
         with suppress(threading.BrokenBarrierError):  # the pool may have other work just now

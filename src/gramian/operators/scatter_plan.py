@@ -10,26 +10,26 @@ import numpy as np
 import scipy.linalg
 
 from gramian.config import one_blas_thread
-from gramian.kernels.pairwise import Pairs, striped
-from gramian.kernels.vector_loops import PANELS, ROWS, VectorLoops, lanes_of, vector_loops
+from gramian.engine.pairs import Pairs, striped
+from gramian.engine.product import in_lanes
+from gramian.engine.scatter import Squares, SquaresInPanels
+from gramian.engine.vector_loops import PANELS, ROWS, VectorLoops, lanes_of, vector_loops
 from gramian.operators.features import Desk, FeatureMap
-from gramian.operators.narrow import in_lanes
-from gramian.operators.squares import Squares, SquaresInPanels
 from gramian.results import Array
 
 #: Condition number up to which sums may be mapped in place of rows, in units of 1 / eps. Sums in single precision are
 #: over blocks of rows whose rounding is random: what is left of it after many blocks is far below the bound.
-BEARABLE = {np.dtype(np.float64): 4e-10, np.dtype(np.float32): 1e-3}
+MAX_CONDITION_EPS = {np.dtype(np.float64): 4e-10, np.dtype(np.float32): 1e-3}
 #: One in so many directions is taken out of the kernel values, if they are too badly conditioned as they are; more if
 #: those are not enough.
-TAKEN_OUT = (64, 16)
+FEATURES_PER_DIRECTION = (64, 16)
 #: Rows for each feature below which there is nothing to save, and features up to which there is so little that digits
 #: count for more.
-FEW, SMALL = 4, 64
+MIN_ROWS_PER_FEATURE, MAP_ROWS_MAX_FEATURES = 4, 64
 
 
 @dataclass(frozen=True)
-class Plan:
+class ScatterPlan:
     r"""What is summed over the rows, and what makes features of the sums.
 
     Definition
@@ -44,13 +44,13 @@ class Plan:
     map : FeatureMap
     after : array or None
         What is summed times this are features; None if rows were mapped.
-    turn : Turn or None
+    turn : Reflections or None
         The reflections.
     """
 
     map: FeatureMap
     after: Array | None = None
-    turn: Turn | None = None
+    turn: Reflections | None = None
 
     def write(self, desk: Desk, X: Any, pilot: Array, out: Array) -> None:
         """Write what is summed of a block of rows, seen from the pilot."""
@@ -64,7 +64,7 @@ class Plan:
 
 
 @dataclass(frozen=True)
-class Turn:
+class Reflections:
     """Rows of kernel values times ``I - YB``, in the precision of the rows.
 
     Attributes
@@ -122,22 +122,22 @@ def _ones(n: int, Y: Array, k: int) -> Array:
     return own
 
 
-def plan_for(map: FeatureMap, n: int, dtype: np.dtype) -> Plan:
+def scatter_plan(map: FeatureMap, n: int, dtype: np.dtype) -> ScatterPlan:
     """Return the cheapest plan that keeps the digits of n rows."""
     R = map.root
-    if R is None or n < FEW * map.size or map.size <= SMALL:
-        return Plan(map)
-    bound = BEARABLE[dtype] / float(np.finfo(np.float32 if dtype == np.float32 else np.float64).eps)
+    if R is None or n < MIN_ROWS_PER_FEATURE * map.size or map.size <= MAP_ROWS_MAX_FEATURES:
+        return ScatterPlan(map)
+    bound = MAX_CONDITION_EPS[dtype] / float(np.finfo(np.float32 if dtype == np.float32 else np.float64).eps)
     with one_blas_thread():
         smallest = 1 / _largest(lambda v: R @ (R.T @ v), map.size)
         if _largest(lambda v: _gram(R, v), map.size) <= bound * smallest:
-            return Plan(map, R)
-        for share in TAKEN_OUT:
+            return ScatterPlan(map, R)
+        for share in FEATURES_PER_DIRECTION:
             U = _leading(R, max(1, map.size // share))
             if _left(R, U) <= bound * smallest:
                 Y, B = _reflections(U)
-                return Plan(map, R - B.T @ (Y.T @ R), Turn(Y.astype(dtype), B.astype(dtype)))
-    return Plan(map)
+                return ScatterPlan(map, R - B.T @ (Y.T @ R), Reflections(Y.astype(dtype), B.astype(dtype)))
+    return ScatterPlan(map)
 
 
 def _gram(R: Array, V: Array) -> Array:

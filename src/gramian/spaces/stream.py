@@ -14,14 +14,20 @@ from gramian.results import SolverTrace
 from gramian.solvers.dense import svd
 from gramian.solvers.eigen import null_tolerance, residuals
 from gramian.solvers.eigen_methods import Solver
-from gramian.spaces.linear import COMFORTABLE, MomentSpace
-from gramian.spaces.linear_basis import ILL_CONDITIONED, LinearBasis, finished, ill_conditioned
+from gramian.spaces.linear import (
+    ILL_CONDITIONED_RATIO,
+    SUM_OF_SQUARES_RANGE,
+    LinearBasis,
+    MomentSpace,
+    finished,
+    ill_conditioned,
+)
 
 #: Routes that one or two passes over the rows allow.
-ROUTES = ("auto", "covariance", "svd")
+STREAM_ROUTES = ("auto", "covariance", "svd")
 
 
-class PassingSpace:
+class StreamSpace:
     """Centred (and scaled) columns of a stream.
 
     Parameters
@@ -54,9 +60,10 @@ class PassingSpace:
         self, rank: int | None, solver: str | Solver = "auto", rng: np.random.Generator | None = None
     ) -> LinearBasis:
         """Return the leading ``rank`` components (all if None), by the moments unless digits ask for the factor."""
-        if solver not in ROUTES:
+        if solver not in STREAM_ROUTES:
             raise ValueError(
-                f"solver={solver!r} needs the rows in memory, and X is a stream. Use one of: {', '.join(ROUTES)}."
+                f"solver={solver!r} needs the rows in memory, and X is a stream. "
+                f"Use one of: {', '.join(STREAM_ROUTES)}."
             )
         reason = "as asked"
         if out_of_range(self.moments):
@@ -65,7 +72,7 @@ class PassingSpace:
             basis = MomentSpace(self.moments, center=self.center, scale=self.scale).basis(rank, "auto", rng)
             if solver == "covariance" or not ill_conditioned(basis):
                 return replace(basis, trace=replace(basis.trace, reason="one pass over the rows"))
-            reason = f"eigenvalues span more than {1 / ILL_CONDITIONED:.0e}"
+            reason = f"eigenvalues span more than {1 / ILL_CONDITIONED_RATIO:.0e}"
         return self._accurate(rank, reason)
 
     def _accurate(self, rank: int | None, reason: str) -> LinearBasis:
@@ -104,10 +111,10 @@ def out_of_range(moments: Moments) -> bool:
     """Whether squares of rows are so large or small that they cannot be trusted."""
     with np.errstate(over="ignore", invalid="ignore"):
         size = float(np.trace(moments.scatter)) + moments.weight * float(moments.mean @ moments.mean)
-    return not (COMFORTABLE[0] < size < COMFORTABLE[1] or size == 0)  # also if it is NaN
+    return not (SUM_OF_SQUARES_RANGE[0] < size < SUM_OF_SQUARES_RANGE[1] or size == 0)  # also if it is NaN
 
 
-def blurred(moments: Moments, *, center: bool, scale: bool) -> bool:
+def moments_unresolved(moments: Moments, *, center: bool, scale: bool) -> bool:
     """Whether moments do not resolve all the variances that they are moments of."""
     if out_of_range(moments):
         return True

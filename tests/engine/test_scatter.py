@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from gramian.kernels import vector_loops
-from gramian.operators import squares
-from gramian.operators.squares import Squares, SquaresInPanels, squares_for, total_of
+from gramian.engine import scatter, vector_loops
+from gramian.engine.scatter import Squares, SquaresInPanels, squares_for, total_of
 
 every_precision = pytest.mark.parametrize("dtype", [np.dtype(np.float32), np.dtype(np.float64)], ids=str)
 
@@ -24,7 +23,7 @@ def added(parts, blocks):
 @pytest.mark.parametrize("width", [1, 23, 24, 48, 49, 130])
 @pytest.mark.parametrize("hands", [1, 3])
 def test_blocks_add_up_to_the_whole(width, hands, dtype, monkeypatch):
-    monkeypatch.setattr(squares, "SINGLE", 500)  # so that some sums are settled on the way
+    monkeypatch.setattr(scatter, "SINGLE", 500)  # so that some sums are settled on the way
     A = np.random.default_rng(0).standard_normal((1700, width)).astype(dtype)
     exact, blocks = A.T.astype(np.longdouble) @ A, np.split(A, [3, 700, 701, 1300])
     bound = 8 * np.finfo(dtype).eps * (np.abs(A.T).astype(float) @ np.abs(A))

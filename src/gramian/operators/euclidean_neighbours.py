@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from gramian.engine.pairs import Product as MatrixProduct
+from gramian.engine.tiles import Meter, row_blocks, run, share, spans, threads_for
 from gramian.kernels import (
     RBF,
     Kernel,
@@ -19,33 +21,31 @@ from gramian.kernels import (
     RationalQuadratic,
     Scaled,
     Sum,
-    pairwise,
 )
 from gramian.kernels.pairwise import Rows, squared_norms
 from gramian.operators.centering import column_means
-from gramian.operators.nearest import EXTRA, smallest
-from gramian.operators.tiles import Meter, row_blocks, run, share, spans, threads_for
+from gramian.operators.nearest import EXTRA_CANDIDATES, smallest
 from gramian.results import Array
 
 #: Rows searched again at a time.
-DOUBTFUL = 4096
+RECHECKED_ROWS_PER_BLOCK = 4096
 
 
-def is_plain(kernel: Kernel) -> bool:
+def falls_with_distance(kernel: Kernel) -> bool:
     """Whether feature-space distances rise strictly with Euclidean ones."""
     if isinstance(kernel, RBF):
         return kernel.factor < 0
     if isinstance(kernel, Laplacian):
         return kernel.norm == "l2"
     if isinstance(kernel, (Scaled, Power)):
-        return is_plain(kernel.kernel) and not isinstance(kernel.kernel, Linear)
+        return falls_with_distance(kernel.kernel) and not isinstance(kernel.kernel, Linear)
     if isinstance(kernel, (Sum, Product)):
         parts = (kernel.left, kernel.right)
-        return all(is_plain(part) and not isinstance(part, Linear) for part in parts)
+        return all(falls_with_distance(part) and not isinstance(part, Linear) for part in parts)
     return isinstance(kernel, (Matern, RationalQuadratic, Linear))
 
 
-def in_features(kernel: Kernel, squares: Array) -> Array:
+def feature_distances(kernel: Kernel, squares: Array) -> Array:
     """Return squared feature-space distances for squared Euclidean ones."""
     if isinstance(kernel, Linear):
         return squares
@@ -57,7 +57,7 @@ def in_features(kernel: Kernel, squares: Array) -> Array:
     return 2 * (kernel.diagonal(zero)[0] - kernel.block(line, zero)).reshape(squares.shape)
 
 
-class PlainSearch:
+class EuclideanSearch:
     """Nearest rows by Euclidean distance, exact, ties by the first index.
 
     Candidates are found in single precision, or by a tree; their distances are computed anew from differences in
@@ -88,7 +88,7 @@ class PlainSearch:
 
     def find(self, k: int) -> tuple[Array, Array]:
         """Return squared distances and indices of the k nearest, m x k."""
-        wide = min(k + EXTRA, self.Y.shape[0] - self.own)
+        wide = min(k + EXTRA_CANDIDATES, self.Y.shape[0] - self.own)
         values, columns = smallest(self._pairs(np.float32), wide, own=self.own)
         return self.settle(columns, self.unit**2 * values[:, -1] - self._rounding(np.float32), k)
 
@@ -102,8 +102,8 @@ class PlainSearch:
         squares, columns = np.take_along_axis(squares, order, axis=1), np.take_along_axis(candidates, order, axis=1)
         if candidates.shape[1] < self.Y.shape[0] - self.own:
             doubtful = np.flatnonzero(~(squares[:, -1] < beyond))
-            for at in range(0, len(doubtful), DOUBTFUL):
-                rows = doubtful[at : at + DOUBTFUL]
+            for at in range(0, len(doubtful), RECHECKED_ROWS_PER_BLOCK):
+                rows = doubtful[at : at + RECHECKED_ROWS_PER_BLOCK]
                 squares[rows], columns[rows] = self._again(rows, squares[rows, -1], k)
         return squares, columns
 
@@ -119,12 +119,12 @@ class PlainSearch:
         squares, columns = smallest(pairs, k, bound=bound / self.unit**2, slack=slack, exact=exact)
         return squares * self.unit**2, columns
 
-    def _pairs(self, dtype: Any, rows: Array | slice = slice(None)) -> pairwise.Product:
+    def _pairs(self, dtype: Any, rows: Array | slice = slice(None)) -> MatrixProduct:
         # Norms ride along as two extra columns, so one matrix product writes squared distances.
         unit2 = self.unit**2
         nx, ny = self.nx[rows] / unit2, self.ny / unit2
         left = self._prepared(self.X[rows], -2 / self.unit, nx, np.ones_like(nx), dtype)
-        return pairwise.Product(left, self._prepared(self.Y, 1 / self.unit, np.ones_like(ny), ny, dtype), dtype)
+        return MatrixProduct(left, self._prepared(self.Y, 1 / self.unit, np.ones_like(ny), ny, dtype), dtype)
 
     def _prepared(self, X: Rows, factor: float, first: Array, second: Array, dtype: Any) -> Rows:
         if self.sparse:

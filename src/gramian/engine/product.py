@@ -7,9 +7,9 @@ from functools import partial
 
 import numpy as np
 
-from gramian.kernels.pairwise import STRIPE, Pairs, striped
-from gramian.kernels.vector_loops import PANELS, ROWS, in_lines, lanes_of, vector_loops
-from gramian.operators.tiles import tile_spans, wide_spans
+from gramian.engine.pairs import Pairs, striped, transposed_times
+from gramian.engine.tiles import tile_spans, wide_spans
+from gramian.engine.vector_loops import PANELS, ROWS, in_lines, lanes_of, vector_loops
 from gramian.results import Array
 
 #: Share of a register that may carry nothing for loops of our own to be quicker than BLAS.
@@ -78,14 +78,6 @@ def two_products(pairs: Pairs, V: Array, d: int) -> tuple[list[slice], Callable[
         return usual, partial(TwoProducts, pairs, V, usual[0].stop)
     blocks = usual if pairs.factors is None else wide_spans(n)
     return blocks, partial(InOnePass, pairs, in_lanes(V, width), blocks[0].stop)
-
-
-def transposed_times(tile: Array, V: Array) -> Array:
-    """``tile.T @ V`` for a narrow V; in single precision the plain way is as quick."""
-    n, m = tile.shape
-    if m % STRIPE or tile.dtype == np.float32:
-        return tile.T @ V
-    return (tile.reshape(n, -1, STRIPE).transpose(1, 2, 0) @ V).reshape(m, -1)
 
 
 def in_lanes(V: Array, width: int | None = None) -> Array:

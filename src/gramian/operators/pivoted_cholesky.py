@@ -1,25 +1,76 @@
-"""What chosen rows leave of a kernel matrix, kept up to date as more are chosen."""
+"""Randomly pivoted Cholesky: a low-rank factor of a positive matrix from some of its columns."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import scipy.linalg
 
+from gramian.engine.tiles import Meter, run, share, spans, threads_for
+from gramian.engine.vector_loops import ROWS, in_lines, loops_if_worth
 from gramian.kernels import Kernel
-from gramian.kernels.vector_loops import ROWS, in_lines, loops_if_worth
-from gramian.operators.tiles import Meter, run, share, spans, threads_for
 from gramian.results import Array
 
+
+class ColumnAccess(Protocol):
+    """A positive matrix of which columns and diagonal can be had."""
+
+    n: int
+
+    def columns(self, chosen: Array) -> Array:
+        """Return some columns."""
+        ...
+
+    def diagonal(self) -> Array:
+        """Return the diagonal."""
+        ...
+
+
+def pivoted_factor(matrix: ColumnAccess, rank: int, rng: np.random.Generator, block: int = 32) -> Array:
+    r"""Return F, n x at most rank, with :math:`A \approx FF'`.
+
+    Definition
+    ----------
+    Pivots are drawn in blocks with probability proportional to what the factor still leaves of the diagonal; each block
+    adds the Cholesky factor of the remainder restricted to it.
+
+    Cost
+    ----
+    ``rank`` columns of the matrix, ``n rank^2`` multiplications, ``n rank`` numbers.
+
+    References
+    ----------
+    Chen, Epperly, Tropp, Webber, Randomly pivoted Cholesky, Communications on Pure and Applied Mathematics 2024.
+    """
+    left = np.array(matrix.diagonal(), dtype=np.float64)
+    F, filled = np.zeros((matrix.n, rank)), 0
+    floor = left.sum() * np.finfo(np.float64).eps * matrix.n
+    while filled < rank and left.sum() > floor:
+        drawn = rng.choice(matrix.n, size=min(block, rank - filled), p=left / left.sum())
+        pivots = np.unique(drawn)
+        G = matrix.columns(pivots) - F[:, :filled] @ F[pivots, :filled].T
+        # A block may hold near copies: the eigenvectors of its core that carry nothing are left out.
+        values, Y = scipy.linalg.eigh(G[pivots])
+        kept = values > 1e-10 * values[-1]
+        if not kept.any():
+            break
+        new = G @ (Y[:, kept] / np.sqrt(values[kept]))
+        F[:, filled : filled + new.shape[1]] = new
+        filled += new.shape[1]
+        left = np.maximum(left - np.einsum("ij,ij->i", new, new), 0.0)
+        left[pivots] = 0.0
+    return F[:, :filled]
+
+
 #: Rows visited by a thread at a time.
-STRIP = 2048
+PIVOT_STRIP_ROWS = 2048
 #: Rows to choose for each column from which on a prepared copy of the rows is small beside what is kept anyway.
-FEW = 8
+PREPARED_MIN_PIVOTS_PER_COLUMN = 8
 
 
-class Remainder:
+class PivotedCholesky:
     r"""The matrix :math:`K - K(X, Z) K(Z, Z)^{-1} K(Z, X)` of chosen rows Z.
 
     Definition
@@ -54,7 +105,7 @@ class Remainder:
         self.kernel, self.X, n = kernel, X, X.shape[0]
         self.dtype: np.dtype[Any] = np.dtype(np.float32 if X.dtype == np.float32 else np.float64)
         self.loops = loops_if_worth(self.dtype, n * float(count) ** 2)
-        self.width = self.loops.panel if self.loops else -(-n // -(-n // STRIP))
+        self.width = self.loops.panel if self.loops else -(-n // -(-n // PIVOT_STRIP_ROWS))
         self.F = in_lines((-(-n // self.width), count, self.width), self.dtype)
         self.chosen, self.left = np.empty(0, dtype=np.intp), np.array(kernel.diagonal(X), dtype=np.float64)
         self._values = _values(kernel, X, self.dtype, count)
@@ -71,7 +122,7 @@ class Remainder:
         inverse, new = np.ascontiguousarray(inverse, dtype=self.dtype), slice(at, at + k)
         own = np.zeros((ROWS * -(-k // ROWS), at), dtype=self.dtype)  # rows in eights, as the loops want them
         own[:k] = self._columns(rows)
-        strips = _strips(len(self.F), max(1, STRIP // self.width))
+        strips = _strips(len(self.F), max(1, PIVOT_STRIP_ROWS // self.width))
 
         def work(turns: Sequence[int], meter: Meter) -> None:
             room = np.zeros((k, strips[0].stop * self.width), dtype=self.dtype)
@@ -123,7 +174,7 @@ def _values(kernel: Kernel, X: Any, dtype: np.dtype, count: int) -> Callable[[Ar
 
     Rows of few columns are prepared once for all; others as they are visited, so that there is no copy of them.
     """
-    if FEW * X.shape[1] <= count:
+    if PREPARED_MIN_PIVOTS_PER_COLUMN * X.shape[1] <= count:
         return kernel.pairs(X, X, dtype).tile
 
     def values(chosen: Array, rows: slice, out: Array) -> Array:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from gramian.kernels.vector_loops import VectorLoops, in_lines, loops_if_worth
-from gramian.operators.tiles import spans
+from gramian.engine.tiles import spans
+from gramian.engine.vector_loops import VectorLoops, in_lines, loops_if_worth
 from gramian.results import Array
 
 #: Rows whose squares are summed in single precision before the sum is added in double.
