@@ -79,7 +79,6 @@ def test_sources_import_at_the_top():
         "gramian.cli.app",
         "gramian.cli.demo",
         "gramian.explore.server",
-        "gramian.models.onnx",
         "gramian.tables.row_streams",  # needs pyarrow
         "gramian.operators.dask_rows",
         "gramian.operators.dask_tasks",
@@ -88,6 +87,7 @@ def test_sources_import_at_the_top():
         "h5py",
         "jinja2",
         "matplotlib.pyplot",
+        "onnx",
         "openpyxl",
         "picard",
         "plotly.offline",

@@ -12,7 +12,7 @@ from gramian.cli.errors import UsageError
 from gramian.cli.methods import ARGUMENTS, Method, check_option, friends, method_named
 from gramian.config import parse_bytes
 from gramian.kernels.text import takes_matrix
-from gramian.models.registry import known_as
+from gramian.models.classes import known_as
 from gramian.tables import Standardizer
 
 NEEDS = {
