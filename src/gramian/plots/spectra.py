@@ -1,4 +1,4 @@
-"""Scree: variances beside those of random tables, and what the criteria say."""
+"""Over the components: the scree, the certificate of eigenpairs, the path of the likelihood."""
 
 from __future__ import annotations
 
@@ -6,17 +6,16 @@ import textwrap
 from typing import Any, Self
 
 import numpy as np
+from matplotlib.ticker import MaxNLocator
 
 from gramian import charts
-from gramian.charts import Scree
-from gramian.plots.display import Display
-from gramian.plots.style import INK, MUTED, PALE, Axes, colour, legend, tidy, whole_numbers
+from gramian.charts import Likelihood, Residuals, Scree
+from gramian.plots.display import Display, write_figures
+from gramian.plots.style import INK, LINE_MARKERS, MUTED, PALE, Axes, colour, legend, panels, tidy, whole_numbers
 from gramian.results import percent
 
-#: Lines differ in shape too, for readers who do not see the colours.
-MARKERS = "os^D"
 #: Letters in a line of the list of suggestions.
-WIDTH = 44
+LIST_MAX_LETTERS = 44
 
 
 class ScreeDisplay(Display[Scree]):
@@ -35,8 +34,6 @@ class ScreeDisplay(Display[Scree]):
 
     Attributes
     ----------
-    ax_, figure_
-        Axes and figure.
     line_ : Line2D
         The variances.
     band_ : PolyCollection or None
@@ -82,7 +79,7 @@ class ScreeDisplay(Display[Scree]):
         values = chart.values if chart.shares is None else 100 * chart.shares
         unit = float(values[0] / chart.values[0]) if chart.values[0] > 0 else 1.0
         at = sum(line.get_gid() == "scree" for line in ax.lines)
-        look: dict[str, Any] = {"color": colour(at), "marker": MARKERS[at % len(MARKERS)], "markersize": 4.5}
+        look: dict[str, Any] = {"color": colour(at), "marker": LINE_MARKERS[at % len(LINE_MARKERS)], "markersize": 4.5}
         self.line_ = ax.plot(
             chart.numbers, values, markerfacecolor="white", linewidth=1.3, gid="scree", zorder=3, **look
         )[0]
@@ -128,8 +125,82 @@ class ScreeDisplay(Display[Scree]):
         lines = ["suggested:", f"{recommended}  {chart.decided_by} (decides)"]
         for k in sorted(votes):
             rest = ", ".join(name for name in votes[k] if name != chart.decided_by)
-            lines += textwrap.wrap(f"{k}  {rest}", WIDTH, subsequent_indent="    ") if rest else []
+            lines += textwrap.wrap(f"{k}  {rest}", LIST_MAX_LETTERS, subsequent_indent="    ") if rest else []
         shown = [k for k in votes if k <= len(chart.values)]
         look: dict[str, Any] = {"color": INK, "marker": "^", "markersize": 6, "linewidth": 0, "clip_on": False}
         ax.plot(shown, np.zeros(len(shown)), zorder=4, label="\n".join(lines), **look)
         return True
+
+
+class LikelihoodDisplay(Display[Likelihood]):
+    """Log-likelihood of every step, and what was still to gain, by orders of magnitude.
+
+    Attributes
+    ----------
+    axes_ : list of two Axes
+    lines_ : list of two Line2D
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from gramian import ProbabilisticPCA
+    >>> from gramian.plots import LikelihoodDisplay
+    >>> display = LikelihoodDisplay.from_estimator(ProbabilisticPCA(2, method="em").fit(load_iris().data))
+    >>> len(display.lines_)
+    2
+    """
+
+    _compute = staticmethod(charts.likelihood)
+
+    def _draw(self, ax: Axes, title: str) -> None:
+        chart = self.chart
+        self.axes_ = above, below = panels(ax, 2, 1, shared="x")
+        few = len(chart.steps) <= 30
+        style: dict[str, Any] = {"linewidth": 1.4, "marker": "o" if few else "", "markersize": 3.5}
+        self.lines_ = above.plot(chart.steps, chart.values, color=colour(0), **style)
+        self.lines_ += below.semilogy(chart.steps[:-1], chart.left, color=colour(1), **style)
+        tidy(above, title, "", chart.ylabel)
+        tidy(below, "", chart.xlabel, "still to gain")
+        above.tick_params(labelbottom=False)
+        below.xaxis.set_major_locator(MaxNLocator(integer=True))
+        write_figures(above, f"{chart.values[-1]:.6g} after {len(chart.steps):,} steps", "lower right")
+
+
+class ResidualsDisplay(Display[Residuals]):
+    """The certificate of a spectrum: residuals, gaps, and how far directions can be off.
+
+    Attributes
+    ----------
+    lines_ : list of three Line2D
+        Gaps, bounds on angles, residuals.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from gramian import PCA
+    >>> from gramian.plots import ResidualsDisplay
+    >>> ResidualsDisplay.from_estimator(PCA(3).fit(load_iris().data)).ax_.get_yscale()
+    'log'
+    """
+
+    _compute = staticmethod(charts.residuals)
+
+    def _draw(self, ax: Axes, title: str) -> None:
+        chart = self.chart
+        tidy(ax, title, chart.xlabel, chart.ylabel)
+        floor = np.finfo(np.float64).eps
+        ax.axhline(floor, color=MUTED, linewidth=0.8, linestyle=":", label="rounding of double precision")
+        parts = [
+            (chart.gaps, "s-", colour(2), "gap to the next eigenvalue"),
+            (chart.angles, "^-", colour(1), "angle of the direction, at most"),
+            (chart.residuals, "o-", colour(0), "residual"),
+        ]
+        look: dict[str, Any] = {"markersize": 4, "linewidth": 1.1}
+        self.lines_: list[Any] = []
+        for values, style, shade, name in parts:
+            shown = np.maximum(values, floor / 4)  # a residual of zero has a place too
+            self.lines_ += ax.plot(chart.numbers, shown, style, color=shade, label=name, **look)
+        ax.set_yscale("log")
+        ax.set_ylim(floor / 10, 30)
+        whole_numbers(ax.xaxis, len(chart.numbers))
+        legend(ax)
