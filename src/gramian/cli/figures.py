@@ -16,8 +16,8 @@ from gramian.cli.inputs import labels_of
 from gramian.cli.loaded import Loaded, load_model, pick, read_rows
 from gramian.cli.request import first_step
 from gramian.config import config
+from gramian.estimators.calibration_metrics import merit
 from gramian.estimators.fitted_rows import role
-from gramian.estimators.merit import merit
 from gramian.results import Array
 from gramian.tables import Table, match_rows, read_table
 
