@@ -74,6 +74,8 @@ class Record:
         Value of ``-k`` if it is not given; None leaves it to the estimator.
     auto : bool
         Whether the number of components may be "auto".
+    share : bool
+        Whether the number of components may be a share of the variance.
     units : bool
         Whether the result depends on the units of the columns.
     inverts : bool
@@ -83,6 +85,8 @@ class Record:
         Whether rows may come as a stream; those of a kernel method with landmarks only.
     explored : bool
         Whether the explorer offers it.
+    projects : bool
+        Whether its likelihood is that of the projection on the components, not of the whole rows.
     nested : bool
         Whether the first k of more components are the k components.
     counted : {"", "variances", "factors", "kernel", "predictions", "correlations"}
@@ -102,10 +106,12 @@ class Record:
     size: str = "n_components"
     default: int | None = None
     auto: bool = False
+    share: bool = False
     units: bool = True
     inverts: bool = False
     streams: bool = False
     explored: bool = False
+    projects: bool = False
     nested: bool = False
     counted: str = ""
     page: str = "linear"
@@ -125,6 +131,11 @@ class Record:
         """Whether the estimator has an argument."""
         return argument in self.arguments
 
+    @cached_property
+    def scales(self) -> bool:
+        """Whether it divides columns by their standard deviations unless told not to."""
+        return self.has("scale") and bool(inspect.signature(self.estimator).parameters["scale"].default)
+
     def takes(self, option: str) -> bool:
         """Whether the method takes an option of the command line."""
         if option == "k":
@@ -143,6 +154,7 @@ RECORDS: tuple[Record, ...] = (
         command="pca",
         counted="variances",
         auto=True,
+        share=True,
         streams=True,
         explored=True,
         nested=True,
@@ -156,6 +168,7 @@ RECORDS: tuple[Record, ...] = (
         counted="kernel",
         default=2,
         auto=True,
+        share=True,
         streams=True,
         explored=True,
         nested=True,
@@ -197,6 +210,7 @@ RECORDS: tuple[Record, ...] = (
         inverts=True,
         noun="source",
         units=False,
+        projects=True,
         explored=True,
     ),
     Record(
