@@ -21,6 +21,7 @@ version = release = gramian.__version__
 extensions = [
     "counts",
     "mathml",
+    "walks",
     "myst_parser",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
