@@ -14,6 +14,10 @@ from functools import cached_property
 from typing import Any
 
 from gramian.estimators.cca import CCA as CCA
+from gramian.estimators.component_regression import PLSRegression as PLSRegression
+from gramian.estimators.component_regression import (
+    PrincipalComponentRegression as PrincipalComponentRegression,
+)
 from gramian.estimators.factor_analysis import FactorAnalysis as FactorAnalysis
 from gramian.estimators.ica import ICA as ICA
 from gramian.estimators.kernel_cca import KernelCCA as KernelCCA
@@ -25,15 +29,11 @@ from gramian.estimators.kernel_prototypes import KernelPrototypeClassifier as Ke
 from gramian.estimators.kernel_ridge import KernelRidge as KernelRidge
 from gramian.estimators.kernel_svm import KernelSVC as KernelSVC
 from gramian.estimators.pca import PCA as PCA
-from gramian.estimators.pls_regression import PLSRegression as PLSRegression
-from gramian.estimators.pls_two_views import PLSSVD as PLSSVD
-from gramian.estimators.pls_two_views import PLSCanonical as PLSCanonical
-from gramian.estimators.principal_component_regression import (
-    PrincipalComponentRegression as PrincipalComponentRegression,
-)
 from gramian.estimators.probabilistic_pca import ProbabilisticPCA as ProbabilisticPCA
 from gramian.estimators.random_projection import RandomProjection as RandomProjection
 from gramian.estimators.standardizer import Standardizer as Standardizer
+from gramian.estimators.two_views import PLSSVD as PLSSVD
+from gramian.estimators.two_views import PLSCanonical as PLSCanonical
 
 #: Option of the command line -> argument of the estimator. A method takes an option if its estimator has the argument.
 ARGUMENTS = {

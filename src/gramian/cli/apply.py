@@ -20,12 +20,12 @@ from gramian.cli.model_file import Loaded, load_model, open_for, pick, read_rows
 from gramian.cli.outputs import Columns, check_outputs, dumps, remarks, written
 from gramian.cli.terminal import Bar, UsageError, say
 from gramian.config import config
+from gramian.estimators.calibration_metrics import merit
 from gramian.estimators.fitted_rows import role
-from gramian.estimators.merit import merit
 from gramian.operators import Rows
 from gramian.results import Array, FitSummary
 from gramian.tables import Table, TableError, match_rows, read_table
-from gramian.tables.streams import is_many
+from gramian.tables.row_streams import is_many
 
 TRANSFORM_HELP = """Scores of the rows of a table by a model.
 

@@ -12,12 +12,12 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.config import thread_count
-from gramian.estimators.base import Clock
 from gramian.estimators.distances import check_count, check_similarities, lengths, neighbour_weights, warn_of_underflow
 from gramian.estimators.foundation import BaseEstimator
 from gramian.estimators.kernel_input import KernelInput
 from gramian.estimators.landmarks import add_low_rank, low_rank, mapped_rows
 from gramian.estimators.streams import by_blocks
+from gramian.estimators.summary import Clock
 from gramian.estimators.targets import Targets, check_labels, check_targets
 from gramian.estimators.validation import Checked, all_or_nothing, as_fitted, validate
 from gramian.estimators.warnings import IndefiniteKernelWarning, warn

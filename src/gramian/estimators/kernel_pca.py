@@ -11,8 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from gramian import mixing
 from gramian.criteria import Suggestion
-from gramian.estimators.auto import choose_for_kernel
-from gramian.estimators.base import Clock, ProjectionTransformer, random_generator, summarize, warn_of
+from gramian.estimators.base import ProjectionTransformer, random_generator
 from gramian.estimators.foundation import BaseEstimator
 from gramian.estimators.kernel_input import KernelInput
 from gramian.estimators.kernel_streams import (
@@ -25,7 +24,9 @@ from gramian.estimators.kernel_streams import (
     seen_of,
 )
 from gramian.estimators.landmarks import RandomFeatures, add_low_rank, left_by, low_rank
-from gramian.estimators.validation import all_or_nothing, as_fitted, check_components, how_many, is_auto, whole_number
+from gramian.estimators.n_components import check_components, choose_for_kernel, how_many, is_auto, whole_number
+from gramian.estimators.summary import Clock, summarize, warn_of
+from gramian.estimators.validation import all_or_nothing, as_fitted
 from gramian.estimators.warnings import GramianWarning, RankWarning, warn
 from gramian.kernels import Kernel, as_kernel
 from gramian.kernels.waves import Waves

@@ -10,7 +10,6 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from gramian.estimators.base import Clock
 from gramian.estimators.distances import warn_of_underflow
 from gramian.estimators.foundation import BaseEstimator
 from gramian.estimators.kernel_input import KernelInput
@@ -26,6 +25,7 @@ from gramian.estimators.kernel_streams import (
 )
 from gramian.estimators.landmarks import add_low_rank, left_by, low_rank
 from gramian.estimators.streams import by_blocks
+from gramian.estimators.summary import Clock
 from gramian.estimators.targets import Targets, check_targets
 from gramian.estimators.validation import all_or_nothing, check_weights, validate
 from gramian.estimators.warnings import ConvergenceWarning, GramianWarning, IndefiniteKernelWarning, RankWarning, warn
