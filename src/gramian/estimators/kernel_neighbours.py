@@ -25,7 +25,7 @@ from gramian.kernels import Kernel, Linear
 from gramian.operators.features import FeatureMap
 from gramian.operators.means import own_similarities
 from gramian.operators.nearest import EXTRA, ROUNDING, nearest_in_features
-from gramian.operators.plain import PlainSearch, in_features, is_plain
+from gramian.operators.plain import PlainSearch
 from gramian.operators.ties import Sized, settled
 from gramian.results import Array, FitSummary
 
@@ -44,7 +44,7 @@ WAYS = {
 
 def way_of_search(kernel: Kernel, n: int, d: int, *, sparse: bool = False) -> str:
     """Return how neighbours among n rows of d columns are found: a key of :data:`WAYS`."""
-    if not is_plain(kernel):
+    if not kernel.keeps_neighbours:
         return "tiles"
     return "tree" if not sparse and d <= TREE_COLUMNS and n >= TREE_ROWS else "plain"
 
@@ -82,7 +82,7 @@ class KernelNeighbours(KernelInput, BaseEstimator):
         self.features_ = low_rank(self.landmarks, kernel, X)
         if self.features_ is not None:
             self._mapped, self.trace_error_ = mapped_rows(self.landmarks, self.features_, X)
-        self._plain = is_plain(self._metric)
+        self._plain = self._metric.keeps_neighbours
         points = X if self.features_ is None else self._mapped
         self._diagonal = np.array(self._metric.diagonal(points), dtype=np.float64)
         check_similarities(kernel, self._diagonal)
@@ -151,7 +151,7 @@ class KernelNeighbours(KernelInput, BaseEstimator):
             raise ValueError(f"n_neighbors={k} is more than the {most} training rows to choose from. Use fewer.")
         if self._plain:
             squares, columns = self._plainly(rows, k, own)
-            return in_features(self._metric, squares) + apart, columns
+            return self._metric.feature_distances(squares) + apart, columns
         ranks, columns = nearest_in_features(self.kernel_, rows, self._anchors, self._diagonal, k, own=own)
         if not measured:
             return ranks, columns

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from gramian.config import one_blas_thread
 from gramian.engine.tiles import row_blocks
-from gramian.kernels import Kernel, Linear
+from gramian.kernels import Kernel
 from gramian.kernels.pairwise import Rows, squared_norms
 from gramian.operators.base import Dense
 from gramian.operators.gram import CrossGram, Gram, cross_product, gram_of, worth_keeping
@@ -160,7 +160,7 @@ def way_of_holding(kernel: Kernel, n: int) -> type[Similarities]:
     """Return how the similarities of n rows are held."""
     if kernel.given:
         return Kept
-    if isinstance(kernel, Linear):
+    if kernel.linear:
         return Thin
     return Kept if worth_keeping(kernel, n) else Streamed
 

@@ -126,7 +126,7 @@ def _units(Y: Array) -> Array:
 def choose(kernel: Kernel, shape: tuple[int, int], solver: str | LinearSolver) -> tuple[bool, str]:
     """Whether the weights are the smaller unknown, and the reason."""
     n, d = shape
-    linear = kernel.name == "linear"
+    linear = kernel.linear
     if isinstance(solver, str) and solver not in ("auto", "primal", *LINEAR_SOLVERS):
         raise ValueError(
             f"solver={solver!r} is not known. Use one of: {', '.join(['auto', 'primal', *LINEAR_SOLVERS])}."
