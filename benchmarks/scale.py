@@ -96,7 +96,7 @@ def scatter(n: int, m: int, dtype: str, panels: bool) -> Callable[[], dict[str, 
     from gramian.engine.scatter import Squares, SquaresInPanels, total_of
     from gramian.engine.tiles import run, share
     from gramian.engine.vector_loops import vector_loops
-    from gramian.operators.mapped_sums import rows_summed
+    from gramian.operators.mapped_moments import rows_summed
 
     kind, rows = np.dtype(dtype), rows_summed(n, m)
     loops = vector_loops(kind) if panels else None

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from gramian.engine.tiles import Meter, row_blocks, run, share, threads_for
 from gramian.kernels import Kernel
 from gramian.operators import CrossGram
-from gramian.operators.means import moved
+from gramian.operators.feature_means import moved
 from gramian.results import Array
 
 

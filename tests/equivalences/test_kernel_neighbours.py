@@ -8,7 +8,7 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor, Nearest
 import gramian
 from gramian import KernelKNNClassifier, KernelKNNRegressor, KernelPrototypeClassifier
 from gramian.kernels import RBF, parse
-from gramian.operators.plain import PlainSearch
+from gramian.operators.euclidean_neighbours import EuclideanSearch
 
 PLAIN = ["rbf", "laplacian(norm=l2)", "matern", "rational_quadratic", "linear", "2*rbf + matern", "rbf**2"]
 OTHER = ["polynomial(degree=2, scale=0.1)", "cosine", "laplacian", "rbf[0:3]", "rbf + linear"]
@@ -116,7 +116,7 @@ def test_the_search_in_single_precision_is_confirmed(rng):
     Y = 1.0 + 1e-9 * rng.standard_normal((2000, 30))
     Y[0] += 100.0
     X = Y[1:200] + 1e-10
-    squares, indices = PlainSearch(X, Y).find(3)
+    squares, indices = EuclideanSearch(X, Y).find(3)
     d2 = np.stack([((x - Y) ** 2).sum(axis=1) for x in X])
     assert np.array_equal(indices, np.argsort(d2, axis=1, kind="stable")[:, :3])
     assert_allclose(squares, np.sort(d2, axis=1)[:, :3], rtol=1e-12)

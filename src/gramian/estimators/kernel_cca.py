@@ -10,7 +10,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from gramian.estimators.base import Clock, describe, random_generator
+from gramian.estimators.base import random_generator
 from gramian.estimators.cca import check_ridge, correlation_lines, shown
 from gramian.estimators.foundation import BaseEstimator
 from gramian.estimators.kernel_cca_pairs import (
@@ -26,12 +26,14 @@ from gramian.estimators.kernel_cca_views import KernelViews, divided, held_out_p
 from gramian.estimators.kernel_input import KernelInput
 from gramian.estimators.kernel_streams import Seen, add_first_rows, has_landmarks, keep_seen, next_rows, second_stream
 from gramian.estimators.landmarks import add_low_rank, left_by, low_rank
+from gramian.estimators.n_components import check_components
 from gramian.estimators.streams import by_blocks
-from gramian.estimators.validation import all_or_nothing, check_choice, check_components, validate
+from gramian.estimators.summary import Clock, describe
+from gramian.estimators.validation import all_or_nothing, check_choice, validate
 from gramian.estimators.warnings import ConvergenceWarning, GramianWarning, IndefiniteKernelWarning, RankWarning, warn
 from gramian.kernels import Kernel
-from gramian.operators.means import moved
-from gramian.operators.remote import Remote, is_stream, opened
+from gramian.operators.feature_means import moved
+from gramian.operators.remote import Remote, from_dask, is_stream
 from gramian.results import Array, FitSummary
 from gramian.spaces import KernelSpace
 
@@ -171,7 +173,7 @@ class KernelCCA(KernelViews, KernelInput, ClassNamePrefixFeaturesOutMixin, Trans
     def fit_transform(self, X: Any, y: Any = None) -> Array:
         """Find the pairs and return the training scores of X, without a second pass over the kernel."""
         scores = self._fit(X, y)
-        return self.transform(X) if scores is None or isinstance(opened(X), Remote) else scores
+        return self.transform(X) if scores is None or isinstance(from_dask(X), Remote) else scores
 
     @all_or_nothing
     def _fit(self, X: Any, y: Any) -> Array | None:

@@ -12,21 +12,20 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.config import thread_count
-from gramian.estimators.base import Clock
 from gramian.estimators.distances import check_count, check_similarities, lengths, neighbour_weights, warn_of_underflow
 from gramian.estimators.foundation import BaseEstimator
 from gramian.estimators.kernel_input import KernelInput
 from gramian.estimators.landmarks import add_low_rank, low_rank, mapped_rows
 from gramian.estimators.streams import by_blocks
+from gramian.estimators.summary import Clock
 from gramian.estimators.targets import Targets, check_labels, check_targets
 from gramian.estimators.validation import Checked, all_or_nothing, as_fitted, validate
 from gramian.estimators.warnings import IndefiniteKernelWarning, warn
 from gramian.kernels import Kernel, Linear
+from gramian.operators.euclidean_neighbours import EuclideanSearch
+from gramian.operators.feature_means import own_similarities
 from gramian.operators.features import FeatureMap
-from gramian.operators.means import own_similarities
-from gramian.operators.nearest import EXTRA, ROUNDING, nearest_in_features
-from gramian.operators.plain import PlainSearch
-from gramian.operators.ties import Sized, settled
+from gramian.operators.nearest import EXTRA_CANDIDATES, SIMILARITY_ROUNDING, Sized, nearest_in_features, resolve_ties
 from gramian.results import Array, FitSummary
 
 #: A tree serves rows of few columns; with more it visits nearly all of them anyway.
@@ -158,7 +157,7 @@ class KernelNeighbours(KernelInput, BaseEstimator):
         training = self._diagonal if self.kernel_.given else None
         own_squares = own_similarities(self.kernel_, rows, training)[:, None]
         squares = own_squares + ranks
-        squares[np.abs(squares) <= ROUNDING * (np.abs(own_squares) + np.abs(self._diagonal)[columns])] = 0.0
+        squares[np.abs(squares) <= SIMILARITY_ROUNDING * (np.abs(own_squares) + np.abs(self._diagonal)[columns])] = 0.0
         self._warn_of(squares)
         return squares, columns
 
@@ -171,10 +170,10 @@ class KernelNeighbours(KernelInput, BaseEstimator):
         return F, np.where(rest > OUTSIDE * whole, rest, 0.0)[:, None]
 
     def _plainly(self, rows: Any, k: int, own: bool) -> tuple[Array, Array]:
-        search = PlainSearch(rows, self._points, own=own)
+        search = EuclideanSearch(rows, self._points, own=own)
         if self._tree is None or sp.issparse(rows):
             return search.find(k)
-        wide = min(k + EXTRA, len(self._diagonal) - own)
+        wide = min(k + EXTRA_CANDIDATES, len(self._diagonal) - own)
         apart, columns = self._tree.query(rows, np.arange(1, wide + own + 1), workers=thread_count())
         if own:  # a row's own number, or the last one where twins hid it, leaves the list
             mine = columns == np.arange(len(columns))[:, None]
@@ -298,7 +297,7 @@ class KernelKNNClassifier(ClassifierMixin, KernelNeighbours):
         X = validate(self, X, reset=False)
         votes, sizes = self._sized(X)
         uniform = isinstance(self.weights, str) and self.weights == "uniform"  # whole numbers, which do not round
-        return votes if uniform else settled(X, (votes, sizes), self._sized)
+        return votes if uniform else resolve_ties(X, (votes, sizes), self._sized)
 
     def _sized(self, X: Any) -> Sized:
         columns, weights = self._weigh(X if sp.issparse(X) else X.view(Checked))

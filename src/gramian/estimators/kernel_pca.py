@@ -11,8 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from gramian import mixing
 from gramian.criteria import Suggestion
-from gramian.estimators.auto import choose_for_kernel
-from gramian.estimators.base import Clock, ProjectionTransformer, random_generator, summarize, warn_of
+from gramian.estimators.base import ProjectionTransformer, random_generator
 from gramian.estimators.foundation import BaseEstimator
 from gramian.estimators.kernel_input import KernelInput
 from gramian.estimators.kernel_streams import (
@@ -25,19 +24,21 @@ from gramian.estimators.kernel_streams import (
     seen_of,
 )
 from gramian.estimators.landmarks import RandomFeatures, add_low_rank, left_by, low_rank
-from gramian.estimators.validation import all_or_nothing, as_fitted, check_components, how_many, is_auto, whole_number
+from gramian.estimators.n_components import check_components, choose_for_kernel, how_many, is_auto, whole_number
+from gramian.estimators.summary import Clock, summarize, warn_of
+from gramian.estimators.validation import all_or_nothing, as_fitted
 from gramian.estimators.warnings import GramianWarning, RankWarning, warn
 from gramian.kernels import Kernel, as_kernel
 from gramian.operators import Rows
 from gramian.operators.centering import uncentred
 from gramian.operators.features import FeatureMap
 from gramian.operators.mapped_moments import MappedMoments, mapped_moments
-from gramian.operators.remote import Remote, is_stream, opened
+from gramian.operators.remote import Remote, from_dask, is_stream
 from gramian.preimage import PreImage, check_method, preimage
 from gramian.preimage.search import numbers
 from gramian.results import Array
 from gramian.spaces import KernelBasis, KernelSpace
-from gramian.spaces.conditional import ConditionalBasis
+from gramian.spaces.kernel import ConditionalBasis
 from gramian.spaces.low_rank import LowRankBasis, LowRankSpace
 
 
@@ -147,7 +148,7 @@ class KernelPCA(KernelInput, ProjectionTransformer, BaseEstimator):
         if is_stream(X):
             return self._fit_stream(X).transform(X)
         basis, dtype = self._fit(X)
-        if isinstance(opened(X), Remote):
+        if isinstance(from_dask(X), Remote):
             return self.transform(X)
         return basis.scores().astype(dtype, copy=False)
 

@@ -21,7 +21,7 @@ from gramian.config import one_blas_thread, thread_count
 from gramian.engine.pairs import Pairs
 from gramian.kernels import Kernel
 from gramian.operators import Dense, Gram, moments_of
-from gramian.operators.similarities import Thin
+from gramian.operators.similarities import ThinProducts
 from gramian.results import Array
 from gramian.solvers.clustering import Run
 from gramian.solvers.dense import PINNED_MAX_MULTIPLICATIONS, CholeskyFactor
@@ -245,7 +245,7 @@ def secant() -> float:
 def step() -> float:
     """Seconds for a row and a cluster in a step of k-means, products aside."""
     n, k = 4096, 8
-    rows = Thin(np.random.default_rng(0).standard_normal((n, k)))
+    rows = ThinProducts(np.random.default_rng(0).standard_normal((n, k)))
     start, diagonal = np.arange(n) % k, rows.diagonal()
 
     def run() -> None:

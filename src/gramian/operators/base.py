@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 
 from gramian.engine.tiles import Meter, run, spans, threads_for
-from gramian.operators.pivoting import pivoted_factor
+from gramian.operators.pivoted_cholesky import pivoted_factor
 from gramian.results import Array
 
 
