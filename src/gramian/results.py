@@ -6,12 +6,17 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 Array = NDArray[Any]
+#: Rows in memory, dense or sparse.
+Matrix: TypeAlias = Array | sp.csr_array
+#: What scikit-learn takes as ``random_state``.
+Seed: TypeAlias = int | np.random.Generator | np.random.RandomState | None
 #: Share of a total that sums lose: what is nearer to all of it is all of it.
 ROUNDING = 1e-12
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import weakref
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -95,7 +95,7 @@ def opened(given: Any) -> Any:
 _mirrors: dict[int, tuple[weakref.ref[Any], Remote]] = {}
 
 
-def is_stream(X: Any) -> bool:
+def is_stream(X: Any) -> TypeGuard[Rows]:
     """Whether rows come block by block through this process, rather than stay where they are."""
     return isinstance(X, Rows) and not isinstance(X, Remote)
 
