@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from gramian.estimators import FactorAnalysis, ProbabilisticPCA
-from gramian.estimators.factor_text import sums_of_squares
-from gramian.estimators.regression import ComponentRegressor
+from gramian.estimators.component_regression import ComponentRegressor
+from gramian.estimators.factor_analysis import sums_of_squares
 from gramian.registry import record_of
 from gramian.results import Array, percent
 
 #: Columns from which on they are taken for channels of a spectrum, if they have an order.
-CHANNELS = 20
+SPECTRUM_MIN_COLUMNS = 20
 
 
 @singledispatch
@@ -80,7 +80,7 @@ def positions_of(names: Sequence[str]) -> Array | None:
     >>> positions_of(["fat", "water"]) is None
     True
     """
-    if len(names) < CHANNELS:
+    if len(names) < SPECTRUM_MIN_COLUMNS:
         return None
     parts = [re.fullmatch(r"(\D*?)(-?\d+(?:\.\d+)?)(\D*)", name) for name in names]
     known = [part for part in parts if part is not None]

@@ -9,14 +9,13 @@ import numpy as np
 
 from gramian.adequacy import degrees_of_freedom, most_factors
 from gramian.criteria import Suggestion
-from gramian.estimators.auto import choose_from_moments
-from gramian.estimators.validation import check_components, check_squares, is_auto
+from gramian.estimators.n_components import check_components, choose_from_moments, is_auto
+from gramian.estimators.validation import check_squares
 from gramian.estimators.warnings import ConvergenceWarning, GramianWarning, HeywoodWarning, RankWarning, warn
 from gramian.operators import Moments
 from gramian.results import Array
-from gramian.solvers.fixed_point import Climb
 from gramian.solvers.rotation import ROTATIONS, Rotation
-from gramian.spaces.factor import FactorModel
+from gramian.spaces.gaussian import Climb, FactorModel
 
 
 def count_factors(n_components: Any, d: int) -> int:

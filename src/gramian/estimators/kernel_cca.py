@@ -10,7 +10,7 @@ from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from gramian.estimators.base import Clock, describe, random_generator
+from gramian.estimators.base import random_generator
 from gramian.estimators.cca import check_ridge, correlation_lines, shown
 from gramian.estimators.foundation import BaseEstimator
 from gramian.estimators.kernel_cca_pairs import (
@@ -34,12 +34,14 @@ from gramian.estimators.kernel_cca_views import (
 from gramian.estimators.kernel_input import KernelArgument
 from gramian.estimators.kernel_streams import Seen, has_landmarks, keep_seen, landmarks_of, next_rows, second_stream
 from gramian.estimators.landmarks import LandmarksArgument
+from gramian.estimators.n_components import check_components
 from gramian.estimators.streams import by_blocks
-from gramian.estimators.validation import Table, all_or_nothing, check_choice, check_components, validate
+from gramian.estimators.summary import Clock, describe
+from gramian.estimators.validation import Table, all_or_nothing, check_choice, validate
 from gramian.estimators.warnings import ConvergenceWarning, GramianWarning, IndefiniteKernelWarning, RankWarning, warn
 from gramian.kernels import Kernel
-from gramian.operators.means import moved
-from gramian.operators.remote import Remote, is_stream, opened
+from gramian.operators.feature_means import moved
+from gramian.operators.remote import Remote, from_dask, is_stream
 from gramian.results import Array, FitSummary, Seed
 from gramian.spaces import KernelSpace
 
@@ -173,7 +175,7 @@ class KernelCCA(KernelViews, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     def fit_transform(self, X: Table, y: Table | None = None) -> Array:
         """Find the pairs and return the training scores of X, without a second pass over the kernel."""
         scores = self._fit(X, y)
-        return self.transform(X) if scores is None or isinstance(opened(X), Remote) else scores
+        return self.transform(X) if scores is None or isinstance(from_dask(X), Remote) else scores
 
     @all_or_nothing
     def _fit(self, X: Table, y: Table | None) -> Array | None:
@@ -333,7 +335,7 @@ def _summary(
         ("certified", f"residuals of {of} <= {pairs.residuals.max(initial=0.0):.1e}"),
     ]
     lines += [("note", note) for note in notes]
-    facts = {
+    facts: dict[str, object] = {
         "kernel": str(kernels[0]),
         "kernel_y": str(kernels[1]),
         "ridge": ridge,

@@ -16,15 +16,14 @@ from gramian.kernels import Kernel
 from gramian.operators.centering import Projected
 from gramian.operators.features import FeatureMap
 from gramian.operators.mapped_moments import MappedMoments, mapped_moments, part_moments
-from gramian.operators.remote_table import RemoteTable
+from gramian.operators.remote import RemoteTable
 from gramian.projection import KernelProjection
 from gramian.results import Array, Mix, SolverTrace
 from gramian.solvers.canonical import Canonical, CanonicalPairs
 from gramian.solvers.dense import pinned_if_small
 from gramian.solvers.eigen import DENSE_LIMIT, DENSE_RETRY_MAX_ROWS, LAPACK_QUICK_MAX_ROWS, orient
 from gramian.spaces import KernelSpace, SingularBasis
-from gramian.spaces.conditional import ConditionalProjection
-from gramian.spaces.kernel import wants_proper_centring
+from gramian.spaces.kernel import ConditionalProjection, wants_proper_centring
 from gramian.spaces.low_rank import LowRankBasis, LowRankSpace, pinned_if_narrow, projection
 
 #: Components of each space where neither all of them nor products with the whole matrices are possible.

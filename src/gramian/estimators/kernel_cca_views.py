@@ -14,19 +14,18 @@ from gramian.estimators.distances import underflows
 from gramian.estimators.kernel_input import CheckedRows, KernelArgument, KernelInput, own_kernel, resolve_weighted
 from gramian.estimators.kernel_streams import KernelStream, Seen, landmarks_of, narrowest
 from gramian.estimators.landmarks import low_rank
-from gramian.estimators.remote import Gate, block_columns, read_table
+from gramian.estimators.streams import Gate, block_columns, read_table
 from gramian.estimators.two_blocks import read_targets
 from gramian.estimators.validation import Table
 from gramian.kernels import Kernel, as_kernel
 from gramian.kernels.given import values
 from gramian.operators import Rows
 from gramian.operators.centering import column_means
+from gramian.operators.feature_means import best_origin, moved
 from gramian.operators.features import FeatureMap
 from gramian.operators.mapped_moments import MappedMoments, MappedSums, mapped_moments
 from gramian.operators.matrix import column_scale
-from gramian.operators.means import best_origin, moved
-from gramian.operators.remote import Remote
-from gramian.operators.remote_table import RemoteTable
+from gramian.operators.remote import Remote, RemoteTable
 from gramian.projection import Projection
 from gramian.results import Array, Matrix
 

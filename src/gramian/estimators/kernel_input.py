@@ -8,14 +8,14 @@ from typing import Any, ClassVar, Self, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gramian.estimators.remote import read_table
+from gramian.estimators.streams import read_table
 from gramian.estimators.validation import Table, check_weights
 from gramian.kernels import Kernel, as_kernel, parse
 from gramian.kernels.base import own_copy
 from gramian.kernels.given import evaluated
 from gramian.kernels.text import takes_matrix
-from gramian.operators.column_sums import column_sums
-from gramian.operators.remote_table import RemoteTable
+from gramian.operators.moments import column_sums
+from gramian.operators.remote import RemoteTable
 from gramian.results import Array, FitSummary, Matrix
 
 #: A kernel as text, as an object, or as a function of two blocks of rows.

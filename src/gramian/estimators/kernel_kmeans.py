@@ -12,7 +12,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.config import one_blas_thread
-from gramian.estimators.base import Clock, random_generator
+from gramian.estimators.base import random_generator
 from gramian.estimators.distances import check_count, check_similarities, check_start, lengths, warn_of_underflow
 from gramian.estimators.foundation import BaseEstimator
 from gramian.estimators.kernel_input import KernelArgument, KernelInput
@@ -20,13 +20,13 @@ from gramian.estimators.kernel_kmeans_streams import Course, SeenMeans, by_passe
 from gramian.estimators.kernel_streams import KEPT_FEATURES, KernelStream, add_first_rows, has_landmarks, next_rows
 from gramian.estimators.landmarks import LandmarksArgument, add_low_rank, diagonal_of, left_by, left_of, low_rank
 from gramian.estimators.streams import by_blocks
+from gramian.estimators.summary import Clock
 from gramian.estimators.validation import Checked, Table, all_or_nothing, check_choice, check_weights, validate
 from gramian.estimators.warnings import ConvergenceWarning, IndefiniteKernelWarning, RankWarning, warn
 from gramian.kernels.base import is_number
-from gramian.operators.mapped import mapped_similarities
-from gramian.operators.means import FeatureMeans, best_origin, feature_means, moved
+from gramian.operators.feature_means import FeatureMeans, best_origin, feature_means, moved
 from gramian.operators.remote import is_stream
-from gramian.operators.similarities import Similarities, natural_order, similarities
+from gramian.operators.similarities import Similarities, mapped_similarities, natural_order, similarities
 from gramian.results import Array, FitSummary, Matrix, Seed
 from gramian.solvers.clustering import Clusters, lloyd, relaxed, scatter, seed, shares
 from gramian.solvers.lloyd_stream import batches

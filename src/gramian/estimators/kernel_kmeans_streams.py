@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from gramian.engine.tiles import spans
 from gramian.estimators.kernel_streams import KernelStream
 from gramian.kernels import Kernel
+from gramian.operators.feature_means import FeatureMeans, moved
 from gramian.operators.features import FeatureMap
-from gramian.operators.means import FeatureMeans, moved
-from gramian.operators.tallies import Tally, tally
-from gramian.operators.tiles import spans
+from gramian.operators.kmeans_step import KMeansStep, kmeans_step
 from gramian.results import Array
 from gramian.solvers.lloyd_stream import lloyd_passes
 
@@ -75,11 +75,11 @@ class SeenMeans:
             self.origin,
         )
 
-    def look(self, blocks: Iterable[tuple[Array, ...]], means: Array) -> Tally:
+    def look(self, blocks: Iterable[tuple[Array, ...]], means: Array) -> KMeansStep:
         """One pass over rows."""
-        total: Tally | None = None
+        total: KMeansStep | None = None
         for views in blocks:
-            found = tally(self.features, moved(views[0], self.origin), means)
+            found = kmeans_step(self.features, moved(views[0], self.origin), means)
             total = found if total is None else total + found
             del views  # or they would be kept while the next are read
         assert total is not None  # a stream without rows was refused
@@ -87,7 +87,7 @@ class SeenMeans:
 
     def after(self, X: Any) -> SeenMeans:
         """Count a block for the nearest means, then move them to the mean of all rows counted for them so far."""
-        found = tally(self.features, moved(X, self.origin), self.means)
+        found = kmeans_step(self.features, moved(X, self.origin), self.means)
         masses = self.masses + found.counts
         means = self.means + (found.sums - found.counts[:, None] * self.means) / np.maximum(masses, 1)[:, None]
         return replace(
@@ -105,7 +105,7 @@ def by_passes(seen: SeenMeans, stream: KernelStream, *, tol: float, max_iter: in
     """Lloyd's iteration over all rows, from the clusters of the first, by one pass for each step."""
     begun = False
 
-    def look(means: Array) -> Tally:
+    def look(means: Array) -> KMeansStep:
         nonlocal begun
         blocks, begun = stream.again_blocks() if begun else stream.blocks(), True
         return seen.look(blocks, means)

@@ -12,21 +12,20 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.config import thread_count
-from gramian.estimators.base import Clock
 from gramian.estimators.distances import check_count, check_similarities, lengths, neighbour_weights, warn_of_underflow
 from gramian.estimators.foundation import BaseEstimator
 from gramian.estimators.kernel_input import KernelInput
 from gramian.estimators.landmarks import add_low_rank, low_rank, mapped_rows
 from gramian.estimators.streams import by_blocks
+from gramian.estimators.summary import Clock
 from gramian.estimators.targets import Targets, check_labels, check_targets
 from gramian.estimators.validation import Checked, all_or_nothing, as_fitted, validate
 from gramian.estimators.warnings import IndefiniteKernelWarning, warn
 from gramian.kernels import Kernel, Linear
+from gramian.operators.euclidean_neighbours import EuclideanSearch, falls_with_distance, feature_distances
+from gramian.operators.feature_means import own_similarities
 from gramian.operators.features import FeatureMap
-from gramian.operators.means import own_similarities
-from gramian.operators.nearest import EXTRA, ROUNDING, nearest_in_features
-from gramian.operators.plain import PlainSearch, in_features, is_plain
-from gramian.operators.ties import Sized, settled
+from gramian.operators.nearest import EXTRA_CANDIDATES, SIMILARITY_ROUNDING, Sized, nearest_in_features, resolve_ties
 from gramian.results import Array, FitSummary
 
 #: A tree serves rows of few columns; with more it visits nearly all of them anyway.
@@ -44,7 +43,7 @@ WAYS = {
 
 def way_of_search(kernel: Kernel, n: int, d: int, *, sparse: bool = False) -> str:
     """Return how neighbours among n rows of d columns are found: a key of :data:`WAYS`."""
-    if not is_plain(kernel):
+    if not falls_with_distance(kernel):
         return "tiles"
     return "tree" if not sparse and d <= TREE_COLUMNS and n >= TREE_ROWS else "plain"
 
@@ -82,7 +81,7 @@ class KernelNeighbours(KernelInput, BaseEstimator):
         self.features_ = low_rank(self.landmarks, kernel, X)
         if self.features_ is not None:
             self._mapped, self.trace_error_ = mapped_rows(self.landmarks, self.features_, X)
-        self._plain = is_plain(self._metric)
+        self._plain = falls_with_distance(self._metric)
         points = X if self.features_ is None else self._mapped
         self._diagonal = np.array(self._metric.diagonal(points), dtype=np.float64)
         check_similarities(kernel, self._diagonal)
@@ -151,14 +150,14 @@ class KernelNeighbours(KernelInput, BaseEstimator):
             raise ValueError(f"n_neighbors={k} is more than the {most} training rows to choose from. Use fewer.")
         if self._plain:
             squares, columns = self._plainly(rows, k, own)
-            return in_features(self._metric, squares) + apart, columns
+            return feature_distances(self._metric, squares) + apart, columns
         ranks, columns = nearest_in_features(self.kernel_, rows, self._anchors, self._diagonal, k, own=own)
         if not measured:
             return ranks, columns
         training = self._diagonal if self.kernel_.given else None
         own_squares = own_similarities(self.kernel_, rows, training)[:, None]
         squares = own_squares + ranks
-        squares[np.abs(squares) <= ROUNDING * (np.abs(own_squares) + np.abs(self._diagonal)[columns])] = 0.0
+        squares[np.abs(squares) <= SIMILARITY_ROUNDING * (np.abs(own_squares) + np.abs(self._diagonal)[columns])] = 0.0
         self._warn_of(squares)
         return squares, columns
 
@@ -171,10 +170,10 @@ class KernelNeighbours(KernelInput, BaseEstimator):
         return F, np.where(rest > OUTSIDE * whole, rest, 0.0)[:, None]
 
     def _plainly(self, rows: Any, k: int, own: bool) -> tuple[Array, Array]:
-        search = PlainSearch(rows, self._points, own=own)
+        search = EuclideanSearch(rows, self._points, own=own)
         if self._tree is None or sp.issparse(rows):
             return search.find(k)
-        wide = min(k + EXTRA, len(self._diagonal) - own)
+        wide = min(k + EXTRA_CANDIDATES, len(self._diagonal) - own)
         apart, columns = self._tree.query(rows, np.arange(1, wide + own + 1), workers=thread_count())
         if own:  # a row's own number, or the last one where twins hid it, leaves the list
             mine = columns == np.arange(len(columns))[:, None]
@@ -298,7 +297,7 @@ class KernelKNNClassifier(ClassifierMixin, KernelNeighbours):
         X = validate(self, X, reset=False)
         votes, sizes = self._sized(X)
         uniform = isinstance(self.weights, str) and self.weights == "uniform"  # whole numbers, which do not round
-        return votes if uniform else settled(X, (votes, sizes), self._sized)
+        return votes if uniform else resolve_ties(X, (votes, sizes), self._sized)
 
     def _sized(self, X: Any) -> Sized:
         columns, weights = self._weigh(X if sp.issparse(X) else X.view(Checked))

@@ -11,8 +11,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from gramian import mixing
-from gramian.estimators.auto import choose_for_kernel
-from gramian.estimators.base import Clock, ProjectionTransformer, random_generator, summarize, warn_of
+from gramian.estimators.base import ProjectionTransformer, random_generator
 from gramian.estimators.foundation import BaseEstimator
 from gramian.estimators.kernel_input import CheckedRows, KernelArgument, KernelInput
 from gramian.estimators.kernel_streams import (
@@ -25,20 +24,14 @@ from gramian.estimators.kernel_streams import (
     seen_of,
 )
 from gramian.estimators.landmarks import LandmarksArgument, RandomFeatures
-from gramian.estimators.validation import (
-    Table,
-    all_or_nothing,
-    as_fitted,
-    check_components,
-    how_many,
-    is_auto,
-    whole_number,
-)
+from gramian.estimators.n_components import check_components, choose_for_kernel, how_many, is_auto, whole_number
+from gramian.estimators.summary import Clock, summarize, warn_of
+from gramian.estimators.validation import Table, all_or_nothing, as_fitted
 from gramian.estimators.warnings import GramianWarning, RankWarning, warn
 from gramian.kernels import Kernel, as_kernel
 from gramian.kernels.waves import Waves
 from gramian.operators.centering import uncentred
-from gramian.operators.remote import Remote, is_stream, opened
+from gramian.operators.remote import Remote, from_dask, is_stream
 from gramian.preimage import PreImage, check_method, preimage
 from gramian.preimage.search import numbers
 from gramian.results import Array, Seed
@@ -149,7 +142,7 @@ class KernelPCA(KernelInput, ProjectionTransformer, BaseEstimator):
     def fit_transform(self, X: Table, y: object = None) -> Array:
         """Find the components and return the training scores, without a second pass over an exact kernel."""
         basis, dtype = self._fit(X)
-        if dtype is None or isinstance(opened(X), Remote):
+        if dtype is None or isinstance(from_dask(X), Remote):
             return self.transform(X)
         return basis.scores().astype(dtype, copy=False)
 

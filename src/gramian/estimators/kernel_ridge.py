@@ -11,7 +11,6 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from gramian.estimators.base import Clock
 from gramian.estimators.distances import warn_of_underflow
 from gramian.estimators.foundation import BaseEstimator
 from gramian.estimators.kernel_input import KernelArgument, KernelInput
@@ -26,6 +25,7 @@ from gramian.estimators.kernel_streams import (
 )
 from gramian.estimators.landmarks import LandmarksArgument, low_rank
 from gramian.estimators.streams import by_blocks
+from gramian.estimators.summary import Clock
 from gramian.estimators.targets import Targets, check_targets
 from gramian.estimators.validation import Table, all_or_nothing, check_weights, validate
 from gramian.estimators.warnings import ConvergenceWarning, GramianWarning, IndefiniteKernelWarning, RankWarning, warn
@@ -33,9 +33,9 @@ from gramian.operators.moments import row_count
 from gramian.operators.remote import is_stream
 from gramian.results import Array, FitSummary
 from gramian.solvers.linear_methods import LinearSolver
-from gramian.spaces.low_rank import UNKNOWN
+from gramian.spaces.low_rank import NO_LEAVE_ONE_OUT
 from gramian.spaces.ridge import RidgeSpace, check_low_rank_solver, from_moments
-from gramian.spaces.ridge_values import NEEDED, RidgeCurve, RidgeFit
+from gramian.spaces.ridge_fit import ROW_NEEDED, RidgeCurve, RidgeFit
 
 #: Deviations of targets from their mean that are rounding, relative to the targets.
 _TARGET_ROUNDING = 8 * float(np.finfo(np.float64).eps)
@@ -258,7 +258,7 @@ class KernelRidge(KernelInput, MultiOutputMixin, RegressorMixin, BaseEstimator):
                    1       0.01182    0.9768
         """
         if self.landmarks is not None:
-            raise ValueError(f"landmarks={self.landmarks!r}: {UNKNOWN}.")
+            raise ValueError(f"landmarks={self.landmarks!r}: {NO_LEAVE_ONE_OUT}.")
         checked = None if ridges is None else check_ridges(ridges)
         self._check_intercept()
         probe = KernelRidge(kernel=self.kernel, fit_intercept=self.fit_intercept)
@@ -351,7 +351,7 @@ def _judged(curve: RidgeCurve, Y: Array, weights: Array | None, *, single: bool)
         raise ValueError(f"y has entries of size {size:.3g}, whose squared errors leave double precision. Rescale y.")
     for ridge, left_out in zip(curve.ridges, curve.left_out, strict=True):
         if not np.isfinite(left_out).all():
-            raise ValueError(f"leave-one-out residuals are not determined at ridge={ridge:.3g}: {NEEDED}.")
+            raise ValueError(f"leave-one-out residuals are not determined at ridge={ridge:.3g}: {ROW_NEEDED}.")
     errors = np.average(np.square(curve.left_out).mean(axis=2), axis=1, weights=weights)
     level = np.average(Y, axis=0, weights=weights)
     variance = float(np.average(np.square(Y - level).mean(axis=1), weights=weights))

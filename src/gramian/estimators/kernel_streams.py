@@ -158,7 +158,7 @@ def second_stream(X: Rows, y: Table | None, name: str = "y") -> Table:
     """Targets or second view of a stream, given beside it or in it."""
     found: Table | None = X.y if y is None else y
     if found is None:
-        raise ValueError(f"requires {name} to be passed: give a second stream, or y_columns= when X is opened.")
+        raise ValueError(f"requires {name} to be passed: give a second stream, or y_columns= when X is from_dask.")
     return found
 
 

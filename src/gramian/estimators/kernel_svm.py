@@ -10,18 +10,18 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.config import format_bytes, memory_budget
-from gramian.estimators.base import Clock
 from gramian.estimators.distances import check_similarities, warn_of_underflow
 from gramian.estimators.foundation import BaseEstimator
 from gramian.estimators.kernel_input import KernelInput
 from gramian.estimators.landmarks import add_low_rank, low_rank, mapped_rows
 from gramian.estimators.streams import by_blocks
+from gramian.estimators.summary import Clock
 from gramian.estimators.targets import check_labels
 from gramian.estimators.validation import all_or_nothing, validate
 from gramian.estimators.warnings import ConvergenceWarning, IndefiniteKernelWarning, warn
 from gramian.kernels import Kernel, Linear
-from gramian.operators.blocks import KernelBlocks
-from gramian.operators.ties import Sized, settled
+from gramian.operators.gram import KernelBlocks
+from gramian.operators.nearest import Sized, resolve_ties
 from gramian.projection import KernelProjection
 from gramian.results import Array, FitSummary
 from gramian.solvers.box_qp import DualSolution, box_dual, narrow_dual
@@ -169,7 +169,7 @@ class KernelSVC(KernelInput, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         X = validate(self, X, reset=False)
         X = X[:, self.support_] if self.kernel_.given else X
-        values = settled(X, self._values(X), self._values)
+        values = resolve_ties(X, self._values(X), self._values)
         return values[:, 1] - values[:, 0] if len(self.classes_) == 2 else values
 
     @by_blocks

@@ -18,7 +18,7 @@ from gramian.kernels.base import as_rows, is_number
 from gramian.kernels.waves import random_waves
 from gramian.operators.features import FeatureMap
 from gramian.operators.landmarks import centred_on_cells, check_positive, landmark_map, pivots, spread, uniform
-from gramian.operators.remote_table import RemoteTable
+from gramian.operators.remote import RemoteTable
 from gramian.results import Array, FitSummary, percent
 from gramian.solvers.eigen import DENSE_LIMIT
 

@@ -9,37 +9,20 @@ from sklearn.utils.validation import check_is_fitted
 
 from gramian import mixing
 from gramian.criteria import Suggestion
-from gramian.estimators.auto import choose_basis
-from gramian.estimators.base import (
-    Clock,
-    ProjectionTransformer,
-    accumulate,
-    random_generator,
-    summarize,
-    warn_of,
-)
+from gramian.estimators.base import ProjectionTransformer, accumulate, random_generator
 from gramian.estimators.diagnostics import ComponentDiagnostics
 from gramian.estimators.foundation import BaseEstimator
+from gramian.estimators.n_components import check_components, choose_basis, how_many, is_auto, whole_number
 from gramian.estimators.probabilistic_pca import ProbabilisticPCA
 from gramian.estimators.streams import Stream, by_blocks
-from gramian.estimators.validation import (
-    all_or_nothing,
-    as_fitted,
-    check_choice,
-    check_components,
-    check_finite,
-    check_weights,
-    how_many,
-    is_auto,
-    validate,
-    whole_number,
-)
+from gramian.estimators.summary import Clock, summarize, warn_of
+from gramian.estimators.validation import all_or_nothing, as_fitted, check_choice, check_finite, check_weights, validate
 from gramian.estimators.warnings import RankWarning, warn
 from gramian.operators import Rows
 from gramian.operators.moments import has_variance, row_count
 from gramian.results import Array, percent
 from gramian.spaces import LinearBasis, LinearSpace, MomentSpace
-from gramian.spaces.passing import PassingSpace, blurred
+from gramian.spaces.stream import StreamSpace, moments_unresolved
 
 
 class PCA(ComponentDiagnostics, ProjectionTransformer, BaseEstimator):
@@ -210,10 +193,13 @@ class PCA(ComponentDiagnostics, ProjectionTransformer, BaseEstimator):
         check_choice("missing", self.missing, (None, "em"))
         how = {"center": self.center, "scale": self.scale}
         stream = Stream(
-            self, X, sample_weight=sample_weight, loses=lambda m: self.solver != "covariance" and blurred(m, **how)
+            self,
+            X,
+            sample_weight=sample_weight,
+            loses=lambda m: self.solver != "covariance" and moments_unresolved(m, **how),
         )
         self.__dict__.pop("filler_", None)
-        space = PassingSpace(stream.moments, stream.triangle, **how)
+        space = StreamSpace(stream.moments, stream.triangle, **how)
         return self._keep(*self._basis(space, stream.shape), stream.dtype, stream.shape, clock)
 
     def _fit_missing(self, X: Any, weights: Any, gaps: int, clock: Clock) -> Self:
@@ -296,7 +282,7 @@ class PCA(ComponentDiagnostics, ProjectionTransformer, BaseEstimator):
         check_components(self.n_components, least, f"min(n, d) = {least} (n={n}, d={d})", auto=True)
 
     def _basis(
-        self, space: LinearSpace | MomentSpace | PassingSpace, shape: tuple[int, int]
+        self, space: LinearSpace | MomentSpace | StreamSpace, shape: tuple[int, int]
     ) -> tuple[LinearBasis, Suggestion | None]:
         """Components, and the criterion that chose how many, if one did."""
         self._check_components(shape)

@@ -13,8 +13,8 @@ from gramian.forecasting.advice import advise, enough
 from gramian.forecasting.forecast import planned
 from gramian.forecasting.plan import Job, Plan
 from gramian.operators import Rows
+from gramian.operators.memory_limit import BUDGET, MemoryLimit, memory_limit
 from gramian.operators.remote import is_stream
-from gramian.operators.room import BUDGET, Room, room
 
 #: No plan takes more than this many bytes for each pair of rows and columns together, and this many beside.
 EACH, BESIDE = 128, 10**8
@@ -28,7 +28,7 @@ def refuse_if_too_large(estimator: Any, X: Any = None, y: Any = None, *_: Any, *
     shape = (X.n_rows or 0, X.n_features) if isinstance(X, Rows) else getattr(X, "shape", ())
     if sp.issparse(X) or len(shape) != 2 or callable(getattr(estimator, "kernel", None)):
         return
-    there = room()
+    there = memory_limit()
     if EACH * float(sum(shape)) ** 2 + BESIDE <= there.bytes and not isinstance(X, Rows):
         return  # the usual case: no need to look closely
     job = _job(estimator, X, y)
@@ -67,7 +67,7 @@ def _targets(estimator: Any, y: Any) -> int:
     return max(1, int(shape[1])) if len(shape) == 2 else 1
 
 
-def _refusal(estimator: Any, job: Job, found: Plan, there: Room) -> str:
+def _refusal(estimator: Any, job: Job, found: Plan, there: MemoryLimit) -> str:
     """One line: what is needed, what there is, what would fit."""
     remedies = list(advise(estimator, job, planned, there.bytes))
     if there.bound != BUDGET:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from gramian.config import memory_budget, thread_count
+from gramian.engine.tiles import threads_for
 from gramian.estimators import (
     KernelCCA,
     KernelKMeans,
@@ -20,14 +21,13 @@ from gramian.estimators.cca import check_ridge
 from gramian.estimators.kernel_cca_pairs import ALL_FOLDS, USUAL_RANK, choose, obstacle
 from gramian.estimators.kernel_neighbours import WAYS, way_of_search
 from gramian.estimators.kernel_svm import is_narrow
-from gramian.estimators.validation import check_components, is_auto, whole_number
+from gramian.estimators.n_components import check_components, is_auto, whole_number
 from gramian.forecasting import machine
 from gramian.forecasting.plan import Job, Plan, plan
 from gramian.forecasting.spectra import eigenpairs, gram, tile_buffers
 from gramian.kernels import Kernel, as_kernel
 from gramian.kernels.given import Evaluated, evaluated
-from gramian.operators.similarities import Kept, Thin, way_of_holding
-from gramian.operators.tiles import threads_for
+from gramian.operators.similarities import KeptGram, ThinProducts, way_of_holding
 from gramian.solvers.box_qp import FIRST_WORKING_SET, FLOAT64_MAX_ROWS, LEAST_WORKING_SET
 from gramian.solvers.canonical import affordable
 from gramian.solvers.clustering import SCORE_STARTS, START_BLOCK_ROWS, START_LANDMARKS
@@ -160,23 +160,23 @@ def _(estimator: KernelKMeans, job: Job) -> Plan:
     runs = starts + (smart and starts > 1 and kernel.positive_definite)
     together = max(1, min(runs, memory_budget() // (64 * n * k)))
     trials = 2 + int(np.log(k))
-    matrix = 0.0 if held is Thin else n * machine.held(kernel, d) + (8.0 * n * n if held is Kept else 0.0)
-    descent = 8.0 * n * k * (together * (4 + (thread_count() if held is not Kept else 1)) + 6)
+    matrix = 0.0 if held is ThinProducts else n * machine.held(kernel, d) + (8.0 * n * n if held is KeptGram else 0.0)
+    descent = 8.0 * n * k * (together * (4 + (thread_count() if held is not KeptGram else 1)) + 6)
     chosen = min(n, START_LANDMARKS + 4 * k) if runs > starts else 0  # rows that stand for all, to find components from
-    block = 8.0 * chosen * (min(n, START_BLOCK_ROWS) * (3 if held is Kept else 2) + 4 * chosen)
+    block = 8.0 * chosen * (min(n, START_BLOCK_ROWS) * (3 if held is KeptGram else 2) + 4 * chosen)
     # Scores on those components are clustered from starts of their own.
     scored = 8.0 * n * k * (6 * max(1, min(SCORE_STARTS, memory_budget() // (64 * n * k))) + 6) if chosen else 0.0
     seeds = max(8.0 * n * min(starts, together) * trials * 4, block, scored)
     room = copy + matrix + max(descent, seeds)
-    copies = 8.0 * n * d if held is Thin else 0.0
+    copies = 8.0 * n * d if held is ThinProducts else 0.0
 
     def seconds() -> float:
         columns = k * starts * trials * smart + 2 * chosen
         # A step judges and moves every row; components of a sample are clustered from ten starts, for longer.
         book = n * k * (runs + 20 * bool(chosen)) * STEPS * machine.step()
-        if held is Thin:
+        if held is ThinProducts:
             return n * d * (columns + 2 * k * runs * STEPS) * machine.multiply() * 2 + book
-        if held is Kept:
+        if held is KeptGram:
             made = machine.tiles(kernel, d, pairs=n * n).cross(n, n / 2) + 8 * n * n * machine.touch()
             return made + 8 * n * n * machine.read() * k * runs / 12 * (1 + MOVED) + book
         rate = machine.tiles(kernel, d)
@@ -205,7 +205,7 @@ def _(estimator: KernelPrototypeClassifier, job: Job) -> Plan:
     n, d, classes, (kernel, copy) = job.n, job.d, max(job.q, 2), prepared(estimator, job)
     held = way_of_holding(kernel, n)
     vectors = 8.0 * n * classes * (4 + thread_count())
-    if held is Thin:
+    if held is ThinProducts:
         time = lambda: 4 * n * d * classes * machine.multiply() + 4 * job.rows * machine.touch()  # noqa: E731
         return Plan(held.route, "", "1 product", job.copied + 8.0 * n * (d + 4 * classes), time)
     matrix = gram(kernel, n, d)

@@ -5,17 +5,17 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+from gramian.engine.tiles import rows_of_a_block, threads_for
 from gramian.estimators import ICA, PCA, FactorAnalysis, ProbabilisticPCA, RandomProjection, Standardizer
 from gramian.estimators.factor_checks import count_factors
 from gramian.estimators.ica import is_long
+from gramian.estimators.n_components import check_components, whole_number
 from gramian.estimators.random_projection import PAIRS
-from gramian.estimators.validation import check_components, whole_number
 from gramian.forecasting import machine
 from gramian.forecasting.plan import Job, Plan, plan
 from gramian.forecasting.spectra import Matrix, eigenpairs, table
 from gramian.operators import Outline
 from gramian.operators.matrix import columns_of_a_block
-from gramian.operators.tiles import rows_of_a_block, threads_for
 from gramian.solvers.independence import ICA_START_ROWS, ICA_START_ROWS_PER_SOURCE
 from gramian.spaces.linear import choose
 

@@ -11,7 +11,7 @@ from gramian.estimators.landmarks import ROWS_EACH, ROWS_LEAST, USUAL
 from gramian.forecasting import machine
 from gramian.forecasting.kernels import prepared
 from gramian.forecasting.plan import Job, Plan, plan
-from gramian.operators.mapped_sums import rows_summed
+from gramian.operators.mapped_moments import rows_summed
 
 
 def landmarks_of(estimator: Any) -> int | None:

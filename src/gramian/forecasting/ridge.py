@@ -13,8 +13,8 @@ from gramian.solvers.conjugate import PRECONDITIONER_RANK, ConjugateGradients
 from gramian.solvers.dense import CHOLESKY_TILE
 from gramian.solvers.linear import choose_linear_solver as choose_solver
 from gramian.solvers.linear_methods import Cholesky
-from gramian.spaces.ridge import choose as choose_form
-from gramian.spaces.ridge_primal import CORRECTIONS
+from gramian.spaces.ridge import PRIMAL_CORRECTIONS
+from gramian.spaces.ridge import choose_form as choose_form
 
 #: Products of conjugate gradients on usual data, in single and in double precision; of minimal residuals.
 SEARCH, CONFIRM, MINIMAL = 9, 3, 60
@@ -49,11 +49,11 @@ def _primal(job: Job, reason: str) -> Plan:
     room = job.copied + 16.0 * n * d + 8.0 * n * q * 8 + 8.0 * d * d * (6 + 2 * thread_count())
 
     def seconds() -> float:
-        passes = (2 * CORRECTIONS + 3) * n * d * (machine.multiply(0) * q + 8 * machine.touch() / 4)
+        passes = (2 * PRIMAL_CORRECTIONS + 3) * n * d * (machine.multiply(0) * q + 8 * machine.touch() / 4)
         leverage = n * d * d * machine.multiply(0) + 16 * n * d * machine.touch()
         return n * machine.moments(d + q) + machine.spectrum(d) + passes + leverage
 
-    return Plan("primal", reason, f"one pass for the moments, {CORRECTIONS} for corrections", room, seconds)
+    return Plan("primal", reason, f"one pass for the moments, {PRIMAL_CORRECTIONS} for corrections", room, seconds)
 
 
 def _cholesky(job: Job, matrix: Matrix, rows: float, reason: str, *, twice: bool) -> Plan:

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from gramian.config import thread_count
+from gramian.engine.tiles import SIDE, threads_for
 from gramian.forecasting import machine
 from gramian.kernels import Kernel
 from gramian.operators import Outline
 from gramian.operators.gram import Gram, worth_keeping
-from gramian.operators.tiles import SIDE, threads_for
 from gramian.solvers.eigen import choose_eigen_solver
 from gramian.solvers.eigen_methods import Krylov, Solver
 from gramian.spaces.kernel import wants_proper_centring

@@ -13,7 +13,7 @@ from gramian.estimators.landmarks import ROWS_EACH
 from gramian.forecasting.kernels import STEPS
 from gramian.forecasting.low_rank import landmarks_of, low_rank
 from gramian.forecasting.plan import Job, Plan, plan
-from gramian.operators.mapped_sums import rows_summed
+from gramian.operators.mapped_moments import rows_summed
 from gramian.operators.rows import block_rows
 
 #: Kernel methods that stream, through landmarks.
