@@ -270,7 +270,7 @@ class KernelRidge(KernelInput, MultiOutputMixin, RegressorMixin, BaseEstimator):
     ) -> tuple[RidgeSpace, Targets, Array | None]:
         """Check everything, and return the problem."""
         self.kernel_, rows, weights = self._read_weighted(X, sample_weight)
-        if self.kernel_.name != "linear":  # its squares are taken in a unit of their own
+        if not self.kernel_.linear:  # its squares are taken in a unit of their own
             warn_of_underflow(self.kernel_, rows)
         targets = check_targets(y, rows.shape[0])
         features = low_rank(self.landmarks, self.kernel_, rows, weights)
