@@ -34,10 +34,7 @@ class KernelCentring:
     ----------
     With :math:`m = K1/n` and :math:`H = I - 11'/n`: training :math:`HKH`, a new row :math:`(k(x) - m)'H`.
 
-    Attributes
-    ----------
-    means : (n,) array
-        Row means :math:`m` of the training Gram matrix.
+    ``means`` (n,): row means :math:`m` of the training Gram matrix.
     """
 
     means: Array
@@ -116,21 +113,10 @@ def uncentred(coefficients: Array, scores: Array, mean: Array | None = None) -> 
     ----------
     .. math:: P = \bar\phi + \sum_k t_k v_k = \sum_j \Big(\sum_k b_{jk} t_k + \tfrac{1}{n}\Big) \phi(x_j)
 
-    Parameters
-    ----------
-    coefficients : (n, k) array
-        B, with the centring folded in: see :meth:`KernelCentring.fold`.
-    scores : (m, k) array
-        t.
-    mean : (n,) array, optional
-        Coefficients of the mean, if it is not that of the rows themselves, 1/n each.
+    ``coefficients`` (n, k): B, with the centring folded in: see :meth:`KernelCentring.fold`. ``scores`` (m, k): t.
+    ``mean`` (n,): coefficients of the mean, if it is not that of the rows themselves, 1/n each.
 
-    Returns
-    -------
-    weights : (n, k + 1) array
-        B, and the mean as one more direction.
-    coordinates : (m, k + 1) array
-        The scores, and 1 along the mean.
+    Returns ``weights``: B, and the mean as one more direction; ``coordinates``: The scores, and 1 along the mean.
     """
     n = len(coefficients)
     mean = np.full(n, 1 / n) if mean is None else mean
@@ -141,14 +127,9 @@ def uncentred(coefficients: Array, scores: Array, mean: Array | None = None) -> 
 class Polynomials:
     """Functions that a conditionally positive kernel leaves unpenalised, at the training rows.
 
-    Attributes
-    ----------
-    basis : (n, r) array
-        E, an orthonormal basis of the columns of T.
-    inverse : (p, r) array
-        G with ``(T - shift)^+ = G E'``, so that rows of ``t - shift`` have the coordinates ``(t - shift) G``.
-    shift : (p,) array
-        Means of the columns, but for the first, which is constant: far from the origin T is nearly singular.
+    ``basis`` (n, r): E, an orthonormal basis of the columns of T. ``inverse`` (p, r): G with ``(T - shift)^+ = G E'``,
+    so that rows of ``t - shift`` have the coordinates ``(t - shift) G``. ``shift`` (p,): means of the columns, but for
+    the first, which is constant: far from the origin T is nearly singular.
     """
 
     basis: Array
@@ -181,11 +162,7 @@ class PolynomialCentring:
     With :math:`Q = I - TT^+`: training :math:`QKQ`, a new row :math:`Q(k(x) - KT^{+\prime} t(x))`. For
     :math:`T = 1` this is :class:`KernelCentring`.
 
-    Attributes
-    ----------
-    polynomials : Polynomials
-    image : (n, r) array
-        ``K E``.
+    ``image`` (n, r): ``K E``.
     """
 
     polynomials: Polynomials

@@ -35,19 +35,9 @@ class Compressed:
     rows themselves where it is not: no digits are lost by squaring. What a method finds from A is what it would find
     from the rows.
 
-    Attributes
-    ----------
-    rows : (r, d + q) array
-        A, each column divided by its unit.
-    d : int
-        Columns of the first view.
-    weight : float
-        Number of rows, or the sum of their weights.
-    mean : (d + q,) array
-    units : (d + q,) array
-        Powers of two that keep extreme data in range; ones as a rule.
-    route : str
-        "moments", "rows" (there were few) or "triangular".
+    ``rows`` (r, d + q): A, each column divided by its unit. ``d``: columns of the first view. ``weight``: number of
+    rows, or the sum of their weights. ``mean``: (d + q,). ``units`` (d + q,): powers of two that keep extreme data in
+    range; ones as a rule. ``route``: "moments", "rows" (there were few) or "triangular".
     """
 
     rows: Array
@@ -83,12 +73,7 @@ class Compressed:
 def compress(X: Any, Y: Any, weights: Array | None = None) -> Compressed:
     """Compress the rows of two views.
 
-    Parameters
-    ----------
-    X, Y : (n, d) and (n, q) arrays or CSR matrices
-        Finite rows.
-    weights : (n,) array, optional
-        Frequencies.
+    ``X``, ``Y`` (n, d): finite rows. ``weights`` (n,): frequencies.
 
     Cost
     ----

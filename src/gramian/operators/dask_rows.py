@@ -33,20 +33,8 @@ SUMMANDS_PER_TASK = 4
 class DaskRows(Remote):
     """Rows of a dask array or data frame.
 
-    Parameters
-    ----------
-    graph : dict
-        How chunks are made.
-    parts : (r, c) list of lists of keys
-        The chunks.
-    lengths : list of int or None
-        Rows of each chunk, where they are known.
-    widths : sequence of int
-        Columns of each chunk.
-    dtype : dtype
-    lazy : collection
-        What ``parts`` came from, as an array.
-    columns : tuple of str, optional
+    ``graph``: how chunks are made. ``parts``: the chunks. ``lengths``: rows of each chunk, where they are known.
+    ``widths``: columns of each chunk. ``lazy``: what ``parts`` came from, as an array.
     """
 
     source = "the dask array"

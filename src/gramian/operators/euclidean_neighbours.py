@@ -10,18 +10,7 @@ import scipy.sparse as sp
 
 from gramian.engine.pairs import Product as MatrixProduct
 from gramian.engine.tiles import Meter, row_blocks, run, share, spans, threads_for
-from gramian.kernels import (
-    RBF,
-    Kernel,
-    Laplacian,
-    Linear,
-    Matern,
-    Power,
-    Product,
-    RationalQuadratic,
-    Scaled,
-    Sum,
-)
+from gramian.kernels import RBF, Kernel, Laplacian, Linear, Matern, Power, Product, RationalQuadratic, Scaled, Sum
 from gramian.kernels.pairwise import Rows, squared_norms
 from gramian.operators.centering import column_means
 from gramian.operators.nearest import EXTRA_CANDIDATES, smallest
@@ -64,12 +53,8 @@ class EuclideanSearch:
     double precision. A bound on the rounding of the search says for which rows no other candidate could be nearer; the
     rest are searched again in double precision.
 
-    Parameters
-    ----------
-    X, Y : rows
-        Dense or CSR, m x d and n x d; the nearest of Y are sought.
-    own : bool
-        X and Y are the same rows, and no row is its own neighbour.
+    ``X``, ``Y``: dense or CSR, m x d and n x d; the nearest of Y are sought. ``own``: X and Y are the same rows, and no
+    row is its own neighbour.
     """
 
     def __init__(self, X: Rows, Y: Rows, *, own: bool = False) -> None:

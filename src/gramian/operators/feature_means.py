@@ -24,21 +24,10 @@ class FeatureMeans:
     ----------
     .. math:: \|\phi(x) - m_k\|^2 = k(x, x) - 2 \sum_i b_{ik} k(x, x_i) + \|m_k\|^2
 
-    Attributes
-    ----------
-    kernel : Kernel
-    anchors : rows
-        The :math:`x_i`.
-    coefficients : (n, k) array
-        The :math:`b_{ik}`.
-    squares : (k,) array
-        The :math:`\|m_k\|^2`.
-    origin : (d,) array, optional
-        Point that was subtracted from the anchors, and will be from new rows.
-    training : (n,) array, optional
-        Diagonal of a precomputed matrix, by which its rows are known again.
-    reach : float
-        Length of the longest row of which means were written down: their rounding is a part of it. 0 if they are sums.
+    ``anchors``: the :math:`x_i`. ``coefficients`` (n, k): the :math:`b_{ik}`. ``squares`` (k,): the :math:`\|m_k\|^2`.
+    ``origin`` (d,): point that was subtracted from the anchors, and will be from new rows. ``training`` (n,): diagonal
+    of a precomputed matrix, by which its rows are known again. ``reach``: length of the longest row of which means were
+    written down: their rounding is a part of it. 0 if they are sums.
     """
 
     kernel: Kernel

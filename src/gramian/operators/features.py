@@ -34,14 +34,8 @@ class FeatureMap:
 
     That is the projection of the features of the kernel on those of the landmarks Z: exact for rows in their span.
 
-    Attributes
-    ----------
-    kernel : Kernel
-        With resolved parameters; waves for random Fourier features.
-    anchors : rows
-        Landmarks Z, m x d; frequencies for random Fourier features.
-    root : (m, m) array or None
-        R, upper triangular; None is the identity.
+    ``kernel``: with resolved parameters; waves for random Fourier features. ``anchors``: landmarks Z, m x d;
+    frequencies for random Fourier features. ``root`` (m, m): R, upper triangular; None is the identity.
 
     Cost
     ----
@@ -142,13 +136,7 @@ def _times(map: FeatureMap, B: Array, X: Any) -> Array:
 class Desk:
     """Room for one block of rows on its way through a map; each thread has its own.
 
-    Parameters
-    ----------
-    map : FeatureMap
-    rows : int
-        Rows of the largest block.
-    dtype : dtype
-        Precision of kernel values and features.
+    ``rows``: rows of the largest block. ``dtype``: precision of kernel values and features.
     """
 
     def __init__(self, map: FeatureMap, rows: int, dtype: Any) -> None:

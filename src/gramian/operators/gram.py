@@ -27,14 +27,8 @@ KEPT_GRAM_MAX_BYTES = 10**8
 class CrossGram:
     """``K(X, Y)`` between two sets of rows, made tile by tile, used and thrown away.
 
-    Parameters
-    ----------
-    kernel : Kernel
-        With resolved parameters.
-    X, Y : rows
-        Dense or CSR, n x d and m x d.
-    dtype : dtype
-        Precision of tiles and products.
+    ``kernel``: with resolved parameters. ``X``, ``Y``: dense or CSR, n x d and m x d. ``dtype``: precision of tiles and
+    products.
 
     Cost
     ----
@@ -117,14 +111,7 @@ class CrossGram:
 class Gram(Operator):
     """``K(X, X)``, symmetric: each tile above the diagonal serves twice.
 
-    Parameters
-    ----------
-    kernel : Kernel
-        With resolved parameters.
-    X : rows
-        Dense or CSR, n x d.
-    dtype : dtype
-        Precision of tiles and products.
+    ``kernel``: with resolved parameters. ``X``: dense or CSR, n x d. ``dtype``: precision of tiles and products.
 
     Cost
     ----
@@ -206,15 +193,8 @@ class Gram(Operator):
 class RemoteGram(Gram):
     """``K(X, X)`` of rows that are also elsewhere: products are made there, over pairs of blocks.
 
-    Parameters
-    ----------
-    kernel : Kernel
-        With resolved parameters.
-    X : rows
-        In memory: what a fit keeps of an exact kernel, and single columns are made of.
-    remote : Remote
-        The same rows where the work is done.
-    dtype : dtype
+    ``kernel``: with resolved parameters. ``X``: in memory: what a fit keeps of an exact kernel, and single columns are
+    made of. ``remote``: the same rows where the work is done.
 
     Cost
     ----
@@ -273,14 +253,8 @@ PRECOMPUTED_COLUMNS_PER_COPY = 1024
 class KernelBlocks:
     """``K(X, X) + offset``, of which principal blocks and products with chosen columns can be had.
 
-    Parameters
-    ----------
-    kernel : Kernel
-        With resolved parameters.
-    X : rows
-        Dense or CSR, n x d; the matrix itself if the kernel is precomputed.
-    offset : float
-        Number added to every entry.
+    ``kernel``: with resolved parameters. ``X``: dense or CSR, n x d; the matrix itself if the kernel is precomputed.
+    ``offset``: number added to every entry.
 
     Cost
     ----

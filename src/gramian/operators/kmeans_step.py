@@ -16,18 +16,9 @@ from gramian.results import Array
 class KMeansStep:
     r"""Sums over rows, each counted for the mean it is nearest to; tallies add.
 
-    Attributes
-    ----------
-    counts : (k,) array
-        Rows nearest to each mean.
-    sums : (k, r) array
-        Sums of their features.
-    trace, kept : float
-        :math:`\sum_i k(x_i, x_i)`, and what the features keep of it.
-    cost : float
-        Sum of squared distances to the nearest means.
-    far, farthest : float, (r,) array
-        Squared distance and features of the row that is farthest from its nearest mean.
+    ``counts`` (k,): rows nearest to each mean. ``sums`` (k, r): sums of their features. ``trace``, ``kept``:
+    :math:`\sum_i k(x_i, x_i)`, and what the features keep of it. ``cost``: sum of squared distances to the nearest
+    means. ``far``, ``farthest``: squared distance and features of the row that is farthest from its nearest mean.
     """
 
     counts: Array

@@ -35,13 +35,7 @@ def uniform(n: int, count: int, rng: np.random.Generator, weights: Array | None 
 
 
 def pivots(
-    kernel: Kernel,
-    X: Any,
-    count: int,
-    rng: np.random.Generator,
-    weights: Array | None = None,
-    *,
-    tol: float = 0.0,
+    kernel: Kernel, X: Any, count: int, rng: np.random.Generator, weights: Array | None = None, *, tol: float = 0.0
 ) -> Array:
     r"""Draw at most ``count`` rows by randomly pivoted Cholesky.
 
@@ -52,19 +46,9 @@ def pivots(
     block, and a proposal is accepted with probability (u now) / (u then): the accepted ones have the distribution of
     rows drawn one by one.
 
-    Parameters
-    ----------
-    kernel : Kernel
-        Positive, with resolved parameters.
-    X : rows
-        Dense or CSR, n x d.
-    count : int
-        Most rows to draw. Fewer come if the others are in their span, to rounding.
-    rng : Generator
-    weights : (n,) array, optional
-        Frequencies of the rows.
-    tol : float
-        Share of the trace at which to stop: as many rows come as leave no more than that.
+    ``kernel``: positive, with resolved parameters. ``X``: dense or CSR, n x d. ``count``: most rows to draw. Fewer come
+    if the others are in their span, to rounding. ``weights`` (n,): frequencies of the rows. ``tol``: share of the trace
+    at which to stop: as many rows come as leave no more than that.
 
     Cost
     ----
@@ -165,14 +149,8 @@ def centred_on_cells(kernel: Kernel, X: Any, Z: Any, weights: Array | None = Non
 def landmark_map(kernel: Kernel, Z: Any, dtype: Any) -> FeatureMap:
     """Return the features that landmarks give, without those landmarks that are in the span of others to rounding.
 
-    Parameters
-    ----------
-    kernel : Kernel
-        With resolved parameters.
-    Z : rows
-        Landmarks, m x d.
-    dtype : dtype
-        Precision in which rows will be mapped; it decides what is rounding.
+    ``kernel``: with resolved parameters. ``Z``: landmarks, m x d. ``dtype``: precision in which rows will be mapped; it
+    decides what is rounding.
     """
     W = Gram(kernel, Z).toarray()
     size = float(W.diagonal().max(initial=0.0))

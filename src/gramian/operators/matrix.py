@@ -22,16 +22,8 @@ class Data:
     far from the origin; a sparse table keeps its zeros. Everything is divided by ``unit``, a power of two that brings
     extreme data where squares neither overflow nor vanish, without rounding.
 
-    Parameters
-    ----------
-    X : array or CSR matrix
-        Rows, n x d.
-    center : bool
-        Subtract the column means.
-    scale : bool
-        Divide by the column standard deviations (divisor: weight - 1). Constant columns are left alone.
-    weights : (n,) array, optional
-        Frequencies w of the rows.
+    ``X``: rows, n x d. ``center``: subtract the column means. ``scale``: divide by the column standard deviations
+    (divisor: weight - 1). Constant columns are left alone. ``weights`` (n,): frequencies w of the rows.
     """
 
     def __init__(self, X: Any, *, center: bool = True, scale: bool = False, weights: Array | None = None) -> None:

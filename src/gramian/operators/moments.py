@@ -44,14 +44,9 @@ class Moments:
     .. math:: w = \sum_i w_i, \qquad \mu = \tfrac1w \sum_i w_i x_i, \qquad
               M = \sum_i w_i (x_i - \mu)(x_i - \mu)'
 
-    Attributes
-    ----------
-    weight : float
-        Number of rows, or the sum of their weights.
-    pilot, offset : (d,) arrays
-        The mean in two parts, a round one and a small one: together they hold it beyond double precision, without which
-        groups far from the origin could not be merged to full accuracy.
-    scatter : (d, d) array
+    ``weight``: number of rows, or the sum of their weights. ``pilot``, ``offset`` (d,): the mean in two parts, a round
+    one and a small one: together they hold it beyond double precision, without which groups far from the origin could
+    not be merged to full accuracy. ``scatter``: (d, d).
 
     Cost
     ----
@@ -116,15 +111,9 @@ def moments_of(X: Any, weights: Array | None = None, *, beside: Any = None) -> M
     group with a new pilot begins, and groups are merged pairwise. Squares are only formed of what lies within a few
     deviations of a pilot, so data far from the origin, and sorted ones, keep their digits.
 
-    Parameters
-    ----------
-    X : (n, d) array or CSR matrix
-        Rows.
-    weights : (n,) array, optional
-        Frequencies: a row of weight 2 counts as two rows.
-    beside : (n, q) array or CSR matrix, optional
-        A second view of the same rows. The moments are then those of d + q columns, cross-scatter included, and
-        :meth:`Moments.views` takes them apart; the views are never put together in memory.
+    ``X`` (n, d): rows. ``weights`` (n,): frequencies: a row of weight 2 counts as two rows. ``beside`` (n, q): A second
+    view of the same rows. The moments are then those of d + q columns, cross-scatter included, and
+    :meth:`Moments.views` takes them apart; the views are never put together in memory.
     """
     views = (X,) if beside is None else (X, beside)
     if any(sp.issparse(view) for view in views):
@@ -137,12 +126,7 @@ def moments_of(X: Any, weights: Array | None = None, *, beside: Any = None) -> M
 class Accumulator:
     """Moments of rows that come block by block: each thread goes on with its own sums from one block to the next.
 
-    Parameters
-    ----------
-    d : int
-        Number of columns, of all views together.
-    rows : int, optional
-        Rows of the largest block, if that is known and small.
+    ``d``: number of columns, of all views together. ``rows``: rows of the largest block, if that is known and small.
     """
 
     def __init__(self, d: int, rows: int = 4096) -> None:

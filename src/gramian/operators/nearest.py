@@ -47,19 +47,9 @@ def smallest(
 ) -> tuple[Array, Array]:
     """Return the k smallest values of each row, ascending, and their columns; of equal ones the first columns.
 
-    Parameters
-    ----------
-    pairs : Pairs
-        Tiles of values to rank, m x n.
-    k : int
-        At most n (n - 1 with ``own``).
-    own : bool
-        Row i and column i are the same point, which is not its own neighbour.
-    bound : (m,) array, optional
-        Known upper bounds of the k-th values.
-    slack : (m,) array, optional
-        How far values of a tile may be from exact ones, which ``exact`` gives for chosen pairs.
-    exact : callable, optional
+    ``pairs``: tiles of values to rank, m x n. ``k``: at most n (n - 1 with ``own``). ``own``: row i and column i are
+    the same point, which is not its own neighbour. ``bound`` (m,): known upper bounds of the k-th values. ``slack``
+    (m,): how far values of a tile may be from exact ones, which ``exact`` gives for chosen pairs.
 
     Cost
     ----
@@ -159,14 +149,8 @@ def resolve_ties(X: Any, found: Sized, evaluate: Callable[[Array], Sized]) -> Ar
     symmetrically) and not rare. Rows with values too close to call are evaluated alone, as dense rows in double
     precision: in whatever company and storage a row comes, its values are then the same to the last digit.
 
-    Parameters
-    ----------
-    X : (m, d) array or CSR matrix
-        Rows.
-    found : (m, k) and (m,) arrays
-        Values of the rows, and the sizes of the terms they were summed from.
-    evaluate : callable
-        Rows -> values and sizes.
+    ``X`` (m, d): rows. ``found`` (m, k): values of the rows, and the sizes of the terms they were summed from.
+    ``evaluate``: rows -> values and sizes.
 
     Cost
     ----

@@ -78,23 +78,10 @@ class PivotedCholesky:
     It is :math:`K - F'F` with the Cholesky factor :math:`F = L^{-1} K(Z, X)`, which grows by some rows at a time. F
     lies in panels of its columns, each of which is in one piece: the loops for the vector unit then need no copy.
 
-    Parameters
-    ----------
-    kernel : Kernel
-        Positive, with resolved parameters.
-    X : rows
-        Dense or CSR, n x d.
-    count : int
-        Most rows that will be chosen.
+    ``kernel``: positive, with resolved parameters. ``X``: dense or CSR, n x d. ``count``: most rows that will be
+    chosen.
 
-    Attributes
-    ----------
-    chosen : array
-        Rows so far.
-    left : (n,) array
-        The diagonal; exactly 0 at chosen rows.
-    dtype : dtype
-        Precision of F.
+    ``chosen``: rows so far. ``left`` (n,): the diagonal; exactly 0 at chosen rows. ``dtype``: precision of F.
 
     Cost
     ----

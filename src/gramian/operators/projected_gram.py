@@ -20,18 +20,10 @@ class ProjectedGram(Operator):
     Weights make a row count as often as it says; with ``Q = s / |s|`` the projection is weighted centring in feature
     space, with the functions a conditionally positive kernel does not penalise it makes that kernel positive.
 
-    Parameters
-    ----------
-    inner : Operator
-        K, with ``columns`` and ``diagonal``.
-    roots : (n,) array, optional
-        Square roots of the weights.
-    null : (n, m) array, optional
-        Orthonormal columns Q, often few.
-    positive : bool
-        Whether no eigenvalue can be negative, which a projection may bring about.
-    effort : float
-        What a product costs, in units of one with rows of a few columns: a solver may prefer a factorisation.
+    ``inner``: K, with ``columns`` and ``diagonal``. ``roots`` (n,): square roots of the weights. ``null`` (n, m):
+    orthonormal columns Q, often few. ``positive``: whether no eigenvalue can be negative, which a projection may bring
+    about. ``effort``: what a product costs, in units of one with rows of a few columns: a solver may prefer a
+    factorisation.
 
     Cost
     ----

@@ -31,12 +31,8 @@ class Remote(Rows):
     They stream like others, block by block through this process; but :meth:`total` sends a function to the blocks and
     adds what it says of them there.
 
-    Attributes
-    ----------
-    dtype : dtype
-        Single precision, or double for everything else.
-    single : bool
-        Whether they came as one dimension: one column.
+    ``dtype``: single precision, or double for everything else. ``single``: whether they came as one dimension: one
+    column.
     """
 
     dtype: np.dtype
@@ -52,14 +48,9 @@ class Remote(Rows):
     def total(self, function: Callable[..., Any], *beside: Any, task: str) -> Any:
         """Return the sum of ``function(piece, *others)`` over the blocks, added in pairs, in a fixed order.
 
-        Parameters
-        ----------
-        function : callable
-            Of a :class:`Piece` and the same rows of everything beside; what it returns must add.
-        *beside : Remote, (n, ...) array or None
-            More of the same rows, cut as these are. An array goes along with the tasks.
-        task : str
-            What is done, for progress.
+        ``function``: of a :class:`Piece` and the same rows of everything beside; what it returns must add. ``*beside``:
+        more of the same rows, cut as these are. An array goes along with the tasks. ``task``: what is done, for
+        progress.
         """
 
     @abstractmethod
@@ -206,14 +197,8 @@ Step = tuple[str, Array]
 class RemoteTable:
     """What landmarks, feature maps and sums over mapped rows ask of a table, answered where its rows are.
 
-    Parameters
-    ----------
-    rows : Remote
-        Finite rows.
-    steps : tuple of Step
-        What is done to each of them: subtract a point, divide by a scale, take some columns.
-    columns : ColumnRanges, optional
-        Means and squares of its columns, if they are known.
+    ``rows``: finite rows. ``steps``: what is done to each of them: subtract a point, divide by a scale, take some
+    columns. ``columns``: means and squares of its columns, if they are known.
     """
 
     ndim = 2

@@ -39,13 +39,7 @@ class ScatterPlan:
     :math:`Q = I - YB`, reflections that take the leading directions of W to the first axes, the values lie in columns
     of their own size, of which the small ones are well conditioned; sums are over :math:`Q'c`.
 
-    Attributes
-    ----------
-    map : FeatureMap
-    after : array or None
-        What is summed times this are features; None if rows were mapped.
-    turn : Reflections or None
-        The reflections.
+    ``after``: what is summed times this are features; None if rows were mapped. ``turn``: the reflections.
     """
 
     map: FeatureMap
@@ -67,10 +61,7 @@ class ScatterPlan:
 class Reflections:
     """Rows of kernel values times ``I - YB``, in the precision of the rows.
 
-    Attributes
-    ----------
-    Y : (m, k) array
-    B : (k, m) array
+    ``Y``: (m, k). ``B``: (k, m).
     """
 
     Y: Array

@@ -259,18 +259,10 @@ class Search:
 class DualSolution:
     """Where the dual problems of several classes ended.
 
-    Attributes
-    ----------
-    coefficients : (n, c) array
-        ``a_i y_i``, one column for each class.
-    gradient : (n, c) array
-        ``K b - y`` in double precision.
-    violation : (c,) array
-        Largest violation of the optimality conditions (the KKT residual).
-    steps, rounds, largest : int
-        Steps of two coordinates each, working sets, and rows in the largest of them.
-    converged, stopped
-        Whether the tolerance was met, and if not, why the search ended.
+    ``coefficients`` (n, c): ``a_i y_i``, one column for each class. ``gradient`` (n, c): ``K b - y`` in double
+    precision. ``violation`` (c,): largest violation of the optimality conditions (the KKT residual). ``steps``,
+    ``rounds``, ``largest``: steps of two coordinates each, working sets, and rows in the largest of them.
+    ``converged``, ``stopped``: whether the tolerance was met, and if not, why the search ended.
     """
 
     coefficients: Array
@@ -286,19 +278,10 @@ class DualSolution:
 def box_dual(matrix: Blocks, signs: Array, bounds: Array, *, tol: float, max_steps: int | None = None) -> DualSolution:
     r"""Solve :math:`\max \sum_i a_i - \tfrac12 \sum_{ij} a_i a_j y_i y_j K_{ij}`, :math:`0 \le a_i \le C_i`.
 
-    Parameters
-    ----------
-    matrix : Blocks
-        The kernel matrix.
-    signs : (n, c) array
-        :math:`y`, +1 or -1, one column for each problem; the problems share kernel values.
-    bounds : (n, c) array
-        :math:`C_i > 0`.
-    tol : float
-        Largest violation of the optimality conditions, checked with a gradient in double precision.
-    max_steps : int, optional
-        Steps of two coordinates for each problem; by default 500 a row. Small problems that need more than 100 a row
-        are handed to an interior point method.
+    ``matrix``: the kernel matrix. ``signs`` (n, c): :math:`y`, +1 or -1, one column for each problem; the problems
+    share kernel values. ``bounds`` (n, c): :math:`C_i > 0`. ``tol``: largest violation of the optimality conditions,
+    checked with a gradient in double precision. ``max_steps``: steps of two coordinates for each problem; by default
+    500 a row. Small problems that need more than 100 a row are handed to an interior point method.
 
     Cost
     ----

@@ -41,25 +41,11 @@ def minimise(
 ) -> int:
     r"""Minimise :math:`\tfrac12 b'Kb - y'b` in the box, from ``b`` with gradient ``g``, both changed in place.
 
-    Parameters
-    ----------
-    K : (m, m) array
-        Symmetric, in single or double precision.
-    g : (m,) array
-        Gradient ``Kb - y`` in the precision of ``K``.
-    b, lower, upper : (m,) arrays
-        Point and bounds in double precision.
-    tol : float
-        Largest violation to leave.
-    limit : int
-        Coordinate steps at the most.
-    tick : callable
-        Called between stretches of steps; may raise to stop.
+    ``K`` (m, m): symmetric, in single or double precision. ``g`` (m,): gradient ``Kb - y`` in the precision of ``K``.
+    ``b``, ``lower``, ``upper`` (m,): point and bounds in double precision. ``tol``: largest violation to leave.
+    ``limit``: coordinate steps at the most. ``tick``: called between stretches of steps; may raise to stop.
 
-    Returns
-    -------
-    int
-        Coordinate steps taken.
+    Returns ``int``: Coordinate steps taken.
 
     Cost
     ----
@@ -192,19 +178,9 @@ class Whole:
 def interior_point(Q: Factorable, C: Array, tick: Callable[[], None]) -> tuple[Array, int]:
     r"""Minimise :math:`\tfrac12 a'Qa - \sum_i a_i` for :math:`0 \le a_i \le C_i`.
 
-    Parameters
-    ----------
-    Q : Factorable
-        Positive semidefinite.
-    C : (n,) array
-        Upper bounds.
-    tick : callable
-        Called before each iteration; may raise to stop.
+    ``Q``: positive semidefinite. ``C`` (n,): upper bounds. ``tick``: called before each iteration; may raise to stop.
 
-    Returns
-    -------
-    (n,) array, int
-        The point, with coefficients at a bound exactly there, and the iterations it took.
+    Returns ``(n,) array, int``: The point, with coefficients at a bound exactly there, and the iterations it took.
 
     Cost
     ----

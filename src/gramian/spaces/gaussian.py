@@ -36,16 +36,8 @@ class Climb(Generic[State]):
 def climb(step: Callable[[State], tuple[float, State]], start: State, *, tol: float, max_iter: int) -> Climb[State]:
     """Repeat ``step`` until the objective gains less than ``tol`` of its size.
 
-    Parameters
-    ----------
-    step : callable
-        Takes a state; returns the objective *at that state*, and the next state. For EM the objective never falls.
-    start : state
-        Where to begin.
-    tol : float
-        Relative gain at which to stop.
-    max_iter : int
-        Steps at the most.
+    ``step``: takes a state; returns the objective *at that state*, and the next state. For EM the objective never
+    falls. ``start``: where to begin. ``tol``: relative gain at which to stop. ``max_iter``: steps at the most.
     """
     state, path = start, []
     for _ in range(max_iter):
@@ -138,23 +130,11 @@ def fit_missing(
 ) -> tuple[Climb[Model], Expectation]:
     """Alternate between filling by a model and fitting the model to the expected moments.
 
-    Parameters
-    ----------
-    X : (n, d) array
-        NaN where missing.
-    weights : (n,) array, optional
-        Frequencies.
-    fit : callable
-        Maximum-likelihood model of given moments.
-    covariance : callable
-        Mean and covariance of a model.
-    tol, max_iter
-        Relative gain of the likelihood at which to stop, and steps at the most.
+    ``X`` (n, d): NaN where missing. ``weights`` (n,): frequencies. ``fit``: maximum-likelihood model of given moments.
+    ``covariance``: mean and covariance of a model. ``tol``, ``max_iter``: relative gain of the likelihood at which to
+    stop, and steps at the most.
 
-    Returns
-    -------
-    climb, expectation
-        The model with the likelihood on its way, and the expectation under it.
+    Returns ``climb, expectation``: The model with the likelihood on its way, and the expectation under it.
     """
     check_observed(X)
     groups = patterns(X)
@@ -173,15 +153,8 @@ def fit_missing(
 class Isotropic:
     """A Gaussian with covariance ``V diag(variances) V' + noise (I - VV')``.
 
-    Attributes
-    ----------
-    mean : (d,) array
-    directions : (d, k) array
-        V, orthonormal.
-    variances : (k,) array
-        Along V, descending, each at least ``noise``.
-    noise : float
-        In all directions across V.
+    ``mean``: (d,). ``directions`` (d, k): V, orthonormal. ``variances`` (k,): along V, descending, each at least
+    ``noise``. ``noise``: in all directions across V.
     """
 
     mean: Array

@@ -47,12 +47,8 @@ class KernelBasis(SingularBasis):
 class KernelSpace:
     """Centred features of a kernel.
 
-    Parameters
-    ----------
-    kernel : Kernel
-        Parameters may still be words: they are resolved on ``X``.
-    X : rows
-        Dense or CSR, n x d; for a precomputed kernel the Gram matrix.
+    ``kernel``: parameters may still be words: they are resolved on ``X``. ``X``: dense or CSR, n x d; for a precomputed
+    kernel the Gram matrix.
     """
 
     def __init__(self, kernel: Kernel, X: Any) -> None:
@@ -143,17 +139,7 @@ class ConditionalProjection:
     ----------
     .. math:: t = B'k(x) + D'(p(x) - \mu), \qquad k(x)_i = k(x, x_i), \quad p(x) = (1, x)'
 
-    Attributes
-    ----------
-    kernel : Kernel
-    anchors : rows
-        Training rows.
-    coefficients : (n, k) array
-        B.
-    trend : (p, k) array
-        D.
-    shift : (p,) array
-        :math:`\mu`.
+    ``anchors``: training rows. ``coefficients`` (n, k): B. ``trend`` (p, k): D. ``shift`` (p,): :math:`\mu`.
     """
 
     kernel: Kernel

@@ -127,11 +127,7 @@ SUM_OF_SQUARES_RANGE = (1e-100, 1e100)
 class MomentSpace:
     """Columns known by their moments alone: the rows may have come from anywhere, in any order.
 
-    Parameters
-    ----------
-    moments : Moments
-    center, scale : bool
-        Subtract the column means; divide by the standard deviations.
+    ``center``, ``scale``: subtract the column means; divide by the standard deviations.
     """
 
     def __init__(self, moments: Moments, *, center: bool = True, scale: bool = False) -> None:
@@ -172,16 +168,9 @@ class MomentSpace:
 class LinearSpace:
     """Centred (and scaled) columns of a table.
 
-    Parameters
-    ----------
-    X : array or CSR matrix
-        Rows, n x d.
-    center, scale : bool
-        Subtract the column means; divide by the standard deviations.
-    weights : (n,) array, optional
-        Frequencies of the rows.
-    check : callable, optional
-        Called before rows are trusted to be finite, unless one pass over them has shown it on its way.
+    ``X``: rows, n x d. ``center``, ``scale``: subtract the column means; divide by the standard deviations. ``weights``
+    (n,): frequencies of the rows. ``check``: called before rows are trusted to be finite, unless one pass over them has
+    shown it on its way.
     """
 
     def __init__(

@@ -53,15 +53,7 @@ class LowRankBasis(SingularBasis):
 class LowRankSpace:
     """Centred features of one view of mapped rows.
 
-    Parameters
-    ----------
-    features : FeatureMap
-    moments : MappedMoments
-        Of the rows in those features.
-    view : int
-        Which view.
-    rows : rows, optional
-        For training scores.
+    ``moments``: of the rows in those features. ``view``: which view. ``rows``: for training scores.
     """
 
     def __init__(self, features: FeatureMap, moments: MappedMoments, view: int = 0, rows: Any = None) -> None:
@@ -115,13 +107,7 @@ class LowRankRidge:
     ----------
     .. math:: (F_c'WF_c + \lambda I)\, v = F_c'W y_c, \qquad f(x) = k(x, Z)\, R v + b
 
-    Parameters
-    ----------
-    features : FeatureMap
-    moments : MappedMoments
-        Of the features and of the targets beside them.
-    intercept : bool
-        Without it nothing is centred.
+    ``moments``: of the features and of the targets beside them. ``intercept``: without it nothing is centred.
     """
 
     def __init__(self, features: FeatureMap, moments: MappedMoments, *, intercept: bool) -> None:

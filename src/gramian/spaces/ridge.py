@@ -29,21 +29,10 @@ from gramian.spaces.ridge_fit import KernelFunction, LinearFunction, RidgeCurve,
 class RidgeSpace:
     """Rows, targets and weights of a ridge problem, in the form that is smaller.
 
-    Parameters
-    ----------
-    kernel : Kernel
-        With resolved parameters.
-    X : rows
-        n x d; for a precomputed kernel the Gram matrix.
-    Y : (n, q) array
-    weights : (n,) array, optional
-        Frequencies.
-    intercept : bool
-        Whether a constant is unpenalised.
-    solver : str or solver object
-        "auto", "primal", or what :func:`gramian.solvers.linear.solve` takes.
-    features : FeatureMap, optional
-        Features of low rank that stand for those of the kernel.
+    ``kernel``: with resolved parameters. ``X``: n x d; for a precomputed kernel the Gram matrix. ``Y``: (n, q).
+    ``weights`` (n,): frequencies. ``intercept``: whether a constant is unpenalised. ``solver``: "auto", "primal", or
+    what :func:`gramian.solvers.linear.solve` takes. ``features``: features of low rank that stand for those of the
+    kernel.
     """
 
     def __init__(
@@ -158,14 +147,7 @@ class PrimalRidge:
     ----------
     .. math:: (X_c'WX_c + \lambda I)\, v = X_c'W y_c, \qquad a = W (y - Xv - b) / \lambda
 
-    Parameters
-    ----------
-    X : rows
-        n x d, dense or CSR.
-    Y : (n, q) array
-    weights : (n,) array, optional
-    intercept : bool
-        Without it nothing is centred.
+    ``X``: n x d, dense or CSR. ``Y``: (n, q). ``weights``: (n,). ``intercept``: without it nothing is centred.
     """
 
     def __init__(self, X: Any, Y: Array, weights: Array | None, *, intercept: bool) -> None:
@@ -293,17 +275,9 @@ class DualRidge:
     With :math:`a = W^{1/2} u` and P the projection orthogonal to :math:`W^{1/2} T` this is
     :math:`(P W^{1/2} K W^{1/2} P + \lambda I)\, u = P W^{1/2} y`, symmetric, and positive if K is (conditionally).
 
-    Parameters
-    ----------
-    kernel : Kernel
-        With resolved parameters.
-    X : rows
-        n x d; for a precomputed kernel the Gram matrix.
-    Y : (n, q) array
-    weights : (n,) array, optional
-        Frequencies; rows of weight 0 have no coefficient.
-    intercept : bool
-        Whether a constant is unpenalised.
+    ``kernel``: with resolved parameters. ``X``: n x d; for a precomputed kernel the Gram matrix. ``Y``: (n, q).
+    ``weights`` (n,): frequencies; rows of weight 0 have no coefficient. ``intercept``: whether a constant is
+    unpenalised.
     """
 
     def __init__(self, kernel: Kernel, X: Any, Y: Array, weights: Array | None, *, intercept: bool) -> None:
