@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import DTypeLike
 
 from gramian.engine.tiles import row_blocks
-from gramian.operators.base import Operator
-from gramian.operators.pivoted_cholesky import pivoted_factor
-from gramian.results import Array
+from gramian.operators.base import ColumnOperator, Operator
+from gramian.results import Array, Matrix
 
 
-def column_means(X: Any, weights: Array | None = None) -> Array:
+def column_means(X: Matrix, weights: Array | None = None) -> Array:
     """Column means in double precision, with the rounding of the first pass taken out by a second."""
     share = np.full(X.shape[0], 1 / X.shape[0]) if weights is None else weights / weights.sum()
     if sp.issparse(X):
@@ -59,7 +58,7 @@ class KernelCentring:
 class Centred(Operator):
     """``H K H``. The means are picked up by the first product, as one more vector."""
 
-    def __init__(self, inner: Any, means: Array | None = None) -> None:
+    def __init__(self, inner: ColumnOperator, means: Array | None = None) -> None:
         self.inner, self._means = inner, means
         self.n, self.dtype, self.positive = inner.n, inner.dtype, inner.positive
         self.narrow_pays, self.limit = inner.narrow_pays, inner.n
@@ -93,7 +92,7 @@ class Centred(Operator):
         self._means = K.mean(axis=1)
         return self.centring.apply(K)
 
-    def astype(self, dtype: Any) -> Centred:
+    def astype(self, dtype: DTypeLike) -> Centred:
         # Means in single precision would stain the certificate: the new operator finds its own.
         return self if self.dtype == dtype else Centred(self.inner.astype(dtype))
 
@@ -174,12 +173,12 @@ class PolynomialCentring:
         return B, -self.polynomials.inverse @ (self.image.T @ B)
 
 
-class Projected(Operator):
+class Projected(ColumnOperator):
     """``Q K Q``: a conditionally positive kernel beside its polynomials, positive there."""
 
     positive = True
 
-    def __init__(self, inner: Any, polynomials: Polynomials) -> None:
+    def __init__(self, inner: ColumnOperator, polynomials: Polynomials) -> None:
         self.inner, self.polynomials = inner, polynomials
         self._image: Array | None = None
         self.n, self.dtype, self.narrow_pays = inner.n, inner.dtype, inner.narrow_pays
@@ -202,7 +201,6 @@ class Projected(Operator):
         return self.limit == 0 or bool(self.trace() <= rounding)
 
     def diagonal(self) -> Array:
-        """Return the diagonal."""
         E, KE = self.polynomials.basis, self.centring.image
         D = self.inner.diagonal() - np.einsum("ij,ij->i", 2 * KE - E @ (E.T @ KE), E)
         return np.maximum(D, 0.0)  # where nothing is left, rounding may be negative
@@ -212,7 +210,6 @@ class Projected(Operator):
         return float(self.inner.diagonal().sum() - np.sum(self.polynomials.basis * self.centring.image))
 
     def columns(self, chosen: Array) -> Array:
-        """Return some columns: ``Q (K e_j - K E E'e_j)``."""
         E, KE = self.polynomials.basis, self.centring.image
         return self.polynomials.free(self.inner.columns(chosen) - KE @ E[chosen].T)
 
@@ -225,8 +222,5 @@ class Projected(Operator):
             K -= half + half.T
         return K
 
-    def astype(self, dtype: Any) -> Projected:
+    def astype(self, dtype: DTypeLike) -> Projected:
         return self if self.dtype == dtype else Projected(self.inner.astype(dtype), self.polynomials)
-
-    def sketch(self, rank: int, rng: np.random.Generator) -> Array:
-        return pivoted_factor(self, min(rank, self.n), rng)

@@ -15,7 +15,7 @@ from gramian.config import one_blas_thread
 from gramian.engine.tiles import row_blocks
 from gramian.operators.matrix import Data, column_scale
 from gramian.operators.moments import Moments, moments_of
-from gramian.results import Array
+from gramian.results import Array, Matrix
 
 #: Least share of its variance that a column must keep, given those before it, for a Cholesky factor to be trusted.
 CHOLESKY_MIN_OWN_VARIANCE = 1e-4
@@ -70,7 +70,7 @@ class Compressed:
         return Compressed(rows, self.d, weight, mean, units, self.route)
 
 
-def compress(X: Any, Y: Any, weights: Array | None = None) -> Compressed:
+def compress(X: Matrix, Y: Matrix, weights: Array | None = None) -> Compressed:
     """Compress the rows of two views.
 
     ``X``, ``Y`` (n, d): finite rows. ``weights`` (n,): frequencies.
@@ -136,7 +136,7 @@ def _eigen_root(C: Array) -> Array:
     return np.where(kept, np.sqrt(np.where(kept, values, 0.0)), 0.0)[:, None] * vectors.T
 
 
-def from_rows(X: Any, Y: Any = None, weights: Array | None = None) -> Compressed:
+def from_rows(X: Matrix, Y: Matrix = None, weights: Array | None = None) -> Compressed:
     """Compress rows without squaring anything: the rows themselves if they are few, else their triangular factor."""
     given = [X] if Y is None else [X, Y]
     columns = sum(view.shape[1] for view in given)
@@ -166,7 +166,7 @@ def without_constants(views: Compressed) -> Compressed:
     return replace(views, rows=np.where(constant, 0.0, views.rows))
 
 
-def _in_range(X: Any) -> tuple[Any, Array]:
+def _in_range(X: Matrix) -> tuple[Any, Array]:
     """Columns divided by powers of two where their largest entry is extreme, and those powers."""
     if sp.issparse(X):
         largest = np.asarray(abs(X).max(axis=0).todense()).ravel()

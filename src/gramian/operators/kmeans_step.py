@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from gramian.operators.features import Desk, FeatureMap
 from gramian.operators.nearest import SIMILARITY_ROUNDING
-from gramian.results import Array
+from gramian.results import Array, Matrix
 
 
 @dataclass(frozen=True)
@@ -52,7 +51,7 @@ class KMeansStep:
         return max(0.0, self.trace - float(self.counts @ np.square(self.means).sum(axis=1)))
 
 
-def kmeans_step(features: FeatureMap, X: Any, means: Array) -> KMeansStep:
+def kmeans_step(features: FeatureMap, X: Matrix, means: Array) -> KMeansStep:
     """Count rows for their nearest means (k, r); of equally near ones for the first.
 
     Cost

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from gramian.engine.pairs import to_dense
 from gramian.engine.tiles import Meter, row_blocks, run, share, threads_for
 from gramian.kernels.pairwise import far_means, moved
 from gramian.operators.matrix import Data, column_scale
-from gramian.results import Array
+from gramian.results import Array, Matrix
 
 #: Sums of weights that differ by less than this, relative, count the same rows: weights in single precision, 6e-8 each,
 #: that were divided by their sum.
@@ -104,7 +105,7 @@ class Moments:
         )
 
 
-def moments_of(X: Any, weights: Array | None = None, *, beside: Any = None) -> Moments:
+def moments_of(X: Matrix, weights: Array | None = None, *, beside: Any = None) -> Moments:
     """Return the moments of rows.
 
     Tiles of rows are shifted by a pilot mean while they are in the cache; where rows leave its neighbourhood a new
@@ -219,7 +220,7 @@ def _pilot(views: list[Array], w: Array, weight: float) -> Array:
     return np.zeros_like(mean) if (2 * mean**2 <= squares).all() else mean
 
 
-def _sparse(X: Any, weights: Array | None) -> Moments:
+def _sparse(X: Matrix, weights: Array | None) -> Moments:
     """Moments of CSR rows, whose zeros are not visited; the mean is subtracted from the finished sums."""
     X = X.astype(np.float64, copy=False)
     weight = float(X.shape[0] if weights is None else weights.sum())
@@ -229,7 +230,7 @@ def _sparse(X: Any, weights: Array | None) -> Moments:
     X = moved(X, pilot) if pilot.any() else X
     W = X if weights is None else sp.csr_array(sp.diags_array(weights) @ X)
     offset = np.asarray(W.sum(axis=0), dtype=np.float64).ravel() / weight
-    scatter = (X.T @ W).toarray() - weight * np.outer(offset, offset)
+    scatter = to_dense(X.T @ W) - weight * np.outer(offset, offset)
     return Moments(weight, pilot, (scatter + scatter.T) / 2, offset)
 
 

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
-from gramian.engine.pairs import Pairs
+from gramian.engine.pairs import Pairs, to_dense
 from gramian.engine.tiles import SIDE, Meter, run, share, spans, threads_for
 from gramian.kernels import Kernel
 from gramian.progress import part_done, track
-from gramian.results import Array
+from gramian.results import Array, Matrix
 
 #: Candidates beyond those asked for, so that ties and rounding at the border can be told apart afterwards.
 EXTRA_CANDIDATES = 8
@@ -111,7 +109,7 @@ def _merge(values: Array, columns: Array, i: Array, j: Array, found: Array) -> N
 
 
 def nearest_in_features(
-    kernel: Kernel, X: Any, anchors: Any, diagonal: Array, k: int, *, own: bool = False
+    kernel: Kernel, X: Matrix, anchors: Matrix, diagonal: Array, k: int, *, own: bool = False
 ) -> tuple[Array, Array]:
     r"""Return for each row of X the k nearest anchors in feature space: ranks and columns, both m x k.
 
@@ -141,7 +139,7 @@ TIE_DOUBT = 1e-8
 Sized = tuple[Array, Array]
 
 
-def resolve_ties(X: Any, found: Sized, evaluate: Callable[[Array], Sized]) -> Array:
+def resolve_ties(X: Matrix, found: Sized, evaluate: Callable[[Array], Sized]) -> Array:
     """Return values whose largest, in each row, are equal if they differ by rounding only; ``argmax`` is the first.
 
     Products of a block of rows round otherwise than those of one row, and those of CSR rows otherwise again, so that
@@ -159,8 +157,7 @@ def resolve_ties(X: Any, found: Sized, evaluate: Callable[[Array], Sized]) -> Ar
     values, sizes = found
     second, largest = np.partition(values, -2, axis=1)[:, -2:].T if values.shape[1] > 1 else np.array([[-np.inf], [0]])
     for i in np.flatnonzero(largest - second <= TIE_DOUBT * sizes):
-        row = X[i : i + 1]
-        alone = np.array(row.toarray() if sp.issparse(row) else row, dtype=np.float64, order="C")
+        alone = np.array(to_dense(X[i : i + 1]), dtype=np.float64, order="C")
         values[i : i + 1], sizes[i : i + 1] = evaluate(alone)
     largest = values.max(axis=1)
     return np.where(values >= (largest - SIMILARITY_ROUNDING * sizes)[:, None], largest[:, None], values)

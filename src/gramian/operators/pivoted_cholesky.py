@@ -11,7 +11,7 @@ import scipy.linalg
 from gramian.engine.tiles import Meter, run, share, spans, threads_for
 from gramian.engine.vector_loops import ROWS, in_lines, loops_if_worth
 from gramian.kernels import Kernel
-from gramian.results import Array
+from gramian.results import Array, Matrix
 
 
 class ColumnAccess(Protocol):
@@ -88,7 +88,7 @@ class PivotedCholesky:
     ``n count`` numbers; for each chosen row n kernel values and ``2 n`` multiplications for each one before it.
     """
 
-    def __init__(self, kernel: Kernel, X: Any, count: int) -> None:
+    def __init__(self, kernel: Kernel, X: Matrix, count: int) -> None:
         self.kernel, self.X, n = kernel, X, X.shape[0]
         self.dtype: np.dtype[Any] = np.dtype(np.float32 if X.dtype == np.float32 else np.float64)
         self.loops = loops_if_worth(self.dtype, n * float(count) ** 2)
@@ -156,7 +156,7 @@ def _strips(panels: int, most: int) -> list[slice]:
     return spans(panels, -(-panels // (threads * -(-count // threads))))
 
 
-def _values(kernel: Kernel, X: Any, dtype: np.dtype, count: int) -> Callable[[Array, slice, Array], Array]:
+def _values(kernel: Kernel, X: Matrix, dtype: np.dtype, count: int) -> Callable[[Array, slice, Array], Array]:
     """Return what writes kernel values between chosen rows and others.
 
     Rows of few columns are prepared once for all; others as they are visited, so that there is no copy of them.

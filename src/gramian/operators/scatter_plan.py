@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import scipy.linalg
@@ -15,7 +14,7 @@ from gramian.engine.product import in_lanes
 from gramian.engine.scatter import Squares, SquaresInPanels
 from gramian.engine.vector_loops import PANELS, ROWS, VectorLoops, lanes_of, vector_loops
 from gramian.operators.features import Desk, FeatureMap
-from gramian.results import Array
+from gramian.results import Array, Matrix
 
 #: Condition number up to which sums may be mapped in place of rows, in units of 1 / eps. Sums in single precision are
 #: over blocks of rows whose rounding is random: what is left of it after many blocks is far below the bound.
@@ -46,7 +45,7 @@ class ScatterPlan:
     after: Array | None = None
     turn: Reflections | None = None
 
-    def write(self, desk: Desk, X: Any, pilot: Array, out: Array) -> None:
+    def write(self, desk: Desk, X: Matrix, pilot: Array, out: Array) -> None:
         """Write what is summed of a block of rows, seen from the pilot."""
         if self.after is None:
             np.subtract(desk.mapped(X), pilot, out=out)
@@ -67,7 +66,7 @@ class Reflections:
     Y: Array
     B: Array
 
-    def write(self, desk: Desk, X: Any, pilot: Array, out: Array) -> None:
+    def write(self, desk: Desk, X: Matrix, pilot: Array, out: Array) -> None:
         """Write ``C - (C Y) B - pilot`` of a block of rows."""
         pairs, k = desk.pairs(X), self.Y.shape[1]
         loops = self._loops(pairs, out.dtype)
@@ -80,7 +79,7 @@ class Reflections:
             own[:, k] = 1.0
             np.subtract(C, own @ back, out=out[rows])
 
-    def add(self, desk: Desk, X: Any, pilot: Array, beside: Array, squares: Squares) -> bool:
+    def add(self, desk: Desk, X: Matrix, pilot: Array, beside: Array, squares: Squares) -> bool:
         """Add the squares of what :meth:`write` would write, and of columns beside it; False if no loop can do that."""
         if not isinstance(squares, SquaresInPanels):
             return False

@@ -11,8 +11,9 @@ import scipy.sparse as sp
 
 from gramian import lapack
 from gramian.config import one_blas_thread
+from gramian.engine.pairs import to_dense
 from gramian.operators import Dense
-from gramian.results import Array
+from gramian.results import Array, Matrix
 
 #: Free coordinates up to which a Newton step (a Cholesky factor of their block) saves time.
 NEWTON_MAX_FREE = 2000
@@ -143,7 +144,7 @@ class Factorable(Protocol):
 class Narrow:
     """``ZZ'`` for n x d features Z, dense or CSR: solved by way of a d x d factor."""
 
-    def __init__(self, Z: Any) -> None:
+    def __init__(self, Z: Matrix) -> None:
         self.Z = Z
 
     def __matmul__(self, a: Array) -> Array:
@@ -152,8 +153,7 @@ class Narrow:
     def factor(self, D: Array) -> Callable[[Array], Array]:
         Z = self.Z
         scaled = sp.csr_array(sp.diags_array(1 / D) @ Z) if sp.issparse(Z) else Z / D[:, None]
-        inner = Z.T @ scaled
-        inner = inner.toarray() if sp.issparse(inner) else np.asarray(inner)
+        inner = to_dense(Z.T @ scaled)
         inner[np.diag_indices(len(inner))] += 1
         found = (lapack.cholesky(inner, lower=True), True)
         return lambda r: r / D - scaled @ scipy.linalg.cho_solve(found, scaled.T @ r, check_finite=False)

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 import numpy as np
 import scipy.linalg
-import scipy.sparse as sp
 
 from gramian import lapack
 from gramian.config import one_blas_thread
+from gramian.engine.pairs import to_dense
 from gramian.engine.tiles import row_blocks
 from gramian.lapack import eigvalsh
 from gramian.operators import Moments, moments_of
-from gramian.results import Array
+from gramian.results import Array, Matrix
 from gramian.solvers.eigen import orient
 from gramian.solvers.factor import LEAST_UNIQUENESS, FactorSolution, maximum_likelihood
 
@@ -251,14 +251,14 @@ class FactorModel:
         weighted = L / self.factors.uniquenesses[:, None]
         return np.linalg.solve(np.eye(L.shape[1]) + L.T @ weighted, weighted.T).T
 
-    def log_density(self, X: Any) -> Array:
+    def log_density(self, X: Matrix) -> Array:
         """Log-density of rows."""
         L, psi, weights = self.factors.loadings, self.factors.uniquenesses, self.regression_weights()
         k = L.shape[1]
         determinant = np.linalg.slogdet(np.eye(k) + L.T @ (L / psi[:, None]))[1] + np.log(psi * self.scale**2).sum()
         squares = []
         for rows in row_blocks(*X.shape):
-            Z = ((X[rows].toarray() if sp.issparse(X) else X[rows]) - self.mean) / self.scale
+            Z = (to_dense(X[rows]) - self.mean) / self.scale
             U = Z @ weights
             # z'(LL' + Psi)^-1 z as a sum of squares: the difference of two large terms would cancel.
             squares.append(((Z - U @ L.T) ** 2 / psi).sum(axis=1) + (U**2).sum(axis=1))

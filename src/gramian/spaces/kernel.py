@@ -17,7 +17,7 @@ from gramian.operators.centering import PolynomialCentring, Polynomials, Project
 from gramian.operators.feature_means import best_origin, moved
 from gramian.operators.gram import gram_of
 from gramian.projection import KernelProjection
-from gramian.results import Array, Mix
+from gramian.results import Array, Matrix, Mix
 from gramian.solvers.eigen import DENSE_LIMIT, eigen, orient
 from gramian.solvers.eigen_methods import Solver
 from gramian.spaces.base import SingularBasis
@@ -51,7 +51,7 @@ class KernelSpace:
     kernel the Gram matrix.
     """
 
-    def __init__(self, kernel: Kernel, X: Any) -> None:
+    def __init__(self, kernel: Kernel, X: Matrix) -> None:
         self.kernel, self.origin = kernel.resolve(X), best_origin(kernel, X)
         self.X = moved(X, self.origin)
         self.n = X.shape[0]
@@ -153,7 +153,7 @@ class ConditionalProjection:
         """Number of scores of a row."""
         return self.trend.shape[1]
 
-    def scores(self, X: Any) -> Array:
+    def scores(self, X: Matrix) -> Array:
         """Scores of rows, m x k; kernel values stream by and are not kept."""
         out = CrossGram(self.kernel, X, self.anchors) @ self.coefficients
         for rows in row_blocks(*X.shape):

@@ -15,7 +15,7 @@ from gramian.operators import Data, Dense, Moments, Normal, moments_of
 from gramian.operators.matrix import column_scale
 from gramian.operators.moments import row_count
 from gramian.projection import LinearProjection
-from gramian.results import Array, Mix, SolverTrace
+from gramian.results import Array, Matrix, Mix, SolverTrace
 from gramian.solvers.dense import svd
 from gramian.solvers.eigen import DENSE_LIMIT, EIGEN_SOLVERS, eigen, null_tolerance, orient, residuals
 from gramian.solvers.eigen_methods import Solver
@@ -38,7 +38,7 @@ class LinearBasis(SingularBasis):
     column_variances: Array
     squared_variances: float | None
     directions: Array
-    rows: Any = None
+    rows: Matrix = None
 
     @property
     def total_variance(self) -> float:
@@ -175,7 +175,7 @@ class LinearSpace:
 
     def __init__(
         self,
-        X: Any,
+        X: Matrix,
         *,
         center: bool = True,
         scale: bool = False,

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from gramian.engine.tiles import row_blocks
 from gramian.kernels import Kernel
 from gramian.operators import CrossGram
-from gramian.results import Array, SolverTrace
+from gramian.results import Array, Matrix, SolverTrace
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class KernelFunction:
     coefficients: Array
     offsets: Array
 
-    def __call__(self, X: Any) -> Array:
+    def __call__(self, X: Matrix) -> Array:
         """Values at rows, m x q; kernel values stream by and are not kept."""
         smooth = CrossGram(self.kernel, X, self.anchors) @ self.coefficients
         T = self.kernel.polynomial(X)
@@ -49,7 +49,7 @@ class LinearFunction:
     mean: Array
     offsets: Array
 
-    def __call__(self, X: Any) -> Array:
+    def __call__(self, X: Matrix) -> Array:
         """Values at rows, m x q."""
         if sp.issparse(X):
             return np.asarray(X @ self.weights - self.mean @ self.weights) + self.offsets
