@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from gramian.operators.remote import Remote
-from gramian.operators.rows import ColumnRange
+from gramian.operators.rows import ColumnSlice
 from gramian.results import Array
 
 
@@ -58,7 +58,7 @@ def remote_rows(
     from gramian.tables.streams import open_rows
 
     known: Any = open_rows(source, columns, y_columns=y_columns, **reading)
-    if not isinstance(known, ColumnRange):
+    if not isinstance(known, ColumnSlice):
         return made_rows(*_described(known, known, reading))
     found = made_rows(*_described(known.parent, known, reading))
     found.y = made_rows(*_described(known.parent, known.y, reading))

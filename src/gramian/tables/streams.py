@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from gramian.operators import Rows
-from gramian.operators.rows import ColumnRange, Piece, block_rows, read_ahead
+from gramian.operators.rows import ColumnSlice, block_rows, read_ahead
+from gramian.operators.source import Piece
 from gramian.tables.assemble import choose
 from gramian.tables.names import find_columns
 from gramian.tables.row_files import Hdf5File, NpyFile, RowFile, ZarrFile
@@ -116,7 +117,7 @@ def open_rows(
         rows = FileRows(paths, name, [*x, *y], block, how)
         for file in rows.files:
             file.all_numeric = columns is None
-        return ColumnRange(rows, slice(0, len(x)), ColumnRange(rows, slice(len(x), None)))
+        return ColumnSlice(rows, slice(0, len(x)), ColumnSlice(rows, slice(len(x), None)))
     except OSError as error:
         raise TableError(f"{name} cannot be read: {error.strerror or error}.") from error
 

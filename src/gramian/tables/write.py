@@ -18,7 +18,8 @@ import numpy as np
 from gramian import files
 from gramian.files import PathLike, atomic
 from gramian.operators import Rows
-from gramian.operators.rows import Piece, in_step, watched
+from gramian.operators.rows import in_step, watched
+from gramian.operators.source import Piece
 from gramian.results import Array
 from gramian.tables.arrow import arrow_ipc, arrow_parquet, pa
 from gramian.tables.read import READERS
