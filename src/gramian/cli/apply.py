@@ -25,7 +25,7 @@ from gramian.estimators.fitted_rows import role
 from gramian.operators import Rows
 from gramian.results import Array, FitSummary
 from gramian.tables import Table, TableError, match_rows, read_table
-from gramian.tables.streams import is_many
+from gramian.tables.row_streams import is_many
 
 TRANSFORM_HELP = """Scores of the rows of a table by a model.
 

@@ -20,8 +20,8 @@ from gramian.cli.terminal import UsageError, say
 from gramian.operators import Rows
 from gramian.results import Array
 from gramian.tables import Table, TableError, read_table, read_views, remote_rows
-from gramian.tables.limits import allowance
-from gramian.tables.streams import is_many, table_size
+from gramian.tables.row_streams import is_many, table_size
+from gramian.tables.table import allowance
 
 #: Smaller files are read into memory without asking how large their tables are.
 SMALL_FILE_BYTES = 16 * 10**6

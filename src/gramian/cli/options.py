@@ -18,7 +18,7 @@ from gramian import kernels
 from gramian.cli.terminal import DIALECT, UsageError
 from gramian.config import parse_bytes
 from gramian.kernels.text import takes_matrix
-from gramian.models.registry import known_as
+from gramian.models.classes import known_as
 from gramian.registry import ARGUMENTS, METHODS, Record
 from gramian.tables import Standardizer
 
