@@ -12,13 +12,13 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from gramian.estimators.validation import Checked, as_fitted, check_total_weight, validate
+from gramian.estimators.validation import Checked, Table, as_fitted, check_total_weight, validate
 from gramian.kernels import Kernel
 from gramian.operators import Rows
 from gramian.operators.moments import ColumnSums, Moments
 from gramian.operators.remote import Remote, RemoteTable, from_dask
 from gramian.operators.rows import ArrayRows, Views
-from gramian.operators.source import Piece, Source
+from gramian.operators.source import Piece
 from gramian.results import Array
 
 #: Fitted attributes that have an entry for each training row and that no answer to new rows needs.
@@ -94,7 +94,7 @@ class Reader(Views):
         self,
         estimator: BaseEstimator,
         X: Rows,
-        Y: Source | Array | None = None,
+        Y: Table | None = None,
         *,
         name: str = "y",
         sample_weight: Any = None,
@@ -102,7 +102,7 @@ class Reader(Views):
         if sample_weight is not None and not X.weighted:
             raise ValueError("sample_weight goes with rows in memory, not with a stream. Repeat rows in the stream.")
         take_columns(estimator, X)
-        super().__init__(X, Y)
+        super().__init__(X, Y if Y is None or isinstance(Y, Rows) else ArrayRows(Y))
         self.estimator, self.name, self.weights = estimator, name, sample_weight
         self.d, self.dtype = X.n_features, np.dtype(np.float64)
         beside = None if self.Y is None else self.Y.columns
