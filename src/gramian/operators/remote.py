@@ -7,7 +7,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -114,7 +114,7 @@ def source_of(X: Any, columns: tuple[str, ...] | None = None) -> Source:
 _mirrors: dict[int, tuple[weakref.ref[Any], Remote]] = {}
 
 
-def is_stream(X: Any) -> bool:
+def is_stream(X: Any) -> TypeGuard[Rows]:
     """Whether rows come block by block through this process, rather than stay where they are."""
     return isinstance(X, Rows) and not isinstance(X, Remote)
 
@@ -254,7 +254,7 @@ class RemoteTable:
         n = self.shape[0]
         if weights is None:
             return kernel.resolve(self[:] if n <= SAMPLE else self)
-        if "median" in str(kernel):
+        if kernel.needs_rows:
             heavy = np.flatnonzero(weights)
             if len(heavy) > SAMPLE:  # those that median_width would draw
                 heavy = heavy[np.sort(np.random.default_rng(0).choice(len(heavy), SAMPLE, replace=False))]
