@@ -12,7 +12,7 @@ from gramian.estimators import Standardizer
 from gramian.explore.datasets import Dataset
 from gramian.kernels import Kernel
 from gramian.kernels.base import REGISTRY
-from gramian.kernels.widths import median_width
+from gramian.kernels.pairwise import median_width
 
 #: Components that the scree plot shows, and from which the cut chooses.
 MOST = 20
