@@ -245,7 +245,7 @@ class KernelSVC(KernelInput, ClassifierMixin, BaseEstimator):
 def is_narrow(kernel: Kernel, shape: tuple[int, int], bias: bool) -> bool:
     """Whether the weights are so few that the dual is solved by way of them."""
     n, d = shape
-    return kernel.name == "linear" and d + bias < min(n, NARROW)
+    return kernel.linear and d + bias < min(n, NARROW)
 
 
 def _signs(codes: Array, count: int) -> Array:

@@ -11,6 +11,8 @@ from gramian import registry
 from gramian.construction import construction, imports
 from gramian.estimators import Standardizer
 from gramian.explore.datasets import Dataset
+from gramian.kernels import Kernel
+from gramian.kernels.base import REGISTRY
 from gramian.kernels.widths import median_width
 
 #: Components that the scree plot shows, and from which the cut chooses.
@@ -23,18 +25,11 @@ EXACT_ROWS, FIT_LANDMARKS = 10_000, 500
 #: Methods of the page.
 METHODS = {name: record for name, record in registry.METHODS.items() if record.explored}
 
-#: Kernel -> its text, from a width s and a degree.
-KERNELS = {
-    "rbf": "rbf(sigma={s:.4g})",
-    "laplacian": "laplacian(gamma={inverse:.4g}, norm=l2)",
-    "matern": "matern(length_scale={s:.4g}, nu=1.5)",
-    "rational_quadratic": "rational_quadratic(length_scale={s:.4g})",
-    "polynomial": "polynomial(degree={degree}, scale={square:.4g}, constant=1)",
-    "sigmoid": "sigmoid(scale={square:.4g})",
-    "cosine": "cosine",
-    "linear": "linear",
-}
-WIDTHS = {"rbf", "laplacian", "matern", "rational_quadratic", "polynomial", "sigmoid"}
+
+def kernels_listed() -> dict[str, type[Kernel]]:
+    """Kernels of the page, by name."""
+    return {name: cls for name, cls in REGISTRY.items() if cls.listed}
+
 
 #: Controls of a fit, in the order in which callbacks take them.
 CONTROLS = ("method", "second", "scale", "kernel", "width", "degree", "text", "ridge", "k", "exact")
@@ -83,8 +78,9 @@ class Choice:
         return [self._kernel(_median(data, columns, scaled=self.scale)) for columns in views]
 
     def _kernel(self, median: float) -> str:
-        s = median * 2.0**self.width
-        return KERNELS[self.kernel].format(s=s, inverse=1 / s, square=1 / s**2, degree=self.degree)
+        made = kernels_listed()[self.kernel].from_sliders(median * 2.0**self.width, self.degree)
+        numbers = {key: value for key, value in made.get_params(deep=False).items() if isinstance(value, float)}
+        return str(made.set_params(**{key: float(f"{value:.4g}") for key, value in numbers.items()}))
 
     def landmarks(self, data: Dataset) -> int | None:
         """Landmarks of a kernel method; None is exact."""
@@ -141,7 +137,7 @@ def read_choice(data: Dataset, values: dict[str, Any]) -> Choice:
     exponent = _number(values.get("ridge"), -4, 2, -4)
     choice = Choice(
         method=method if method in METHODS else plain.method,
-        kernel=kernel if kernel in KERNELS else plain.kernel,
+        kernel=kernel if kernel in kernels_listed() else plain.kernel,
         width=_number(values.get("width"), -20, 20, 0.0),
         degree=int(_number(values.get("degree"), 1, 20, 3)),
         text=str(values.get("text") or "")[:500].strip(),

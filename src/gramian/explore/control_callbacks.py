@@ -8,7 +8,7 @@ from dash import Dash, Input, Output, State, ctx, no_update
 from dash.exceptions import PreventUpdate
 
 from gramian.explore.browser import ACCESSIBLE_NAMES, SLIDER_LABELS, WEBGL
-from gramian.explore.choice import CONTROLS, EXACT_ROWS, LOOKS, WIDTHS, most_components, read_choice
+from gramian.explore.choice import CONTROLS, EXACT_ROWS, LOOKS, kernels_listed, most_components, read_choice
 from gramian.explore.datasets import PRESETS, Dataset, from_upload, preset
 from gramian.explore.fitting import Fit
 from gramian.explore.model_files import inside, models_in, open_model, save_model
@@ -105,8 +105,8 @@ def _tables(app: Dash, explorer: Explorer) -> None:
         data = explorer.session(page).data
         choice = read_choice(data, dict(zip(("method", "kernel", "text", "second"), given, strict=True)))
         most = most_components(data, choice)
-        wide = bool(choice.text) or choice.kernel not in WIDTHS
-        curved = bool(choice.text) or choice.kernel != "polynomial"
+        sliders = () if choice.text else kernels_listed()[choice.kernel].sliders()
+        wide, curved = "width" not in sliders, "degree" not in sliders
         few = {} if len(data.X) > EXACT_ROWS else {"display": "none"}
         return not choice.pair, not choice.row.has("kernel"), wide, curved, not choice.pair, most < 2, few, max(most, 2)
 

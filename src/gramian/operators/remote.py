@@ -265,7 +265,7 @@ class RemoteTable:
         n = self.shape[0]
         if weights is None:
             return kernel.resolve(self[:] if n <= SAMPLE else self)
-        if "median" in str(kernel):
+        if kernel.needs_rows:
             heavy = np.flatnonzero(weights)
             if len(heavy) > SAMPLE:  # those that median_width would draw
                 heavy = heavy[np.sort(np.random.default_rng(0).choice(len(heavy), SAMPLE, replace=False))]
