@@ -6,10 +6,11 @@ import functools
 import inspect
 import reprlib
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import validate_data
 
 from gramian.estimators import callbacks, fitted_rows
@@ -22,6 +23,8 @@ from gramian.operators.moments import has_variance
 from gramian.operators.remote import Remote, from_dask, gathered, mirror
 from gramian.results import Array
 
+#: Rows as users give them: arrays, nested lists, data frames and dask collections, sparse matrices, streams.
+Table: TypeAlias = ArrayLike | sp.sparray | sp.spmatrix | Rows
 #: Weights that sum to less leave squares of sums of squares, of rows of any usual size, within double precision.
 MOST_ROWS = 1e100
 
