@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from gramian.config import format_bytes, memory_budget
-from gramian.engine.pairs import STRIPE
-from gramian.engine.scatter import Squares, squares_for, total_of
+from gramian.engine.product import STRIPE
+from gramian.engine.scatter import Scatter, scatter_for, total_of
 from gramian.engine.tiles import Meter, run, share, spans, threads_for
 from gramian.operators.features import Desk, FeatureMap, piece_rows
 from gramian.operators.moments import Moments
@@ -142,7 +142,7 @@ class MappedSums:
         run(work, hands, lambda done: part_done(done / len(blocks)))
 
     def _hand(self) -> BlockSums:
-        return BlockSums(self.plans, self.tile, squares_for(len(self.pilot) + 1, self.dtype, self.n), self.pilot)
+        return BlockSums(self.plans, self.tile, scatter_for(len(self.pilot) + 1, self.dtype, self.n), self.pilot)
 
     def moments(self) -> MappedMoments:
         """Moments of all rows so far."""
@@ -232,7 +232,7 @@ class BlockSums:
     targets, and a column of ones. ``pilot``: what columns are seen from.
     """
 
-    def __init__(self, plans: list[ScatterPlan], rows: int, squares: Squares, pilot: Array) -> None:
+    def __init__(self, plans: list[ScatterPlan], rows: int, squares: Scatter, pilot: Array) -> None:
         self.plans, self.rows, self.squares, self.pilot = plans, rows, squares, pilot
         self.A: Array | None = None
         dtype = squares.product.dtype

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import DTypeLike
 
-from gramian.engine.pairs import to_dense
+from gramian.engine.product import to_dense
 from gramian.engine.tiles import row_blocks, spans
 from gramian.kernels.pairwise import far_means, moved
 from gramian.lapack import interruptible

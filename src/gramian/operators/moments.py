@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from gramian.engine.pairs import to_dense
+from gramian.engine.product import to_dense
 from gramian.engine.tiles import Meter, row_blocks, run, share, threads_for
 from gramian.kernels.pairwise import far_means, moved
 from gramian.operators.matrix import Data, column_scale

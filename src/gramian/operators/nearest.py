@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from gramian.engine.pairs import Pairs, to_dense
+from gramian.engine.product import Pairs, to_dense
 from gramian.engine.tiles import SIDE, Meter, run, share, spans, threads_for
 from gramian.kernels import Kernel
 from gramian.progress import part_done, track

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from gramian.config import memory_budget, one_blas_thread
-from gramian.engine.pairs import to_dense
+from gramian.engine.product import to_dense
 from gramian.engine.tiles import row_blocks
 from gramian.kernels import Kernel
 from gramian.kernels.pairwise import Rows, squared_norms

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import DTypeLike
 
 from gramian.config import memory_budget
-from gramian.engine.pairs import to_dense
+from gramian.engine.product import to_dense
 from gramian.engine.tiles import Meter, run, share, threads_for
 from gramian.progress import Tracker, track
 from gramian.results import Array, Matrix

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from gramian import lapack
 from gramian.config import one_blas_thread
-from gramian.engine.pairs import to_dense
+from gramian.engine.product import to_dense
 from gramian.operators import Dense
 from gramian.results import Array, Matrix
 

@@ -11,7 +11,7 @@ import scipy.linalg
 
 from gramian import lapack
 from gramian.config import one_blas_thread
-from gramian.engine.pairs import to_dense
+from gramian.engine.product import to_dense
 from gramian.engine.tiles import row_blocks
 from gramian.lapack import eigvalsh
 from gramian.operators import Moments, moments_of
