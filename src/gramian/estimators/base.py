@@ -9,8 +9,8 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.estimators.streams import by_blocks
-from gramian.estimators.validation import validate
-from gramian.results import Array
+from gramian.estimators.validation import Table, validate
+from gramian.results import Array, Seed
 
 
 class ProjectionTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
@@ -19,7 +19,7 @@ class ProjectionTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     projection_: Any
 
     @by_blocks
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: Table) -> Array:
         """Return the scores of rows.
 
         Parameters
@@ -50,7 +50,7 @@ class ProjectionTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         return tags
 
 
-def random_generator(random_state: Any) -> np.random.Generator:
+def random_generator(random_state: Seed) -> np.random.Generator:
     """Take scikit-learn's ways of giving a seed; None means a fixed one: the same data give the same bits."""
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(2**31))

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import scipy.sparse as sp
 import scipy.stats
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from gramian.estimators.validation import validate
+from gramian.estimators.validation import Table, validate
 from gramian.results import Array
 
 
@@ -45,18 +43,18 @@ class ComponentDiagnostics:
             self.column_coordinates() ** 2, variances, out=np.zeros(self.components_.T.shape), where=variances > 0
         )
 
-    def row_contributions(self, X: Any) -> Array:
+    def row_contributions(self, X: Table) -> Array:
         r"""Share of each row in each component, :math:`t_{ik}^2/((n-1)\lambda_k)`; sums to 1 over the training rows."""
         T, _ = self._scores_and_rows(X)
         return self._over_variances(T**2) / (self.n_samples_ - 1)
 
-    def row_cos2(self, X: Any) -> Array:
+    def row_cos2(self, X: Table) -> Array:
         """Share of a row's squared distance from the mean that each component holds (m, K)."""
         T, A = self._scores_and_rows(X)
         squares = np.sum(A**2, axis=1)[:, None]
         return np.divide(T**2, squares, out=np.zeros_like(T), where=squares > 0)
 
-    def hotelling_t2(self, X: Any) -> Array:
+    def hotelling_t2(self, X: Table) -> Array:
         r"""Squared distance from the mean within the components, :math:`\sum_k t_{ik}^2/\lambda_k`."""
         T, _ = self._scores_and_rows(X)
         return self._over_variances(T**2).sum(axis=1)
@@ -71,7 +69,7 @@ class ComponentDiagnostics:
         check_is_fitted(self)
         return t2_limit(self.n_samples_, int((self.explained_variance_ > 0).sum()), alpha)
 
-    def q_residuals(self, X: Any) -> Array:
+    def q_residuals(self, X: Table) -> Array:
         """Squared distance of rows to their reconstruction."""
         T, A = self._scores_and_rows(X)
         return np.sum((A - T @ self.components_) ** 2, axis=1)
@@ -96,7 +94,7 @@ class ComponentDiagnostics:
             )
         return q_limit(first, second, alpha)
 
-    def supplementary_columns(self, X: Any, Z: Any) -> Array:
+    def supplementary_columns(self, X: Table, Z: Table) -> Array:
         """Correlations (q, K) of further columns ``Z`` with the scores of the rows ``X``."""
         T, _ = self._scores_and_rows(X)
         Z = check_array(Z, dtype=np.float64, input_name="Z")
@@ -106,7 +104,7 @@ class ComponentDiagnostics:
         lengths = np.outer(np.linalg.norm(Zc, axis=0), np.linalg.norm(Tc, axis=0))
         return np.divide(Zc.T @ Tc, lengths, out=np.zeros_like(lengths), where=lengths > 0)
 
-    def _scores_and_rows(self, X: Any) -> tuple[Array, Array]:
+    def _scores_and_rows(self, X: Table) -> tuple[Array, Array]:
         """Unwhitened scores, and the centred and scaled rows."""
         check_is_fitted(self)
         X = validate(self, X, reset=False)

@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.config import format_bytes, memory_budget
@@ -17,10 +18,10 @@ from gramian.estimators.fit_rows import read
 from gramian.estimators.foundation import BaseEstimator
 from gramian.estimators.n_components import check_components, is_auto
 from gramian.estimators.summary import Clock, SummaryBuilder
-from gramian.estimators.validation import all_or_nothing
+from gramian.estimators.validation import Table, all_or_nothing
 from gramian.estimators.warnings import RankWarning, warn
 from gramian.lapack import interruptible
-from gramian.results import Array, percent
+from gramian.results import Array, Matrix, Seed, percent
 
 #: Pairs of rows whose distances are compared before and after.
 PAIRS = 2_000
@@ -64,7 +65,7 @@ class RandomMap:
         """Number of scores of a row."""
         return self.weights.shape[1]
 
-    def scores(self, X: Any) -> Array:
+    def scores(self, X: Matrix) -> Array:
         """Scores of rows, n x k, in double precision; neither X nor R is made dense."""
         if sp.issparse(X):
             found = X @ self.weights
@@ -139,7 +140,7 @@ class RandomProjection(ProjectionTransformer, BaseEstimator):
         *,
         eps: float = 0.1,
         density: float | str | None = None,
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.n_components = n_components
         self.eps = eps
@@ -147,7 +148,7 @@ class RandomProjection(ProjectionTransformer, BaseEstimator):
         self.random_state = random_state
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Table, y: object = None) -> Self:
         """Draw the directions, and measure what they do to distances between the rows.
 
         Parameters
@@ -180,7 +181,7 @@ class RandomProjection(ProjectionTransformer, BaseEstimator):
         self.summary_ = self._summarize(shape, notes, clock)
         return self
 
-    def inverse_transform(self, X: Any) -> Array:
+    def inverse_transform(self, X: ArrayLike) -> Array:
         """Return the shortest rows that have the scores ``X``, by the pseudo-inverse of R."""
         check_is_fitted(self)
         scores, k = np.asarray(X), self.projection_.size
