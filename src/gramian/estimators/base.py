@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -35,6 +36,15 @@ class ProjectionTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         check_is_fitted(self)
         X = validate(self, X, reset=False)
         return self.projection_.scores(X).astype(X.dtype, copy=False)
+
+    def _inverse(self, X: ArrayLike, what: str) -> Array:
+        """Rows that have the scores ``X``, in their precision; ``what`` names the scores in a message."""
+        check_is_fitted(self)
+        scores, k = np.asarray(X), self.projection_.size
+        if scores.ndim != 2 or scores.shape[1] != k:
+            raise ValueError(f"X has shape {scores.shape}; {what.format(k=k)}, m x {k}, are expected.")
+        rows = self.projection_.inverse(scores)
+        return rows.astype(scores.dtype if scores.dtype == np.float32 else np.float64, copy=False)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "projection_")  # moments of a first row alone are no fit

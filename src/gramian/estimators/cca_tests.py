@@ -236,7 +236,7 @@ def basis_of(view: Any, *, scale: bool) -> tuple[Array, Array]:
     """Left singular vectors of the centred (and scaled) rows of a view that have variance, and singular values."""
     data = Data(view, scale=scale)
     A = data.toarray() * data.unit
-    U, s, _ = np.linalg.svd(A, full_matrices=False)
+    U, s, _ = interruptible(np.linalg.svd, A, full_matrices=False)
     kept = s > max(A.shape) * np.finfo(np.float64).eps * s.max(initial=0.0)
     return U[:, kept], s[kept]
 
@@ -254,9 +254,7 @@ def _logarithms(rho: Array) -> Array:
 
 def whitened(view: Any) -> Array:
     """Orthonormal scores of all directions of a view that have variance."""
-    A = Data(view, scale=True).toarray()
-    U, s, _ = interruptible(np.linalg.svd, A, full_matrices=False)
-    return U[:, s > max(A.shape) * np.finfo(np.float64).eps * s.max(initial=0.0)]
+    return basis_of(view, scale=True)[0]
 
 
 def choose_pairs(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+
 import numpy as np
 import scipy.sparse as sp
 import scipy.stats
@@ -11,7 +13,70 @@ from gramian.estimators.validation import Table, validate
 from gramian.results import Array
 
 
-class ComponentDiagnostics:
+class OutlierDiagnostics(ABC):
+    """Distances of rows within the components and from them, with the limits that new rows rarely exceed."""
+
+    n_samples_: float
+    residual_moments_: tuple[float, float | None]
+
+    @property
+    @abstractmethod
+    def _score_variances(self) -> Array:
+        """Variances of the scores."""
+
+    @property
+    @abstractmethod
+    def _loadings(self) -> Array:
+        """What scores are multiplied by to give (scaled) rows, K x d."""
+
+    @abstractmethod
+    def _scores_and_rows(self, X: Table) -> tuple[Array, Array]:
+        """Scores, and the centred and scaled rows."""
+
+    def hotelling_t2(self, X: Table) -> Array:
+        r"""Squared distance from the mean within the components, :math:`\sum_k t_{ik}^2/\lambda_k`."""
+        T, _ = self._scores_and_rows(X)
+        return ratios(T**2, self._score_variances).sum(axis=1)
+
+    def t2_limit(self, alpha: float = 0.05) -> float:
+        r"""Value that T2 of a new row from the same source exceeds with probability ``alpha``.
+
+        Definition
+        ----------
+        .. math:: \frac{K (n^2 - 1)}{n (n - K)} F_{1-\alpha}(K, n - K)
+        """
+        check_is_fitted(self)
+        return t2_limit(self.n_samples_, int((self._score_variances > 0).sum()), alpha)
+
+    def q_residuals(self, X: Table) -> Array:
+        """Squared distance of (scaled) rows to their reconstruction from the components."""
+        T, A = self._scores_and_rows(X)
+        return np.sum((A - T @ self._loadings) ** 2, axis=1)
+
+    def q_limit(self, alpha: float = 0.05) -> float:
+        r"""Value that Q of a new row from the same source exceeds with probability ``alpha``.
+
+        Definition
+        ----------
+        .. math:: g\,\chi^2_{1-\alpha}(h), \qquad g = \theta_2/\theta_1, \quad h = \theta_1^2/\theta_2, \quad
+                  \theta_p = \sum_{k>K} \lambda_k^p
+
+        References
+        ----------
+        Box, Some theorems on quadratic forms applied in the study of analysis of variance problems, 1954.
+        """
+        check_is_fitted(self)
+        first, second = self.residual_moments_
+        if second is None:
+            raise ValueError(
+                "the variances left out are not known one by one. Use solver='covariance', 'svd' or 'dual'."
+            )
+        if first <= 0 or second <= 0:
+            return 0.0
+        return float(second / first * scipy.stats.chi2.ppf(1 - _probability(alpha), first**2 / second))
+
+
+class ComponentDiagnostics(OutlierDiagnostics):
     r"""Diagnostics of rows and columns along the components of a fitted PCA.
 
     With scores :math:`t_{ik}`, directions :math:`w_{jk}` and variances :math:`\lambda_k`, in the (scaled) units of the
@@ -22,9 +87,7 @@ class ComponentDiagnostics:
     explained_variance_: Array
     mean_: Array
     scale_: Array
-    n_samples_: float
     feature_variance_: Array
-    residual_moments_: tuple[float, float | None]
 
     def column_coordinates(self) -> Array:
         r"""Covariances of columns with unit scores, :math:`w_{jk}\sqrt{\lambda_k}`; correlations if ``scale=True``."""
@@ -46,53 +109,13 @@ class ComponentDiagnostics:
     def row_contributions(self, X: Table) -> Array:
         r"""Share of each row in each component, :math:`t_{ik}^2/((n-1)\lambda_k)`; sums to 1 over the training rows."""
         T, _ = self._scores_and_rows(X)
-        return self._over_variances(T**2) / (self.n_samples_ - 1)
+        return ratios(T**2, self.explained_variance_) / (self.n_samples_ - 1)
 
     def row_cos2(self, X: Table) -> Array:
         """Share of a row's squared distance from the mean that each component holds (m, K)."""
         T, A = self._scores_and_rows(X)
         squares = np.sum(A**2, axis=1)[:, None]
         return np.divide(T**2, squares, out=np.zeros_like(T), where=squares > 0)
-
-    def hotelling_t2(self, X: Table) -> Array:
-        r"""Squared distance from the mean within the components, :math:`\sum_k t_{ik}^2/\lambda_k`."""
-        T, _ = self._scores_and_rows(X)
-        return self._over_variances(T**2).sum(axis=1)
-
-    def t2_limit(self, alpha: float = 0.05) -> float:
-        r"""Value that T2 of a new row from the same source exceeds with probability ``alpha``.
-
-        Definition
-        ----------
-        .. math:: \frac{K (n^2 - 1)}{n (n - K)} F_{1-\alpha}(K, n - K)
-        """
-        check_is_fitted(self)
-        return t2_limit(self.n_samples_, int((self.explained_variance_ > 0).sum()), alpha)
-
-    def q_residuals(self, X: Table) -> Array:
-        """Squared distance of rows to their reconstruction."""
-        T, A = self._scores_and_rows(X)
-        return np.sum((A - T @ self.components_) ** 2, axis=1)
-
-    def q_limit(self, alpha: float = 0.05) -> float:
-        r"""Value that Q of a new row from the same source exceeds with probability ``alpha``.
-
-        Definition
-        ----------
-        .. math:: g\,\chi^2_{1-\alpha}(h), \qquad g = \theta_2/\theta_1, \quad h = \theta_1^2/\theta_2, \quad
-                  \theta_p = \sum_{k>K} \lambda_k^p
-
-        References
-        ----------
-        Box, Some theorems on quadratic forms applied in the study of analysis of variance problems, 1954.
-        """
-        check_is_fitted(self)
-        first, second = self.residual_moments_
-        if second is None:
-            raise ValueError(
-                "the variances left out are not known one by one. Use solver='covariance', 'svd' or 'dual'."
-            )
-        return q_limit(first, second, alpha)
 
     def supplementary_columns(self, X: Table, Z: Table) -> Array:
         """Correlations (q, K) of further columns ``Z`` with the scores of the rows ``X``."""
@@ -112,9 +135,13 @@ class ComponentDiagnostics:
         A = (rows - self.mean_.astype(np.float64)) / self.scale_
         return A @ self.components_.T, A
 
-    def _over_variances(self, squares: Array) -> Array:
-        variances = self.explained_variance_
-        return np.divide(squares, variances, out=np.zeros_like(squares), where=variances > 0)
+    @property
+    def _score_variances(self) -> Array:
+        return self.explained_variance_
+
+    @property
+    def _loadings(self) -> Array:
+        return self.components_
 
 
 def t2_limit(n: float, k: int, alpha: float) -> float:
@@ -126,11 +153,9 @@ def t2_limit(n: float, k: int, alpha: float) -> float:
     return float(k * (n**2 - 1) / (n * (n - k)) * scipy.stats.f.ppf(1 - _probability(alpha), k, n - k))
 
 
-def q_limit(first: float, second: float, alpha: float) -> float:
-    """Limit of Q from the sum and the sum of squares of the variances left out."""
-    if first <= 0 or second <= 0:
-        return 0.0
-    return float(second / first * scipy.stats.chi2.ppf(1 - _probability(alpha), first**2 / second))
+def ratios(squares: Array, variances: Array) -> Array:
+    """Squares divided by variances; 0 where there is no variance."""
+    return np.divide(squares, variances, out=np.zeros_like(squares), where=variances > 0)
 
 
 def _probability(alpha: float) -> float:

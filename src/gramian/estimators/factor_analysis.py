@@ -6,23 +6,19 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
-from sklearn.base import DensityMixin
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.adequacy import bartlett_sphericity, fit_indices, kmo
 from gramian.criteria import Suggestion
 from gramian.estimators import factor_checks as checks
-from gramian.estimators.base import ProjectionTransformer
 from gramian.estimators.fit_rows import FitRows, more_rows, read
 from gramian.estimators.foundation import BaseEstimator
-from gramian.estimators.probabilistic_pca import ProbabilisticPCA
+from gramian.estimators.probabilistic_pca import GaussianModel, ProbabilisticPCA
 from gramian.estimators.streams import by_blocks
 from gramian.estimators.summary import Clock, SummaryBuilder
 from gramian.estimators.validation import (
     Table,
     all_or_nothing,
-    as_fitted,
     check_choice,
     check_squares,
     validate,
@@ -37,14 +33,12 @@ from gramian.spaces.gaussian import (
     FactorModel,
     check_observed,
     correlations,
-    expect,
     fit_factors,
     fit_factors_missing,
-    patterns,
 )
 
 
-class FactorAnalysis(ProjectionTransformer, DensityMixin, BaseEstimator):
+class FactorAnalysis(GaussianModel, BaseEstimator):
     r"""Explain correlations by a few common factors, with noise of its own in every column.
 
     Definition
@@ -116,6 +110,7 @@ class FactorAnalysis(ProjectionTransformer, DensityMixin, BaseEstimator):
     (-3414.14, 42)
     """
 
+    _model: FactorModel
     _kept_parameters = ("missing",)
 
     def __init__(
@@ -225,23 +220,6 @@ class FactorAnalysis(ProjectionTransformer, DensityMixin, BaseEstimator):
         weights = np.linalg.pinv(L / root).T / root / self._model.scale[:, None]
         return LinearProjection(self._model.mean, weights, L.T).scores(X).astype(X.dtype, copy=False)
 
-    def inverse_transform(self, X: ArrayLike) -> Array:
-        """Return the mean row of given factors."""
-        check_is_fitted(self)
-        return self.projection_.inverse(np.asarray(X, dtype=np.float64))
-
-    def score_samples(self, X: Table) -> Array:
-        """Log-density of each row; of its observed entries, if ``missing="em"``."""
-        check_is_fitted(self)
-        X = self._validate(X)
-        if as_fitted(self, "missing") and np.isnan(X).any():
-            return expect(X.astype(np.float64), patterns(X), self._model.mean, self._model.covariance()).log_density
-        return self._model.log_density(X)
-
-    def score(self, X: Table, y: object = None) -> float:
-        """Mean log-density of rows."""
-        return float(self.score_samples(X).mean())
-
     def get_covariance(self) -> Array:
         """Return the covariance ``D (L Phi L' + Psi) D`` of the model."""
         check_is_fitted(self)
@@ -259,14 +237,6 @@ class FactorAnalysis(ProjectionTransformer, DensityMixin, BaseEstimator):
         tags.input_tags.sparse = self.missing is None
         return tags
 
-    def _validate(self, X: Table) -> Any:
-        missing = self._imputes
-        return validate(self, X, reset=False, sparse=not missing, missing=missing)
-
-    @property
-    def _imputes(self) -> bool:
-        return as_fitted(self, "missing") is not None
-
     def _check_words(self) -> None:
         check_choice("missing", self.missing, (None, "em"))
         check_choice("rotation", self.rotation, (None, *ROTATIONS))
@@ -274,13 +244,6 @@ class FactorAnalysis(ProjectionTransformer, DensityMixin, BaseEstimator):
     def _names(self) -> list[str]:
         names = getattr(self, "feature_names_in_", None)
         return [f"column {j}" for j in range(self.n_features_in_)] if names is None else [str(name) for name in names]
-
-    def _complete(self, X: Table) -> Any:
-        X = self._validate(X)
-        if not as_fitted(self, "missing") or not np.isnan(X).any():
-            return X
-        filled = expect(X.astype(np.float64), patterns(X), self._model.mean, self._model.covariance()).filled
-        return filled.astype(X.dtype, copy=False)
 
     def _fit_moments(self, moments: Moments, dtype: np.dtype, clock: Clock) -> Self:
         k, said = checks.choose_factors(self.n_components, moments.d, lambda: moments)

@@ -131,12 +131,7 @@ class ICA(ProjectionTransformer, DensityMixin, BaseEstimator):
 
     def inverse_transform(self, X: ArrayLike) -> Array:
         """Return the rows ``mean_ + X @ mixing_.T`` that have the sources ``X``."""
-        check_is_fitted(self)
-        sources, k = np.asarray(X), len(self.components_)
-        if sources.ndim != 2 or sources.shape[1] != k:
-            raise ValueError(f"X has shape {sources.shape}; {k} sources, m x {k}, are expected.")
-        rows = self.projection_.inverse(sources)
-        return rows.astype(sources.dtype if sources.dtype == np.float32 else np.float64, copy=False)
+        return self._inverse(X, "{k} sources")
 
     def score_samples(self, X: Table) -> Array:
         """Log-density of each row; for K < d, of its projection on the span of the components."""

@@ -217,13 +217,7 @@ class PCA(ComponentDiagnostics, ProjectionTransformer, BaseEstimator):
 
     def inverse_transform(self, X: ArrayLike) -> Array:
         """Return the rows on the span of the components that have the scores ``X``."""
-        check_is_fitted(self)
-        scores = np.asarray(X)
-        k = len(self.components_)
-        if scores.ndim != 2 or scores.shape[1] != k:
-            raise ValueError(f"X has shape {scores.shape}; scores of {k} components, m x {k}, are expected.")
-        rows = self.projection_.inverse(scores)
-        return rows.astype(scores.dtype if scores.dtype == np.float32 else np.float64, copy=False)
+        return self._inverse(X, "scores of {k} components")
 
     def reconstruction_error(self, X: Table | None = None, *, centred: bool = True) -> float:
         r"""Mean squared distance of rows to their reconstruction, in the (scaled) units of the fit.

@@ -9,7 +9,6 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
-from sklearn.utils.validation import check_is_fitted
 
 from gramian.config import format_bytes, memory_budget
 from gramian.engine.tiles import row_blocks
@@ -183,12 +182,7 @@ class RandomProjection(ProjectionTransformer, BaseEstimator):
 
     def inverse_transform(self, X: ArrayLike) -> Array:
         """Return the shortest rows that have the scores ``X``, by the pseudo-inverse of R."""
-        check_is_fitted(self)
-        scores, k = np.asarray(X), self.projection_.size
-        if scores.ndim != 2 or scores.shape[1] != k:
-            raise ValueError(f"X has shape {scores.shape}; scores of {k} components, m x {k}, are expected.")
-        rows = self.projection_.inverse(scores)
-        return rows.astype(scores.dtype if scores.dtype == np.float32 else np.float64, copy=False)
+        return self._inverse(X, "scores of {k} components")
 
     @property
     def _is_gaussian(self) -> bool:
