@@ -79,7 +79,7 @@ def _plotly(text):
 def check_pictures(page):
     """Plotly knows every word of every picture, and each says what it shows."""
     for picture in pictures(page):
-        drawn = json.loads(re.sub(r"var\(--[a-z]+\)", "#123456", spec(picture)))
+        drawn = json.loads(re.sub(r"var\(--[a-z]+\)", "#123456", spec(picture.figure)))
         go.Figure({"data": drawn["data"], "layout": drawn["layout"]})  # raises for a word or a value it does not know
         go.Figure({"data": [], "layout": drawn.get("narrow", {})})
         assert len(picture.says) > 0
@@ -120,7 +120,7 @@ def test_names_cannot_become_markup_or_programs(make, read_page):
         assert "<" not in script
         json.loads(script)
     for picture in pictures(page):
-        shown = json.loads(spec(picture))
+        shown = json.loads(spec(picture.figure))
         assert "<script" not in json.dumps(shown)
         assert "<img" not in json.dumps(shown)
 

@@ -9,13 +9,10 @@ from dash import Dash, Input, Output, State
 from dash.exceptions import PreventUpdate
 
 from gramian.charts.labels import label_of
+from gramian.explore import drawing
 from gramian.explore.choice import Choice
 from gramian.explore.code import code_for
 from gramian.explore.explorer import Explorer
-from gramian.explore.figures import loadings as loading_figure
-from gramian.explore.figures import rows as row_figure
-from gramian.explore.figures import scores as score_figure
-from gramian.explore.figures import scree as scree_figure
 from gramian.explore.fitting import Fit
 from gramian.explore.session import Session
 from gramian.results import Array
@@ -51,7 +48,7 @@ def register(app: Dash, explorer: Explorer) -> None:
     )
     def draw_scree(cut: Any, page: Any) -> Any:
         _, found = _shown(explorer, page)
-        return scree_figure.draw(found.spectrum, found.measure, int(cut["k"]))
+        return drawing.scree(found.spectrum, found.measure, int(cut["k"]))
 
     # A callback of its own: plotly.js tells of every change of size too, and a new question ends the one before.
     @app.callback(
@@ -63,10 +60,10 @@ def register(app: Dash, explorer: Explorer) -> None:
     )
     def drag_cut(changed: Any, page: Any) -> tuple[Any, int]:
         _, found = _shown(explorer, page)
-        k = scree_figure.dragged_to(changed, found.size)
+        k = drawing.dragged_to(changed, found.size)
         if k is None:
             raise PreventUpdate
-        return scree_figure.draw(found.spectrum, found.measure, k), k
+        return drawing.scree(found.spectrum, found.measure, k), k
 
     @app.callback(
         Output("loadings", "figure"),
@@ -80,7 +77,7 @@ def register(app: Dash, explorer: Explorer) -> None:
     def draw_loadings(shown: Any, x: Any, y: Any, page: Any) -> tuple[Any, str]:
         session, found = _shown(explorer, page)
         view = read_view([x, y, 0, None, None], True)
-        return loading_figure.draw(session.data, found, [view.x, view.y])
+        return drawing.loadings(session.data, found, [view.x, view.y])
 
     @app.callback(
         Output("row", "figure"),
@@ -119,11 +116,11 @@ def _shown(explorer: Explorer, page: Any) -> tuple[Session, Fit]:
     return session, session.fit
 
 
-def read_view(look: list[Any], webgl: Any) -> score_figure.View:
+def read_view(look: list[Any], webgl: Any) -> drawing.View:
     """How the points are looked at, whatever was sent."""
     x, y, z = (at if isinstance(at, int) and 0 <= at < 1000 else number for number, at in enumerate(look[:3]))
     colour = look[4] if isinstance(look[4], str) else ""
-    return score_figure.View(x, y, z, bool(look[3]), colour, webgl is not False)
+    return drawing.View(x, y, z, bool(look[3]), colour, webgl is not False)
 
 
 def focus_of(session: Session, focus: Any) -> list[int]:
@@ -134,15 +131,13 @@ def focus_of(session: Session, focus: Any) -> list[int]:
     return places or [0]
 
 
-def points_of(
-    session: Session, found: Fit, turned: Array, view: score_figure.View, focus: Any
-) -> tuple[score_figure.Figure, str]:
+def points_of(session: Session, found: Fit, turned: Array, view: drawing.View, focus: Any) -> tuple[drawing.Part, str]:
     """The scores of a fit, and what can be done with them."""
     titles = [label_of(found.estimator, at) for at in range(found.size)]
-    cloud = score_figure.Cloud(found.scores, found.second, np.arange(len(found.scores)), turned, titles)
-    thin = score_figure.thinned(cloud, view)
+    cloud = drawing.Cloud(found.scores, found.second, np.arange(len(found.scores)), turned, titles)
+    thin = drawing.thinned(cloud, view)
     places = focus_of(session, focus) if focus else []
-    return score_figure.draw(session.data, thin, view, places), hint(view, len(thin.rows), len(cloud.rows))
+    return drawing.scores(session.data, thin, view, places), hint(view, len(thin.rows), len(cloud.rows))
 
 
 def rows_of(session: Session, found: Fit, k: int, focus: Any, kind: Any) -> Any:
@@ -151,10 +146,10 @@ def rows_of(session: Session, found: Fit, k: int, focus: Any, kind: Any) -> Any:
     if found.choice.pair:
         y = data.views(found.choice.second)[1]
         guess = found.rebuilt(data, np.array(places[:1]), k)
-        return row_figure.draw_second(y.columns, y.values, places[0], guess, data.names[places[0]])
+        return drawing.second_row(y.columns, y.values, places[0], guess, data.names[places[0]])
     plane = kind == "plane" and data.X.shape[1] == 2
-    wanted = row_figure.sample(len(data.X)) if plane else np.array(places[:1])
-    return row_figure.draw(data, str(kind), places, found.rebuilt(data, wanted, k))
+    wanted = drawing.sample(len(data.X)) if plane else np.array(places[:1])
+    return drawing.row(data, str(kind), places, found.rebuilt(data, wanted, k))
 
 
 def row_words(found: Fit, k: int) -> str:
@@ -178,7 +173,7 @@ def slider_words(found: Fit) -> str:
     return f"Points follow when you let a slider go{took}."
 
 
-def hint(view: score_figure.View, drawn: int, n: int) -> str:
+def hint(view: drawing.View, drawn: int, n: int) -> str:
     """What can be done with the points."""
     if view.space and view.webgl:
         return "Drag to turn; click a point for its neighbours."

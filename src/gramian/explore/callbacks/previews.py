@@ -8,13 +8,10 @@ import numpy as np
 from dash import Dash, Input, Output, Patch, State, no_update
 from dash.exceptions import PreventUpdate
 
+from gramian.explore import drawing
 from gramian.explore.browser import GATE, OPEN
 from gramian.explore.callbacks.pictures import focus_of, kernel_words, points_of, read_view, rows_of
 from gramian.explore.explorer import CONTROLS, Explorer, read_choice
-from gramian.explore.figures import loadings as loading_figure
-from gramian.explore.figures import rows as row_figure
-from gramian.explore.figures import scores as score_figure
-from gramian.explore.figures import scree as scree_figure
 from gramian.explore.fitting import fit
 from gramian.explore.preview import Glimpse
 from gramian.explore.session import Session
@@ -98,34 +95,34 @@ def register(app: Dash, explorer: Explorer) -> None:
         view = read_view([x, y, 0, None, None], True)
         if glimpse is None:
             k = min(choice.k, shown.size)
-            new = no_update if shown is found else loading_figure.draw(session.data, shown, [view.x, view.y])[0]
-            spectrum = scree_figure.draw(shown.spectrum, shown.measure, k)
+            new = no_update if shown is found else drawing.loadings(session.data, shown, [view.x, view.y])[0]
+            spectrum = drawing.scree(shown.spectrum, shown.measure, k)
             return spectrum, rows_of(session, shown, k, focus, kind), new
         k = min(choice.k, len(glimpse.shares))
         return (
-            scree_figure.draw(glimpse.shares, "share of variance in %", k),
+            drawing.scree(glimpse.shares, "share of variance in %", k),
             _rows(session, glimpse, k, focus, kind),
-            loading_figure.draw_glimpse(session.data, glimpse.rows, glimpse.scores, [view.x, view.y]),
+            drawing.glimpsed_loadings(session.data, glimpse.rows, glimpse.scores, [view.x, view.y]),
         )
 
 
-def _moved(session: Session, glimpse: Glimpse, view: score_figure.View, focus: Any) -> Patch:
+def _moved(session: Session, glimpse: Glimpse, view: drawing.View, focus: Any) -> Patch:
     """New coordinates and names of axes; nothing else is sent."""
     patch = Patch()
     signs = session.signs(glimpse.scores, glimpse.rows)
-    for name, numbers in score_figure.coordinates(glimpse.scores, view).items():
+    for name, numbers in drawing.coordinates(glimpse.scores, view).items():
         patch["data"][0][name] = numbers
     places = focus_of(session, focus) if focus and not view.space else []
     rings = np.searchsorted(glimpse.rows, places)
     if len(rings) and rings.max() < len(glimpse.rows) and (glimpse.rows[rings] == places).all():
-        for name, numbers in score_figure.coordinates(glimpse.scores[rings], view).items():
+        for name, numbers in drawing.coordinates(glimpse.scores[rings], view).items():
             patch["data"][1][name] = numbers
     if len(glimpse.rows) < len(session.data.X):
-        patch["data"][0]["marker"] = score_figure.marks(session.data, glimpse.rows, view)
+        patch["data"][0]["marker"] = drawing.marks(session.data, glimpse.rows, view)
     solid = view.space and view.webgl
     frame = patch["layout"]["scene"] if solid else patch["layout"]
     for name, at in zip("xyz" if solid else "xy", (view.x, view.y, view.z), strict=False):
-        frame[f"{name}axis"]["autorange"] = score_figure.direction(signs, at)
+        frame[f"{name}axis"]["autorange"] = drawing.direction(signs, at)
         if at < len(glimpse.shares) and not solid:
             share = percent(glimpse.shares[at] / 100)
             frame[f"{name}axis"]["title"]["text"] = f"component {at + 1} ({share} of variance)"
@@ -135,11 +132,11 @@ def _moved(session: Session, glimpse: Glimpse, view: score_figure.View, focus: A
 def _rows(session: Session, glimpse: Glimpse, k: int, focus: Any, kind: Any) -> Any:
     """Rows as the glimpse tells them."""
     data, places = session.data, focus_of(session, focus)
-    wanted = row_figure.sample(len(data.X)) if kind == "plane" and data.X.shape[1] == 2 else np.array(places[:1])
+    wanted = drawing.sample(len(data.X)) if kind == "plane" and data.X.shape[1] == 2 else np.array(places[:1])
     at = np.searchsorted(glimpse.rows, wanted)
     if at.max() >= len(glimpse.rows) or (glimpse.rows[at] != wanted).any():
         return no_update
     rebuilt = glimpse.rebuilt(at, k)
     if rebuilt is not None and session.choice.standardizes:
         rebuilt = data.standardizer.inverse_transform(rebuilt)
-    return row_figure.draw(data, str(kind), places, rebuilt)
+    return drawing.row(data, str(kind), places, rebuilt)

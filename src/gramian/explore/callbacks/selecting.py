@@ -11,8 +11,8 @@ from dash import Dash, Input, Output, State, dcc, html
 from dash.exceptions import PreventUpdate
 
 from gramian.explore.browser import PICKED
+from gramian.explore.drawing import NEIGHBOURS
 from gramian.explore.explorer import Explorer
-from gramian.explore.figures.rows import NEIGHBOURS
 from gramian.explore.session import Session
 from gramian.results import Array
 from gramian.tables import write_scores

@@ -6,7 +6,7 @@ from typing import Any
 
 from gramian import charts
 from gramian.reports.contents import WHOLE, Grid, Section
-from gramian.reports.figures.spectra import correlations_picture, cv_picture, scree_picture
+from gramian.reports.pictures import correlations_picture, cv_picture, scree_picture
 from gramian.reports.sections.asking import asked
 from gramian.reports.sentences import full, say
 from gramian.reports.subject import Subject

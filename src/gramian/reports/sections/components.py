@@ -6,13 +6,14 @@ from typing import Any
 
 from gramian import charts
 from gramian.reports.contents import WHOLE, Grid, Section
-from gramian.reports.figures.columns import (
+from gramian.reports.pictures import (
+    contours_pictures,
     contributions_picture,
+    heat_grid,
+    heat_picture,
     importance_picture,
     loadings_picture,
 )
-from gramian.reports.figures.heat import heat_grid, heat_picture
-from gramian.reports.figures.planes import contours_pictures
 from gramian.reports.sections.asking import asked
 from gramian.reports.sentences import say
 from gramian.reports.subject import MANY, Subject

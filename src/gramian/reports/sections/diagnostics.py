@@ -7,8 +7,7 @@ from typing import Any
 from gramian import charts
 from gramian.adequacy import LIMITS, grade
 from gramian.reports.contents import WHOLE, Facts, Grid, Section, number
-from gramian.reports.figures.points import outliers_picture
-from gramian.reports.figures.spectra import likelihood_picture, residuals_picture
+from gramian.reports.pictures import likelihood_picture, outliers_picture, residuals_picture
 from gramian.reports.sections.asking import asked
 from gramian.reports.sentences import say
 from gramian.reports.subject import MANY, Subject

@@ -10,7 +10,7 @@ from sklearn.metrics import confusion_matrix
 from gramian import charts
 from gramian.estimators.merit import merit
 from gramian.reports.contents import KEPT, Grid, Section, brief, counted, tidy_bias
-from gramian.reports.figures.points import predicted_picture
+from gramian.reports.pictures import predicted_picture
 from gramian.reports.sections.asking import asked
 from gramian.reports.sentences import say
 from gramian.reports.subject import MANY, Subject

@@ -10,8 +10,7 @@ import scipy.sparse as sp
 from gramian import charts
 from gramian.estimators import PCA
 from gramian.reports.contents import KEPT, Grid, Section
-from gramian.reports.figures.planes import rebuilt_picture, regions_picture
-from gramian.reports.figures.points import paired_picture, scores_picture
+from gramian.reports.pictures import paired_picture, rebuilt_picture, regions_picture, scores_picture
 from gramian.reports.sections.asking import asked
 from gramian.reports.sentences import say
 from gramian.reports.subject import MANY, Subject
