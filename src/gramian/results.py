@@ -6,12 +6,17 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 Array = NDArray[Any]
+#: Rows in memory: an array, or a CSR matrix.
+Matrix: TypeAlias = Array | sp.csr_array | sp.csr_matrix
+#: What scikit-learn takes as ``random_state``.
+Seed: TypeAlias = int | np.random.Generator | np.random.RandomState | None
 #: Share of a total that sums lose: what is nearer to all of it is all of it.
 ROUNDING = 1e-12
 
@@ -150,6 +155,15 @@ class Book(dict[str, str]):
 
     def __call__(self, code: str, /, **values: Any) -> Sentence:
         return Sentence(self[code].format(**values), code)
+
+
+def plural(count: int, word: str) -> str:
+    """A number with its word.
+
+    >>> plural(1, "row"), plural(2000, "row")
+    ('1 row', '2,000 rows')
+    """
+    return f"{count:,} {word}" + ("" if count == 1 else "s")
 
 
 def percent(share: float) -> str:

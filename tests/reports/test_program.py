@@ -6,7 +6,8 @@ from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 
 import gramian as g
-from gramian.reports.program import construction, imports, program, unwritten
+from gramian.construction import construction, imports, unwritten
+from gramian.reports.program import program
 from gramian.reports.subject import Subject
 from gramian.solvers import Krylov
 from gramian.tables import as_table
@@ -26,7 +27,7 @@ ESTIMATORS = [
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: type(e).__name__)
 def test_a_construction_makes_the_same_estimator(estimator):
     space = {}
-    exec("\n".join([*imports(estimator), f"made = {construction(estimator)}"]), space)
+    exec("\n".join([*imports(construction(estimator)), f"made = {construction(estimator)}"]), space)
     assert construction(space["made"]) == construction(estimator)
     assert unwritten(estimator) == []
     assert "..." not in construction(estimator)

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from gramian.estimators import FactorAnalysis, ProbabilisticPCA
-from gramian.estimators.factor_text import sums_of_squares
-from gramian.estimators.regression import ComponentRegressor
+from gramian.estimators.component_regression import ComponentRegressor
+from gramian.estimators.factor_analysis import sums_of_squares
 from gramian.registry import record_of
 from gramian.results import Array, percent
 

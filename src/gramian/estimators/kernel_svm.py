@@ -10,12 +10,12 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.config import format_bytes, memory_budget
-from gramian.estimators.base import Clock
 from gramian.estimators.distances import check_similarities, warn_of_underflow
 from gramian.estimators.foundation import BaseEstimator
 from gramian.estimators.kernel_input import KernelInput
 from gramian.estimators.landmarks import add_low_rank, low_rank, mapped_rows
 from gramian.estimators.streams import by_blocks
+from gramian.estimators.summary import Clock
 from gramian.estimators.targets import check_labels
 from gramian.estimators.validation import all_or_nothing, validate
 from gramian.estimators.warnings import ConvergenceWarning, IndefiniteKernelWarning, warn
@@ -245,7 +245,7 @@ class KernelSVC(KernelInput, ClassifierMixin, BaseEstimator):
 def is_narrow(kernel: Kernel, shape: tuple[int, int], bias: bool) -> bool:
     """Whether the weights are so few that the dual is solved by way of them."""
     n, d = shape
-    return kernel.name == "linear" and d + bias < min(n, NARROW)
+    return kernel.linear and d + bias < min(n, NARROW)
 
 
 def _signs(codes: Array, count: int) -> Array:

@@ -9,31 +9,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from gramian import mixing
 from gramian.criteria import Suggestion
-from gramian.estimators.auto import choose_basis
-from gramian.estimators.base import (
-    Clock,
-    ProjectionTransformer,
-    accumulate,
-    random_generator,
-    summarize,
-    warn_of,
-)
+from gramian.estimators.base import ProjectionTransformer, accumulate, random_generator
 from gramian.estimators.diagnostics import ComponentDiagnostics
 from gramian.estimators.foundation import BaseEstimator
+from gramian.estimators.n_components import check_components, choose_basis, how_many, is_auto, whole_number
 from gramian.estimators.probabilistic_pca import ProbabilisticPCA
 from gramian.estimators.streams import Stream, by_blocks
-from gramian.estimators.validation import (
-    all_or_nothing,
-    as_fitted,
-    check_choice,
-    check_components,
-    check_finite,
-    check_weights,
-    how_many,
-    is_auto,
-    validate,
-    whole_number,
-)
+from gramian.estimators.summary import Clock, summarize, warn_of
+from gramian.estimators.validation import all_or_nothing, as_fitted, check_choice, check_finite, check_weights, validate
 from gramian.estimators.warnings import RankWarning, warn
 from gramian.operators import Rows
 from gramian.operators.moments import has_variance, row_count

@@ -11,10 +11,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from gramian.estimators.foundation import BaseEstimator
 from gramian.estimators.streams import by_blocks, column_moments
+from gramian.estimators.summary import SummaryBuilder
 from gramian.estimators.validation import all_or_nothing, check_weights, validate
 from gramian.operators import Data, Rows
 from gramian.operators.moments import ColumnSums, column_sums, has_variance, row_count
-from gramian.results import Array, FitSummary
+from gramian.results import Array
 
 
 class Standardizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
@@ -106,12 +107,10 @@ class Standardizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return hasattr(self, "summary_")  # sums of a first row alone are no fit
 
     def _summarize(self, n: int, constant: int) -> Self:
-        d = len(self.mean_)
-        facts = {"estimator": "Standardizer", "n": n, "d": d, "constant_columns": constant}
         size = f"standard deviations {self.scale_.min():.3g} to {self.scale_.max():.3g}"
         note = f"{constant} constant, only centred" if constant else "none constant"
-        title = ("Standardizer", f"{n:,} x {d:,}")
-        self.summary_ = FitSummary(title, (("columns", f"{size}; {note}"),), facts)
+        write = SummaryBuilder(self, (n, len(self.mean_)), constant_columns=constant)
+        self.summary_ = write.line("columns", f"{size}; {note}").done()
         return self
 
     @by_blocks

@@ -6,9 +6,9 @@ from typing import Any
 
 from gramian.config import thread_count
 from gramian.estimators import CCA, PLSSVD, PLSCanonical, PLSRegression, PrincipalComponentRegression
-from gramian.estimators.regression import LONGEST
-from gramian.estimators.regression_path import KEPT, TOGETHER
-from gramian.estimators.validation import whole_number
+from gramian.estimators.component_regression import LONGEST
+from gramian.estimators.n_components import whole_number
+from gramian.estimators.regression_path import KEPT_BYTES, SOLVED_TOGETHER_BYTES
 from gramian.forecasting import machine
 from gramian.forecasting.linear import moments_room
 from gramian.forecasting.plan import Job, Plan, plan
@@ -53,9 +53,9 @@ def _(estimator: Any, job: Job) -> Plan:
     if not auto:
         return Plan(route, first.reason, f"{k} components", room, seconds)
     folds = min(int(estimator.cv), n) if isinstance(estimator.cv, int) else 10
-    together = min(folds, max(1.0, TOGETHER // table + 1))
-    predictions = 8.0 * k * n * q if 8 * k * n * q <= KEPT else 0.0
-    coefficients = 8.0 * folds * k * q * d if 8 * folds * k * q * d <= KEPT else 0.0
+    together = min(folds, max(1.0, SOLVED_TOGETHER_BYTES // table + 1))
+    predictions = 8.0 * k * n * q if 8 * k * n * q <= KEPT_BYTES else 0.0
+    coefficients = 8.0 * folds * k * q * d if 8 * folds * k * q * d <= KEPT_BYTES else 0.0
     test = 8.0 * (n / folds) * k * q * 3 * thread_count()
     stack = together * (table * 4 + 8.0 * d * k * (4 + 2 * q)) + 8.0 * min(folds, 8) * (d + q) ** 2 * 2
     room = max(first.bytes, job.copied + table + predictions + coefficients + max(stack, test, table * 4, scores))

@@ -21,7 +21,7 @@ from gramian.estimators.cca import check_ridge
 from gramian.estimators.kernel_cca_pairs import ALL_FOLDS, USUAL_RANK, choose, obstacle
 from gramian.estimators.kernel_neighbours import WAYS, way_of_search
 from gramian.estimators.kernel_svm import is_narrow
-from gramian.estimators.validation import check_components, is_auto, whole_number
+from gramian.estimators.n_components import check_components, is_auto, whole_number
 from gramian.forecasting import machine
 from gramian.forecasting.plan import Job, Plan, plan
 from gramian.forecasting.spectra import eigenpairs, gram, tile_buffers

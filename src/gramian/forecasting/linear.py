@@ -9,8 +9,8 @@ from gramian.engine.tiles import rows_of_a_block, threads_for
 from gramian.estimators import ICA, PCA, FactorAnalysis, ProbabilisticPCA, RandomProjection, Standardizer
 from gramian.estimators.factor_checks import count_factors
 from gramian.estimators.ica import is_long
+from gramian.estimators.n_components import check_components, whole_number
 from gramian.estimators.random_projection import PAIRS
-from gramian.estimators.validation import check_components, whole_number
 from gramian.forecasting import machine
 from gramian.forecasting.plan import Job, Plan, plan
 from gramian.forecasting.spectra import Matrix, eigenpairs, table

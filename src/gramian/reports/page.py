@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from importlib.resources import files
 from itertools import count
-from typing import Any
 
 import numpy as np
 
@@ -55,7 +54,7 @@ def spec(figure: Figure) -> str:
     return text
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     """Values that JSON knows; what is no number becomes null."""
     if isinstance(value, dict):
         return {key: _plain(part) for key, part in value.items()}

@@ -1,0 +1,88 @@
+"""``gramian doctor``: what is wrong with a table."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from gramian.cli import options as o
+from gramian.cli.outputs import dumps, remarks, some
+from gramian.cli.terminal import in_options
+from gramian.config import config
+from gramian.selection import Diagnosis
+from gramian.selection import doctor as examine
+from gramian.tables import Table, TableError, TableWarning, find_columns, read_table
+
+HELP = """What is wrong with a table, before anything is fitted.
+
+Findings with a remedy each, the gravest first: errors make methods refuse or fail, warnings make their answers mislead,
+notes are worth a thought. Missing, infinite and stand-in values are no obstacle here. With --kernel, the kernel is
+looked at on these rows too; with --target or --label, what is to be predicted.
+
+\b
+Example:
+  gramian demo --output demo
+  gramian doctor demo/wine.csv --kernel "rbf(sigma=1)"
+  gramian doctor demo/diabetes.csv --target progression --json
+"""
+
+
+def doctor(
+    table: o.TableFile,
+    kernel: o.Kernel = None,
+    columns: o.ColumnNames = None,
+    target: o.Targets = None,
+    label: o.Label = None,
+    ids: o.Ids = None,
+    read: o.Read = None,
+    memory: o.Memory = None,
+    threads: o.Threads = None,
+    json: o.Json = False,
+) -> o.Job:
+    """Return the job of ``gramian doctor``."""
+    dialect, settings = o.read_dialect(read), o.given(memory=memory, threads=threads)
+
+    def job() -> None:
+        o.check_readable(kernel, memory=memory)
+        with config(**settings):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", TableWarning)  # it is among the findings
+                found = read_table(table, labels=[label] if label else (), ids=ids, missing="as found", **dialect)
+            diagnosis = _examine(found, o.names(columns), o.names(target), label, kernel)
+        print(_json(found, diagnosis) if json else _text(found, diagnosis))
+
+    return job
+
+
+def _examine(
+    table: Table, columns: list[str] | None, targets: list[str] | None, label: str | None, kernel: str | None
+) -> Diagnosis:
+    numbers = dict(zip(table.columns, table.values.T, strict=True))
+    every: dict[str, Any] = {**numbers, **{name: text for name, text in table.labels.items() if name != label}}
+    wanted = [] if targets is None else find_columns([*every], targets, table.source)
+    chosen = [*every] if columns is None else find_columns([*every], columns, table.source)
+    X = {name: every[name] for name in chosen if name not in wanted}
+    if not X:
+        raise TableError(f"{table.source}: no column is left beside the target. Choose fewer targets, or more columns.")
+    y: Any = None
+    if label is not None:
+        y = np.array(table.labels[label], dtype=object)
+    elif wanted:
+        y = np.column_stack([np.asarray(every[name]) for name in wanted])
+    found = examine(X, kernel, y)
+    # Text is set aside as labels by every command, and said to be: no fault unless it stands among numbers.
+    findings = tuple(f for f in found if f.code != "text_column")
+    n, d = found.shape
+    return replace(found, findings=findings, shape=(n, d - (len(found) - len(findings))))
+
+
+def _text(table: Table, found: Diagnosis) -> str:
+    head = f"{table.source}: set aside: {some(table.dropped)}\n" if table.dropped else ""
+    return in_options(f"{head}{found}")
+
+
+def _json(table: Table, found: Diagnosis) -> str:
+    return dumps({"source": table.source, "dropped": remarks(table), **found.to_dict()})

@@ -1,0 +1,204 @@
+"""How good a calibration is, in the figures chemists quote."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils.validation import check_is_fitted
+
+from gramian.estimators.diagnostics import q_limit, t2_limit
+from gramian.estimators.fitted_rows import role
+from gramian.estimators.targets import check_targets
+from gramian.estimators.two_blocks import complete_rows
+from gramian.results import Array
+
+#: Which rows -> what their errors are of: calibration, cross-validation, prediction.
+ROLES = {"": "", "fit": "C", "left out": "CV", "new": "P"}
+
+
+@dataclass(frozen=True)
+class Merit:
+    r"""Figures of merit of predictions of one target.
+
+    Definition
+    ----------
+    With residuals :math:`e = \hat y - y` of n rows:
+
+    .. math:: \mathrm{RMSE} = \sqrt{\overline{e^2}}, \quad \text{bias} = \bar e, \quad
+              \mathrm{SEP} = \sqrt{\tfrac{1}{n-1}\textstyle\sum (e - \bar e)^2}, \quad
+              \mathrm{RPD} = \mathrm{sd}(y)/\mathrm{SEP}, \quad \mathrm{RER} = \mathrm{range}(y)/\mathrm{SEP}
+
+    Attributes
+    ----------
+    n : int
+    rmse, bias, sep, r2, rpd, rer : float
+        Errors in the units of the target; the share of its variance predicted; its spread, and its range, in units of
+        the error.
+    slope, intercept : float
+        Of the line of predicted on measured values.
+    rows : {"", "fit", "left out", "new"}
+        Which rows these are: not known; those of the fit (RMSEC, SEC: errors of calibration, smaller than those of
+        new rows); each left out of the fit that predicted it (RMSECV, SECV); new ones (RMSEP, SEP).
+    """
+
+    n: int
+    rmse: float
+    bias: float
+    sep: float
+    r2: float
+    rpd: float
+    rer: float
+    slope: float
+    intercept: float
+    rows: str = ""
+
+    @property
+    def error_name(self) -> str:
+        """What the root of the mean squared error of such rows is called."""
+        return f"RMSE{ROLES[self.rows]}"
+
+    @property
+    def spread_name(self) -> str:
+        """What the same without the bias is called."""
+        return f"SE{ROLES[self.rows] or 'P'}"
+
+    def __str__(self) -> str:
+        return (
+            f"n = {self.n}   {self.error_name} {self.rmse:.4g}   bias {self.bias:+.3g}   "
+            f"{self.spread_name} {self.sep:.4g}   R2 {self.r2:.4f}   "
+            f"RPD {self.rpd:.3g}   RER {self.rer:.3g}   predicted = {self.slope:.4f} measured {self.intercept:+.3g}"
+        )
+
+
+def merit(measured: Array, predicted: Array, rows: str = "") -> Merit:
+    """Return the figures of merit of predictions (n,) of measured values (n,); ``rows`` says which rows they are.
+
+    >>> round(merit(np.array([1.0, 2.0, 3.0]), np.array([1.1, 2.1, 3.1])).rmse, 3)
+    0.1
+    """
+    y, e = measured, predicted - measured
+    n, squares = len(y), float(((y - y.mean()) ** 2).sum())
+    sep = float(np.sqrt(((e - e.mean()) ** 2).sum() / (n - 1))) if n > 1 else float("nan")
+    slope = float((y - y.mean()) @ (predicted - predicted.mean())) / squares if squares > 0 else float("nan")
+    spread = float(np.sqrt(squares / (n - 1))) if n > 1 else float("nan")
+    return Merit(
+        n=n,
+        rmse=float(np.sqrt((e**2).mean())),
+        bias=float(e.mean()),
+        sep=sep,
+        r2=1 - float((e**2).sum()) / squares if squares > 0 else float("nan"),
+        rpd=_ratio(spread, sep),
+        rer=_ratio(float(np.ptp(y)), sep),
+        slope=slope,
+        intercept=float(predicted.mean() - slope * y.mean()),
+        rows=rows,
+    )
+
+
+def _ratio(part: float, whole: float) -> float:
+    return part / whole if whole > 0 else float("inf")
+
+
+class RegressionDiagnostics:
+    """Diagnostics of rows along the components of a fitted regression, in the (scaled) units of the fit."""
+
+    x_mean_: Array
+    x_scale_: Array
+    x_rotations_: Array
+    x_loadings_: Array
+    score_squares_: Array
+    n_samples_: float
+    residual_moments_: tuple[float, float]
+
+    def merit(self, X: Any, y: Any) -> list[Merit]:
+        """Return figures of merit of the predictions of rows (RMSE, bias, SEP, R2, RPD), one for each target.
+
+        The errors of the rows of the fit are called RMSEC and SEC, those of new rows RMSEP and SEP.
+        """
+        guesses = self.predict(X)  # type: ignore[attr-defined]
+        guesses = guesses.reshape(len(guesses), -1)
+        measured = check_targets(y, len(guesses)).values
+        if measured.shape != guesses.shape:
+            raise ValueError(f"y has {measured.shape[1]} columns; {guesses.shape[1]} targets were fitted.")
+        whose = role(self, X)
+        return [merit(a, b, whose) for a, b in zip(measured.T, guesses.T, strict=True)]
+
+    def leverage(self, X: Any) -> Array:
+        r"""Leverage of rows, :math:`1/n + \sum_k t_{ik}^2 / t_k't_k`."""
+        T, _ = self._scores(X)
+        return 1 / self.n_samples_ + self._over(T**2, self.score_squares_).sum(axis=1)
+
+    def hotelling_t2(self, X: Any) -> Array:
+        r"""Squared distance from the mean within the components, :math:`\sum_k t_{ik}^2/\lambda_k`."""
+        T, _ = self._scores(X)
+        return self._over(T**2, self.score_squares_ / (self.n_samples_ - 1)).sum(axis=1)
+
+    def t2_limit(self, alpha: float = 0.05) -> float:
+        """Value that T2 of a new row from the same source exceeds with probability ``alpha``."""
+        check_is_fitted(self)
+        return t2_limit(self.n_samples_, int((self.score_squares_ > 0).sum()), alpha)
+
+    def q_residuals(self, X: Any) -> Array:
+        """Squared distance of (scaled) rows to what the components hold of them."""
+        T, A = self._scores(X)
+        return np.sum((A - T @ self.x_loadings_.T) ** 2, axis=1)
+
+    def q_limit(self, alpha: float = 0.05) -> float:
+        """Value that Q of a new row from the same source exceeds with probability ``alpha``."""
+        check_is_fitted(self)
+        return q_limit(*self.residual_moments_, alpha)
+
+    def _scores(self, X: Any) -> tuple[Array, Array]:
+        """Scores, and the centred and scaled rows."""
+        check_is_fitted(self)
+        X = complete_rows(self, X)
+        rows = X.toarray() if sp.issparse(X) else X
+        A = (rows - self.x_mean_) / self.x_scale_
+        return A @ self.x_rotations_, A
+
+    @staticmethod
+    def _over(squares: Array, variances: Array) -> Array:
+        return np.divide(squares, variances, out=np.zeros_like(squares), where=variances > 0)
+
+
+def variable_importance(weights: Array, y_squares: Array) -> Array:
+    r"""Importance of each column in the projection (VIP); its mean square is 1, above 1 counts as important.
+
+    Definition
+    ----------
+    .. math:: \mathrm{VIP}_j = \Big(d \sum_k w_{jk}^2 c_k \Big/ \sum_k c_k\Big)^{1/2}, \qquad
+              c_k = \text{squares of y that component k accounts for}
+
+    References
+    ----------
+    Wold, Sjoestroem, Eriksson, PLS-regression: a basic tool of chemometrics, 2001.
+    """
+    total = y_squares.sum()
+    return np.sqrt(len(weights) * (weights**2 @ y_squares) / total) if total > 0 else np.zeros(len(weights))
+
+
+def selectivity_ratio(A: Array, coefficients: Array) -> Array:
+    r"""Variance of each column that the prediction of a target explains, over what it leaves; targets x features.
+
+    Definition
+    ----------
+    .. math:: t = A b, \quad p = A't/t't, \qquad
+              \mathrm{SR}_j = \frac{p_j^2\, t't}{\|a_j\|^2 - p_j^2\, t't}
+
+    Infinite for a column that is the prediction itself.
+
+    References
+    ----------
+    Kvalheim, Interpretation of partial least squares regression models by means of target projection, 2010.
+    """
+    T = A @ coefficients
+    lengths = np.einsum("rq,rq->q", T, T)
+    explained = (T.T @ A) ** 2 / np.where(lengths > 0, lengths, 1.0)[:, None]
+    total = np.einsum("rd,rd->d", A, A)
+    left = np.maximum(total - explained, 0.0)
+    left[left <= 1e-14 * total] = 0.0
+    ratio = np.divide(explained, left, out=np.full_like(left, np.inf), where=left > 0)
+    return np.where(explained > 0, ratio, 0.0)

@@ -1,0 +1,417 @@
+"""What regressions on components share: fitting, predictions, scores."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, RegressorMixin, TransformerMixin
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from gramian.estimators.calibration_metrics import RegressionDiagnostics, selectivity_ratio, variable_importance
+from gramian.estimators.foundation import BaseEstimator
+from gramian.estimators.n_components import check_components
+from gramian.estimators.regression_path import RegressionPath, cross_validated
+from gramian.estimators.streams import by_blocks
+from gramian.estimators.summary import Clock, SummaryBuilder
+from gramian.estimators.two_blocks import BlockInput, Blocks, Scaled, complete_rows, gather, gather_more
+from gramian.estimators.validation import all_or_nothing, check_choice
+from gramian.estimators.warnings import RankWarning, warn
+from gramian.projection import LinearProjection
+from gramian.results import Array, percent
+from gramian.solvers.deflation import Factors, partial_least_squares, principal_components
+from gramian.solvers.dense import pinned_if_small
+
+#: Components up to which ``"auto"`` looks.
+LONGEST = 30
+
+
+def _not_automatic(estimator: Any) -> bool:
+    """Whether ``partial_fit`` makes sense: choosing a number of components needs all rows at once."""
+    if isinstance(estimator.n_components, str) and estimator.n_components == "auto":
+        raise AttributeError("n_components='auto' needs all rows at once. Give a number to use partial_fit.")
+    return True
+
+
+class ComponentRegressor(
+    RegressionDiagnostics, BlockInput, ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixin, ABC
+):
+    """Regressions on components ``t = A r`` of centred (and scaled) rows A; how they are found is ``_solve``."""
+
+    n_components: Any
+    cv: Any
+    projection_: LinearProjection
+    path_: RegressionPath | None
+
+    @all_or_nothing
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Find the components and the coefficients.
+
+        Parameters
+        ----------
+        X : (n, d) array, data frame, sparse matrix or stream (:func:`gramian.rows`)
+            Rows; NaN where missing, if ``missing="em"``.
+        y : (n,) or (n, q) array, or stream
+            Targets; not needed if the stream X has ``y_columns``.
+        sample_weight : (n,) array, optional
+            Frequencies: a row of weight 2 counts as two rows.
+
+        Returns
+        -------
+        self
+        """
+        clock = Clock()
+        return self._regress(gather(self, X, y, sample_weight), clock)
+
+    @available_if(_not_automatic)
+    @all_or_nothing
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Add rows to those seen so far; the result is that of one ``fit`` of all of them."""
+        clock = Clock()
+        blocks = gather_more(self, X, y, sample_weight)
+        return self if blocks is None else self._regress(blocks, clock)
+
+    @by_blocks
+    def predict(self, X: Any) -> Array:
+        """Return predictions of the targets, (m,) if they came as one dimension, else (m, q)."""
+        check_is_fitted(self)
+        X = complete_rows(self, X)
+        guesses = self.predictor_.scores(X) + self.y_mean_
+        return guesses[:, 0] if self._single else guesses
+
+    @by_blocks
+    def transform(self, X: Any, y: Any = None) -> Array:
+        """Return the scores of rows, (m, K); y is not looked at."""
+        check_is_fitted(self)
+        X = complete_rows(self, X)
+        return self.projection_.scores(X).astype(X.dtype, copy=False)
+
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
+        """Fit, and return the scores of the rows."""
+        return self.fit(X, y, sample_weight).transform(X)
+
+    def cross_validate(self, X: Any, y: Any, *, cv: Any = None, sample_weight: Any = None) -> RegressionPath:
+        """Cross-validate every number of components up to ``n_components`` in one run; nothing fitted changes.
+
+        Parameters
+        ----------
+        X : (n, d) array, data frame or sparse matrix
+        y : (n,) or (n, q) array
+        cv : int or splitter, optional
+            Folds; the estimator's ``cv`` if not given. A number takes every so-manyth row (interleaved), so that sorted
+            rows do no harm. Give a splitter of scikit-learn where rows belong together.
+        sample_weight : (n,) array, optional
+            Frequencies of the rows.
+
+        Returns
+        -------
+        RegressionPath
+            Errors with their standard errors for each target, the recommended number, jackknife intervals; prints as a
+            table.
+        """
+        probe = type(self)(**self.get_params())
+        return probe._path(gather(probe, X, y, sample_weight), self.cv if cv is None else cv)
+
+    @abstractmethod
+    def _solve(self, A: Array, B: Array, k: int, blur: Array) -> Factors:
+        """Find up to k components of a stack of problems."""
+
+    @abstractmethod
+    def _scaling(self) -> tuple[bool, bool]:
+        """Whether the columns of X, and those of y, are divided by their standard deviations."""
+
+    def _path(self, blocks: Blocks, cv: Any) -> RegressionPath:
+        if blocks.X is None:
+            raise ValueError(
+                "cross-validation needs the rows in memory, and X is a stream. Give n_components as a number, or "
+                "cross-validate on a sample of the rows."
+            )
+        if blocks.gaps:
+            raise ValueError(
+                "cross-validation needs complete rows: an expectation of missing entries would see the rows left out. "
+                "Fill or drop them first, or give n_components as a number."
+            )
+        k = self._asked(blocks, longest=LONGEST)
+        return cross_validated(blocks, self._solve, self._scaling(), k, cv)
+
+    def _asked(self, blocks: Blocks, longest: int | None = None) -> int:
+        """Components to look for."""
+        if self.n_components is None or self.n_components == "auto":
+            return blocks.limit if longest is None else min(blocks.limit, longest)
+        check_components(self.n_components, 10**9, "there can be", fractions=False)
+        return min(int(self.n_components), blocks.limit)
+
+    def _regress(self, blocks: Blocks, clock: Clock) -> Self:
+        """Choose the number of components, find them, and set the fitted attributes."""
+        self.path_ = None
+        if isinstance(self.n_components, str):
+            if self.n_components != "auto":
+                raise ValueError(f"n_components={self.n_components!r} must be a whole number, None or 'auto'.")
+            self.path_ = self._path(blocks, self.cv)
+            k = max(self.path_.recommended, 1)
+            if self.path_.recommended == 0:
+                warn("no number of components predicts y better than its mean does: 1 was fitted.", RankWarning)
+        else:
+            k = self._asked(blocks)
+        scaled = blocks.scaled(*self._scaling())
+        with pinned_if_small(scaled.A.size * min(scaled.A.shape)):
+            factors = self._solve(scaled.A[None], scaled.B[None], k, np.array([scaled.x_blur]))
+            self._keep(factors.single(), int(factors.found[0]), blocks, scaled, clock)
+        return self
+
+    def _keep(self, f: Factors, found: int, blocks: Blocks, scaled: Scaled, clock: Clock) -> None:
+        coefficients, unit = f.rotations @ f.y_loadings.T, scaled.x_unit
+        x_total, y_total = float((scaled.A**2).sum()), float((scaled.B**2).sum())
+        y_squares = f.squares * (f.y_loadings**2).sum(axis=0)
+        self.x_explained_ = _share(f.squares * (f.x_loadings**2).sum(axis=0), x_total)
+        self.y_explained_ = _share(y_squares, y_total)
+        self.vip_ = variable_importance(f.weights, y_squares)
+        self.selectivity_ratio_ = selectivity_ratio(scaled.A, coefficients)
+        self.x_weights_, self.x_rotations_, self.x_loadings_ = f.weights, f.rotations, f.x_loadings
+        self.y_loadings_ = f.y_loadings * (scaled.y_unit / unit)
+        self.score_squares_, self.residual_moments_ = _in_units(f.squares, _residual_moments(scaled, f), unit)
+        self.coef_, self.intercept_ = scaled.original(coefficients)
+        self.x_mean_, self.y_mean_, self.n_samples_ = scaled.x_mean, scaled.y_mean, scaled.weight
+        self.x_scale_, self.y_scale_ = scaled.x_scale, scaled.y_scale
+        rotations = f.rotations / scaled.x_scale[:, None]
+        self.projection_ = LinearProjection(scaled.x_mean, rotations, f.x_loadings.T * scaled.x_scale)
+        self.predictor_ = LinearProjection(scaled.x_mean, self.coef_.T, np.zeros((len(self.coef_), 0)))
+        self.n_components_, self._single, self.filler_ = found, blocks.single, blocks.filler
+        self._note_scores(blocks)
+        self.moments_ = getattr(self, "moments_", None) if blocks.X is None else blocks.moments()
+        self.summary_ = self._describe(found, blocks, scaled, clock)
+
+    def _note_scores(self, blocks: Blocks) -> None:
+        self.__dict__.pop("x_scores_", None)  # rows that came piece by piece were not kept
+        if blocks.X is not None:
+            self.x_scores_ = self.projection_.scores(blocks.X)
+
+    def _describe(self, found: int, blocks: Blocks, scaled: Scaled, clock: Clock) -> Any:
+        k = max(found, 1)
+        routes = {
+            "moments": "one pass over the rows",
+            "rows": "centred rows (no more of them than columns)",
+            "triangular": "orthogonal triangulation (columns nearly dependent)",
+        }
+        explained = percent(float(self.x_explained_.sum())), percent(float(self.y_explained_.sum()))
+        write = SummaryBuilder.of_components(self, blocks.shape, k)
+        write.line("route", routes[blocks.views.route], route=blocks.views.route)
+        write.line("explained", f"{explained[0]} of X, {explained[1]} of y").work(clock)
+        write.add(x_explained=self.x_explained_, y_explained=self.y_explained_, rmsecv=None)
+        if (path := self.path_) is not None:
+            errors = zip(path.rmsecv[k], path.standard_error[k], strict=True)
+            write.line("chosen", f"fewest within one standard error of the least ({path.best} components)")
+            text = ", ".join(f"{error:.4g} +- {doubt:.2g}" for error, doubt in errors)
+            write.line("RMSECV", text, rmsecv=path.rmsecv)
+        write.missing(blocks.gaps, "expected under a Gaussian model of both blocks")
+        return write.notes(self._notes(found, blocks, scaled)).done()
+
+    def _notes(self, found: int, blocks: Blocks, scaled: Scaled) -> list[str]:
+        """Say what is less than was asked for."""
+        asked = self.n_components
+        constant = not scaled.B.any()
+        if found == 0 or constant:
+            cause = "y has zero variance" if constant else "X and y have zero covariance"
+            note = f"{cause}: every prediction is the mean of y."
+            warn(f"{note} Check y{'' if constant else ' and X'}.", RankWarning)
+            return [note]
+        wanted = blocks.limit if asked is None else asked
+        if asked != "auto" and found < wanted:
+            note = f"nothing is left to find after {found} of {wanted} components: {found} were kept."
+            warn(f"{note} Use n_components={found} or fewer.", RankWarning)
+            return [note]
+        return []
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.projection_.size
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.regressor_tags.poor_score = True  # a few components are not meant to fit every table well
+        return tags
+
+
+def _residual_moments(scaled: Scaled, f: Factors) -> tuple[float, float]:
+    """Sum, and sum of squares, of the variances of A that the components leave."""
+    E = scaled.A - scaled.A @ f.rotations @ f.x_loadings.T
+    small = E @ E.T if E.shape[0] <= E.shape[1] else E.T @ E
+    return float(np.trace(small)) / (scaled.weight - 1), float((small**2).sum()) / (scaled.weight - 1) ** 2
+
+
+def _in_units(squares: Array, residual: tuple[float, float], unit: float) -> tuple[Array, tuple[float, float]]:
+    """Squares of scores, and moments of what is left, in the units of the columns."""
+    first, second = residual
+    with np.errstate(over="ignore", under="ignore"):
+        return squares * unit * unit, (first * unit * unit, second * unit * unit * unit * unit)
+
+
+def _share(parts: Array, total: float) -> Array:
+    return parts / total if total > 0 else np.zeros_like(parts)
+
+
+class PLSRegression(ComponentRegressor, BaseEstimator):
+    r"""Regression on the directions of X that covary most with the targets (PLS1 and PLS2).
+
+    Definition
+    ----------
+    .. math:: w = \text{leading eigenvector of } D'TT'D, \quad t = D w, \quad D \leftarrow (I - t t'/t't)\,D; \qquad
+              \hat y = \bar y + \sum_k r_k q_k'(x - \bar x)
+
+    with D and T the centred (and scaled) X and Y.
+
+    Parameters
+    ----------
+    n_components : int, None or "auto"
+        Number :math:`K`. None takes all there are (least squares); ``"auto"`` the fewest whose cross-validated error is
+        within one standard error of the least. Fewer come out, with a warning, if nothing is left to find.
+    scale : bool or "x"
+        Divide the columns of X and Y by their standard deviations; ``"x"``: of X only.
+    missing : None or "em"
+        What to do with NaN in X and y: refuse, or expect them under a Gaussian model of both.
+    cv : int or splitter
+        Folds for ``"auto"`` and :meth:`cross_validate`; a number takes every so-manyth row.
+
+    Attributes
+    ----------
+    coef_ : (q, d) array
+        Coefficients in original units.
+    intercept_ : (q,) array
+    x_scores_ : (n, K) array
+        Scores of the training rows, X times rotations; absent after ``partial_fit``, which keeps no rows.
+    x_weights_, x_rotations_, x_loadings_ : (d, K) arrays
+        Unit weights :math:`w_k`; rotations :math:`r_k` that give scores; loadings :math:`p_k`; in scaled units.
+    y_loadings_ : (q, K) array
+    vip_ : (d,) array
+        Importance of each column in the projection.
+    selectivity_ratio_ : (q, d) array
+    x_explained_, y_explained_ : (K,) arrays
+        Shares of the squares of X and of Y that each component accounts for.
+    n_components_ : int
+        Components found.
+    path_ : RegressionPath or None
+        Cross-validated errors, for ``"auto"``.
+    summary_ : FitSummary
+
+    Cost
+    ----
+    One pass over the rows, ``n (d + q)^2 / 2`` multiplications, then ``4 d^2 K``. Cross-validation costs little more.
+
+    References
+    ----------
+    Wold, Martens, Wold, The multivariate calibration problem in chemistry solved by the PLS method, 1983.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from gramian import PLSRegression
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = PLSRegression("auto").fit(X, y)
+    >>> model.n_components_, round(model.score(X, y), 3)
+    (2, 0.508)
+    """
+
+    def __init__(
+        self, n_components: int | str | None = 2, *, scale: bool | str = True, missing: str | None = None, cv: Any = 10
+    ) -> None:
+        self.n_components = n_components
+        self.scale = scale
+        self.missing = missing
+        self.cv = cv
+
+    def _solve(self, A: Array, B: Array, k: int, blur: Array) -> Factors:
+        return partial_least_squares(A, B, k, blur)
+
+    def _scaling(self) -> tuple[bool, bool]:
+        check_choice("scale", self.scale, (True, False, "x"))
+        return bool(self.scale), not isinstance(self.scale, str) and bool(self.scale)
+
+
+class PrincipalComponentRegression(ComponentRegressor, BaseEstimator):
+    r"""Least squares on the leading principal components of the regressors.
+
+    Definition
+    ----------
+    .. math:: D'D v_i = \lambda_i v_i, \quad a_i = (D v_i)'t / \lambda_i; \qquad
+              \hat y = \bar y + \sum_{i \le K} a_i v_i'd, \quad \text{residual } t't - \sum a_i^2 \lambda_i
+
+    with D and t the centred (and scaled) X and y.
+
+    Parameters
+    ----------
+    n_components : int, None or "auto"
+        Number :math:`K`. None takes all: least squares, of least norm if columns are collinear. ``"auto"`` takes the
+        fewest whose cross-validated error is within one standard error of the least.
+    order : {"variance", "contribution"}
+        Which components come first: those of greatest variance, or those that account for most of y. The latter fit
+        better and generalise worse, since they are chosen by the y they are to predict.
+    scale : bool
+        Divide the columns of X by their standard deviations.
+    missing : None or "em"
+        What to do with NaN in X and y: refuse, or expect them under a Gaussian model of both.
+    cv : int or splitter
+        Folds for ``"auto"`` and :meth:`cross_validate`; a number takes every so-manyth row.
+
+    Attributes
+    ----------
+    coef_ : (q, d) array
+        Coefficients in original units.
+    intercept_ : (q,) array
+    x_scores_ : (n, K) array
+        Scores of the training rows; absent after ``partial_fit``, which keeps no rows.
+    x_weights_, x_rotations_, x_loadings_ : (d, K) arrays
+        All three are the directions :math:`v_i`, in scaled units.
+    y_loadings_ : (q, K) array
+        :math:`a_i`.
+    vip_, selectivity_ratio_, x_explained_, y_explained_, n_components_, path_
+        As for :class:`PLSRegression`.
+    summary_ : FitSummary
+
+    Cost
+    ----
+    One pass over the rows, ``n (d + q)^2 / 2`` multiplications, then a d x d singular value decomposition.
+
+    References
+    ----------
+    Jolliffe, A note on the use of principal components in regression, Applied Statistics 1982.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from gramian import PrincipalComponentRegression
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = PrincipalComponentRegression(5).fit(X, y)
+    >>> round(model.score(X, y), 3)
+    0.5
+    """
+
+    def __init__(
+        self,
+        n_components: int | str | None = None,
+        *,
+        order: str = "variance",
+        scale: bool = True,
+        missing: str | None = None,
+        cv: Any = 10,
+    ) -> None:
+        self.n_components = n_components
+        self.order = order
+        self.scale = scale
+        self.missing = missing
+        self.cv = cv
+
+    def _solve(self, A: Array, B: Array, k: int, blur: Array) -> Factors:
+        check_choice("order", self.order, ("variance", "contribution"))
+        return principal_components(A, B, k, blur, self.order)
+
+    def _notes(self, found: int, blocks: Blocks, scaled: Scaled) -> list[str]:
+        notes = super()._notes(found, blocks, scaled)
+        if self.order == "contribution":
+            notes.append("components were chosen by the y they predict: the fit is better than it will be on new rows.")
+        return notes
+
+    def _scaling(self) -> tuple[bool, bool]:
+        check_choice("scale", self.scale, (True, False))
+        return bool(self.scale), False
