@@ -7,10 +7,10 @@ import pytest
 
 from gramian.explore import drawing
 from gramian.explore.choice import Choice
+from gramian.explore.datasets import preset
 from gramian.explore.drawing import POINTS_MAX_WITHOUT_WEBGL as DRAWN
 from gramian.explore.drawing import Cloud, View, scores, thinned
 from gramian.explore.fitting import fit
-from gramian.explore.presets import preset
 
 
 def numbers(sent):
