@@ -13,16 +13,8 @@ from gramian.estimators.foundation import BaseEstimator
 from gramian.estimators.n_components import check_components
 from gramian.estimators.streams import by_blocks
 from gramian.estimators.summary import Clock, SummaryBuilder
-from gramian.estimators.two_blocks import (
-    BlockInput,
-    Blocks,
-    Filler,
-    Scaled,
-    complete_rows,
-    gather,
-    gather_more,
-    read_targets,
-)
+from gramian.estimators.targets import read_targets
+from gramian.estimators.two_blocks import BlockInput, Blocks, Filler, Scaled, complete_rows, gather, gather_more
 from gramian.estimators.validation import all_or_nothing, as_fitted, check_choice
 from gramian.estimators.warnings import RankWarning, warn
 from gramian.projection import LinearProjection
