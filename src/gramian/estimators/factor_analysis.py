@@ -6,26 +6,24 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import DensityMixin
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.adequacy import bartlett_sphericity, fit_indices, kmo
 from gramian.criteria import Suggestion
 from gramian.estimators import factor_checks as checks
-from gramian.estimators.base import ProjectionTransformer, accumulate
+from gramian.estimators.fit_rows import FitRows, more_rows, read
 from gramian.estimators.foundation import BaseEstimator
-from gramian.estimators.probabilistic_pca import ProbabilisticPCA
-from gramian.estimators.streams import Stream, by_blocks
+from gramian.estimators.probabilistic_pca import GaussianModel, ProbabilisticPCA
+from gramian.estimators.streams import by_blocks
 from gramian.estimators.summary import Clock, SummaryBuilder
 from gramian.estimators.validation import (
+    Table,
     all_or_nothing,
-    as_fitted,
     check_choice,
     check_squares,
-    check_weights,
     validate,
 )
-from gramian.operators import Moments, Rows, moments_of
+from gramian.operators import Moments, moments_of
 from gramian.projection import LinearProjection
 from gramian.results import Array, FitSummary, percent
 from gramian.solvers.factor import FactorSolution
@@ -35,14 +33,12 @@ from gramian.spaces.gaussian import (
     FactorModel,
     check_observed,
     correlations,
-    expect,
     fit_factors,
     fit_factors_missing,
-    patterns,
 )
 
 
-class FactorAnalysis(ProjectionTransformer, DensityMixin, BaseEstimator):
+class FactorAnalysis(GaussianModel, BaseEstimator):
     r"""Explain correlations by a few common factors, with noise of its own in every column.
 
     Definition
@@ -114,6 +110,7 @@ class FactorAnalysis(ProjectionTransformer, DensityMixin, BaseEstimator):
     (-3414.14, 42)
     """
 
+    _model: FactorModel
     _kept_parameters = ("missing",)
 
     def __init__(
@@ -132,7 +129,7 @@ class FactorAnalysis(ProjectionTransformer, DensityMixin, BaseEstimator):
         self.max_iter = max_iter
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: Table, y: object = None, sample_weight: Table | None = None) -> Self:
         """Find the factors under which the rows are most likely.
 
         Parameters
@@ -148,51 +145,44 @@ class FactorAnalysis(ProjectionTransformer, DensityMixin, BaseEstimator):
         self
         """
         clock = Clock()
-        if isinstance(X, Rows):
-            self._check_words()
-            stream = Stream(self, X, sample_weight=sample_weight)
-            checks.refuse_constant(stream.moments, self._names())
-            return self._fit_moments(stream.moments, stream.dtype, clock)
-        X = self._validate(X, reset=True, min_samples=2)
-        weights = check_weights(sample_weight, X.shape[0])
-        checks.count_factors(self.n_components, X.shape[1])
-        gaps = int(np.isnan(X).sum()) if self.missing else 0
-        self.moments_ = None
-        if not gaps:
-            moments = self.moments_ = moments_of(X, weights)  # so that partial_fit may go on from here
-            checks.refuse_constant(moments, self._names())
-            return self._fit_moments(moments, X.dtype, clock)
-        X64 = X.astype(np.float64)
-        check_observed(X64)
-        checks.refuse_constant(
-            moments_of(np.where(np.isnan(X64), np.nanmean(X64, axis=0), X64), weights), self._names()
-        )
+        check_choice("rotation", self.rotation, (None, *ROTATIONS))
+        rows = read(self, X, sample_weight)
+        checks.count_factors(self.n_components, rows.d)
+        self.moments_ = None if rows.gaps else rows.moments  # so that partial_fit may go on from here
+        if rows.gaps:
+            return self._fit_missing(rows, clock)
+        checks.refuse_constant(rows.moments, self._names())
+        return self._fit_moments(rows.moments, rows.dtype, clock)
+
+    def _fit_missing(self, rows: FitRows, clock: Clock) -> Self:
+        """Factors of rows with missing entries, which EM imputes."""
+        X, weights = rows.X.astype(np.float64), rows.weights
+        check_observed(X)
+        checks.refuse_constant(moments_of(np.where(np.isnan(X), np.nanmean(X, axis=0), X), weights), self._names())
         filler = ProbabilisticPCA(None, missing="em")
-        k, said = checks.choose_factors(
-            self.n_components, X.shape[1], lambda: filler.fit_expectation(X64, weights).moments
-        )
-        found, beside = fit_factors_missing(X64, weights, k, tol=self.tol, max_iter=self.max_iter)
-        n = float(X.shape[0] if weights is None else weights.sum())
-        self._keep(found, None if beside is None else beside.R, n, X.dtype, clock, gaps, said)
+        k, said = checks.choose_factors(self.n_components, rows.d, lambda: filler.fit_expectation(X, weights).moments)
+        found, beside = fit_factors_missing(X, weights, k, tol=self.tol, max_iter=self.max_iter)
+        n = float(len(X) if weights is None else weights.sum())
+        self._keep(found, None if beside is None else beside.R, n, rows.dtype, clock, rows.gaps, said)
         if beside is not None:
             self.fit_indices_["likelihood_ratio"] = max(0.0, 2 * (beside.log_likelihood - self.log_likelihood_))
         return self
 
     @all_or_nothing
-    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(self, X: Table, y: object = None, sample_weight: Table | None = None) -> Self:
         """Add rows; the result is that of one ``fit`` of all, once rows outnumber columns and none is constant."""
         clock = Clock()
         self._check_words()
-        X, moments = accumulate(self, X, sample_weight)
-        checks.count_factors(self.n_components, X.shape[1])
-        check_squares(moments)
-        early = moments.weight <= X.shape[1] + 1
-        if early or len(checks.constant_columns(moments)):
+        rows = more_rows(self, X, sample_weight)
+        checks.count_factors(self.n_components, rows.d)
+        check_squares(rows.moments)
+        early = rows.moments.weight <= rows.d + 1
+        if early or len(checks.constant_columns(rows.moments)):
             return self
-        return self._fit_moments(moments, X.dtype, clock)
+        return self._fit_moments(rows.moments, rows.dtype, clock)
 
     @all_or_nothing
-    def fit_correlation(self, R: Any, n: float) -> Self:
+    def fit_correlation(self, R: Table, n: float) -> Self:
         """Find the factors of a published correlation (or covariance) matrix of n rows.
 
         Means are taken as zero and standard deviations from the diagonal: one for correlations.
@@ -204,14 +194,14 @@ class FactorAnalysis(ProjectionTransformer, DensityMixin, BaseEstimator):
         if not n > 1:
             raise ValueError(f"n={n!r} must be the number of rows behind the matrix, more than 1.")
         checks.count_factors(self.n_components, len(C))
-        return self._fit_moments(Moments(float(n), np.zeros(len(C)), C * float(n)), np.float64, clock)
+        return self._fit_moments(Moments(float(n), np.zeros(len(C)), C * float(n)), np.dtype(np.float64), clock)
 
     @by_blocks
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: Table) -> Array:
         """Return factor scores by regression; missing entries are imputed by the model first."""
         return self.scores(X)
 
-    def scores(self, X: Any, method: str = "regression") -> Array:
+    def scores(self, X: Table, method: str = "regression") -> Array:
         r"""Return factor scores.
 
         Definition
@@ -230,23 +220,6 @@ class FactorAnalysis(ProjectionTransformer, DensityMixin, BaseEstimator):
         weights = np.linalg.pinv(L / root).T / root / self._model.scale[:, None]
         return LinearProjection(self._model.mean, weights, L.T).scores(X).astype(X.dtype, copy=False)
 
-    def inverse_transform(self, X: Any) -> Array:
-        """Return the mean row of given factors."""
-        check_is_fitted(self)
-        return self.projection_.inverse(np.asarray(X, dtype=np.float64))
-
-    def score_samples(self, X: Any) -> Array:
-        """Log-density of each row; of its observed entries, if ``missing="em"``."""
-        check_is_fitted(self)
-        X = self._validate(X, reset=False)
-        if as_fitted(self, "missing") and np.isnan(X).any():
-            return expect(X.astype(np.float64), patterns(X), self._model.mean, self._model.covariance()).log_density
-        return self._model.log_density(X)
-
-    def score(self, X: Any, y: Any = None) -> float:
-        """Mean log-density of rows."""
-        return float(self.score_samples(X).mean())
-
     def get_covariance(self) -> Array:
         """Return the covariance ``D (L Phi L' + Psi) D`` of the model."""
         check_is_fitted(self)
@@ -264,12 +237,6 @@ class FactorAnalysis(ProjectionTransformer, DensityMixin, BaseEstimator):
         tags.input_tags.sparse = self.missing is None
         return tags
 
-    def _validate(self, X: Any, *, reset: bool, min_samples: int = 1) -> Any:
-        if reset:
-            self._check_words()
-        missing = as_fitted(self, "missing") is not None
-        return validate(self, X, reset=reset, sparse=not missing, min_samples=min_samples, missing=missing)
-
     def _check_words(self) -> None:
         check_choice("missing", self.missing, (None, "em"))
         check_choice("rotation", self.rotation, (None, *ROTATIONS))
@@ -278,14 +245,7 @@ class FactorAnalysis(ProjectionTransformer, DensityMixin, BaseEstimator):
         names = getattr(self, "feature_names_in_", None)
         return [f"column {j}" for j in range(self.n_features_in_)] if names is None else [str(name) for name in names]
 
-    def _complete(self, X: Any) -> Any:
-        X = self._validate(X, reset=False)
-        if not as_fitted(self, "missing") or not np.isnan(X).any():
-            return X
-        filled = expect(X.astype(np.float64), patterns(X), self._model.mean, self._model.covariance()).filled
-        return filled.astype(X.dtype, copy=False)
-
-    def _fit_moments(self, moments: Moments, dtype: Any, clock: Clock) -> Self:
+    def _fit_moments(self, moments: Moments, dtype: np.dtype, clock: Clock) -> Self:
         k, said = checks.choose_factors(self.n_components, moments.d, lambda: moments)
         found = fit_factors(moments, k)
         return self._keep(found, correlations(moments)[1], moments.weight, dtype, clock, said=said)
@@ -295,7 +255,7 @@ class FactorAnalysis(ProjectionTransformer, DensityMixin, BaseEstimator):
         found: Climb[FactorModel],
         R: Array | None,
         n: float,
-        dtype: Any,
+        dtype: np.dtype,
         clock: Clock,
         gaps: int = 0,
         said: Suggestion | None = None,
@@ -376,7 +336,7 @@ def order_of_loadings(loadings: Array) -> Array:
 
 
 def summarize_factors(
-    estimator: Any,
+    estimator: BaseEstimator,
     factors: FactorSolution,
     n: float,
     clock: Clock,

@@ -23,7 +23,7 @@ from gramian.solvers.canonical import Canonical, CanonicalPairs
 from gramian.solvers.dense import pinned_if_small
 from gramian.solvers.eigen import DENSE_LIMIT, DENSE_RETRY_MAX_ROWS, LAPACK_QUICK_MAX_ROWS, orient
 from gramian.spaces import KernelSpace, SingularBasis
-from gramian.spaces.kernel import ConditionalProjection, wants_proper_centring
+from gramian.spaces.kernel import ConditionalProjection
 from gramian.spaces.low_rank import LowRankBasis, LowRankSpace, pinned_if_narrow, projection
 
 #: Components of each space where neither all of them nor products with the whole matrices are possible.
@@ -135,7 +135,7 @@ def obstacle(x: KernelSpace, y: KernelSpace, ridge: tuple[float, float]) -> str:
     if min(ridge) <= 0:
         return "without a ridge only bases of both spaces tell what varies"
     for space, r in zip((x, y), ridge, strict=True):
-        if not (space.kernel.positive_definite or wants_proper_centring(space.kernel)):
+        if not (space.kernel.positive_definite or space.kernel.properly_centred):
             return f"the kernel {space.kernel} is not known to be positive definite"
         if r < np.finfo(np.float64).eps * np.abs(space.kernel.diagonal(space.X)).max():
             return f"the ridge {r:.3g} is below the rounding of the kernel {space.kernel}"
@@ -295,7 +295,7 @@ def partition(n: int, folds: int | None, rng: np.random.Generator) -> tuple[list
 
 def _varies(space: KernelSpace) -> bool:
     """Whether there are more rows that differ than functions the kernel leaves unpenalised."""
-    functions = space.kernel.polynomial(space.X) if wants_proper_centring(space.kernel) else None
+    functions = space.kernel.polynomial(space.X) if space.kernel.properly_centred else None
     return functions is None or len(np.unique(functions, axis=0)) > np.linalg.matrix_rank(functions)
 
 

@@ -2,28 +2,39 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from collections.abc import Callable
+from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils import Tags
 
 from gramian.estimators.streams import read_table
-from gramian.estimators.validation import check_weights
+from gramian.estimators.validation import Table, check_weights, validate
 from gramian.kernels import Kernel, as_kernel, parse
 from gramian.kernels.base import own_copy
 from gramian.kernels.given import evaluated
 from gramian.kernels.text import takes_matrix
 from gramian.operators.moments import column_sums
-from gramian.operators.remote import RemoteTable
-from gramian.results import Array, FitSummary
+from gramian.operators.remote import Remote, RemoteTable
+from gramian.results import Array, FitSummary, Matrix
+
+#: A kernel as text, as an object, or as a function of two blocks of rows.
+KernelArgument: TypeAlias = str | Kernel | Callable[..., Array]
+#: Checked rows: in memory, or on a cluster.
+CheckedRows: TypeAlias = Matrix | RemoteTable
 
 
 class KernelInput:
     """What estimators with a ``kernel`` argument share: reading rows at fit, and saying that they may be a Gram."""
 
-    kernel: Any
+    kernel: KernelArgument
     landmarks: Any
+    n_features_in_: int
     #: What landmarks leave of the trace of the kernel matrix, as a share of it; None without them.
-    trace_error_: float | None = None
+    trace_error_: Any = None
+    #: What ``partial_fit`` goes on from, where that is known.
+    seen_: Any
     summary_: FitSummary
     _kernel_parameters: ClassVar[tuple[str, ...]] = ("kernel",)
 
@@ -46,32 +57,40 @@ class KernelInput:
                 )
         return super().set_params(**params)  # type: ignore[misc]
 
-    def _read(self, X: Any, *, min_samples: int = 1) -> tuple[Kernel, Any]:
+    def _read(self, X: Table, *, min_samples: int = 1) -> tuple[Kernel, Any]:
         """Return the kernel with its parameters resolved on checked training rows, and the rows."""
         kernel = own_kernel(self.kernel)
-        X = read_table(self, X, min_samples=min_samples, kernel=kernel)
-        return resolve_weighted(kernel, X, None), X
+        rows = self._table(X, kernel, min_samples)
+        return resolve_weighted(kernel, rows, None), rows
 
-    def _read_weighted(self, X: Any, sample_weight: Any) -> tuple[Kernel, Any, Array | None]:
+    def _read_weighted(self, X: Table, sample_weight: ArrayLike | None) -> tuple[Kernel, Any, Array | None]:
         """Return the kernel, resolved as if rows were repeated by their weights, the rows, and the weights."""
         kernel = own_kernel(self.kernel)
-        X = read_table(self, X, kernel=kernel)
-        weights = check_weights(sample_weight, X.shape[0], variance=False)
-        return resolve_weighted(kernel, X, weights), X, weights
+        rows = self._table(X, kernel)
+        weights = check_weights(sample_weight, rows.shape[0], variance=False)
+        return resolve_weighted(kernel, rows, weights), rows, weights
 
-    def __sklearn_tags__(self) -> Any:
+    def _table(self, X: Table, kernel: Kernel, min_samples: int = 1) -> Any:
+        """Check the training rows of a new fit: in memory, or on a cluster if landmarks stand for them."""
+        self.trace_error_ = None
+        vars(self).pop("seen_", None)
+        if isinstance(X, Remote):
+            return read_table(self, X, kernel=kernel, min_samples=min_samples)
+        return validate(self, X, gram=kernel, min_samples=min_samples)
+
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()  # type: ignore[misc]
         tags.input_tags.pairwise = takes_matrix(self.kernel)
         tags.input_tags.sparse = True
         return tags
 
 
-def own_kernel(kernel: Any) -> Kernel:
+def own_kernel(kernel: KernelArgument) -> Kernel:
     """Return the kernel that an argument asks for as an object of the fit's own, which nobody else can change."""
     return own_copy(as_kernel(kernel))
 
 
-def resolve_weighted(kernel: Kernel, X: Any, weights: Array | None) -> Kernel:
+def resolve_weighted(kernel: Kernel, X: CheckedRows, weights: Array | None) -> Kernel:
     """Return the kernel with its parameters resolved as if rows were repeated ``weights`` times.
 
     The width ``"scale"`` depends on the mean and the variance of each column alone: two rows that have those of the
@@ -85,7 +104,7 @@ def resolve_weighted(kernel: Kernel, X: Any, weights: Array | None) -> Kernel:
         return kernel.resolve(X)
     heavy = weights > 0
     rows, w = (X, weights) if heavy.all() else (X[heavy], weights[heavy])
-    if (w == w[0]).all() or "median" in str(kernel):
+    if (w == w[0]).all() or kernel.needs_rows:
         return kernel.resolve(rows)
     sums = column_sums(rows, w)
     deviation = np.sqrt(sums.squares / sums.weight)

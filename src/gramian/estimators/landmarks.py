@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, fields
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,7 +15,7 @@ from gramian.estimators.validation import check_choice
 from gramian.estimators.warnings import RankWarning, warn
 from gramian.kernels import Kernel
 from gramian.kernels.base import as_rows, is_number
-from gramian.kernels.waves import random_waves
+from gramian.kernels.dot_product import random_waves
 from gramian.operators.features import FeatureMap
 from gramian.operators.landmarks import centred_on_cells, check_positive, landmark_map, pivots, spread, uniform
 from gramian.operators.remote import RemoteTable
@@ -57,6 +57,10 @@ class Approximation(ABC):
     @abstractmethod
     def told(self, features: FeatureMap, error: float | None) -> str:
         """What the summary says."""
+
+
+#: That many landmarks, how to choose them, or none.
+LandmarksArgument: TypeAlias = int | Approximation | None
 
 
 @dataclass(eq=False)

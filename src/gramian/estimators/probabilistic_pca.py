@@ -6,33 +6,72 @@ from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import DensityMixin
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.criteria import Suggestion
-from gramian.estimators.base import ProjectionTransformer, accumulate, random_generator
+from gramian.estimators.base import ProjectionTransformer, random_generator
+from gramian.estimators.fit_rows import more_rows, read
 from gramian.estimators.foundation import BaseEstimator
 from gramian.estimators.n_components import check_components, choose_from_moments, is_auto, whole_number
-from gramian.estimators.streams import Stream, by_blocks
+from gramian.estimators.streams import by_blocks
 from gramian.estimators.summary import Clock, SummaryBuilder
 from gramian.estimators.validation import (
+    Table,
     all_or_nothing,
     as_fitted,
     check_choice,
     check_squares,
-    check_weights,
     validate,
 )
 from gramian.estimators.warnings import ConvergenceWarning, warn
-from gramian.operators import Moments, Rows, moments_of
-from gramian.operators.moments import row_count
+from gramian.operators import Moments
 from gramian.projection import LinearProjection
-from gramian.results import Array, FitSummary, percent
+from gramian.results import Array, FitSummary, Seed, percent
 from gramian.spaces import MomentSpace, gaussian
-from gramian.spaces.gaussian import Climb, Expectation, Isotropic, climb, expect, fit_missing, patterns
+from gramian.spaces.gaussian import Climb, Expectation, FactorModel, Isotropic, climb, expect, fit_missing, patterns
 
 
-class ProbabilisticPCA(ProjectionTransformer, DensityMixin, BaseEstimator):
+class GaussianModel(ProjectionTransformer, DensityMixin):
+    """What Gaussian models of rows share: densities, and missing entries that are imputed under the model."""
+
+    _model: Isotropic | FactorModel
+
+    def score_samples(self, X: Table) -> Array:
+        """Log-density of each row; of its observed entries, if ``missing="em"``."""
+        check_is_fitted(self)
+        X = self._validate(X)
+        return self._expected(X).log_density if self._imputes and np.isnan(X).any() else self._model.log_density(X)
+
+    def score(self, X: Table, y: object = None) -> float:
+        """Mean log-density of rows."""
+        return float(self.score_samples(X).mean())
+
+    def inverse_transform(self, X: ArrayLike) -> Array:
+        """Return the mean row of given factors."""
+        check_is_fitted(self)
+        return self.projection_.inverse(np.asarray(X, dtype=np.float64))
+
+    @property
+    def _imputes(self) -> bool:
+        return as_fitted(self, "missing") is not None
+
+    def _validate(self, X: Table) -> Any:
+        return validate(self, X, reset=False, sparse=not self._imputes, missing=self._imputes)
+
+    def _expected(self, X: Array) -> Expectation:
+        """What the model expects of checked rows, given the entries that are not missing."""
+        return expect(X.astype(np.float64), patterns(X), self._model.mean, self._model.covariance())
+
+    def _complete(self, X: Table) -> Any:
+        """Check new rows, and impute what is missing."""
+        X = self._validate(X)
+        missing = self._imputes and np.isnan(X).any()
+        return self._expected(X).filled.astype(X.dtype, copy=False) if missing else X
+
+
+class ProbabilisticPCA(GaussianModel, BaseEstimator):
     r"""PCA as a model of how rows come about: a few causes, and the same noise in every column.
 
     Definition
@@ -90,6 +129,7 @@ class ProbabilisticPCA(ProjectionTransformer, DensityMixin, BaseEstimator):
     (0.0507, -404.96)
     """
 
+    _model: Isotropic
     _kept_parameters = ("missing", "random_state")
 
     def __init__(
@@ -100,7 +140,7 @@ class ProbabilisticPCA(ProjectionTransformer, DensityMixin, BaseEstimator):
         missing: str | None = None,
         tol: float = 1e-10,
         max_iter: int = 10_000,
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.n_components = n_components
         self.method = method
@@ -110,7 +150,7 @@ class ProbabilisticPCA(ProjectionTransformer, DensityMixin, BaseEstimator):
         self.random_state = random_state
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: Table, y: object = None, sample_weight: Table | None = None) -> Self:
         """Find the model of greatest likelihood.
 
         Parameters
@@ -126,18 +166,12 @@ class ProbabilisticPCA(ProjectionTransformer, DensityMixin, BaseEstimator):
         self
         """
         clock = Clock()
-        if isinstance(X, Rows):
-            self._check_words()
-            stream = Stream(self, X, sample_weight=sample_weight)
-            k, said = self._asked(stream.shape[1], lambda: stream.moments)
-            return self._keep(self._maximise(stream.moments, k), stream.dtype, stream.shape, clock, said=said)
-        X = self._validate(X, reset=True, min_samples=2)
-        weights = check_weights(sample_weight, X.shape[0])
-        gaps = int(np.isnan(X).sum()) if self.missing else 0
-        self.moments_ = None if gaps else moments_of(X, weights)  # so that partial_fit may go on from here
-        k, said = self._asked(X.shape[1], lambda: self.moments_ or self._complete_moments(X, weights))
-        found = self._expect(X, weights, k)[0] if self.moments_ is None else self._maximise(self.moments_, k)
-        return self._keep(found, X.dtype, X.shape, clock, gaps, said)
+        check_choice("method", self.method, ("closed", "em"))
+        rows = read(self, X, sample_weight)
+        self.moments_ = None if rows.gaps else rows.moments  # so that partial_fit may go on from here
+        k, said = self._asked(rows.d, lambda: self.moments_ or self._complete_moments(rows.X, rows.weights))
+        found = self._expect(rows.X, rows.weights, k)[0] if rows.gaps else self._maximise(rows.moments, k)
+        return self._keep(found, rows.dtype, rows.shape, clock, rows.gaps, said)
 
     @all_or_nothing
     def fit_expectation(self, X: Array, weights: Array | None = None) -> Expectation:
@@ -148,11 +182,9 @@ class ProbabilisticPCA(ProjectionTransformer, DensityMixin, BaseEstimator):
 
     def fill(self, X: Array) -> Array:
         """Return checked rows with their missing entries expected under the fitted model."""
-        model = self._model
-        filled = expect(X.astype(np.float64), patterns(X), model.mean, model.covariance()).filled
-        return filled.astype(X.dtype, copy=False)
+        return self._expected(X).filled.astype(X.dtype, copy=False)
 
-    def impute(self, X: Any) -> Array:
+    def impute(self, X: Table) -> Array:
         """Return rows with their missing entries imputed: expected under the fitted model, given the others.
 
         Parameters
@@ -200,46 +232,32 @@ class ProbabilisticPCA(ProjectionTransformer, DensityMixin, BaseEstimator):
         )
 
     @all_or_nothing
-    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(self, X: Table, y: object = None, sample_weight: Table | None = None) -> Self:
         """Add rows to those seen so far; the result is that of one ``fit`` of all of them."""
         clock = Clock()
-        X, moments = accumulate(self, X, sample_weight)
-        rows = row_count(moments.weight)
-        check_components(self.n_components, X.shape[1], f"d = {X.shape[1]}", fractions=False, auto=True)
-        if rows <= max(2, (whole_number(self.n_components) or 0) + 1):
+        rows = more_rows(self, X, sample_weight)
+        check_components(self.n_components, rows.d, f"d = {rows.d}", fractions=False, auto=True)
+        if rows.shape[0] <= max(2, (whole_number(self.n_components) or 0) + 1):
             return self
-        k, said = self._asked(X.shape[1], lambda: moments)
-        return self._keep(self._maximise(moments, k), X.dtype, (rows, X.shape[1]), clock, said=said)
+        k, said = self._asked(rows.d, lambda: rows.moments)
+        return self._keep(self._maximise(rows.moments, k), rows.dtype, rows.shape, clock, said=said)
 
-    def score_samples(self, X: Any) -> Array:
-        """Log-density of each row; of its observed entries, if ``missing="em"``."""
-        check_is_fitted(self)
-        X = self._validate(X, reset=False)
-        if as_fitted(self, "missing") and np.isnan(X).any():
-            return expect(X.astype(np.float64), patterns(X), self._model.mean, self._model.covariance()).log_density
-        return self._model.log_density(X)
-
-    def score(self, X: Any, y: Any = None) -> float:
-        """Mean log-density of rows."""
-        return float(self.score_samples(X).mean())
-
-    def posterior(self, X: Any) -> tuple[Array, Array]:
+    def posterior(self, X: Table) -> tuple[Array, Array]:
         """Posterior means (m, K) of the causes of each row, and their covariance (K, K), the same for every row."""
         return np.asarray(self.projection_.scores(self._complete(X))), self._model.posterior_covariance()
 
     @by_blocks
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: Table) -> Array:
         """Return posterior means of the causes; missing entries are imputed by the model first."""
         check_is_fitted(self)
         X = self._complete(X)
         return self.projection_.scores(X).astype(X.dtype, copy=False)
 
-    def inverse_transform(self, X: Any) -> Array:
+    def inverse_transform(self, X: ArrayLike) -> Array:
         """Return the mean row ``W u + mu`` of causes ``u``."""
-        check_is_fitted(self)
-        return self.projection_.inverse(np.asarray(X, dtype=np.float64))
+        return super().inverse_transform(X)
 
-    def sample(self, n_samples: int = 1, random_state: Any = None) -> Array:
+    def sample(self, n_samples: int = 1, random_state: Seed = None) -> Array:
         """Draw rows from the model."""
         check_is_fitted(self)
         rng = random_generator(as_fitted(self, "random_state") if random_state is None else random_state)
@@ -251,20 +269,6 @@ class ProbabilisticPCA(ProjectionTransformer, DensityMixin, BaseEstimator):
         """Return the covariance ``WW' + s2 I`` of the model."""
         check_is_fitted(self)
         return self._model.covariance()
-
-    def _validate(self, X: Any, *, reset: bool, min_samples: int = 1) -> Any:
-        if reset:
-            self._check_words()
-        missing = as_fitted(self, "missing") is not None
-        return validate(self, X, reset=reset, sparse=not missing, min_samples=min_samples, missing=missing)
-
-    def _check_words(self) -> None:
-        check_choice("missing", self.missing, (None, "em"))
-        check_choice("method", self.method, ("closed", "em"))
-
-    def _complete(self, X: Any) -> Any:
-        X = self._validate(X, reset=False)
-        return self.fill(X) if as_fitted(self, "missing") and np.isnan(X).any() else X
 
     def _maximise(self, moments: Moments, asked: Any) -> Climb[Isotropic]:
         """Return the model of greatest likelihood for given moments."""
@@ -302,7 +306,7 @@ class ProbabilisticPCA(ProjectionTransformer, DensityMixin, BaseEstimator):
     def _keep(
         self,
         found: Climb[Isotropic],
-        dtype: Any,
+        dtype: np.dtype,
         shape: tuple[int, int],
         clock: Clock,
         gaps: int = 0,
@@ -324,7 +328,7 @@ class ProbabilisticPCA(ProjectionTransformer, DensityMixin, BaseEstimator):
 
 
 def summarize_model(
-    estimator: Any,
+    estimator: BaseEstimator,
     found: Climb[Isotropic],
     shape: tuple[int, int],
     clock: Clock,

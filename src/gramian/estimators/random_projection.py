@@ -8,20 +8,19 @@ from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils.validation import check_is_fitted
+from numpy.typing import ArrayLike
 
 from gramian.config import format_bytes, memory_budget
 from gramian.engine.tiles import row_blocks
 from gramian.estimators.base import ProjectionTransformer, random_generator
+from gramian.estimators.fit_rows import read
 from gramian.estimators.foundation import BaseEstimator
-from gramian.estimators.n_components import check_components
-from gramian.estimators.streams import first_rows
+from gramian.estimators.n_components import check_components, is_auto
 from gramian.estimators.summary import Clock, SummaryBuilder
-from gramian.estimators.validation import all_or_nothing, validate
+from gramian.estimators.validation import Table, all_or_nothing
 from gramian.estimators.warnings import RankWarning, warn
 from gramian.lapack import interruptible
-from gramian.operators import Rows
-from gramian.results import Array, percent
+from gramian.results import Array, Matrix, Seed, percent
 
 #: Pairs of rows whose distances are compared before and after.
 PAIRS = 2_000
@@ -65,7 +64,7 @@ class RandomMap:
         """Number of scores of a row."""
         return self.weights.shape[1]
 
-    def scores(self, X: Any) -> Array:
+    def scores(self, X: Matrix) -> Array:
         """Scores of rows, n x k, in double precision; neither X nor R is made dense."""
         if sp.issparse(X):
             found = X @ self.weights
@@ -140,7 +139,7 @@ class RandomProjection(ProjectionTransformer, BaseEstimator):
         *,
         eps: float = 0.1,
         density: float | str | None = None,
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.n_components = n_components
         self.eps = eps
@@ -148,7 +147,7 @@ class RandomProjection(ProjectionTransformer, BaseEstimator):
         self.random_state = random_state
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Table, y: object = None) -> Self:
         """Draw the directions, and measure what they do to distances between the rows.
 
         Parameters
@@ -162,9 +161,13 @@ class RandomProjection(ProjectionTransformer, BaseEstimator):
         self
         """
         clock = Clock()
-        n = X.n_rows if isinstance(X, Rows) else None
-        X = first_rows(self, X) if isinstance(X, Rows) else validate(self, X, min_samples=2)
-        shape = (n or X.shape[0], X.shape[1])
+        rows = read(self, X)
+        if is_auto(self.n_components) and rows.n_rows is None:
+            raise ValueError(
+                f"n_components='auto' depends on the number of rows, which is not known of {rows.where}. Give a number."
+            )
+        X = rows.first()
+        shape = (rows.n_rows or X.shape[0], X.shape[1])
         k, notes = self._how_many(shape)
         self.density_ = self._density(X.shape[1])
         _check_room(k, X.shape, self.density_)
@@ -177,14 +180,9 @@ class RandomProjection(ProjectionTransformer, BaseEstimator):
         self.summary_ = self._summarize(shape, notes, clock)
         return self
 
-    def inverse_transform(self, X: Any) -> Array:
+    def inverse_transform(self, X: ArrayLike) -> Array:
         """Return the shortest rows that have the scores ``X``, by the pseudo-inverse of R."""
-        check_is_fitted(self)
-        scores, k = np.asarray(X), self.projection_.size
-        if scores.ndim != 2 or scores.shape[1] != k:
-            raise ValueError(f"X has shape {scores.shape}; scores of {k} components, m x {k}, are expected.")
-        rows = self.projection_.inverse(scores)
-        return rows.astype(scores.dtype if scores.dtype == np.float32 else np.float64, copy=False)
+        return self._inverse(X, "scores of {k} components")
 
     @property
     def _is_gaussian(self) -> bool:

@@ -33,7 +33,7 @@ def _(estimator: KernelRidge, job: Job) -> Plan:
     narrow = matrix.outline.narrow_pays and kernel.positive_definite
     outline = Outline(n, positive, narrow_pays=narrow)
     solver, reason = choose_solver(outline, float(estimator.ridge), estimator.solver)
-    rows = copy + matrix.held + 8.0 * n * job.q * 4 + (8.0 * n * d if kernel.name == "linear" else 0.0)
+    rows = copy + matrix.held + 8.0 * n * job.q * 4 + (8.0 * n * d if kernel.linear else 0.0)
     if isinstance(solver, Cholesky):
         return _cholesky(job, matrix, rows, reason, twice=solver.inverse)
     if isinstance(solver, ConjugateGradients):

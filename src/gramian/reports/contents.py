@@ -8,11 +8,13 @@ import io
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from gramian.estimators.calibration_metrics import Merit
+from gramian.figures.grammar import Figure, number
 from gramian.reports.sentences import Check, say
 from gramian.results import Sentence
 
@@ -74,20 +76,12 @@ class Grid:
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture for plotly, sentences that say what it shows, and the numbers behind it.
-
-    ``narrow`` takes the place of parts of the layout on a phone; a ``square`` picture is there as high as it is wide.
-    """
+    """A figure for plotly, sentences that say what it shows, and the numbers behind it."""
 
     title: str
     says: Sequence[Sentence]
-    data: Sequence[dict[str, Any]]
-    layout: dict[str, Any]
+    figure: Figure
     grid: Grid
-    height: int = 420
-    width: int = 960
-    narrow: dict[str, Any] = field(default_factory=dict)
-    square: bool = False
 
     kind = "picture"
 
@@ -112,13 +106,16 @@ class Code:
     kind = "code"
 
 
+Part = Grid | Picture | Facts | Code
+
+
 @dataclass(frozen=True)
 class Section:
     """Part of a page: a heading, a few sentences, and what belongs to them."""
 
     title: str
     says: Sequence[Sentence] = ()
-    parts: Sequence[Any] = field(default_factory=tuple)
+    parts: Sequence[Part] = ()
 
     @property
     def id(self) -> str:
@@ -144,17 +141,6 @@ def slug(text: str) -> str:
     'scores-rows-1-to-20'
     """
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-") or "part"
-
-
-def number(value: float) -> str:
-    """A number for people; a dash where there is none.
-
-    >>> number(0.123456), number(1234567.0), number(float("nan")), number(12)
-    ('0.1235', '1.235e+06', '–', '12')
-    """
-    if isinstance(value, (int, np.integer)):
-        return f"{int(value):,}"
-    return f"{float(value):.4g}" if math.isfinite(value) else "–"
 
 
 def brief(value: float) -> str:
@@ -196,19 +182,19 @@ def counted(count: int, noun: str, verb: str = "") -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}{f' {one if count == 1 else verb}' if verb else ''}"
 
 
-def tidy_bias(found: Any) -> float:
+def tidy_bias(found: Merit) -> float:
     """The bias of predictions; what is left of zero by rounding is zero."""
     return found.bias if abs(found.bias) > 1e-9 * found.rmse else 0.0
 
 
-def cell_text(cell: Any) -> str:
+def cell_text(cell: str | float | None) -> str:
     """What a cell of a table shows."""
     if cell is None:
         return "–"
     return str(cell) if isinstance(cell, (str, bool, np.bool_)) else number(cell)
 
 
-def _plain(cell: Any) -> Any:
+def _plain(cell: object) -> object:
     """A cell for a file: all digits, nothing where there is nothing."""
     if cell is None or (isinstance(cell, (float, np.floating)) and not math.isfinite(cell)):
         return ""

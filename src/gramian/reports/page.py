@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from importlib.resources import files
 from itertools import count
-from typing import Any
 
 import numpy as np
 
+from gramian.figures import Figure
 from gramian.reports.contents import Page
 
 #: Digits of coordinates; a screen shows no more.
@@ -40,21 +40,21 @@ def render(page: Page) -> str:
     )
 
 
-def spec(picture: Any) -> str:
-    """A picture as JSON that may stand inside a script element, whatever names it holds.
+def spec(figure: Figure) -> str:
+    """A figure as JSON that may stand inside a script element, whatever names it holds.
 
-    >>> from gramian.reports.contents import Grid, Picture
-    >>> spec(Picture("t", "s", [{"name": "</script>"}], {}, Grid("g", (), ())))
+    >>> from gramian.figures import Figure
+    >>> spec(Figure([{"name": "</script>"}], {}))
     '{"data": [{"name": "\\\\u003c/script\\\\u003e"}]}'
     """
-    parts = {"data": picture.data, "layout": picture.layout, "narrow": picture.narrow}
+    parts = {"data": figure.data, "layout": figure.layout, "narrow": figure.narrow}
     text = json.dumps({name: _plain(part) for name, part in parts.items() if part}, allow_nan=False)
     for sign in "<>&\u2028\u2029":
         text = text.replace(sign, f"\\u{ord(sign):04x}")
     return text
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     """Values that JSON knows; what is no number becomes null."""
     if isinstance(value, dict):
         return {key: _plain(part) for key, part in value.items()}

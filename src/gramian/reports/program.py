@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
 
 from gramian.construction import construction, imports, steps_of, unwritten
 from gramian.reports.subject import Subject, label_of
 from gramian.results import Array
-
-#: Functions of :mod:`gramian.tables` that the call of a table may name.
-READERS = ("match_rows", "named", "read_table", "read_views")
+from gramian.tables import Table
 
 
 def program(subject: Subject) -> str:
@@ -36,19 +35,14 @@ def program(subject: Subject) -> str:
         lines.append(f"model = {fitted}")
     lines.append(f"print({'model[-1]' if hasattr(model, 'steps') else 'model'}.summary_)")
     given = ["model", repr(subject.path), *([x] if x else []), *([y] if y else [])]
-    colour = "" if subject.colour is None else _colour(subject, x)
-    given += [f"colour={colour}"] if colour else []
+    given += [f"colour={_colour(subject, x)}"] if subject.colour is not None else []
     given += ["names=names"] if subject.names is not None and not subject.named_by_table else []
     given += [f"title={subject.title!r}"] if subject.title else []
-    more = ["load"] if not refits and subject.file else []
-    found = imports(model, "report") if refits else [f"from gramian import {', '.join([*more, 'report'])}"]
-    readers = [name for name in READERS if any(f"{name}(" in line for line in lines)]
-    found += [f"from gramian.tables import {', '.join(readers)}"] if readers else []
-    ordered = sorted(found, key=lambda line: (not line.startswith("import"), line))
-    return "\n".join([*ordered, "", *lines, f"report({', '.join(given)})"])
+    lines.append(f"report({', '.join(given)})")
+    return "\n".join([*imports("\n".join(lines)), "", *lines])
 
 
-def _weights(model: Any) -> list[str]:
+def _weights(model: BaseEstimator) -> list[str]:
     """The argument of ``fit`` for weights, if the fit had any."""
     if not getattr(steps_of(model)[-1], "_weighted", False):
         return []
@@ -91,11 +85,11 @@ def _reading(subject: Subject) -> tuple[list[str], str, str]:
     return [*lines, "# y: what goes with the rows"], x, "y"
 
 
-def _label(values: Any, known: Mapping[str, Any]) -> str:
+def _label(values: ArrayLike, known: Mapping[str, Table]) -> str:
     """The column of labels that holds some values, as an expression."""
     for variable, table in known.items():
         for name, cells in table.labels.items():
-            if len(cells) == len(values) and list(map(str, np.asarray(values).ravel())) == list(cells):
+            if list(map(str, np.ravel(values))) == list(cells):
                 return f"{variable}.labels[{name!r}]"
     return ""
 

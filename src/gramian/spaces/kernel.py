@@ -17,7 +17,7 @@ from gramian.operators.centering import PolynomialCentring, Polynomials, Project
 from gramian.operators.feature_means import best_origin, moved
 from gramian.operators.gram import gram_of
 from gramian.projection import KernelProjection
-from gramian.results import Array, Mix
+from gramian.results import Array, Matrix, Mix
 from gramian.solvers.eigen import DENSE_LIMIT, eigen, orient
 from gramian.solvers.eigen_methods import Solver
 from gramian.spaces.base import SingularBasis
@@ -47,15 +47,11 @@ class KernelBasis(SingularBasis):
 class KernelSpace:
     """Centred features of a kernel.
 
-    Parameters
-    ----------
-    kernel : Kernel
-        Parameters may still be words: they are resolved on ``X``.
-    X : rows
-        Dense or CSR, n x d; for a precomputed kernel the Gram matrix.
+    ``kernel``: parameters may still be words: they are resolved on ``X``. ``X``: dense or CSR, n x d; for a precomputed
+    kernel the Gram matrix.
     """
 
-    def __init__(self, kernel: Kernel, X: Any) -> None:
+    def __init__(self, kernel: Kernel, X: Matrix) -> None:
         self.kernel, self.origin = kernel.resolve(X), best_origin(kernel, X)
         self.X = moved(X, self.origin)
         self.n = X.shape[0]
@@ -87,7 +83,7 @@ class KernelSpace:
     def centred(self) -> Centred | Projected:
         """The Gram matrix beside the mean, or beside all polynomials if the kernel asks for it."""
         gram = gram_of(self.kernel, self.X).kept()
-        if not wants_proper_centring(self.kernel):
+        if not self.kernel.properly_centred:
             return Centred(gram)
         values = self.kernel.polynomial(self.X)
         if values is None:
@@ -108,11 +104,6 @@ def check_rank(rank: int | None, n: int) -> None:
             f"n_components=None asks for all components of {n:,} rows, a dense problem of {format_bytes(8 * n**2)}. "
             "Say how many you need, for instance n_components=10."
         )
-
-
-def wants_proper_centring(kernel: Kernel) -> bool:
-    """Whether a kernel, or one inside it, asks to be freed of its polynomials."""
-    return any(key.split("__")[-1] == "centring" and value == "proper" for key, value in kernel.get_params().items())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,17 +134,7 @@ class ConditionalProjection:
     ----------
     .. math:: t = B'k(x) + D'(p(x) - \mu), \qquad k(x)_i = k(x, x_i), \quad p(x) = (1, x)'
 
-    Attributes
-    ----------
-    kernel : Kernel
-    anchors : rows
-        Training rows.
-    coefficients : (n, k) array
-        B.
-    trend : (p, k) array
-        D.
-    shift : (p,) array
-        :math:`\mu`.
+    ``anchors``: training rows. ``coefficients`` (n, k): B. ``trend`` (p, k): D. ``shift`` (p,): :math:`\mu`.
     """
 
     kernel: Kernel
@@ -167,7 +148,7 @@ class ConditionalProjection:
         """Number of scores of a row."""
         return self.trend.shape[1]
 
-    def scores(self, X: Any) -> Array:
+    def scores(self, X: Matrix) -> Array:
         """Scores of rows, m x k; kernel values stream by and are not kept."""
         out = CrossGram(self.kernel, X, self.anchors) @ self.coefficients
         for rows in row_blocks(*X.shape):
