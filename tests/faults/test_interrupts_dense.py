@@ -94,7 +94,7 @@ SMALL = {
     "estimators/svm_text.py": "a sample of rows",
     "estimators/two_views.py": "as many columns as components",
     "explore/preview.py": "128 landmarks",
-    "forecasting/machine.py": "times small problems",
+    "costs/machine.py": "times small problems",
     "operators/centering.py": "the functions of a null space",
     "operators/pivoting.py": "pivots of a block",
     "operators/plans.py": "as many columns as components",

@@ -11,9 +11,10 @@ from gramian import mixing
 from gramian.criteria import Suggestion
 from gramian.estimators.auto import at_least_one
 from gramian.estimators.base import Clock, chosen_facts, chosen_lines, describe
+from gramian.estimators.base_estimator import BaseEstimator
 from gramian.estimators.cca_tests import CanonicalTests
-from gramian.estimators.foundation import BaseEstimator
 from gramian.estimators.pairs_auto import choose_pairs
+from gramian.estimators.plans_linear import plan_cca
 from gramian.estimators.two_blocks import Blocks, Scaled, complete_rows
 from gramian.estimators.two_views import TwoViews
 from gramian.estimators.validation import check_choice, check_components, is_auto
@@ -84,6 +85,8 @@ class CCA(TwoViews, CanonicalTests, RegressorMixin, BaseEstimator):
     >>> CCA().fit(X, Y).correlations_.round(3)
     array([0.796, 0.201, 0.073])
     """
+
+    _plan = plan_cca
 
     _kept_parameters = ("missing", "ridge")
 

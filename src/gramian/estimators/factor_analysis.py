@@ -12,18 +12,12 @@ from gramian.adequacy import bartlett_sphericity, fit_indices, kmo
 from gramian.criteria import Suggestion
 from gramian.estimators import factor_checks as checks
 from gramian.estimators.base import Clock, ProjectionTransformer, accumulate
-from gramian.estimators.factor_text import loadings_table, summarize_factors
-from gramian.estimators.foundation import BaseEstimator
+from gramian.estimators.base_estimator import BaseEstimator, all_or_nothing, as_fitted, planned_fit
+from gramian.estimators.factor_text import loadings_table, summarize_factors, sums_of_squares
+from gramian.estimators.plans_linear import count_factors, plan_factor_analysis
 from gramian.estimators.probabilistic_pca import ProbabilisticPCA
 from gramian.estimators.streams import Stream, by_blocks
-from gramian.estimators.validation import (
-    all_or_nothing,
-    as_fitted,
-    check_choice,
-    check_squares,
-    check_weights,
-    validate,
-)
+from gramian.estimators.validation import check_choice, check_squares, check_weights, validate
 from gramian.operators import Moments, Rows, moments_of
 from gramian.projection import LinearProjection
 from gramian.results import Array
@@ -105,6 +99,8 @@ class FactorAnalysis(ProjectionTransformer, DensityMixin, BaseEstimator):
     (-3414.14, 42)
     """
 
+    _plan = plan_factor_analysis
+
     _kept_parameters = ("missing",)
 
     def __init__(
@@ -122,7 +118,7 @@ class FactorAnalysis(ProjectionTransformer, DensityMixin, BaseEstimator):
         self.tol = tol
         self.max_iter = max_iter
 
-    @all_or_nothing
+    @planned_fit
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find the factors under which the rows are most likely.
 
@@ -146,7 +142,7 @@ class FactorAnalysis(ProjectionTransformer, DensityMixin, BaseEstimator):
             return self._fit_moments(stream.moments, stream.dtype, clock)
         X = self._validate(X, reset=True, min_samples=2)
         weights = check_weights(sample_weight, X.shape[0])
-        checks.count_factors(self.n_components, X.shape[1])
+        count_factors(self.n_components, X.shape[1])
         gaps = int(np.isnan(X).sum()) if self.missing else 0
         self.moments_ = None
         if not gaps:
@@ -175,7 +171,7 @@ class FactorAnalysis(ProjectionTransformer, DensityMixin, BaseEstimator):
         clock = Clock()
         self._check_words()
         X, moments = accumulate(self, X, sample_weight)
-        checks.count_factors(self.n_components, X.shape[1])
+        count_factors(self.n_components, X.shape[1])
         check_squares(moments)
         early = moments.weight <= X.shape[1] + 1
         if early or len(checks.constant_columns(moments)):
@@ -194,7 +190,7 @@ class FactorAnalysis(ProjectionTransformer, DensityMixin, BaseEstimator):
         self._check_words()
         if not n > 1:
             raise ValueError(f"n={n!r} must be the number of rows behind the matrix, more than 1.")
-        checks.count_factors(self.n_components, len(C))
+        count_factors(self.n_components, len(C))
         return self._fit_moments(Moments(float(n), np.zeros(len(C)), C * float(n)), np.float64, clock)
 
     @by_blocks
@@ -248,6 +244,10 @@ class FactorAnalysis(ProjectionTransformer, DensityMixin, BaseEstimator):
         check_is_fitted(self)
         turned, psi = self._rotation, self._model.factors.uniquenesses
         return loadings_table(turned.loadings, psi, turned.correlation, self._names(), cut=cut, sort=sort)
+
+    def _component_shares(self) -> Array:
+        L = self.loadings_.astype(np.float64)
+        return sums_of_squares(L, self.factor_correlation_)[1] / len(L)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -7,26 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from gramian.adequacy import degrees_of_freedom, most_factors
+from gramian.adequacy import degrees_of_freedom
 from gramian.criteria import Suggestion
 from gramian.estimators.auto import choose_from_moments
-from gramian.estimators.validation import check_components, check_squares, is_auto
+from gramian.estimators.plans_linear import count_factors
+from gramian.estimators.validation import check_squares, is_auto
 from gramian.estimators.warnings import ConvergenceWarning, GramianWarning, HeywoodWarning, RankWarning, warn
 from gramian.operators import Moments
 from gramian.results import Array
 from gramian.solvers.fixed_point import Climb
 from gramian.solvers.rotation import ROTATIONS, Rotation
 from gramian.spaces.factor import FactorModel
-
-
-def count_factors(n_components: Any, d: int) -> int:
-    """Number of factors, if d columns can tell that many apart; the most that they can, if criteria are to decide."""
-    if n_components is None:
-        raise TypeError("n_components=None must be the number of factors, a whole number of 1 or more.")
-    most = most_factors(d)
-    why = f"{most}, the most factors that {d} columns leave degrees of freedom for"
-    check_components(n_components, most, why, fractions=False, auto=True)
-    return most if is_auto(n_components) else int(n_components)
 
 
 def choose_factors(n_components: Any, d: int, moments: Callable[[], Moments]) -> tuple[int, Suggestion | None]:

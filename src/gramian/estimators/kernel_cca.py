@@ -11,8 +11,8 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.estimators.base import Clock, random_generator
+from gramian.estimators.base_estimator import BaseEstimator, all_or_nothing, planned_fit
 from gramian.estimators.cca import check_ridge
-from gramian.estimators.foundation import BaseEstimator
 from gramian.estimators.kernel_cca_streams import held_out_part, more_pairs, seen_pairs, told_held
 from gramian.estimators.kernel_cca_text import summarize_pairs
 from gramian.estimators.kernel_folds import held_out_correlations, partition
@@ -21,9 +21,10 @@ from gramian.estimators.kernel_streams import Seen, add_first_rows, has_landmark
 from gramian.estimators.kernel_views import KernelViews, divided
 from gramian.estimators.low_rank import add_low_rank, left_by, low_rank
 from gramian.estimators.low_rank_pairs import LowRankViews, pieces_of
+from gramian.estimators.plans_kernel import plan_kernel_cca
 from gramian.estimators.streams import by_blocks
 from gramian.estimators.targets import KernelInput
-from gramian.estimators.validation import all_or_nothing, check_choice, check_components, validate
+from gramian.estimators.validation import check_choice, check_components, validate
 from gramian.kernels import Kernel
 from gramian.operators.means import moved
 from gramian.operators.remote import Remote, is_stream, opened
@@ -117,6 +118,8 @@ class KernelCCA(KernelViews, KernelInput, ClassNamePrefixFeaturesOutMixin, Trans
     True
     """
 
+    _plan = plan_kernel_cca
+
     trace_error_: Any = None
     _kernel_parameters = ("kernel", "kernel_y")
 
@@ -168,7 +171,7 @@ class KernelCCA(KernelViews, KernelInput, ClassNamePrefixFeaturesOutMixin, Trans
         scores = self._fit(X, y)
         return self.transform(X) if scores is None or isinstance(opened(X), Remote) else scores
 
-    @all_or_nothing
+    @planned_fit
     def _fit(self, X: Any, y: Any) -> Array | None:
         clock = Clock()
         ridge = self._check()

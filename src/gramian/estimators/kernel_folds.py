@@ -7,13 +7,12 @@ from typing import Any
 import numpy as np
 
 from gramian.estimators.kernel_pairs import find_pairs
+from gramian.estimators.plans_kernel import ALL_FOLDS_MAX_ROWS
 from gramian.kernels import Kernel
 from gramian.results import Array
 from gramian.spaces import KernelSpace
 from gramian.spaces.kernel import wants_proper_centring
 
-#: Rows up to which every fold takes its turn; beyond, one of them is held out and the rest is fitted once.
-ALL_FOLDS = 5_000
 #: Pairs that are looked at: where all are asked for, most are noise.
 MOST = 10
 
@@ -80,7 +79,7 @@ def partition(n: int, folds: int | None, rng: np.random.Generator) -> tuple[list
     if count < 2:
         return [], ""
     parts = np.array_split(rng.permutation(n), count)
-    return (parts, f"{count} folds") if n <= ALL_FOLDS else (parts[:1], f"one part of {count} held out")
+    return (parts, f"{count} folds") if n <= ALL_FOLDS_MAX_ROWS else (parts[:1], f"one part of {count} held out")
 
 
 def _varies(space: KernelSpace) -> bool:

@@ -11,20 +11,21 @@ from sklearn.utils.validation import check_is_fitted
 
 from gramian.config import one_blas_thread
 from gramian.estimators.base import Clock, random_generator
+from gramian.estimators.base_estimator import BaseEstimator, all_or_nothing, planned_fit
 from gramian.estimators.distances import (
     check_similarities,
     check_start,
     lengths,
     warn_of_underflow,
 )
-from gramian.estimators.foundation import BaseEstimator
 from gramian.estimators.kernel_kmeans_streams import SeenMeans, by_passes, by_steps, keep_means, one_pass
 from gramian.estimators.kernel_kmeans_text import check_clustering, summarise, warn_of
 from gramian.estimators.kernel_streams import KEPT_FEATURES, KernelStream, has_landmarks, next_rows
 from gramian.estimators.low_rank import add_low_rank, diagonal_of, left_of, low_rank
+from gramian.estimators.plans_kernel import plan_kernel_kmeans
 from gramian.estimators.streams import by_blocks
 from gramian.estimators.targets import KernelInput
-from gramian.estimators.validation import Checked, all_or_nothing, check_weights, validate
+from gramian.estimators.validation import Checked, check_weights, validate
 from gramian.operators.mapped import mapped_similarities
 from gramian.operators.means import FeatureMeans, best_origin, feature_means, moved
 from gramian.operators.remote import is_stream
@@ -111,6 +112,8 @@ class KernelKMeans(KernelInput, ClassNamePrefixFeaturesOutMixin, TransformerMixi
     True
     """
 
+    _plan = plan_kernel_kmeans
+
     def __init__(
         self,
         n_clusters: int = 8,
@@ -134,7 +137,7 @@ class KernelKMeans(KernelInput, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         self.batch_size = batch_size
         self.random_state = random_state
 
-    @all_or_nothing
+    @planned_fit
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find the clusters.
 

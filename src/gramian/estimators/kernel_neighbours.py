@@ -10,10 +10,11 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.estimators.base import Clock
+from gramian.estimators.base_estimator import planned_fit
 from gramian.estimators.neighbour_search import KernelNeighbours
 from gramian.estimators.streams import by_blocks
 from gramian.estimators.targets import Targets, check_labels, check_targets
-from gramian.estimators.validation import Checked, all_or_nothing, validate
+from gramian.estimators.validation import Checked, validate
 from gramian.operators.ties import Sized, settled
 from gramian.results import Array
 
@@ -77,7 +78,7 @@ class KernelKNNClassifier(ClassifierMixin, KernelNeighbours):
         self.weights = weights
         self.landmarks = landmarks
 
-    @all_or_nothing
+    @planned_fit
     def fit(self, X: Any, y: Any) -> Self:
         """Keep the training rows X (n, d) and their labels y (n,)."""
         n = self._keep(X, Clock())
@@ -162,7 +163,7 @@ class KernelKNNRegressor(RegressorMixin, KernelNeighbours):
         self.weights = weights
         self.landmarks = landmarks
 
-    @all_or_nothing
+    @planned_fit
     def fit(self, X: Any, y: Any) -> Self:
         """Keep the training rows X (n, d) and their targets y (n,) or (n, q)."""
         given = check_targets(y, self._keep(X, Clock()))

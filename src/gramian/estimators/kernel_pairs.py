@@ -8,22 +8,17 @@ from typing import Any
 import numpy as np
 
 from gramian import lapack, mixing
-from gramian.config import format_bytes, memory_budget
 from gramian.estimators.cca import correlations
+from gramian.estimators.plans_kernel import PAIRS_USUAL_RANK, pairs_fit_dense, pairs_obstacle, pairs_route
 from gramian.operators.centering import Projected
 from gramian.projection import KernelProjection
 from gramian.results import Array, Mix, SolverTrace
 from gramian.solvers.canonical import Canonical, CanonicalPairs
 from gramian.solvers.dense import pinned_if_small
-from gramian.solvers.eigen import DENSE_LIMIT, DENSE_RETRY_MAX_ROWS, LAPACK_QUICK_MAX_ROWS, orient
+from gramian.solvers.eigen import DENSE_RETRY_MAX_ROWS, orient
 from gramian.spaces import KernelSpace, SingularBasis
 from gramian.spaces.conditional import ConditionalProjection
-from gramian.spaces.kernel import wants_proper_centring
 
-#: Components of each space where neither all of them nor products with the whole matrices are possible.
-USUAL_RANK = 200
-#: Matrices of n x n that the dense route holds at once: two sets of vectors, their products, and LAPACK's room to work.
-DENSE_MATRICES = 8
 #: What the argument ``solver`` may be.
 SOLVERS = ("auto", "dense", "krylov")
 
@@ -73,67 +68,16 @@ def find_pairs(
     rng: np.random.Generator,
 ) -> KernelPairs:
     """Return the k leading pairs (all if None) by the route that suits size, ridges and kernels."""
-    route, reason = choose(x.n, k, obstacle(x, y, ridge), rank, solver)
+    route, reason = pairs_route(x.n, k, pairs_obstacle(x, y, ridge), rank, solver)
     if route == "products":
         pairs = _by_products(x, y, int(k or 1), ridge, reason, rng)
-        if solver == "auto" and not pairs.trace.converged and x.n <= DENSE_RETRY_MAX_ROWS and _fits(x.n):
+        if solver == "auto" and not pairs.trace.converged and x.n <= DENSE_RETRY_MAX_ROWS and pairs_fit_dense(x.n):
             return _from_bases(x, y, k, ridge, None, "dense", f"products did not settle: {pairs.trace.stopped}", rng)
         return pairs
     if route == "rank":
-        found = rank or min(x.n, max(USUAL_RANK, 2 * int(k or 1)))
+        found = rank or min(x.n, max(PAIRS_USUAL_RANK, 2 * int(k or 1)))
         return _from_bases(x, y, k, ridge, found, solver, reason, rng, cut=rank is None)
     return _from_bases(x, y, k, ridge, rank, "dense", reason, rng)
-
-
-def choose(n: int, k: int | None, obstacle: str, rank: int | None, solver: str) -> tuple[str, str]:
-    """Return a route ("dense", "products", "rank") for n rows, and the reason for it.
-
-    ``obstacle`` says why products do not lead to the pairs, if they do not: see :func:`obstacle`.
-    """
-    if solver == "dense":
-        if not _fits(n):
-            raise ValueError(
-                f"solver='dense' needs {format_bytes(DENSE_MATRICES * 8 * n**2)} for {n:,} rows (budget "
-                f"{format_bytes(memory_budget())}, largest n {DENSE_LIMIT:,}). Use solver='auto' and an n_components."
-            )
-        return "dense", "as asked"
-    if rank is not None:
-        return "rank", f"{rank:,} components of each space, as asked"
-    if solver == "krylov":
-        if k is None:
-            raise ValueError(
-                "solver='krylov' finds leading pairs, not all. Say how many: n_components=5, for instance."
-            )
-        return ("rank", obstacle) if obstacle else ("products", "as asked")
-    fits = _fits(n)
-    if fits and n <= LAPACK_QUICK_MAX_ROWS:
-        return "dense", f"{n:,} x {n:,} matrices are small"
-    if k is None:
-        if fits:
-            return "dense", "all pairs were asked for"
-        raise ValueError(
-            f"n_components=None asks for all pairs of {n:,} rows, a dense problem of "
-            f"{format_bytes(DENSE_MATRICES * 8 * n**2)}. Say how many you need, for instance n_components=5."
-        )
-    if fits and (obstacle or k > n // 10):
-        return "dense", obstacle or f"{k:,} pairs of {n:,} rows are many"
-    if obstacle:
-        return "rank", obstacle
-    if fits:
-        return "products", f"for {k} pairs of {n:,} rows a few products are quicker than factorisations"
-    return "products", f"matrix-free: the {n:,} x {n:,} matrices would take {format_bytes(8 * n**2)} each"
-
-
-def obstacle(x: KernelSpace, y: KernelSpace, ridge: tuple[float, float]) -> str:
-    """Why products with the whole matrices do not lead to the pairs; nothing if they do."""
-    if min(ridge) <= 0:
-        return "without a ridge only bases of both spaces tell what varies"
-    for space, r in zip((x, y), ridge, strict=True):
-        if not (space.kernel.positive_definite or wants_proper_centring(space.kernel)):
-            return f"the kernel {space.kernel} is not known to be positive definite"
-        if r < np.finfo(np.float64).eps * np.abs(space.kernel.diagonal(space.X)).max():
-            return f"the ridge {r:.3g} is below the rounding of the kernel {space.kernel}"
-    return ""
 
 
 def _from_bases(
@@ -210,7 +154,3 @@ def _projection(space: KernelSpace, gram: Any, coefficients: Array) -> KernelPro
 def _plain(T: Array, S: Array) -> Array:
     """Correlations of centred scores, pair by pair."""
     return np.clip(np.diag(correlations(T, S)), -1.0, 1.0)
-
-
-def _fits(n: int) -> bool:
-    return n <= DENSE_LIMIT and DENSE_MATRICES * 8 * n**2 <= memory_budget()

@@ -11,7 +11,7 @@ from gramian import mixing
 from gramian.criteria import Suggestion
 from gramian.estimators.auto import choose_for_kernel
 from gramian.estimators.base import Clock, ProjectionTransformer, random_generator, summarize, warn_of
-from gramian.estimators.foundation import BaseEstimator
+from gramian.estimators.base_estimator import BaseEstimator, all_or_nothing, planned_fit
 from gramian.estimators.kernel_streams import (
     Seen,
     add_first_rows,
@@ -23,9 +23,10 @@ from gramian.estimators.kernel_streams import (
 )
 from gramian.estimators.landmarks import RandomFeatures
 from gramian.estimators.low_rank import add_low_rank, left_by, low_rank
+from gramian.estimators.plans_kernel import plan_kernel_pca
 from gramian.estimators.preimages import PreImages
 from gramian.estimators.targets import KernelInput
-from gramian.estimators.validation import all_or_nothing, check_components, how_many, is_auto, whole_number
+from gramian.estimators.validation import check_components, how_many, is_auto, whole_number
 from gramian.estimators.warnings import RankWarning, warn
 from gramian.kernels import Kernel, as_kernel
 from gramian.operators import Rows
@@ -102,6 +103,8 @@ class KernelPCA(PreImages, KernelInput, ProjectionTransformer, BaseEstimator):
     True
     """
 
+    _plan = plan_kernel_pca
+
     _kept_parameters = ("preimage",)
 
     def __init__(
@@ -148,7 +151,7 @@ class KernelPCA(PreImages, KernelInput, ProjectionTransformer, BaseEstimator):
             return self.transform(X)
         return basis.scores().astype(dtype, copy=False)
 
-    @all_or_nothing
+    @planned_fit
     def _fit(self, X: Any) -> tuple[KernelBasis | ConditionalBasis | LowRankBasis, np.dtype]:
         clock = Clock()
         kernel, X = self._read(X, min_samples=2)
@@ -182,7 +185,7 @@ class KernelPCA(PreImages, KernelInput, ProjectionTransformer, BaseEstimator):
         clock = Clock()
         return self._fit_seen(seen_more(self, next_rows(self, X)), clock)
 
-    @all_or_nothing
+    @planned_fit
     def _fit_stream(self, X: Rows) -> Self:
         clock = Clock()
         if self.preimage is not None:

@@ -9,12 +9,13 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.estimators.base import Clock
+from gramian.estimators.base_estimator import BaseEstimator, planned_fit
 from gramian.estimators.distances import check_similarities, lengths, warn_of_underflow
-from gramian.estimators.foundation import BaseEstimator
 from gramian.estimators.low_rank import add_low_rank, left_of, low_rank
+from gramian.estimators.plans_kernel import plan_kernel_prototypes
 from gramian.estimators.streams import by_blocks
 from gramian.estimators.targets import KernelInput, check_labels
-from gramian.estimators.validation import all_or_nothing, validate
+from gramian.estimators.validation import validate
 from gramian.estimators.warnings import IndefiniteKernelWarning, warn
 from gramian.operators.mapped import mapped_means, mapped_similarities
 from gramian.operators.means import best_origin, feature_means, moved
@@ -68,11 +69,13 @@ class KernelPrototypeClassifier(ClassifierMixin, KernelInput, BaseEstimator):
     1.0
     """
 
+    _plan = plan_kernel_prototypes
+
     def __init__(self, kernel: Any = "rbf", *, landmarks: Any = None) -> None:
         self.kernel = kernel
         self.landmarks = landmarks
 
-    @all_or_nothing
+    @planned_fit
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the class means.
 

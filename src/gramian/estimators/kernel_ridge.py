@@ -10,8 +10,8 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.estimators.base import Clock
+from gramian.estimators.base_estimator import BaseEstimator, all_or_nothing, planned_fit
 from gramian.estimators.distances import warn_of_underflow
-from gramian.estimators.foundation import BaseEstimator
 from gramian.estimators.kernel_streams import (
     Seen,
     add_first_rows,
@@ -23,11 +23,12 @@ from gramian.estimators.kernel_streams import (
     seen_of,
 )
 from gramian.estimators.low_rank import add_low_rank, left_by, low_rank
+from gramian.estimators.plans_kernel import plan_kernel_ridge
 from gramian.estimators.ridge_path import RidgePath, check_ridge, check_ridges, summarise_path
 from gramian.estimators.ridge_text import summarise_ridge, warn_of_ridge
 from gramian.estimators.streams import by_blocks
 from gramian.estimators.targets import KernelInput, Targets, check_targets
-from gramian.estimators.validation import all_or_nothing, check_weights, validate
+from gramian.estimators.validation import check_weights, validate
 from gramian.operators.features import FeatureMap
 from gramian.operators.remote import is_stream
 from gramian.results import Array
@@ -103,6 +104,8 @@ class KernelRidge(KernelInput, MultiOutputMixin, RegressorMixin, BaseEstimator):
     0.997
     """
 
+    _plan = plan_kernel_ridge
+
     def __init__(
         self,
         ridge: float = 1.0,
@@ -118,7 +121,7 @@ class KernelRidge(KernelInput, MultiOutputMixin, RegressorMixin, BaseEstimator):
         self.landmarks = landmarks
         self.solver = solver
 
-    @all_or_nothing
+    @planned_fit
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find the function.
 

@@ -11,19 +11,17 @@ import numpy as np
 
 from gramian.config import memory_budget
 from gramian.estimators.low_rank import as_approximation, low_rank
+from gramian.estimators.plans_low_rank import FIRST_ROWS_BUDGET_DIVISOR, require_landmarks
 from gramian.estimators.streams import Reader
 from gramian.estimators.targets import own_kernel, resolve_weighted
 from gramian.estimators.validation import validate
 from gramian.kernels import Kernel, as_kernel
-from gramian.kernels.text import takes_matrix
 from gramian.operators import Rows
 from gramian.operators.features import FeatureMap
 from gramian.operators.mapped_moments import MappedMoments, MappedSums, mapped_moments
 from gramian.operators.moments import row_count
 from gramian.results import Array, FitSummary
 
-#: The first rows are held in memory; they take no more than this share of the budget.
-SHARE = 4
 #: Features up to which moments are kept after a fit to rows in memory, so that ``partial_fit`` may go on from it: with
 #: more of them a model would be many times as large as what it needs to answer.
 KEPT_FEATURES = 200
@@ -73,7 +71,7 @@ class KernelStream(Reader):
             del pieces  # or they would be kept while the next are read
 
     def _first(self, wanted: int) -> tuple[Array, ...]:
-        wanted = min(wanted, max(2, memory_budget() // (SHARE * 8 * self.width)))
+        wanted = min(wanted, max(2, memory_budget() // (FIRST_ROWS_BUDGET_DIVISOR * 8 * self.width)))
         held: list[tuple[Array, ...]] = []
         for views in self._checked(self._coming):
             held.append(views)
@@ -114,18 +112,6 @@ class Seen:
     def n(self) -> int:
         """Number of rows, or the sum of their weights."""
         return row_count(sum(part.moments.weight for part in self.parts))
-
-
-def require_landmarks(estimator: Any) -> None:
-    """Refuse a stream for a kernel method that keeps all pairs of rows in view."""
-    if estimator.landmarks is None:
-        name = type(estimator).__name__
-        raise ValueError(
-            f"X is a stream, which {name} takes through landmarks. Set landmarks=1000, say, or give rows.toarray() if "
-            "the rows fit into memory."
-        )
-    if takes_matrix(estimator.kernel):
-        raise ValueError("kernel='precomputed' goes with a matrix in memory, not with a stream of rows.")
 
 
 def has_landmarks(estimator: Any) -> bool:

@@ -11,22 +11,20 @@ from sklearn.utils.validation import check_is_fitted
 
 from gramian.config import memory_budget
 from gramian.estimators.base import Clock
+from gramian.estimators.base_estimator import BaseEstimator, planned_fit
 from gramian.estimators.distances import check_similarities, warn_of_underflow
-from gramian.estimators.foundation import BaseEstimator
 from gramian.estimators.low_rank import add_low_rank, low_rank, mapped_rows
+from gramian.estimators.plans_kernel import is_narrow, plan_kernel_svc
 from gramian.estimators.streams import by_blocks
 from gramian.estimators.svm_text import most_negative, warn_of, write
 from gramian.estimators.targets import KernelInput, check_labels
-from gramian.estimators.validation import all_or_nothing, validate
+from gramian.estimators.validation import validate
 from gramian.kernels import Kernel, Linear
 from gramian.operators.blocks import KernelBlocks
 from gramian.operators.ties import Sized, settled
 from gramian.projection import KernelProjection
 from gramian.results import Array
 from gramian.solvers.box_qp import DualSolution, box_dual, narrow_dual
-
-#: Columns up to which the linear kernel is solved by way of a d x d matrix.
-NARROW = 2000
 
 
 class KernelSVC(KernelInput, ClassifierMixin, BaseEstimator):
@@ -99,6 +97,8 @@ class KernelSVC(KernelInput, ClassifierMixin, BaseEstimator):
     1.0
     """
 
+    _plan = plan_kernel_svc
+
     def __init__(
         self,
         C: float = 1.0,
@@ -116,7 +116,7 @@ class KernelSVC(KernelInput, ClassifierMixin, BaseEstimator):
         self.landmarks = landmarks
         self.tol = tol
 
-    @all_or_nothing
+    @planned_fit
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the support vectors.
 
@@ -239,12 +239,6 @@ class KernelSVC(KernelInput, ClassifierMixin, BaseEstimator):
         self.duality_gap_ = float(gap[0]) if single else gap
         self.kkt_residual_ = float(dual.violation.max())
         self.n_iter_ = dual.steps
-
-
-def is_narrow(kernel: Kernel, shape: tuple[int, int], bias: bool) -> bool:
-    """Whether the weights are so few that the dual is solved by way of them."""
-    n, d = shape
-    return kernel.name == "linear" and d + bias < min(n, NARROW)
 
 
 def _signs(codes: Array, count: int) -> Array:

@@ -12,11 +12,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from gramian.config import thread_count
 from gramian.estimators.base import Clock
+from gramian.estimators.base_estimator import BaseEstimator, as_fitted
 from gramian.estimators.distances import check_count, check_similarities, lengths, neighbour_weights, warn_of_underflow
-from gramian.estimators.foundation import BaseEstimator
 from gramian.estimators.low_rank import add_low_rank, low_rank, mapped_rows
+from gramian.estimators.plans_kernel import SEARCH_ROUTES, plan_kernel_knn, search_route
 from gramian.estimators.targets import KernelInput
-from gramian.estimators.validation import as_fitted, validate
+from gramian.estimators.validation import validate
 from gramian.estimators.warnings import IndefiniteKernelWarning, warn
 from gramian.kernels import Kernel, Linear
 from gramian.operators.features import FeatureMap
@@ -25,25 +26,8 @@ from gramian.operators.nearest import EXTRA, ROUNDING, nearest_in_features
 from gramian.operators.plain import PlainSearch, in_features, is_plain
 from gramian.results import Array, FitSummary
 
-#: A tree serves rows of few columns; with more it visits nearly all of them anyway.
-TREE_COLUMNS, TREE_ROWS = 5, 1000
 #: A squared distance that a tree reports may be off by this much of itself.
 TREE_ROUNDING = 1e-12
-
-#: How neighbours are found, in words.
-WAYS = {
-    "tree": "a tree (few columns, and the kernel falls with the distance)",
-    "plain": "plain distances (the kernel falls with them), in tiles",
-    "tiles": "tiles of kernel values",
-}
-
-
-def way_of_search(kernel: Kernel, n: int, d: int, *, sparse: bool = False) -> str:
-    """Return how neighbours among n rows of d columns are found: a key of :data:`WAYS`."""
-    if not is_plain(kernel):
-        return "tiles"
-    return "tree" if not sparse and d <= TREE_COLUMNS and n >= TREE_ROWS else "plain"
-
 
 #: A row with less than this part of its square outside the span of the landmarks is in it, to rounding.
 OUTSIDE = 1e-10
@@ -51,6 +35,8 @@ OUTSIDE = 1e-10
 
 class KernelNeighbours(KernelInput, BaseEstimator):
     """What the classifier and the regressor share: training rows, the search, and weights of neighbours."""
+
+    _plan = plan_kernel_knn
 
     n_neighbors: int
     weights: Any
@@ -105,7 +91,7 @@ class KernelNeighbours(KernelInput, BaseEstimator):
     def _tree(self) -> KDTree | None:
         """A tree of the training rows, if one is worth it; it can be made again, so it is no part of a saved model."""
         points = self._points
-        way = way_of_search(self._metric, *points.shape, sparse=sp.issparse(points))
+        way = search_route(self._metric, *points.shape, sparse=sp.issparse(points))
         return KDTree(points) if way == "tree" else None
 
     def kneighbors(self, X: Any = None, n_neighbors: int | None = None) -> tuple[Array, Array]:
@@ -206,5 +192,5 @@ class KernelNeighbours(KernelInput, BaseEstimator):
         name, (n, d), k = type(self).__name__, shape, self.n_neighbors
         facts = {"estimator": name, "kernel": str(self.kernel_), "n": n, "d": d, "n_neighbors": k, "solver": solver}
         title = name, str(self.kernel_), f"{n:,} x {d:,}", f"{k} neighbour{'s' * (k > 1)}"
-        lines = (("route", WAYS[solver]), ("work", f"{clock.seconds:.2g} s to keep the rows"))
+        lines = (("route", SEARCH_ROUTES[solver]), ("work", f"{clock.seconds:.2g} s to keep the rows"))
         return FitSummary(title, lines, {**facts, "seconds": clock.seconds})

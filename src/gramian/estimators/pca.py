@@ -18,13 +18,12 @@ from gramian.estimators.base import (
     summarize,
     warn_of,
 )
+from gramian.estimators.base_estimator import BaseEstimator, all_or_nothing, as_fitted, planned_fit
 from gramian.estimators.diagnostics import ComponentDiagnostics
-from gramian.estimators.foundation import BaseEstimator
+from gramian.estimators.plans_linear import plan_pca
 from gramian.estimators.probabilistic_pca import ProbabilisticPCA
 from gramian.estimators.streams import Stream, by_blocks
 from gramian.estimators.validation import (
-    all_or_nothing,
-    as_fitted,
     check_choice,
     check_components,
     check_finite,
@@ -104,6 +103,8 @@ class PCA(ComponentDiagnostics, ProjectionTransformer, BaseEstimator):
     array([0.925, 0.053])
     """
 
+    _plan = plan_pca
+
     _kept_parameters = ("missing",)
 
     def __init__(
@@ -125,7 +126,7 @@ class PCA(ComponentDiagnostics, ProjectionTransformer, BaseEstimator):
         self.missing = missing
         self.random_state = random_state
 
-    @all_or_nothing
+    @planned_fit
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find the components.
 

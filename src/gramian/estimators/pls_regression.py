@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from gramian.estimators.foundation import BaseEstimator
+from gramian.estimators.base_estimator import BaseEstimator
+from gramian.estimators.plans_linear import plan_pls_regression
 from gramian.estimators.regression import ComponentRegressor
 from gramian.estimators.validation import check_choice
 from gramian.results import Array
@@ -71,6 +72,8 @@ class PLSRegression(ComponentRegressor, BaseEstimator):
     >>> model.n_components_, round(model.score(X, y), 3)
     (2, 0.508)
     """
+
+    _plan = plan_pls_regression
 
     def __init__(
         self, n_components: int | str | None = 2, *, scale: bool | str = True, missing: str | None = None, cv: Any = 10

@@ -9,7 +9,8 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from gramian.estimators.base import Clock, describe
-from gramian.estimators.foundation import BaseEstimator
+from gramian.estimators.base_estimator import BaseEstimator
+from gramian.estimators.plans_linear import plan_pls_canonical, plan_pls_svd
 from gramian.estimators.two_blocks import Blocks, Scaled
 from gramian.estimators.two_views import TwoViews
 from gramian.estimators.validation import check_choice, check_components
@@ -130,6 +131,8 @@ class PLSCanonical(RegressorMixin, CovarianceOfViews):
     array([1.128])
     """
 
+    _plan = plan_pls_canonical
+
     def _directions(self, A: Array, B: Array, k: int) -> tuple[Array, ...]:
         return canonical_partial_least_squares(A, B, k)
 
@@ -175,6 +178,8 @@ class PLSSVD(CovarianceOfViews):
     >>> PLSSVD(1).fit(X, Y).covariances_.round(3)
     array([1.128])
     """
+
+    _plan = plan_pls_svd
 
     def _directions(self, A: Array, B: Array, k: int) -> tuple[Array, ...]:
         W, C, covariances = covariance_directions(A, B, k)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from gramian.estimators.validation import as_fitted
+from gramian.estimators.base_estimator import as_fitted
 from gramian.estimators.warnings import GramianWarning, warn
 from gramian.kernels import Kernel
 from gramian.kernels.waves import Waves

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from gramian.estimators.foundation import BaseEstimator
+from gramian.estimators.base_estimator import BaseEstimator
+from gramian.estimators.plans_linear import plan_principal_component_regression
 from gramian.estimators.regression import ComponentRegressor
 from gramian.estimators.two_blocks import Blocks, Scaled
 from gramian.estimators.validation import check_choice
@@ -69,6 +70,8 @@ class PrincipalComponentRegression(ComponentRegressor, BaseEstimator):
     >>> round(model.score(X, y), 3)
     0.5
     """
+
+    _plan = plan_principal_component_regression
 
     def __init__(
         self,

@@ -12,12 +12,11 @@ from sklearn.utils.validation import check_is_fitted
 from gramian.criteria import Suggestion
 from gramian.estimators.auto import choose_from_moments
 from gramian.estimators.base import Clock, ProjectionTransformer, accumulate, random_generator
-from gramian.estimators.foundation import BaseEstimator
+from gramian.estimators.base_estimator import BaseEstimator, all_or_nothing, as_fitted, planned_fit
 from gramian.estimators.gaussian_text import summarize_model
+from gramian.estimators.plans_linear import plan_probabilistic_pca
 from gramian.estimators.streams import Stream, by_blocks
 from gramian.estimators.validation import (
-    all_or_nothing,
-    as_fitted,
     check_choice,
     check_components,
     check_squares,
@@ -95,6 +94,8 @@ class ProbabilisticPCA(ProjectionTransformer, DensityMixin, BaseEstimator):
     (0.0507, -404.96)
     """
 
+    _plan = plan_probabilistic_pca
+
     _kept_parameters = ("missing", "random_state")
 
     def __init__(
@@ -114,7 +115,7 @@ class ProbabilisticPCA(ProjectionTransformer, DensityMixin, BaseEstimator):
         self.max_iter = max_iter
         self.random_state = random_state
 
-    @all_or_nothing
+    @planned_fit
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find the model of greatest likelihood.
 
@@ -256,6 +257,12 @@ class ProbabilisticPCA(ProjectionTransformer, DensityMixin, BaseEstimator):
         """Return the covariance ``WW' + s2 I`` of the model."""
         check_is_fitted(self)
         return self._model.covariance()
+
+    def _component_shares(self) -> Array:
+        # Columns of W are orthogonal: with the noise along them, their squares are the variances of the model.
+        squares = np.sum(self.loadings_.astype(np.float64) ** 2, axis=0)
+        noise = float(self.noise_variance_)
+        return (squares + noise) / (squares.sum() + len(self.loadings_) * noise)
 
     def _validate(self, X: Any, *, reset: bool, min_samples: int = 1) -> Any:
         if reset:

@@ -12,17 +12,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from gramian.config import format_bytes, memory_budget
 from gramian.estimators.base import Clock, ProjectionTransformer, describe, random_generator
-from gramian.estimators.foundation import BaseEstimator
+from gramian.estimators.base_estimator import BaseEstimator, planned_fit
+from gramian.estimators.plans_linear import DISTORTION_PAIRS, plan_random_projection
 from gramian.estimators.streams import first_rows
-from gramian.estimators.validation import all_or_nothing, check_components, validate
+from gramian.estimators.validation import check_components, validate
 from gramian.estimators.warnings import RankWarning, warn
 from gramian.lapack import interruptible
 from gramian.operators import Rows
 from gramian.operators.tiles import row_blocks
 from gramian.results import Array, percent
-
-#: Pairs of rows whose distances are compared before and after.
-PAIRS = 2_000
 
 
 @dataclass(frozen=True)
@@ -132,6 +130,8 @@ class RandomProjection(ProjectionTransformer, BaseEstimator):
     ((511, 2000), True)
     """
 
+    _plan = plan_random_projection
+
     def __init__(
         self,
         n_components: int | str = 2,
@@ -145,7 +145,7 @@ class RandomProjection(ProjectionTransformer, BaseEstimator):
         self.density = density
         self.random_state = random_state
 
-    @all_or_nothing
+    @planned_fit
     def fit(self, X: Any, y: Any = None) -> Self:
         """Draw the directions, and measure what they do to distances between the rows.
 
@@ -264,10 +264,10 @@ def _ratios(projection: RandomMap, rows: Any, others: Any) -> Array:
 
 def _pairs(n: int, rng: np.random.Generator) -> tuple[Array, Array]:
     """All pairs i < j of n rows if they are few, else a sample without repeats."""
-    if n * (n - 1) // 2 <= PAIRS:
+    if n * (n - 1) // 2 <= DISTORTION_PAIRS:
         return np.triu_indices(n, 1)
-    i = rng.integers(n, size=PAIRS)
-    j = (i + rng.integers(1, n, size=PAIRS)) % n
+    i = rng.integers(n, size=DISTORTION_PAIRS)
+    j = (i + rng.integers(1, n, size=DISTORTION_PAIRS)) % n
     pairs = np.unique(np.column_stack([np.minimum(i, j), np.maximum(i, j)]), axis=0)
     return pairs[:, 0], pairs[:, 1]
 
@@ -275,7 +275,7 @@ def _pairs(n: int, rng: np.random.Generator) -> tuple[Array, Array]:
 def _check_room(k: int, shape: tuple[int, int], density: float) -> None:
     """Refuse, before anything is drawn, a matrix and scores of the measured rows that do not fit the memory budget."""
     n, d = shape
-    size = 8 * k * (2 * d * density + 3 * min(PAIRS, n * n))
+    size = 8 * k * (2 * d * density + 3 * min(DISTORTION_PAIRS, n * n))
     if size > memory_budget():
         raise ValueError(
             f"n_components={k} needs {format_bytes(size)}, over the memory budget of {format_bytes(memory_budget())}. "

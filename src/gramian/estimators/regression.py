@@ -11,20 +11,19 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.estimators.base import Clock, describe
+from gramian.estimators.base_estimator import all_or_nothing, planned_fit
 from gramian.estimators.importance import selectivity_ratio, variable_importance
+from gramian.estimators.plans_linear import PATH_MAX_COMPONENTS
 from gramian.estimators.regression_diagnostics import RegressionDiagnostics
 from gramian.estimators.regression_path import RegressionPath, cross_validated
 from gramian.estimators.streams import by_blocks
 from gramian.estimators.two_blocks import BlockInput, Blocks, Scaled, complete_rows, gather, gather_more
-from gramian.estimators.validation import all_or_nothing, check_components
+from gramian.estimators.validation import check_components
 from gramian.estimators.warnings import RankWarning, warn
 from gramian.projection import LinearProjection
 from gramian.results import Array, percent
 from gramian.solvers.deflation import Factors
 from gramian.solvers.dense import pinned_if_small
-
-#: Components up to which ``"auto"`` looks.
-LONGEST = 30
 
 
 def _not_automatic(estimator: Any) -> bool:
@@ -44,7 +43,7 @@ class ComponentRegressor(
     projection_: LinearProjection
     path_: RegressionPath | None
 
-    @all_or_nothing
+    @planned_fit
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find the components and the coefficients.
 
@@ -132,7 +131,7 @@ class ComponentRegressor(
                 "cross-validation needs complete rows: an expectation of missing entries would see the rows left out. "
                 "Fill or drop them first, or give n_components as a number."
             )
-        k = self._asked(blocks, longest=LONGEST)
+        k = self._asked(blocks, longest=PATH_MAX_COMPONENTS)
         return cross_validated(blocks, self._solve, self._scaling(), k, cv)
 
     def _asked(self, blocks: Blocks, longest: int | None = None) -> int:
@@ -240,6 +239,9 @@ class ComponentRegressor(
             warn(f"{note} Use n_components={found} or fewer.", RankWarning)
             return [note]
         return []
+
+    def _component_shares(self) -> Array:
+        return self.x_explained_
 
     @property
     def _n_features_out(self) -> int:

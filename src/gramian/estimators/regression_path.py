@@ -10,16 +10,13 @@ import numpy as np
 import scipy.stats
 
 from gramian.estimators.folds import splits, training
+from gramian.estimators.plans_linear import FOLD_RESULTS_BYTES, FOLD_STACK_BYTES
 from gramian.estimators.two_blocks import Blocks, Scaled, scale_views
 from gramian.operators import Compressed
 from gramian.operators.tiles import Meter, run, share, threads_for
 from gramian.results import Array
 from gramian.solvers.deflation import Factors
 
-#: Bytes of compressed folds that are worked on together.
-TOGETHER = 2**25
-#: Bytes of predictions, and of coefficients, of all folds that are kept.
-KEPT = 2**28
 #: Finds up to k components of a stack of problems.
 Solve = Callable[[Array, Array, int, Array], Factors]
 
@@ -120,10 +117,10 @@ def cross_validated(blocks: Blocks, solve: Solve, scaling: tuple[bool, bool], k:
     folds, trains = splits(cv, blocks)
     n, q = blocks.Y.shape
     weights = np.ones(n) if blocks.weights is None else blocks.weights
-    predictions = np.full((k, n, q), np.nan) if 8 * k * n * q <= KEPT else None
+    predictions = np.full((k, n, q), np.nan) if 8 * k * n * q <= FOLD_RESULTS_BYTES else None
     whole = blocks.scaled(*scaling)
     full, _ = whole.original(solve(whole.A[None], whole.B[None], k, np.array([whole.x_blur])).path()[0])
-    keep = 8 * len(folds) * full.size <= KEPT
+    keep = 8 * len(folds) * full.size <= FOLD_RESULTS_BYTES
     coefficients: list[Array] = []
     errors: list[Array] = []
     deviations = np.zeros_like(full)
@@ -198,7 +195,7 @@ def _batches(views: Iterator[Compressed]) -> Iterator[list[Compressed]]:
     batch: list[Compressed] = []
     for view in views:
         batch.append(view)
-        if view.rows.nbytes * len(batch) >= TOGETHER:
+        if view.rows.nbytes * len(batch) >= FOLD_STACK_BYTES:
             yield batch
             batch = []
     if batch:

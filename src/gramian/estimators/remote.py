@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from gramian.estimators.base_estimator import as_fitted
 from gramian.estimators.gaps import refuse_gaps
-from gramian.estimators.validation import Checked, as_fitted, check_total_weight, validate
+from gramian.estimators.validation import Checked, check_total_weight, validate
 from gramian.kernels import Kernel
 from gramian.operators.column_sums import Columns, columns_of
 from gramian.operators.compressed import Compressed

@@ -9,9 +9,10 @@ import numpy as np
 from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from gramian.estimators.foundation import BaseEstimator
+from gramian.estimators.base_estimator import BaseEstimator, all_or_nothing, planned_fit
+from gramian.estimators.plans_linear import plan_standardizer
 from gramian.estimators.streams import by_blocks, column_moments
-from gramian.estimators.validation import all_or_nothing, check_weights, validate
+from gramian.estimators.validation import check_weights, validate
 from gramian.operators import Data, Rows
 from gramian.operators.column_sums import ColumnSums, column_sums
 from gramian.operators.moments import has_variance, row_count
@@ -44,7 +45,9 @@ class Standardizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     [[-0.707, 0.0], [0.707, 0.0]]
     """
 
-    @all_or_nothing
+    _plan = plan_standardizer
+
+    @planned_fit
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find means and standard deviations.
 

@@ -11,9 +11,10 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.config import format_bytes, memory_budget, one_blas_thread
+from gramian.estimators.base_estimator import as_fitted
 from gramian.estimators.gaps import refuse_gaps
 from gramian.estimators.remote import remote_answers, remote_columns, remote_moments, remote_triangle
-from gramian.estimators.validation import Checked, as_fitted
+from gramian.estimators.validation import Checked
 from gramian.operators import Compressed, Moments, Rows
 from gramian.operators.column_sums import ColumnSums, column_sums
 from gramian.operators.compressed import from_rows, without_constants

@@ -8,10 +8,11 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 
+from gramian.estimators.base_estimator import as_fitted
 from gramian.estimators.probabilistic_pca import ProbabilisticPCA
 from gramian.estimators.streams import Stream
 from gramian.estimators.targets import Targets, check_targets
-from gramian.estimators.validation import as_fitted, check_choice, check_finite, check_weights, validate
+from gramian.estimators.validation import check_choice, check_finite, check_weights, validate
 from gramian.operators import Compressed, Moments, Rows, compress, moments_of
 from gramian.operators.compressed import from_moments
 from gramian.operators.moments import has_variance, row_count

@@ -10,6 +10,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.estimators.base import Clock
+from gramian.estimators.base_estimator import all_or_nothing, as_fitted, planned_fit
 from gramian.estimators.streams import by_blocks
 from gramian.estimators.two_blocks import (
     BlockInput,
@@ -21,7 +22,6 @@ from gramian.estimators.two_blocks import (
     gather_more,
     read_targets,
 )
-from gramian.estimators.validation import all_or_nothing, as_fitted
 from gramian.projection import LinearProjection
 from gramian.results import Array
 from gramian.solvers.dense import pinned_if_small
@@ -34,7 +34,7 @@ class TwoViews(BlockInput, ClassNamePrefixFeaturesOutMixin, TransformerMixin, AB
     y_projection_: LinearProjection
     filler_: Filler | None
 
-    @all_or_nothing
+    @planned_fit
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find the pairs of directions.
 

@@ -13,10 +13,10 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 
+from gramian.estimators.base_estimator import as_fitted
 from gramian.estimators.kernel_kmeans_streams import SeenMeans
 from gramian.estimators.kernel_streams import Seen
 from gramian.estimators.random_projection import RandomMap
-from gramian.estimators.validation import as_fitted
 from gramian.models.codec import state_of
 from gramian.models.container import ModelError
 from gramian.models.registry import CLASSES, PIPELINE, known_as

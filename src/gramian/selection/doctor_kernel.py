@@ -9,7 +9,7 @@ import numpy as np
 from gramian import lapack
 from gramian.config import format_bytes, memory_budget
 from gramian.estimators import KernelPCA
-from gramian.forecasting.forecast import forecast
+from gramian.forecasting import forecast
 from gramian.kernels import Kernel
 from gramian.kernels.base import format_value
 from gramian.kernels.widths import median_width
