@@ -26,9 +26,7 @@ from gramian import PCA
 from gramian.config import format_bytes, one_thread
 from gramian.kernels import RBF
 from gramian.operators import Gram, moments_of
-from gramian.operators.dask import FAN
-from gramian.operators.dask_gram import SQUARE, block_side
-from gramian.operators.dask_open import rows_of
+from gramian.operators.dask_rows import GRAM_BLOCKS_PER_SQUARE, SUMMANDS_PER_TASK, block_side, rows_of
 
 COLUMNS = 100
 #: Rows of a block: 16 MB.
@@ -107,14 +105,19 @@ def product(n: int) -> Callable[[], Any]:
 def moments_bytes(n: int) -> float:
     """The most that a worker sends: of N blocks and their sums in a tree, all but its own share, and the last sum."""
     blocks = -(-n // BLOCK)
-    return 8 * (COLUMNS**2 + 2 * COLUMNS) * (blocks * FAN / (FAN - 1) * (1 - 1 / WORKERS) + 1) / WORKERS
+    return (
+        8
+        * (COLUMNS**2 + 2 * COLUMNS)
+        * (blocks * SUMMANDS_PER_TASK / (SUMMANDS_PER_TASK - 1) * (1 - 1 / WORKERS) + 1)
+        / WORKERS
+    )
 
 
 def product_bytes(n: int) -> float:
     """The most that a worker sends: rows and vectors to each other worker, pairs to both sums, and the sums."""
     blocks = -(-n // block_side(n))
-    squares = (-(-blocks // SQUARE)) * (-(-blocks // SQUARE) + 1) // 2
-    side = min(2 * SQUARE, blocks) * block_side(n) if squares > 1 else n
+    squares = (-(-blocks // GRAM_BLOCKS_PER_SQUARE)) * (-(-blocks // GRAM_BLOCKS_PER_SQUARE) + 1) // 2
+    side = min(2 * GRAM_BLOCKS_PER_SQUARE, blocks) * block_side(n) if squares > 1 else n
     inputs = 8 * side * (NARROW + VECTORS) * (WORKERS - 1) * squares
     halves = 16 * n * VECTORS * blocks * (1 - 1 / WORKERS)
     return (inputs + halves + 8 * side * VECTORS * squares) / WORKERS
@@ -179,7 +182,7 @@ def sizes(console: Console, first: int, pairs: int, repeats: int) -> None:
         task = min(_timed(partial(_empty_tasks, client)) for _ in range(3)) / 1000
         for n in (first, 2 * first, 4 * first):
             blocks = -(-n // BLOCK)
-            model = blocks / WORKERS * (made + summed) + blocks * FAN / (FAN - 1) * task
+            model = blocks / WORKERS * (made + summed) + blocks * SUMMANDS_PER_TASK / (SUMMANDS_PER_TASK - 1) * task
             _row(table, client, "PCA", n, COLUMNS, fit(n), model, moments_bytes(n), repeats)
         for n in (pairs, 2 * pairs, 4 * pairs):
             blocks = -(-n // block_side(n))
@@ -193,7 +196,10 @@ def sizes(console: Console, first: int, pairs: int, repeats: int) -> None:
     forecast = Table("rows", "data", *(f"{workers:,} workers" for workers in (2, 16, 128, 1024)))
     for n in (10**8, 10**9, 10**10):
         blocks = n / BLOCK
-        cells = [max(blocks / w * (made + summed), blocks * FAN / (FAN - 1) * task) for w in (2, 16, 128, 1024)]
+        cells = [
+            max(blocks / w * (made + summed), blocks * SUMMANDS_PER_TASK / (SUMMANDS_PER_TASK - 1) * task)
+            for w in (2, 16, 128, 1024)
+        ]
         forecast.add_row(f"{n:.0e}", format_bytes(8 * n * COLUMNS), *(f"{seconds:,.0f} s" for seconds in cells))
     console.print("PCA by the model, blocks of 16 MB:")
     console.print(forecast)

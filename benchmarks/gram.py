@@ -37,8 +37,8 @@ def engine(d: int, dtype: str) -> Callable[[], dict[str, Any]]:
 
 def bare(d: int, dtype: str, products: bool) -> Callable[[], dict[str, Any]]:
     """Nothing but the matrix product and ``exp`` on the same tiles (and, if asked, the products with V)."""
-    from gramian.operators.tiles import run as work_off
-    from gramian.operators.tiles import share, tile_spans
+    from gramian.engine.tiles import run as work_off
+    from gramian.engine.tiles import share, tile_spans
 
     X, V, gamma = _inputs(d, dtype)
     norms = np.einsum("ij,ij->i", X, X)

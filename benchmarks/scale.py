@@ -93,10 +93,10 @@ def theirs(n: int, d: int, dtype: str, method: str) -> Callable[[], dict[str, An
 def scatter(n: int, m: int, dtype: str, panels: bool) -> Callable[[], dict[str, Any]]:
     """``A'A`` of n rows of m columns, block by block on all threads: by our loops, or by BLAS."""
     from gramian.config import thread_count
-    from gramian.kernels.vector_loops import vector_loops
-    from gramian.operators.mapped_sums import rows_summed
-    from gramian.operators.squares import Squares, SquaresInPanels, total_of
-    from gramian.operators.tiles import run, share
+    from gramian.engine.scatter import Squares, SquaresInPanels, total_of
+    from gramian.engine.tiles import run, share
+    from gramian.engine.vector_loops import vector_loops
+    from gramian.operators.mapped_moments import rows_summed
 
     kind, rows = np.dtype(dtype), rows_summed(n, m)
     loops = vector_loops(kind) if panels else None

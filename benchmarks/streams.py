@@ -56,7 +56,7 @@ def bare(path: str, memory: str) -> Callable[[], dict[str, Any]]:
     """Read, and sum X'X on all threads: nothing else."""
     from gramian import config, rows
     from gramian.config import one_blas_thread
-    from gramian.operators.tiles import Meter, row_blocks, run, share, threads_for
+    from gramian.engine.tiles import Meter, row_blocks, run, share, threads_for
 
     config(memory=memory)
     stream, start = rows(path), resident("VmRSS")

@@ -11,6 +11,7 @@ sys.path[:0] = [str(HERE / "_ext"), str(HERE.parent / "src")]
 matplotlib.use("Agg")
 
 import gramian  # noqa: E402
+from gramian.registry import RECORDS  # noqa: E402
 
 project = "gramian"
 author = "The gramian developers"
@@ -26,7 +27,15 @@ extensions = [
     "sphinx.ext.napoleon",
     "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["_build", "_ext", "_templates", "tutorials", "**/sg_execution_times.rst", "sg_execution_times.rst"]
+exclude_patterns = [
+    "_build",
+    "api/_*",
+    "_ext",
+    "_templates",
+    "tutorials",
+    "**/sg_execution_times.rst",
+    "sg_execution_times.rst",
+]
 templates_path = ["_templates"]
 
 # Pages are Markdown; formulas stand between dollars.
@@ -42,7 +51,14 @@ napoleon_use_rtype = False
 autodoc_typehints = "none"
 autodoc_class_signature = "mixed"
 autodoc_member_order = "bysource"
-autosummary_generate = True
+
+# Estimators of a page of the reference come from the registry. autosummary looks for lists in files, not in pages.
+for _page in sorted({record.page for record in RECORDS}):
+    _names = "".join(f"   {record.name}\n" for record in RECORDS if record.page == _page)
+    (HERE / "api" / f"_{_page}.rst").write_text(
+        f".. currentmodule:: gramian\n\n.. autosummary::\n   :toctree: generated\n\n{_names}"
+    )
+autosummary_generate = [str(path.relative_to(HERE)) for path in sorted((HERE / "api").glob("*.*"))]
 autosummary_imported_members = True
 add_module_names = False
 nitpick_ignore_regex = [("py:.*", r"(numpy|scipy|sklearn|matplotlib|collections|typing|abc)\..*")]

@@ -10,7 +10,7 @@ from contextvars import ContextVar
 from gramian.config import Progress, settings
 
 #: Seconds between two reports.
-PAUSE = 0.1
+REPORT_SECONDS = 0.1
 
 
 class Tracker:
@@ -18,7 +18,7 @@ class Tracker:
 
     def __init__(self, task: str, expected: float, unit: str = "") -> None:
         self.task, self.expected, self.unit, self.done = task, expected, unit, 0.0
-        self.start, self.last = time.perf_counter(), -PAUSE
+        self.start, self.last = time.perf_counter(), -REPORT_SECONDS
 
     def advance(self, expected: float) -> None:
         """Count one finished unit and correct the estimate of all."""
@@ -35,7 +35,7 @@ class Tracker:
         """Tell whoever listens, if anyone does and was not told just now."""
         seconds = time.perf_counter() - self.start
         told = [callback for callback in (settings().progress, _listener.get()) if callback]
-        if told and (force or seconds - self.last >= PAUSE):
+        if told and (force or seconds - self.last >= REPORT_SECONDS):
             self.last = seconds
             for callback in told:
                 callback(Progress(self.task, self.done + part, self.expected, seconds, self.unit))

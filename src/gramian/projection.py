@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from gramian.engine.tiles import Meter, row_blocks, run, share, threads_for
 from gramian.kernels import Kernel, Linear, Polynomial
 from gramian.operators import CrossGram
-from gramian.operators.means import moved
-from gramian.operators.tiles import Meter, row_blocks, run, share, threads_for
+from gramian.operators.feature_means import moved
 from gramian.results import Array
 
 

@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from gramian.operators import Rows
-from gramian.operators.row_sources import Iterated, Sliced, as_block, labels_of, named, places_of
-from gramian.operators.rows import Part
+from gramian.operators.rows import ArrayRows, BlockRows, ColumnRange, as_block, column_order, labels_of, named
 
 
 def rows(
@@ -91,11 +90,11 @@ def _in_memory(source: Any, columns: tuple[str, ...] | None, block: int | None) 
         values = as_block(source)
         if columns is not None and len(columns) != values.shape[1]:
             raise ValueError(f"columns names {len(columns)} columns; the array has {values.shape[1]}. Name each.")
-        order = places_of(labels, found, "the array")
-        return Sliced(values if order is None else values[:, order], names, block)
+        order = column_order(labels, found, "the array")
+        return ArrayRows(values if order is None else values[:, order], names, block)
     if callable(source) or isinstance(source, Iterable):
         given: Iterable[Any] | Callable[[], Iterable[Any]] = source
-        return Iterated(given, columns, block)
+        return BlockRows(given, columns, block)
     raise TypeError(
         f"source is a {type(source).__name__}; a path, an iterator or function of blocks, or an array is expected."
     )
@@ -107,4 +106,4 @@ def _split(rows: Rows, y_columns: list[str]) -> Rows:
     d = len(names) - len(y_columns)
     if list(names[d:]) != y_columns or not 0 < d < len(names):
         raise ValueError(f"y_columns={y_columns!r} must be the last columns of the blocks, and not all of them.")
-    return Part(rows, slice(0, d), Part(rows, slice(d, None)))
+    return ColumnRange(rows, slice(0, d), ColumnRange(rows, slice(d, None)))

@@ -92,6 +92,11 @@ def load(page, words):
     said, count = TABLES[words]
     choose(page, "data", words)
     told(page, said)
+    drawn(page, count)
+
+
+def drawn(page, count):
+    """Wait until the picture of the scores has so many points."""
     page.wait_for_function(
         "count => document.querySelector('#scores .js-plotly-plot')._fullData[0].x.length === count", arg=count
     )
@@ -200,7 +205,7 @@ def test_a_table_is_sent_and_a_wrong_one_refused(page, folder):
     page.set_input_files("#upload input[type=file]", folder / "circles.csv")
     page.wait_for_function("document.getElementById('about').textContent.includes('circles.csv: 300 rows, 2 columns')")
     page.wait_for_function("document.getElementById('code').textContent.includes('circles.csv')")
-    assert len(points(page)) == 300
+    drawn(page, 300)
     for name, words in (("wrong.csv", "wrong.csv"), ("wrong.pkl", "are not read")):
         page.set_input_files("#upload input[type=file]", folder / name)
         page.wait_for_function("words => document.getElementById('model-says').textContent.includes(words)", arg=words)
@@ -282,7 +287,7 @@ def test_two_views_stand_side_by_side(page):
     namespace = {}
     exec(code(page), namespace)
     np.testing.assert_allclose(namespace["y_scores"][:, :2], points(page, 1), rtol=1e-3, atol=1e-4)
-    choose(page, "method", "Kernel CCA (two views)")
+    choose(page, "method", "Kernel canonical correlation (two views)")
     told(page, "KernelCCA(")
 
 
@@ -393,8 +398,11 @@ def test_quick_methods_follow_the_slider_and_the_summary_speaks_of_what_is_kept(
     page.mouse.down()
     page.mouse.move(x + 60, y, steps=4)
     quiet(page)
-    slow = page.inner_text("#slider-says")
-    assert bool(slow) == np.allclose(before, points(page))  # it moves, or the page says that it will
+    page.wait_for_function(  # it moves, or the page says that it will
+        """x => document.getElementById('slider-says').textContent
+        || Math.abs(document.querySelector('#scores .js-plotly-plot')._fullData[0].x[0] - x) > 1e-6""",
+        arg=float(before[0, 0]),
+    )
     assert code(page) == said
     page.mouse.up()
     page.wait_for_function("said => document.getElementById('code').textContent !== said", arg=said)

@@ -27,7 +27,7 @@ from gramian import (
     RandomProjection,
     charts,
 )
-from gramian.charts.points import CELLS, blend, thin
+from gramian.charts.points import DENSITY_CELLS, blend, thin
 from gramian.selection import how_many
 
 
@@ -139,7 +139,7 @@ def test_every_row_is_counted(rng):
     codes = np.arange(50_000) % 3
     found = thin(points, charts.colouring(codes, 50_000))
     counts = found.density.counts
-    assert counts.shape == (3, CELLS, CELLS)
+    assert counts.shape == (3, DENSITY_CELLS, DENSITY_CELLS)
     assert counts.sum() + len(found.at) == 50_000
     assert 0 in found.rows
     assert found.note == "50,000 rows, counted in cells"
@@ -154,7 +154,7 @@ def test_a_density_of_numbers_holds_their_means(rng):
     density = thin(points, charts.colouring(points[:, 0], 30_000)).density
     centres = (density.x[1:] + density.x[:-1]) / 2
     known = np.isfinite(density.means)
-    assert_allclose(density.means[known], np.broadcast_to(centres, density.means.shape)[known], atol=1 / CELLS)
+    assert_allclose(density.means[known], np.broadcast_to(centres, density.means.shape)[known], atol=1 / DENSITY_CELLS)
 
 
 def test_few_points_stay_and_points_in_space_are_sampled(rng):

@@ -23,7 +23,7 @@ def client(cluster):
 @pytest.fixture(autouse=True)
 def small_chunks_stay_apart(monkeypatch):
     # Neighbouring chunks below a megabyte would share a task, and the tests are about what chunks do.
-    monkeypatch.setattr("gramian.operators.dask.WORTHWHILE", 1)
+    monkeypatch.setattr("gramian.operators.dask_rows.MIN_BLOCK_BYTES", 1)
 
 
 @pytest.fixture

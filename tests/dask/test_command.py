@@ -102,7 +102,7 @@ def test_a_cluster_that_fails_is_one_line(capsys):
     ],
 )
 def test_refusals_are_one_line(gramian, monkeypatch, options, message):
-    monkeypatch.setattr("gramian.operators.dask_cluster.PATIENCE", 1)
+    monkeypatch.setattr("gramian.operators.dask_tasks.SCHEDULER_TIMEOUT_SECONDS", 1)
     code, out, err = gramian("fit", "parts", "-q", *options)
     assert code in (1, 2)
     assert (out, err.count("\n")) == ("", 1)

@@ -102,8 +102,8 @@ def after(seconds, pids, struck=None, *, sign=signal.SIGKILL):
 @pytest.mark.parametrize(("name", "victims", "rounds"), CASES)
 def test_workers_that_die_change_nothing(client, X, monkeypatch, name, victims, rounds):
     """F1: one worker is killed in the middle of a fit; F2: all of them are."""
-    monkeypatch.setattr("gramian.operators.gram.KEEP", 0)
-    monkeypatch.setattr("gramian.operators.dask_gram.LEAST", 200)
+    monkeypatch.setattr("gramian.operators.gram.KEPT_GRAM_MAX_BYTES", 0)
+    monkeypatch.setattr("gramian.operators.dask_rows.GRAM_BLOCK_MIN_ROWS", 200)
     y, rng = np.sin(X[:, 0]), np.random.default_rng(victims)
     ask = (lambda model: model.predict(X)) if name == "products" else (lambda model: model.transform(X))
     expected = ask(clone(MODELS[name]).fit(far(X), y))
@@ -127,7 +127,7 @@ def test_nothing_is_scattered(client, X, monkeypatch):
         raise AssertionError("scattered data are lost with their worker")
 
     monkeypatch.setattr(distributed.Client, "scatter", refused)
-    monkeypatch.setattr("gramian.operators.gram.KEEP", 0)
+    monkeypatch.setattr("gramian.operators.gram.KEPT_GRAM_MAX_BYTES", 0)
     for name, model in MODELS.items():
         here, there = clone(model).fit(X, X[:, 0]), clone(model).fit(da.from_array(X, chunks=(300, 5)), X[:, 0])
         ask = "predict" if name == "products" else "transform"

@@ -22,8 +22,7 @@ from gramian import (
 )
 from gramian.kernels import RBF, Linear, Polynomial
 from gramian.operators import Gram
-from gramian.operators.dask import DaskRows
-from gramian.operators.dask_open import rows_of
+from gramian.operators.dask_rows import DaskRows, rows_of
 from gramian.solvers import Krylov
 from gramian.solvers.conjugate import ConjugateGradients
 
@@ -151,9 +150,9 @@ def test_data_frames_with_landmarks(client, same, X, y):
 def products(monkeypatch):
     """No matrix is kept, blocks are small, and the products that went to the cluster are counted."""
     counted = []
-    monkeypatch.setattr("gramian.operators.gram.KEEP", 0)
-    monkeypatch.setattr("gramian.operators.dask_gram.LEAST", 110)
-    monkeypatch.setattr("gramian.operators.dask_gram.SQUARE", 3)
+    monkeypatch.setattr("gramian.operators.gram.KEPT_GRAM_MAX_BYTES", 0)
+    monkeypatch.setattr("gramian.operators.dask_rows.GRAM_BLOCK_MIN_ROWS", 110)
+    monkeypatch.setattr("gramian.operators.dask_rows.GRAM_BLOCKS_PER_SQUARE", 3)
     made = DaskRows.gram_product
     monkeypatch.setattr(DaskRows, "gram_product", lambda *args: counted.append(1) or made(*args))
     return counted

@@ -21,7 +21,7 @@ from gramian import (
     RandomProjection,
     Standardizer,
 )
-from gramian.operators.dask_open import rows_of
+from gramian.operators.dask_rows import rows_of
 
 CHUNKS = {
     "one": (600, 7),

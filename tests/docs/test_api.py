@@ -9,6 +9,7 @@ import sys
 import pytest
 
 import gramian
+from gramian.registry import RECORDS
 
 from .pages import ROOT
 
@@ -32,6 +33,8 @@ def listed():
         for block in re.split(r"\.\. (?=(?:current)?module::)", page.read_text())[1:]:
             module = re.match(r"(?:current)?module:: (\S+)", block).group(1)
             names |= {f"{module}.{name}" for name in re.findall(r"^ {3}([\w.]+)$", block, re.MULTILINE)}
+        pages = re.findall(r"^\.\. include:: _(\w+)\.rst$", page.read_text(), re.MULTILINE)  # written by docs/conf.py
+        names |= {f"gramian.{record.name}" for record in RECORDS if record.page in pages}
     return names
 
 

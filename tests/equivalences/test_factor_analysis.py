@@ -241,7 +241,7 @@ class TestMissing:
 
     @pytest.mark.slow
     def test_no_small_change_of_the_parameters_is_better(self, holey, rng):
-        from gramian.spaces.missing import expect, patterns
+        from gramian.spaces.gaussian import expect, patterns
 
         model = FactorAnalysis(2, missing="em", tol=1e-14).fit(holey)
         groups = patterns(holey)

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 import gramian
 from gramian import KernelCCA
 from gramian.estimators.cca import CCA
-from gramian.estimators.kernel_pairs import find_pairs
+from gramian.estimators.kernel_cca_pairs import find_pairs
 from gramian.estimators.warnings import RankWarning
 from gramian.kernels import RBF, Polynomial
 from gramian.kernels.polynomial_map import monomials

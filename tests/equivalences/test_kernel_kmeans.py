@@ -10,7 +10,7 @@ import gramian
 from gramian import KernelKMeans
 from gramian.kernels import RBF, parse
 from gramian.operators import Gram
-from gramian.operators.similarities import Kept, Streamed, Thin, similarities
+from gramian.operators.similarities import KeptGram, ThinProducts, TiledGram, similarities
 from gramian.solvers import clustering
 from gramian.solvers.clustering import lloyd, relaxed, scatter, seed
 
@@ -72,8 +72,8 @@ def test_objective_falls_and_is_what_it_says(table, kernel):
 @pytest.mark.parametrize("kernel", ["rbf(sigma=2)", "polynomial(degree=2, scale=0.1)"])
 def test_matrix_free_equals_kept(blobs, monkeypatch, kernel):
     kept = KernelKMeans(6, kernel=kernel, init="random").fit(blobs)
-    monkeypatch.setattr("gramian.operators.gram.KEEP", 0)
-    monkeypatch.setattr("gramian.operators.tiles.SIDE", 100)
+    monkeypatch.setattr("gramian.operators.gram.KEPT_GRAM_MAX_BYTES", 0)
+    monkeypatch.setattr("gramian.engine.tiles.SIDE", 100)
     free = KernelKMeans(6, kernel=kernel, init="random").fit(blobs)
     assert "tiles" in str(free.summary_)
     assert "kept" in str(kept.summary_)
@@ -105,11 +105,11 @@ def test_runs_together_equal_runs_alone(blobs):
     assert np.array_equal(split.labels, best.labels)
 
 
-@pytest.mark.parametrize("kind", [Kept, Streamed, Thin])
+@pytest.mark.parametrize("kind", [KeptGram, TiledGram, ThinProducts])
 def test_similarities_are_those_of_the_matrix(table, rng, monkeypatch, kind):
-    if kind is Streamed:
-        monkeypatch.setattr("gramian.operators.gram.KEEP", 0)
-    kernel = parse("linear" if kind is Thin else "rbf(sigma=3)")
+    if kind is TiledGram:
+        monkeypatch.setattr("gramian.operators.gram.KEPT_GRAM_MAX_BYTES", 0)
+    kernel = parse("linear" if kind is ThinProducts else "rbf(sigma=3)")
     inner, K = similarities(kernel, table), Gram(kernel, table).toarray()
     assert isinstance(inner, kind)
     some, V = np.array([3, 50, 199]), rng.standard_normal((200, 4))

@@ -8,7 +8,7 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor, Nearest
 import gramian
 from gramian import KernelKNNClassifier, KernelKNNRegressor, KernelPrototypeClassifier
 from gramian.kernels import RBF, parse
-from gramian.operators.plain import PlainSearch, in_features, is_plain
+from gramian.operators.euclidean_neighbours import EuclideanSearch, falls_with_distance, feature_distances
 
 PLAIN = ["rbf", "laplacian(norm=l2)", "matern", "rational_quadratic", "linear", "2*rbf + matern", "rbf**2"]
 OTHER = ["polynomial(degree=2, scale=0.1)", "cosine", "laplacian", "rbf[0:3]", "rbf + linear"]
@@ -27,7 +27,7 @@ def expected(kernel, X, Y, k, own=False):
 def test_neighbours_by_the_definition(table, rng, kernel):
     X = rng.standard_normal((37, 10)) * table.std(axis=0) + table.mean(axis=0)
     model = KernelKNNClassifier(4, kernel=kernel).fit(table, np.arange(200) % 3)
-    assert is_plain(model.kernel_) == (kernel in PLAIN)
+    assert falls_with_distance(model.kernel_) == (kernel in PLAIN)
     for queries, own in ((X, False), (None, True)):
         distances, indices = model.kneighbors(queries)
         far, order = expected(model.kernel_, table if own else X, table, 4, own)
@@ -42,7 +42,7 @@ def test_neighbours_by_the_definition(table, rng, kernel):
 def test_tiles_and_threads_change_nothing(table, monkeypatch, side, threads, kernel):
     model = KernelKNNRegressor(9, kernel=kernel).fit(table, np.arange(200.0))
     before = model.kneighbors(table + 0.1)
-    monkeypatch.setattr("gramian.operators.tiles.SIDE", side)
+    monkeypatch.setattr("gramian.engine.tiles.SIDE", side)
     monkeypatch.setattr("gramian.operators.nearest.SIDE", side)
     with gramian.config(threads=threads):
         distances, indices = model.kneighbors(table + 0.1)
@@ -116,7 +116,7 @@ def test_the_search_in_single_precision_is_confirmed(rng):
     Y = 1.0 + 1e-9 * rng.standard_normal((2000, 30))
     Y[0] += 100.0
     X = Y[1:200] + 1e-10
-    squares, indices = PlainSearch(X, Y).find(3)
+    squares, indices = EuclideanSearch(X, Y).find(3)
     d2 = np.stack([((x - Y) ** 2).sum(axis=1) for x in X])
     assert np.array_equal(indices, np.argsort(d2, axis=1, kind="stable")[:, :3])
     assert_allclose(squares, np.sort(d2, axis=1)[:, :3], rtol=1e-12)
@@ -127,7 +127,7 @@ def test_feature_distances_from_plain_ones(table, kernel):
     k = parse(kernel).resolve(table)
     d2 = ((table[:20, None] - table[:20]) ** 2).sum(axis=2)
     direct = k.diagonal(table[:20])[:, None] - 2 * k.block(table[:20], table[:20]) + k.diagonal(table[:20])
-    assert_allclose(in_features(k, d2), direct, atol=1e-9)
+    assert_allclose(feature_distances(k, d2), direct, atol=1e-9)
 
 
 def test_small_distances_keep_their_digits():

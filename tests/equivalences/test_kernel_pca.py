@@ -44,7 +44,7 @@ def test_products_do_not_depend_on_tiles_threads_or_storage(rng, monkeypatch, ke
     whole = resolved.block(X, X) @ V
     atol = 1e-11 * np.abs(resolved.block(X, X)).sum(axis=1).max()
     for side in (7, 64, 100, 1000):
-        monkeypatch.setattr("gramian.operators.tiles.SIDE", side)
+        monkeypatch.setattr("gramian.engine.tiles.SIDE", side)
         for threads in (1, 2, 3):
             with gramian.config(threads=threads):
                 assert_allclose(Gram(resolved, X) @ V, whole, rtol=0, atol=atol)

@@ -21,12 +21,12 @@ from gramian import (
     RandomFeatures,
 )
 from gramian.config import one_blas_thread
-from gramian.kernels import RBF, Laplacian, Matern, RationalQuadratic, vector_loops
-from gramian.operators import plans
+from gramian.engine import vector_loops
+from gramian.kernels import RBF, Laplacian, Matern, RationalQuadratic
+from gramian.operators import scatter_plan
 from gramian.operators.features import FeatureMap
 from gramian.operators.landmarks import landmark_map, pivots, spread, uniform
-from gramian.operators.mapped_moments import mapped_moments
-from gramian.operators.mapped_sums import rows_summed
+from gramian.operators.mapped_moments import mapped_moments, rows_summed
 from gramian.spaces import low_rank
 from gramian.spaces.low_rank import LowRankRidge
 
@@ -211,10 +211,11 @@ def test_moments_of_parts_add_to_those_of_the_whole():
 )
 def test_sums_may_be_mapped_in_place_of_rows(monkeypatch, dtype, condition, sums, apart):
     rows = np.random.default_rng(0).standard_normal((3000, 3)).astype(dtype)
-    map = landmark_map(RBF(sigma=1.0), rows[: plans.SMALL + 16], dtype)
+    map = landmark_map(RBF(sigma=1.0), rows[: scatter_plan.MAP_ROWS_MAX_FEATURES + 16], dtype)
     expected = np.cov(map.features(rows.astype(float)).T, bias=True)
-    monkeypatch.setattr(plans, "BEARABLE", dict.fromkeys(plans.BEARABLE, condition * float(np.finfo(dtype).eps)))
-    plan = plans.plan_for(map, len(rows), np.dtype(dtype))
+    allowed = dict.fromkeys(scatter_plan.MAX_CONDITION_EPS, condition * float(np.finfo(dtype).eps))
+    monkeypatch.setattr(scatter_plan, "MAX_CONDITION_EPS", allowed)
+    plan = scatter_plan.scatter_plan(map, len(rows), np.dtype(dtype))
     assert (plan.after is not None, plan.turn is not None) == (sums, apart)
     found = mapped_moments([map], [rows]).moments.covariance()
     assert_allclose(found, expected, atol=1e-9 if dtype == np.float64 else 2e-3)
@@ -228,11 +229,13 @@ def test_loops_sum_what_blas_sums(monkeypatch, dtype, weighted, condition):
     n = 5003  # in two blocks, one of which is ragged
     rows, targets = rng.standard_normal((n, 3)).astype(dtype), rng.standard_normal((n, 2)) + 5
     weights = rng.random(n) if weighted else None
-    map = landmark_map(RBF(sigma=1.0), rows[: plans.SMALL + 16], dtype)
-    monkeypatch.setattr(plans, "BEARABLE", dict.fromkeys(plans.BEARABLE, condition * float(np.finfo(dtype).eps)))
+    map = landmark_map(RBF(sigma=1.0), rows[: scatter_plan.MAP_ROWS_MAX_FEATURES + 16], dtype)
+    allowed = dict.fromkeys(scatter_plan.MAX_CONDITION_EPS, condition * float(np.finfo(dtype).eps))
+    monkeypatch.setattr(scatter_plan, "MAX_CONDITION_EPS", allowed)
     found = []
     for worth in (0, 10**18):
-        monkeypatch.setattr(vector_loops, "WORTH", dict.fromkeys(vector_loops.WORTH, worth))
+        limits = dict.fromkeys(vector_loops.LOOPS_MIN_MULTIPLICATIONS, worth)
+        monkeypatch.setattr(vector_loops, "LOOPS_MIN_MULTIPLICATIONS", limits)
         found.append(mapped_moments([map], [rows], weights, beside=targets))
     one, other = found
     tol = 1e-12 if dtype == np.float64 else 5e-4
@@ -334,7 +337,7 @@ def test_ridges_by_cholesky_and_by_eigenvalues_are_one(ridge, monkeypatch):
     space = LowRankRidge(map, mapped_moments([map], [rows], beside=rows[:, :1] ** 2), intercept=True)
     found = {}
     for sure in (0.0, np.inf):
-        monkeypatch.setattr(low_rank, "SURE", sure)
+        monkeypatch.setattr(low_rank, "SAFE_RIDGE_PER_TRACE", sure)
         found[sure] = space.fit(ridge)
     assert found[0.0].rank == found[np.inf].rank == map.size
     assert_allclose(found[0.0].dual, found[np.inf].dual, rtol=1e-6)

@@ -214,7 +214,7 @@ class TestMissing:
         assert "entries imputed by the model" in str(model.summary_)
 
     def test_no_small_change_of_the_parameters_is_better(self, gaps, rng):
-        from gramian.spaces.missing import expect, patterns
+        from gramian.spaces.gaussian import expect, patterns
 
         _, holey, _ = gaps
         model = ProbabilisticPCA(2, missing="em", tol=1e-13).fit(holey)

@@ -11,7 +11,7 @@ import pytest
 
 import gramian
 from gramian import ICA, PCA
-from gramian.operators.room import SMALL
+from gramian.operators.memory_limit import UNBUDGETED_MAX_BYTES
 
 from .processes import python
 
@@ -20,7 +20,7 @@ import ctypes, gc, json, tempfile
 from sklearn.base import clone
 from gramian.estimators import base_estimator
 from gramian.costs.plan import Job, plan_of
-from gramian.operators.room import THREAD, settle
+from gramian.operators.memory_limit import THREAD_BYTES, settle
 
 rng = np.random.default_rng(0)
 CASES = {
@@ -173,7 +173,7 @@ def test_memory_that_runs_out_all_the_same_leaves_nothing_half_fitted():
 
 FRESH = """
 model, rows, need = case("kernel PCA, dense")
-limit(used() + float(sys.argv[1]) * THREAD + 1.2 * need)
+limit(used() + float(sys.argv[1]) * THREAD_BYTES + 1.2 * need)
 print(outcome(model, rows))
 """
 
@@ -209,7 +209,7 @@ def test_what_does_not_fit_the_budget_is_refused_with_what_would(model, shape, r
 def test_small_fits_are_not_held_to_a_budget(rng):
     with gramian.config(memory="10kB"):
         PCA(2).fit(rng.standard_normal((200, 5)))
-        assert gramian.forecast(PCA(2), 200, 5).bytes < SMALL
+        assert gramian.forecast(PCA(2), 200, 5).bytes < UNBUDGETED_MAX_BYTES
 
 
 @pytest.mark.slow

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import strategies as st
 
 import gramian
-from gramian.operators import tiles
+from gramian.engine import tiles
 
 from .laws import Sample, answers, fit_and_answer, fitted, law, same
 

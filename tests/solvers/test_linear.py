@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 from gramian import config
 from gramian.kernels import RBF, Laplacian, Sigmoid, ThinPlateSpline
 from gramian.operators import Dense, Gram
-from gramian.operators.reduced import Reduced
+from gramian.operators.projected_gram import ProjectedGram
 from gramian.solvers.conjugate import ConjugateGradients, Factored, LowRank
 from gramian.solvers.dense import CHOLESKY_TILE, CholeskyFactor, NotPositive
 from gramian.solvers.linear import choose_linear_solver, solve
@@ -83,7 +83,7 @@ class TestAgreement:
     def test_weights_and_projection(self, points, sides, rng, route):
         kernel, roots = RBF(sigma=1.5), np.sqrt(rng.uniform(0.1, 3, 700))
         Q = np.linalg.qr(np.column_stack([roots, roots * points[:, 0]]))[0]
-        operator = Reduced(Gram(kernel, points), roots, Q, positive=True)
+        operator = ProjectedGram(Gram(kernel, points), roots, Q, positive=True)
         P = np.eye(700) - Q @ Q.T
         A = P @ (roots[:, None] * kernel(points) * roots) @ P
         assert_allclose(operator.toarray(), A, atol=1e-12)
@@ -98,7 +98,7 @@ class TestAgreement:
     def test_a_spline_is_positive_once_projected(self, rng, route):
         X = rng.uniform(-1, 1, (500, 2))
         Q = np.linalg.qr(np.column_stack([np.ones(500), X]))[0]
-        operator = Reduced(Gram(ThinPlateSpline(), X), None, Q, positive=True)
+        operator = ProjectedGram(Gram(ThinPlateSpline(), X), None, Q, positive=True)
         assert np.linalg.eigvalsh(operator.toarray()).min() > -1e-10
         B = operator.free(rng.standard_normal((500, 2)))
         found = solve(operator, B, 0.1, route, null=Q)

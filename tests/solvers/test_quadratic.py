@@ -7,7 +7,7 @@ from scipy.optimize import minimize
 
 from gramian import config
 from gramian.kernels import RBF, Laplacian, Polynomial
-from gramian.operators.blocks import KernelBlocks
+from gramian.operators.gram import KernelBlocks
 from gramian.solvers import box_qp
 from gramian.solvers.box_qp import box_dual, narrow_dual
 from gramian.solvers.box_qp_steps import Narrow, Whole, interior_point

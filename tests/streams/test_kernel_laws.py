@@ -283,7 +283,7 @@ def test_the_same_stream_gives_the_same_bits():
 
 
 def test_progress_counts_rows(monkeypatch):
-    monkeypatch.setattr("gramian.progress.PAUSE", 0.0)
+    monkeypatch.setattr("gramian.progress.REPORT_SECONDS", 0.0)
     seen = []
     with gramian.config(progress=seen.append):
         KernelPCA(2, kernel=KERNEL, landmarks=HERE).fit(rows(X, block=300))

@@ -150,7 +150,7 @@ def test_the_same_stream_gives_the_same_bits(table):
 
 
 def test_progress_counts_rows(table, monkeypatch):
-    monkeypatch.setattr("gramian.progress.PAUSE", 0.0)
+    monkeypatch.setattr("gramian.progress.REPORT_SECONDS", 0.0)
     seen = []
     with gramian.config(progress=seen.append):
         PCA(2).fit(rows(table, block=50))

@@ -7,19 +7,23 @@
 """
 
 from gramian.charts.base import Chart, NoChart
-from gramian.charts.certificates import Likelihood, Residuals, likelihood, residuals
-from gramian.charts.colouring import Colouring, colouring
-from gramian.charts.contributions import Contributions, contributions
-from gramian.charts.curves import CVCurve, cv_curve
-from gramian.charts.importances import Importance, importance
-from gramian.charts.loadings import Heat, Loadings, heat, loadings
-from gramian.charts.outliers import Outliers, outliers
+from gramian.charts.calibration import CVCurve, Predicted, cv_curve, from_values, predicted
+from gramian.charts.columns import Heat, Loadings, heat, loadings
+from gramian.charts.contributions import Contributions, Importance, contributions, importance
 from gramian.charts.planes import Contours, Regions, contours, regions
-from gramian.charts.points import Density, Ellipse, Points
-from gramian.charts.predictions import Predicted, from_values, predicted
-from gramian.charts.reconstructions import Reconstructions, reconstructions
-from gramian.charts.scores import Biplot, Scores, biplot, from_scores, scores
-from gramian.charts.scree import Scree, scree
+from gramian.charts.points import Colouring, Density, Ellipse, Points, colouring
+from gramian.charts.rows import (
+    Biplot,
+    Outliers,
+    Reconstructions,
+    Scores,
+    biplot,
+    from_scores,
+    outliers,
+    reconstructions,
+    scores,
+)
+from gramian.charts.spectra import Likelihood, Residuals, Scree, likelihood, residuals, scree
 from gramian.charts.views import Correlations, Paired, correlations, paired
 
 __all__ = [

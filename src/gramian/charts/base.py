@@ -10,21 +10,31 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
-from gramian.results import Array, Sentence
+from gramian.results import Array, Book, Sentence
+
+note = Book(
+    {
+        "last_gap": "the eigenvalue after the last one is not known: the last gap is the one to the eigenvalue before",
+        "largest_only": "the largest {shown} of {total:,}",
+        "first_only": "the first {shown} of {total:,}",
+        "folds": "{folds} folds",
+        "jackknife": "intervals: jackknife, 95 %",
+        "no_limit": "no limit: {why}",
+        "drawn": "{shown:,} of {total:,} rows, drawn at random",
+        "counted": "{total:,} rows, counted in cells",
+        "medians": "the other {count} columns are held at their medians",
+        "median": "the other column is held at its median",
+        "not_centred": "rows were not centred: no random tables to compare with",
+        "no_columns": "no columns to shuffle for a band",
+        "wide": "no random tables: {columns:,} columns are more than {most:,}",
+        "shuffled": "band: {count} shufflings of the rows of Y",
+    }
+)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Chart:
     """Data of a picture with the words that belong to it.
-
-    Attributes
-    ----------
-    title : str
-        What the picture shows.
-    xlabel, ylabel : str
-        Names of the axes, with units or shares of variance.
-    notes : tuple of Sentence
-        What a reader should be told beside the picture.
 
     Examples
     --------
@@ -33,10 +43,10 @@ class Chart:
     True
     """
 
-    title: str = ""
-    xlabel: str = ""
-    ylabel: str = ""
-    notes: tuple[Sentence, ...] = ()
+    title: str = ""  #: What the picture shows
+    xlabel: str = ""  #: Names of the axes, with units or shares of variance
+    ylabel: str = ""  #: Names of the axes, with units or shares of variance
+    notes: tuple[Sentence, ...] = ()  #: What a reader should be told beside the picture
 
 
 class NoChart(TypeError, ValueError):

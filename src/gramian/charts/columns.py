@@ -1,47 +1,36 @@
-"""Columns along the components: loadings, their heat map, contributions and quality of representation."""
+"""Columns along the components: loadings as arrows, lines or a heat map."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import singledispatch
 from typing import Any
 
 import numpy as np
 
-from gramian.charts.base import column_names, refuse
+from gramian.charts.base import Chart, check_picks, column_names, last_step, refuse
+from gramian.charts.labels import label_of, noun_of, position_label, positions_of
 from gramian.estimators import CCA, ICA, PCA, FactorAnalysis, KernelCCA, KernelPCA, ProbabilisticPCA
+from gramian.estimators.factor_text import order_of_loadings
 from gramian.estimators.pls_two_views import CovarianceOfViews
 from gramian.estimators.regression import ComponentRegressor
+from gramian.estimators.validation import check_choice
 from gramian.results import Array
 
 
 @dataclass(frozen=True)
 class ColumnVectors:
-    """A row of numbers for each column.
+    """A row of numbers for each column."""
 
-    Attributes
-    ----------
-    values : (p, K) array
-        Coordinates of columns; those of a second view after those of the first.
-    names : tuple of str
-    what : str
-        What the numbers are.
-    correlations : bool
-        Whether they are correlations of columns with scores, which lie in the unit circle.
-    weights : (p, K) array
-        What gives, or rebuilds, a row: the numbers to draw as lines over the channels of a spectrum.
-    weights_are : str
-    second : int
-        How many of the p columns are of a second view.
-    """
-
-    values: Array
+    values: Array  #: (p, K): coordinates of columns; those of a second view after those of the first
     names: tuple[str, ...]
-    what: str
-    correlations: bool
+    what: str  #: What the numbers are
+    correlations: bool  #: Whether they are correlations of columns with scores, which lie in the unit circle
+    #: (p, K): what gives, or rebuilds, a row: the numbers to draw as lines over the channels of a spectrum
     weights: Array
     weights_are: str
-    second: int = 0
+    second: int = 0  #: How many of the p columns are of a second view
 
 
 def column_vectors(estimator: Any, chart: str) -> ColumnVectors:
@@ -129,3 +118,163 @@ def _two_views(estimator: Any, values: Array, weights: Array, what: str, correla
     others = (f"Y {j + 1}" for j in range(q)) if second is None else map(str, second)
     names = (*column_names(estimator, d), *others)
     return ColumnVectors(values, names, what, correlations, weights, "weight", second=q)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Loadings(Chart):
+    """Columns along components.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from gramian import PCA, charts
+    >>> chart = charts.loadings(PCA(2, scale=True).fit(load_iris().data))
+    >>> chart.kind, chart.circle
+    ('arrows', True)
+    """
+
+    kind: str  #: {"arrows", "lines"}
+    what: str  #: What the values are
+    values: Array  #: (p, m): a number for each column and component shown; two components as arrows
+    columns: tuple[str, ...]
+    labels: tuple[str, ...]  #: Names of the components shown, with their shares
+    positions: Array | None = None  #: (p,): places of columns on the axis, for lines
+    circle: bool = False  #: Whether values are correlations, so that no arrow leaves the unit circle
+    second: int = 0  #: How many of the columns, the last ones, are of a second view
+
+
+@dataclass(frozen=True, kw_only=True)
+class Heat(Chart):
+    """Loadings as a table of colours.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from gramian import FactorAnalysis, charts
+    >>> charts.heat(FactorAnalysis(3, rotation="varimax").fit(load_wine().data)).values.shape
+    (13, 3)
+    """
+
+    what: str  #: What the values are
+    values: Array  #: (p, K)
+    columns: tuple[str, ...]  #: Names of the rows of the picture
+    labels: tuple[str, ...]  #: Names of the components, with their shares
+    communalities: Array | None  #: (p,): share of each column's variance that the factors hold together
+    limit: float  #: Largest magnitude, to set the scale of colours: 1 for correlations
+    cut: float  #: Loadings below this are not worth a number
+
+
+def loadings(
+    estimator: Any,
+    *,
+    components: Sequence[int] | None = None,
+    kind: str = "auto",
+    names: Sequence[str] | None = None,
+) -> Loadings:
+    """Return loadings as arrows for few columns, as lines for channels of a spectrum (:class:`Loadings`).
+
+    Parameters
+    ----------
+    estimator : fitted estimator
+        PCA, ProbabilisticPCA, FactorAnalysis, ICA, a regression on components, CCA, PLSCanonical, PLSSVD.
+    components : ints, optional
+        Which, counted from 0: two for arrows, any number for lines; the first two, or three.
+    kind : {"auto", "arrows", "lines"}
+        "auto" draws lines where 20 or more columns have an order: names that differ in a rising number, or none.
+    names : sequence of str, optional
+        Names of the columns, of both views if there are two; those of the fit otherwise.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from gramian import PCA, charts
+    >>> charts.loadings(PCA(3).fit(load_digits().data)).kind
+    'lines'
+    """
+    check_choice("kind", kind, ("auto", "arrows", "lines"))
+    model, _ = last_step(estimator)
+    found = column_vectors(model, "loadings")
+    columns = _named(found, names)
+    places = None if found.second else positions_of(columns)
+    lines = kind == "lines" or (kind == "auto" and places is not None)
+    count, noun = found.values.shape[1], noun_of(model)
+    if components is None:
+        components = range(min(3, count)) if lines else (0, 1)
+    sizes = tuple(range(1, count + 1)) if lines else (2,)
+    picks = check_picks(components, count, sizes, noun)
+    labels = tuple(label_of(model, at) for at in picks)
+    if lines:
+        places = np.arange(1.0, len(columns) + 1) if places is None else places
+        return Loadings(
+            title="Loadings",
+            xlabel=position_label(columns) if positions_of(columns) is not None else "column",
+            ylabel=found.weights_are,
+            what=found.weights_are,
+            kind="lines",
+            values=found.weights[:, picks].astype(np.float64),
+            columns=columns,
+            labels=labels,
+            positions=places,
+            second=found.second,
+        )
+    return Loadings(
+        title="Correlations of columns with scores" if found.correlations else "Loadings",
+        xlabel=labels[0],
+        ylabel=labels[1],
+        kind="arrows",
+        what=found.what,
+        values=found.values[:, picks].astype(np.float64),
+        columns=columns,
+        labels=labels,
+        circle=found.correlations,
+        second=found.second,
+    )
+
+
+def heat(estimator: Any, *, sort: bool = True, cut: float = 0.3, names: Sequence[str] | None = None) -> Heat:
+    """Return loadings as a table of colours, columns in the order of the component they load on most (:class:`Heat`).
+
+    Parameters
+    ----------
+    estimator : fitted estimator
+        As for :func:`loadings`; FactorAnalysis is meant.
+    sort : bool
+        Columns by the component of their largest loading, then by its size; else as they come.
+    cut : float
+        Loadings of less than this get no number.
+    names : sequence of str, optional
+        Names of the columns.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from gramian import FactorAnalysis, charts
+    >>> chart = charts.heat(FactorAnalysis(3, rotation="varimax").fit(load_wine(as_frame=True).data))
+    >>> chart.columns[0]
+    'flavanoids'
+    """
+    model, _ = last_step(estimator)
+    found = column_vectors(model, "heat")
+    columns, values = _named(found, names), found.values.astype(np.float64)
+    order = order_of_loadings(values) if sort else np.arange(len(values))
+    common = getattr(model, "communalities_", None)
+    largest = float(np.abs(values).max(initial=0.0))
+    return Heat(
+        title="Loadings",
+        ylabel="",
+        what=found.what,
+        values=values[order],
+        columns=tuple(columns[j] for j in order),
+        labels=tuple(label_of(model, at) for at in range(values.shape[1])),
+        communalities=None if common is None else np.asarray(common, dtype=np.float64)[order],
+        limit=max(largest, 1.0) if found.correlations else largest or 1.0,
+        cut=cut,
+    )
+
+
+def _named(found: ColumnVectors, names: Sequence[str] | None) -> tuple[str, ...]:
+    if names is None:
+        return found.names
+    if len(names) != len(found.names):
+        raise ValueError(f"names has {len(names)} entries for {len(found.names)} columns.")
+    return tuple(str(name) for name in names)

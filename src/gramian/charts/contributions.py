@@ -1,4 +1,4 @@
-"""What rows or columns contribute to a component, and how well it represents them."""
+"""What columns or rows contribute to a component, and the columns that a regression rests on."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from gramian.charts.base import Chart, check_picks, column_names, last_step, need_rows, refuse, row_names
-from gramian.charts.labels import label_of, noun_of
-from gramian.charts.notes import note
+from gramian.charts.base import Chart, check_picks, column_names, last_step, need_rows, note, refuse, row_names
+from gramian.charts.labels import label_of, noun_of, position_label, positions_of
 from gramian.estimators.diagnostics import ComponentDiagnostics
+from gramian.estimators.regression import ComponentRegressor
 from gramian.estimators.validation import check_choice
 from gramian.results import Array
 
@@ -19,21 +19,6 @@ from gramian.results import Array
 @dataclass(frozen=True, kw_only=True)
 class Contributions(Chart):
     """Shares of rows or columns in a component, largest first.
-
-    Attributes
-    ----------
-    of : {"columns", "rows"}
-    names : tuple of str
-    shares : (m,) array
-        Shares in the component; they sum to 1 over all columns, or over all rows of the fit.
-    cos2 : (m,) array
-        Share of each one's own variance, or squared distance from the mean, that the component holds.
-    expected : float
-        What each would contribute if all contributed alike.
-    above : int
-        How many of all contribute more than that.
-    left_out : int
-        Those that contribute less and are not shown.
 
     Examples
     --------
@@ -44,13 +29,13 @@ class Contributions(Chart):
     (1.0, 0.25)
     """
 
-    of: str
+    of: str  #: {"columns", "rows"}
     names: tuple[str, ...]
-    shares: Array
-    cos2: Array
-    expected: float
-    above: int = 0
-    left_out: int = 0
+    shares: Array  #: (m,): shares in the component; they sum to 1 over all columns, or over all rows of the fit
+    cos2: Array  #: (m,): share of each one's own variance, or squared distance from the mean, that the component holds
+    expected: float  #: What each would contribute if all contributed alike
+    above: int = 0  #: How many of all contribute more than that
+    left_out: int = 0  #: Those that contribute less and are not shown
 
 
 def contributions(
@@ -62,7 +47,7 @@ def contributions(
     most: int = 20,
     names: Sequence[Any] | None = None,
 ) -> Contributions:
-    r"""Return contributions to a component, and squared cosines with it.
+    r"""Return contributions to a component, and squared cosines with it (:class:`Contributions`).
 
     Definition
     ----------
@@ -81,10 +66,6 @@ def contributions(
         How many to show at the most, largest contributions first.
     names : sequence of str, optional
         Names of the rows or columns.
-
-    Returns
-    -------
-    Contributions
 
     Examples
     --------
@@ -122,4 +103,80 @@ def contributions(
         expected=expected,
         above=int((shares > expected * (1 + 1e-9)).sum()),
         left_out=len(shares) - len(order),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Importance(Chart):
+    """What a regression rests on: a number for each column.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from gramian import PLSRegression, charts
+    >>> chart = charts.importance(PLSRegression(2).fit(*load_diabetes(return_X_y=True)))
+    >>> round(float((chart.values**2).mean()), 6), chart.limit
+    (1.0, 1.0)
+    """
+
+    kind: str  #: {"vip", "coefficients", "selectivity"}
+    values: Array  #: (d,)
+    columns: tuple[str, ...]
+    positions: Array | None = None  #: (d,): places of columns that have an order, as wavelengths have
+    low: Array | None = None  #: (d,): lower ends of jackknife intervals of 95 %
+    high: Array | None = None  #: (d,): upper ends
+    limit: float | None = None  #: Above it a column counts as important
+
+
+def importance(estimator: Any, *, kind: str = "vip", target: int = 0, names: Sequence[str] | None = None) -> Importance:
+    """Return VIP, coefficients, or selectivity ratios of the columns (:class:`Importance`).
+
+    Parameters
+    ----------
+    estimator : fitted PLSRegression or PrincipalComponentRegression
+        Coefficients have intervals if it was fitted with ``n_components="auto"``.
+    kind : {"vip", "coefficients", "selectivity"}
+        VIP is the importance in the projection.
+    target : int
+        Which target, counted from 0.
+    names : sequence of str, optional
+        Names of the columns.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from gramian import PLSRegression, charts
+    >>> model = PLSRegression("auto").fit(*load_diabetes(return_X_y=True))
+    >>> chart = charts.importance(model, kind="coefficients")
+    >>> bool((chart.low <= chart.values).all())
+    True
+    """
+    check_choice("kind", kind, ("vip", "coefficients", "selectivity"))
+    model, _ = last_step(estimator)
+    if not isinstance(model, ComponentRegressor):
+        raise refuse(model, "importance", "Use PLSRegression or PrincipalComponentRegression.")
+    coef = np.atleast_2d(model.coef_)
+    if not 0 <= target < len(coef):
+        raise ValueError(f"target={target!r}: there are {len(coef)} targets, counted from 0.")
+    columns = column_names(model, coef.shape[1]) if names is None else row_names(None, coef.shape[1], names)
+    assert columns is not None
+    values = {"vip": model.vip_, "coefficients": coef[target], "selectivity": model.selectivity_ratio_[target]}[kind]
+    places = positions_of(columns)
+    words = {"vip": "VIP", "coefficients": "coefficient", "selectivity": "selectivity ratio"}
+    low = high = None
+    if kind == "coefficients" and model.path_ is not None:
+        found = model.path_.jackknife(model.n_components_)
+        low, high = found.lower[target], found.upper[target]
+    return Importance(
+        title={"vip": "Importance in the projection", "coefficients": "Coefficients"}.get(kind, "Selectivity"),
+        xlabel=position_label(columns) if places is not None else "column",
+        ylabel=words[kind],
+        notes=(note("jackknife"),) if low is not None else (),
+        kind=kind,
+        values=np.asarray(values, dtype=np.float64),
+        columns=columns,
+        positions=places,
+        low=low,
+        high=high,
+        limit=1.0 if kind == "vip" else None,
     )

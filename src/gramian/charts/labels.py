@@ -14,7 +14,7 @@ from gramian.registry import record_of
 from gramian.results import Array, percent
 
 #: Columns from which on they are taken for channels of a spectrum, if they have an order.
-CHANNELS = 20
+SPECTRUM_MIN_COLUMNS = 20
 
 
 def shares_of(estimator: Any) -> Array | None:
@@ -60,7 +60,7 @@ def positions_of(names: Sequence[str]) -> Array | None:
     >>> positions_of(["fat", "water"]) is None
     True
     """
-    if len(names) < CHANNELS:
+    if len(names) < SPECTRUM_MIN_COLUMNS:
         return None
     parts = [re.fullmatch(r"(\D*?)(-?\d+(?:\.\d+)?)(\D*)", name) for name in names]
     known = [part for part in parts if part is not None]

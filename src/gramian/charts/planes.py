@@ -10,31 +10,29 @@ import numpy as np
 from sklearn.base import is_regressor
 from sklearn.utils.validation import check_is_fitted
 
-from gramian.charts.base import Chart, NoChart, check_picks, column_names, full_rows, last_step, like, need_rows, refuse
-from gramian.charts.colouring import colouring
+from gramian.charts.base import (
+    Chart,
+    NoChart,
+    check_picks,
+    column_names,
+    full_rows,
+    last_step,
+    like,
+    need_rows,
+    note,
+    refuse,
+)
 from gramian.charts.labels import label_of, noun_of
-from gramian.charts.notes import note
-from gramian.charts.points import MANY, Points, thin
+from gramian.charts.points import POINTS_MAX_ROWS, Points, colouring, thin
 from gramian.results import Array
 
 #: Points of the grid along an axis.
-GRID = 150
+GRID_POINTS = 150
 
 
 @dataclass(frozen=True, kw_only=True)
 class Contours(Chart):
     """Scores of components over the plane.
-
-    Attributes
-    ----------
-    x, y : (a,), (b,) arrays
-        The grid.
-    values : (m, b, a) array
-        Scores of the components shown.
-    labels : tuple of str
-        Names of the components, with their shares.
-    points : Points
-        The rows.
 
     Examples
     --------
@@ -45,30 +43,16 @@ class Contours(Chart):
     (2, 50, 50)
     """
 
-    x: Array
-    y: Array
-    values: Array
-    labels: tuple[str, ...]
-    points: Points
+    x: Array  #: (a,): the grid
+    y: Array  #: (b,): the grid
+    values: Array  #: (m, b, a): scores of the components shown
+    labels: tuple[str, ...]  #: Names of the components, with their shares
+    points: Points  #: The rows
 
 
 @dataclass(frozen=True, kw_only=True)
 class Regions(Chart):
     """Classes over the plane.
-
-    Attributes
-    ----------
-    x, y : (a,), (b,) arrays
-        The grid.
-    codes : (b, a) array of int
-        Class at each point of the grid.
-    classes : tuple of str
-    decision : (b, a) array or None
-        Decision function of a classifier of two classes: zero at the border, one at the margin.
-    points : Points
-        The rows, coloured by their classes.
-    support : (s, 2) array or None
-        Support vectors.
 
     Examples
     --------
@@ -80,13 +64,14 @@ class Regions(Chart):
     (('0', '1'), (150, 150))
     """
 
-    x: Array
-    y: Array
-    codes: Array
+    x: Array  #: (a,): the grid
+    y: Array  #: (b,): the grid
+    codes: Array  #: (b, a): class at each point of the grid
     classes: tuple[str, ...]
+    #: (b, a): decision function of a classifier of two classes: zero at the border, one at the margin
     decision: Array | None
-    points: Points
-    support: Array | None = None
+    points: Points  #: The rows, coloured by their classes
+    support: Array | None = None  #: (s, 2): support vectors
 
 
 def contours(
@@ -96,10 +81,10 @@ def contours(
     components: Sequence[int] | None = None,
     columns: Sequence[int] = (0, 1),
     colour: Any = None,
-    grid: int = GRID,
-    many: int = MANY,
+    grid: int = GRID_POINTS,
+    many: int = POINTS_MAX_ROWS,
 ) -> Contours:
-    """Return scores of components over the plane of two columns.
+    """Return scores of components over the plane of two columns (:class:`Contours`).
 
     Parameters
     ----------
@@ -117,10 +102,6 @@ def contours(
         Points of the grid along an axis.
     many : int
         Rows from which on cells of a density stand for points.
-
-    Returns
-    -------
-    Contours
 
     Examples
     --------
@@ -151,10 +132,10 @@ def regions(
     y: Any = None,
     *,
     columns: Sequence[int] = (0, 1),
-    grid: int = GRID,
-    many: int = MANY,
+    grid: int = GRID_POINTS,
+    many: int = POINTS_MAX_ROWS,
 ) -> Regions:
-    """Return the class that a fitted classifier, or clustering, gives every point of the plane of two columns.
+    """Return the class that a classifier, or clustering, gives points of the plane of two columns (:class:`Regions`).
 
     Parameters
     ----------
@@ -170,10 +151,6 @@ def regions(
         Points of the grid along an axis.
     many : int
         Rows from which on cells of a density stand for points.
-
-    Returns
-    -------
-    Regions
 
     Examples
     --------

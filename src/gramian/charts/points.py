@@ -1,40 +1,102 @@
-"""Points in the plane, for ten rows and for a million: where they crowd, counts in cells take their place."""
+"""Rows as points: their colours, the density of many, ellipses and differences of groups."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import scipy.stats
 
-from gramian.charts.colouring import Colouring
-from gramian.charts.notes import note
+from gramian.charts.base import note
 from gramian.charts.palette import rgb
 from gramian.estimators.diagnostics import t2_limit
 from gramian.results import Array, Sentence
 
+#: More groups than this are row names rather than groups, and get no colours.
+COLOUR_MAX_GROUPS = 30
+#: Whole numbers of so many values at the most are groups; more are a scale.
+GROUPS_MAX_WHOLE_NUMBERS = 12
+
+
+@dataclass(frozen=True)
+class Colouring:
+    """What rows are coloured by.
+
+    Examples
+    --------
+    >>> Colouring(groups=("a", "b"), codes=np.array([0, 1, 0])).of([2]).codes
+    array([0])
+    """
+
+    name: str = ""  #: Name of the column; empty if it has none
+    groups: tuple[str, ...] = ()  #: Names of the groups; empty if rows are not in groups
+    codes: Array | None = None  #: (n,): group of each row
+    values: Array | None = None  #: (n,): number of each row, on a scale; NaN where it is missing
+
+    def of(self, rows: Any) -> Colouring:
+        """The same for some of the rows."""
+        pick = lambda part: None if part is None else part[rows]  # noqa: E731
+        return Colouring(self.name, self.groups, pick(self.codes), pick(self.values))
+
+
+def colouring(column: Any, n: int, name: str = "") -> Colouring:
+    """Decide whether a column holds groups or numbers.
+
+    Parameters
+    ----------
+    column : (n,) array, Series or None
+        Text, booleans, and whole numbers of at most 12 values are groups; other numbers are a scale. Text of more than
+        30 values names rows and gives no colours.
+    n : int
+        Number of rows.
+    name : str
+        Name of the column; that of a Series if not given.
+
+    Examples
+    --------
+    >>> colouring(["b", "a", "b"], 3).groups
+    ('a', 'b')
+    >>> colouring([0.5, 0.25, 1.5], 3).values
+    array([0.5 , 0.25, 1.5 ])
+    """
+    if column is None:
+        return Colouring()
+    name = name or str(getattr(column, "name", None) or "")
+    values = np.asarray(column)
+    if values.shape != (n,):
+        raise ValueError(f"colour has shape {values.shape}; one value for each of the {n} rows is expected.")
+    if values.dtype.kind in "iuf" and not _whole_and_few(values):
+        return Colouring(name, values=values.astype(np.float64))
+    if values.dtype.kind in "iuf":
+        kinds, codes = np.unique(values, return_inverse=True)
+        texts = [f"{kind:g}" for kind in kinds]
+    else:
+        kinds, codes = np.unique(values.astype(str), return_inverse=True)
+        texts = [str(kind) for kind in kinds]
+    return Colouring(name, tuple(texts), codes.reshape(-1)) if len(texts) <= COLOUR_MAX_GROUPS else Colouring()
+
+
+def _whole_and_few(values: Array) -> bool:
+    if not np.isfinite(values).all():
+        return False
+    return bool((values == np.round(values)).all()) and len(np.unique(values)) <= GROUPS_MAX_WHOLE_NUMBERS
+
+
 #: Points from which on a picture shows a density.
-MANY = 20_000
+POINTS_MAX_ROWS = 20_000
 #: Points that a picture in space, or a picture of those outside the cells, shows at the most.
-SOME = 3_000
+SINGLE_POINTS_MAX = 3_000
 #: Cells along an axis; share of the rows at either end that may lie outside them.
-CELLS, OUTSIDE = 160, 5e-4
+DENSITY_CELLS, OUTSIDE_SHARE = 160, 5e-4
 #: Rows of a group from which on it has an ellipse: those of fewer are so uncertain that they say nothing.
-LEAST = 8
+ELLIPSE_MIN_ROWS = 8
 
 
 @dataclass(frozen=True)
 class Density:
     """Rows counted in cells.
-
-    Attributes
-    ----------
-    x, y : (a + 1,), (b + 1,) arrays
-        Edges of the cells.
-    counts : (g, b, a) array
-        Rows of each group in each cell; g = 1 without groups.
-    means : (b, a) array or None
-        Mean of the numbers by which rows are coloured, NaN in empty cells.
 
     Examples
     --------
@@ -44,27 +106,15 @@ class Density:
     (1, 160, 160)
     """
 
-    x: Array
-    y: Array
-    counts: Array
-    means: Array | None = None
+    x: Array  #: (a + 1,): edges of the cells
+    y: Array  #: (b + 1,): edges of the cells
+    counts: Array  #: (g, b, a): rows of each group in each cell; g = 1 without groups
+    means: Array | None = None  #: (b, a): mean of the numbers by which rows are coloured, NaN in empty cells
 
 
 @dataclass(frozen=True)
 class Points:
     """Points to draw one by one, and a density of the others if they are many.
-
-    Attributes
-    ----------
-    at : (m, 2) or (m, 3) array
-        Points drawn one by one: all of them, or those outside the cells.
-    rows : (m,) array of int
-        Which rows they are.
-    colouring : Colouring
-        Of these points.
-    density : Density or None
-    total : int
-        Number of rows that the picture stands for.
 
     Examples
     --------
@@ -73,11 +123,11 @@ class Points:
     10
     """
 
-    at: Array
-    rows: Array
-    colouring: Colouring
+    at: Array  #: (m, 2) or (m, 3): points drawn one by one: all of them, or those outside the cells
+    rows: Array  #: (m,): which rows they are
+    colouring: Colouring  #: Of these points
     density: Density | None
-    total: int
+    total: int  #: Number of rows that the picture stands for
 
     @property
     def note(self) -> Sentence | None:
@@ -93,16 +143,6 @@ class Points:
 class Ellipse:
     """Where a new row of a group falls with a given probability, if it is normal.
 
-    Attributes
-    ----------
-    centre : (2,) array
-    outline : (m, 2) array
-        A closed line.
-    level : float
-        Probability.
-    group : int or None
-        Number of the group; None for all rows.
-
     Examples
     --------
     >>> from gramian import charts
@@ -111,13 +151,13 @@ class Ellipse:
     0.5
     """
 
-    centre: Array
-    outline: Array
-    level: float
-    group: int | None
+    centre: Array  #: (2,)
+    outline: Array  #: (m, 2): a closed line
+    level: float  #: Probability
+    group: int | None  #: Number of the group; None for all rows
 
 
-def thin(points: Array, colours: Colouring, many: int = MANY) -> Points:
+def thin(points: Array, colours: Colouring, many: int = POINTS_MAX_ROWS) -> Points:
     """Keep points that can be told apart, and count the others in cells.
 
     Points in the plane go to 160 x 160 cells if they are more than ``many``; those far outside stay points. Of points
@@ -150,16 +190,20 @@ def _count(points: Array, colours: Colouring, x: Array, y: Array) -> Density:
 
 def _edges(values: Array) -> Array:
     """Edges of cells over all but the few rows far outside."""
-    low, high = np.quantile(values, [OUTSIDE, 1 - OUTSIDE])
+    low, high = np.quantile(values, [OUTSIDE_SHARE, 1 - OUTSIDE_SHARE])
     reach = 0.25 * (high - low)
     low, high = max(values.min(), low - reach), min(values.max(), high + reach)
-    return np.linspace(low, high, CELLS + 1) if high > low else np.linspace(low - 0.5, low + 0.5, CELLS + 1)
+    return (
+        np.linspace(low, high, DENSITY_CELLS + 1)
+        if high > low
+        else np.linspace(low - 0.5, low + 0.5, DENSITY_CELLS + 1)
+    )
 
 
 def _some(rows: Array) -> Array:
-    if len(rows) <= SOME:
+    if len(rows) <= SINGLE_POINTS_MAX:
         return rows
-    return np.sort(np.random.default_rng(0).choice(rows, SOME, replace=False))
+    return np.sort(np.random.default_rng(0).choice(rows, SINGLE_POINTS_MAX, replace=False))
 
 
 def blend(density: Density, colours: Sequence[str]) -> Array:
@@ -185,7 +229,7 @@ def ellipses(points: Array, colours: Colouring, level: float) -> tuple[Ellipse, 
     found = []
     for group in range(max(len(colours.groups), 1)):
         members = points[codes == group]
-        if len(members) >= LEAST and np.linalg.matrix_rank(members - members.mean(axis=0)) == 2:
+        if len(members) >= ELLIPSE_MIN_ROWS and np.linalg.matrix_rank(members - members.mean(axis=0)) == 2:
             found.append(_ellipse(members, level, group if colours.groups else None))
     return tuple(found)
 
@@ -196,3 +240,63 @@ def _ellipse(points: Array, level: float, group: int | None) -> Ellipse:
     radius = np.sqrt(t2_limit(n, 2, 1 - level))
     root = np.linalg.cholesky(np.cov(points.T))
     return Ellipse(centre, centre + radius * np.column_stack([np.cos(turn), np.sin(turn)]) @ root.T, level, group)
+
+
+#: Rows that a group needs: for smaller ones the Games-Howell test rejects too often.
+TEST_MIN_ROWS = 5
+
+
+@dataclass(frozen=True)
+class Extremes:
+    """The groups with the lowest and the highest mean, and how likely such a difference is if all means are equal."""
+
+    low: int
+    high: int
+    groups: int
+    p: float
+
+
+def extremes(values: Array, codes: Array, groups: int) -> Extremes | None:
+    r"""Compare the groups of lowest and highest mean; None if fewer than two have five rows.
+
+    Definition
+    ----------
+    .. math:: q = (\bar t_a - \bar t_b) \Big/ \sqrt{\tfrac12 (s_a^2/n_a + s_b^2/n_b)}
+
+    against the studentized range of all groups with Welch's degrees of freedom: the test of Games and Howell, which
+    corrects for the number of groups and does not need equal variances.
+
+    Parameters
+    ----------
+    values : (n,) array
+        Scores.
+    codes : (n,) array of int
+        The group of each row.
+    groups : int
+
+    References
+    ----------
+    Games, Howell, Journal of Educational Statistics 1976.
+
+    Examples
+    --------
+    >>> codes = np.repeat([0, 1], 6)
+    >>> found = extremes(np.arange(12.0), codes, 2)
+    >>> found.low, found.high, found.p < 0.05
+    (0, 1, True)
+    >>> extremes(np.tile(np.arange(6.0), 2), codes, 2).p > 0.9
+    True
+    """
+    members = {at: values[codes == at] for at in range(groups)}
+    known = {at: part for at, part in members.items() if len(part) >= TEST_MIN_ROWS}
+    if len(known) < 2:
+        return None
+    means = {at: float(part.mean()) for at, part in known.items()}
+    low, high = min(means, key=means.__getitem__), max(means, key=means.__getitem__)
+    parts = [float(known[at].var(ddof=1)) / len(known[at]) for at in (low, high)]
+    freedom = [len(known[at]) - 1 for at in (low, high)]
+    if sum(parts) == 0:
+        return Extremes(low, high, len(known), 0.0 if means[high] > means[low] else 1.0)
+    q = (means[high] - means[low]) / np.sqrt(sum(parts) / 2)
+    df = sum(parts) ** 2 / sum(part**2 / f for part, f in zip(parts, freedom, strict=True))
+    return Extremes(low, high, len(known), float(scipy.stats.studentized_range.sf(q, len(known), df)))

@@ -1,4 +1,4 @@
-"""Variances of components, fitted and left out, and those of tables without structure."""
+"""Over the components: the scree with its random tables, the certificate of eigenpairs, the path of the likelihood."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from gramian.charts.labels import shares_of
-from gramian.charts.notes import note
-from gramian.criteria import Variances
+from gramian.charts.base import Chart, NoChart, last_step, note, refuse
+from gramian.charts.labels import noun_of, shares_of
+from gramian.criteria import Suggestion, Variances
 from gramian.criteria.kernel import sample, shuffled_values
 from gramian.criteria.parallel import TABLES, random_variances
 from gramian.estimators import PCA, FactorAnalysis, KernelPCA, ProbabilisticPCA
@@ -125,3 +125,238 @@ def _linear(X: Any, what: str, kept: int, correlation: bool, method: str, random
 def _seed(random_state: Any) -> int:
     """The seed that :func:`gramian.selection.how_many` makes of it."""
     return int(random_generator(random_state).integers(2**31))
+
+
+#: Components shown at the most.
+SCREE_MAX_COMPONENTS = 30
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scree(Chart):
+    """Variances of components in order, beside those of tables without structure.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from gramian import PCA, charts
+    >>> chart = charts.scree(PCA(scale=True).fit(load_wine().data))
+    >>> round(float(chart.cumulative[-1]), 6)
+    1.0
+    """
+
+    values: Array  #: (m,): variance of each component; beyond ``kept`` those that the fit left out, if rows were given
+    shares: Array | None  #: (m,): the same as shares of the total
+    kept: int  #: Components of the fit
+    low: Array | None = None  #: (m,): 5 % quantiles of the variances of random tables: the band of parallel analysis
+    middle: Array | None = None  #: (m,): 50 % quantiles
+    high: Array | None = None  #: (m,): 95 % quantiles
+    #: What each criterion says (``criterion``, ``k``, ``reference``, ``detail``)
+    suggestions: tuple[Suggestion, ...] = ()
+    recommended: int | None = None  #: What the deciding criterion says
+    decided_by: str = ""  #: Its name
+
+    @property
+    def numbers(self) -> Array:
+        """1, 2, ..., m."""
+        return np.arange(1, len(self.values) + 1)
+
+    @property
+    def cumulative(self) -> Array | None:
+        """Shares of the first k components together."""
+        return None if self.shares is None else np.cumsum(self.shares)
+
+
+def scree(estimator: Any, X: Any = None, *, most: int = SCREE_MAX_COMPONENTS, random_state: Any = None) -> Scree:
+    """Return variances of components; with rows, the band of parallel analysis and all suggestions (:class:`Scree`).
+
+    Parameters
+    ----------
+    estimator : fitted estimator
+        PCA, ProbabilisticPCA, FactorAnalysis, KernelPCA, ICA, a regression on components, or anything that has
+        ``explained_variance_`` or ``explained_variance_ratio_``.
+    X : (n, d) array, data frame or sparse matrix, optional
+        Rows of the fit. With them components that were left out are shown too, and the criteria of
+        :func:`gramian.selection.how_many` are asked.
+    most : int
+        Components to show at the most.
+    random_state : int, Generator, RandomState or None
+        Seed of the random tables. None is a fixed seed.
+
+    Cost
+    ----
+    Without rows nothing; with them that of :func:`gramian.selection.how_many` and 100 random d x d matrices.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from gramian import PCA, charts
+    >>> X = load_wine().data
+    >>> chart = charts.scree(PCA(2, scale=True).fit(X), X)
+    >>> chart.kept, chart.recommended, len(chart.values)
+    (2, 3, 13)
+    """
+    if not isinstance(most, (int, np.integer)) or most < 1:
+        raise ValueError(f"most={most!r} must be a whole number of 1 or more.")
+    estimator, X = last_step(estimator, X)
+    found = spectra(estimator, X, random_state)
+    if found is None:
+        raise refuse(estimator, "scree", "Use an estimator with variances of components, such as PCA or KernelPCA.")
+    return _chart(estimator, found, int(most))
+
+
+def _chart(estimator: Any, found: Spectra, most: int) -> Scree:
+    values = found.values[:most]
+    shown = len(values)
+    said: HowMany | None = found.said
+    band = [None] * 3 if found.drawn is None else list(_padded(_band(found.drawn), shown))
+    shares = values / found.total if found.total else shares_of(estimator)
+    notes = [found.note] if found.note else []
+    if len(found.values) > most:
+        notes.append(note("first_only", shown=most, total=len(found.values)))
+    return Scree(
+        title="Eigenvalues of the correlation matrix"
+        if found.what.startswith("eigenvalue")
+        else f"What each {noun_of(estimator)} holds",
+        xlabel=noun_of(estimator),
+        ylabel=found.what,
+        notes=tuple(notes),
+        values=values,
+        shares=None if shares is None else shares[:shown],
+        kept=min(found.kept, shown),
+        low=band[0],
+        middle=band[1],
+        high=band[2],
+        suggestions=() if said is None else tuple(line for line in said.table if line.k is not None),
+        recommended=None if said is None else said.recommended,
+        decided_by="" if said is None else said.decided_by,
+    )
+
+
+def _band(drawn: Array) -> Array:
+    return np.quantile(drawn, [0.05, 0.5, 0.95], axis=0)
+
+
+def _padded(band: Array, shown: int) -> Array:
+    """The band for the components shown; NaN where random tables have fewer."""
+    out = np.full((3, shown), np.nan)
+    out[:, : band.shape[1]] = band[:, :shown]
+    return out
+
+
+@dataclass(frozen=True, kw_only=True)
+class Likelihood(Chart):
+    """Log-likelihood at each step.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from gramian import ProbabilisticPCA, charts
+    >>> chart = charts.likelihood(ProbabilisticPCA(2, method="em").fit(load_iris().data))
+    >>> bool((np.diff(chart.values) >= -1e-9).all())
+    True
+    """
+
+    steps: Array  #: (m,): 1, 2, ..., m
+    values: Array  #: (m,): they never fall
+    #: (m - 1,): what was still to gain at each step but the last: never below the rounding of the last value
+    left: Array
+
+
+@dataclass(frozen=True, kw_only=True)
+class Residuals(Chart):
+    r"""The certificate of a spectrum.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from gramian import PCA, charts
+    >>> bool((charts.residuals(PCA(3).fit(load_iris().data)).angles < 1e-10).all())
+    True
+    """
+
+    numbers: Array  #: (K,): 1, 2, ..., K
+    residuals: Array  #: (K,): :math:`\|A v - \lambda v\| / \lambda`, in double precision
+    gaps: Array  #: (K,): distance of each eigenvalue to the nearest other one that is known, relative to it
+    #: (K,): bound on the sine of the angle between the computed and a true direction, residual over gap, at most 1
+    angles: Array
+
+
+def likelihood(estimator: Any) -> Likelihood:
+    """Return the log-likelihood at every step of a fit by expectation and maximisation (:class:`Likelihood`).
+
+    Parameters
+    ----------
+    estimator : fitted ProbabilisticPCA or FactorAnalysis
+        Fitted by steps: with ``method="em"``, or to rows with missing entries.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from gramian import ProbabilisticPCA, charts
+    >>> charts.likelihood(ProbabilisticPCA(2, method="em").fit(load_iris().data)).ylabel
+    'log-likelihood'
+    """
+    model, _ = last_step(estimator)
+    path = getattr(model, "log_likelihood_path_", None)
+    if path is None:
+        raise refuse(model, "likelihood", "Use ProbabilisticPCA or FactorAnalysis.")
+    values = np.asarray(path, dtype=np.float64)
+    if len(values) < 2:
+        raise NoChart(
+            "this fit took one step: there is no path of likelihoods. Use method='em', or rows with missing entries."
+        )
+    floor = np.finfo(np.float64).eps * max(abs(float(values[-1])), 1.0)
+    return Likelihood(
+        title="Log-likelihood of every step",
+        xlabel="step",
+        ylabel="log-likelihood",
+        steps=np.arange(1, len(values) + 1),
+        values=values,
+        left=np.maximum(values[-1] - values[:-1], floor),
+    )
+
+
+def residuals(estimator: Any) -> Residuals:
+    """Return the residuals of the eigenpairs behind a fit, and what they say of the directions (:class:`Residuals`).
+
+    Parameters
+    ----------
+    estimator : fitted PCA, KernelPCA or another that keeps residuals in its summary
+
+    References
+    ----------
+    Davis, Kahan, The rotation of eigenvectors by a perturbation, SIAM Journal on Numerical Analysis 1970.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from gramian import KernelPCA, charts
+    >>> charts.residuals(KernelPCA(3).fit(load_iris().data)).ylabel
+    'relative size'
+    """
+    model, _ = last_step(estimator)
+    facts = getattr(getattr(model, "summary_", None), "facts", {})
+    if facts.get("residuals") is None or facts.get("eigenvalues") is None:
+        raise refuse(model, "residuals", "Use PCA or KernelPCA, which certify their eigenpairs.")
+    values, found = (np.asarray(facts[name], dtype=np.float64) for name in ("eigenvalues", "residuals"))
+    gaps = _gaps(values)[: len(found)]  # directions of no variance have no residual
+    angles = np.divide(found, gaps, out=np.ones_like(found), where=gaps > 0)
+    return Residuals(
+        title="Certificate",
+        xlabel=noun_of(model),
+        ylabel="relative size",
+        notes=(note("last_gap"),),
+        numbers=np.arange(1, len(found) + 1),
+        residuals=found,
+        gaps=gaps,
+        angles=np.minimum(angles, 1.0),
+    )
+
+
+def _gaps(values: Array) -> Array:
+    """Distance of each to its nearest neighbour, relative to itself; 1 for a single one."""
+    if len(values) < 2:
+        return np.ones(len(values))
+    steps = np.abs(np.diff(values))
+    nearest = np.minimum(np.append(np.inf, steps), np.append(steps, np.inf))
+    return np.divide(nearest, values, out=np.zeros_like(values), where=values > 0)

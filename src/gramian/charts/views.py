@@ -9,10 +9,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from gramian.charts.base import Chart, check_picks, last_step, need_rows, refuse, row_names
-from gramian.charts.colouring import colouring
-from gramian.charts.notes import note
-from gramian.charts.points import MANY, Points, thin
+from gramian.charts.base import Chart, check_picks, last_step, need_rows, note, refuse, row_names
+from gramian.charts.points import POINTS_MAX_ROWS, Points, colouring, thin
 from gramian.estimators import CCA
 from gramian.estimators.base import random_generator
 from gramian.estimators.cca import check_ridge
@@ -22,32 +20,16 @@ from gramian.results import Array
 from gramian.spaces import KernelSpace
 
 #: Shufflings for the band, where each takes a small decomposition and where it takes a fit.
-SHUFFLES, FITS = 499, 20
+SHUFFLINGS, SHUFFLED_FITS = 499, 20
 #: Shufflings from which on there are p-values: the least that can be shown is then 0.01, well below the usual 0.05.
-LEAST = 99
+P_VALUE_MIN_SHUFFLINGS = 99
 #: Rows up to which kernel matrices are decomposed once, so that a shuffling takes no fit.
-MOST_ROWS = 1000
+DECOMPOSED_MAX_ROWS = 1000
 
 
 @dataclass(frozen=True, kw_only=True)
 class Correlations(Chart):
     """Canonical correlations beside those of rows paired at random.
-
-    Attributes
-    ----------
-    values : (K,) array
-        With a ridge, regularised correlations: what the fit maximises, with the ridge added to the variances.
-    plain : (K,) array or None
-        Plain correlations of the scores of the fit, where a ridge makes the values smaller than these.
-    held_out : (m,) array or None
-        Correlations of rows that were left out of the fit, if the estimator knows them.
-    middle, high : (K,) arrays or None
-        50 % and 95 % quantiles over shuffled rows: what chance gives.
-    p_values : (K,) array or None
-        Chance of as large a correlation among what the pairs before it leave; never below an earlier one, nor below
-        ``1 / (shuffles + 1)``. None where there are fewer than 99 shufflings.
-    shuffles : int
-        Shufflings of the rows of Y.
 
     Examples
     --------
@@ -58,26 +40,23 @@ class Correlations(Chart):
     array([0.796, 0.201, 0.073])
     """
 
+    #: (K,): with a ridge, regularised correlations: what the fit maximises, with the ridge added to the variances
     values: Array
+    #: (K,): plain correlations of the scores of the fit, where a ridge makes the values smaller than these
     plain: Array | None = None
+    #: (m,): correlations of rows that were left out of the fit, if the estimator knows them
     held_out: Array | None = None
-    middle: Array | None = None
-    high: Array | None = None
+    middle: Array | None = None  #: (K,): 50 % quantiles over shuffled rows: what chance gives
+    high: Array | None = None  #: (K,): 95 % quantiles
+    #: (K,): chance of as large a correlation among what the pairs before it leave; never below an earlier one, nor
+    #: below ``1 / (shuffles + 1)``. None where there are fewer than 99 shufflings.
     p_values: Array | None = None
-    shuffles: int = 0
+    shuffles: int = 0  #: Shufflings of the rows of Y
 
 
 @dataclass(frozen=True, kw_only=True)
 class Paired(Chart):
     """Scores of one view against those of the other.
-
-    Attributes
-    ----------
-    points : Points
-    correlation : float
-        Of the rows given.
-    names : tuple of str or None
-        Names of all rows.
 
     Examples
     --------
@@ -89,14 +68,14 @@ class Paired(Chart):
     """
 
     points: Points
-    correlation: float
-    names: tuple[str, ...] | None = None
+    correlation: float  #: Of the rows given
+    names: tuple[str, ...] | None = None  #: Names of all rows
 
 
 def correlations(
     estimator: Any, X: Any = None, Y: Any = None, *, shuffles: int | None = None, random_state: Any = None
 ) -> Correlations:
-    """Return canonical correlations and, with rows, what shuffled rows give.
+    """Return canonical correlations and, with rows, what shuffled rows give (:class:`Correlations`).
 
     For plain CCA (ridge = 0) the band of a pair is that of the largest correlation of what the pairs before it leave of
     both views. With a ridge, or kernels, the band of a pair is that of the same pair of shuffled rows: for later pairs
@@ -111,10 +90,6 @@ def correlations(
         How many; 499, and 20 where each takes a fit: kernels with landmarks, and of more than 1,000 rows.
     random_state : int, Generator, RandomState or None
         Seed. None is a fixed seed.
-
-    Returns
-    -------
-    Correlations
 
     References
     ----------
@@ -139,7 +114,7 @@ def correlations(
     drawn, notes, regularised = None, [], not np.allclose(model.score_correlations_, values)
     if X is not None:
         quick = plain or _decomposable(model, X)
-        count = shuffles if shuffles is not None else SHUFFLES if quick else FITS
+        count = shuffles if shuffles is not None else SHUFFLINGS if quick else SHUFFLED_FITS
         if not isinstance(count, (int, np.integer)) or count < 1:
             raise ValueError(f"shuffles={shuffles!r} must be a whole number of 1 or more.")
         seeds = random_generator(random_state).spawn(int(count))
@@ -157,7 +132,9 @@ def correlations(
         held_out=getattr(model, "held_out_correlations_", None),
         middle=quantiles[0],
         high=quantiles[1],
-        p_values=None if drawn is None or len(drawn) < LEAST else p_values(values[: drawn.shape[1]], drawn),
+        p_values=None
+        if drawn is None or len(drawn) < P_VALUE_MIN_SHUFFLINGS
+        else p_values(values[: drawn.shape[1]], drawn),
         shuffles=0 if drawn is None else len(drawn),
     )
 
@@ -166,7 +143,7 @@ def _decomposable(model: Any, X: Any) -> bool:
     """Whether views are decomposed once for all shufflings: linear ones, and exact kernels of some rows."""
     if isinstance(model, CCA):
         return True
-    return model.landmarks is None and (X.shape[0] if hasattr(X, "shape") else len(X)) <= MOST_ROWS
+    return model.landmarks is None and (X.shape[0] if hasattr(X, "shape") else len(X)) <= DECOMPOSED_MAX_ROWS
 
 
 def _shuffled(model: Any, X: Any, Y: Any, seeds: Sequence[np.random.Generator]) -> Array:
@@ -216,9 +193,9 @@ def paired(
     pair: int = 0,
     colour: Any = None,
     names: Sequence[Any] | None = None,
-    many: int = MANY,
+    many: int = POINTS_MAX_ROWS,
 ) -> Paired:
-    """Return the scores of one pair: those of X against those of Y.
+    """Return the scores of one pair: those of X against those of Y (:class:`Paired`).
 
     Parameters
     ----------
@@ -228,10 +205,6 @@ def paired(
         Which, counted from 0.
     colour, names, many
         As for :func:`gramian.charts.scores`.
-
-    Returns
-    -------
-    Paired
 
     Examples
     --------

@@ -22,7 +22,7 @@ def workers(request: FitRequest, *, quiet: bool) -> Iterator[None]:
     if trouble:
         raise UsageError(f"--scheduler {trouble}")
     try:
-        from gramian.operators.dask_cluster import connected
+        from gramian.operators.dask_tasks import connected
     except ImportError as error:
         raise UsageError("--scheduler needs dask. Install it: pip install 'gramian[dask]'.") from error
     with connected(request.scheduler) as dashboard:

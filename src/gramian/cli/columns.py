@@ -10,8 +10,8 @@ import numpy as np
 
 from gramian.cli.request import last_step
 from gramian.operators import Rows
-from gramian.operators.remote import opened
-from gramian.operators.rows import Beside
+from gramian.operators.remote import from_dask
+from gramian.operators.rows import SideBySide
 from gramian.results import Array
 from gramian.tables import write_rows, write_scores
 
@@ -57,21 +57,21 @@ def scores(model: Any, X: Any, Y: Any = None) -> Columns:
     if Y is None:
         return scored(model, model.transform(X))
     heads = [f"{view}_{name}" for view in "xy" for name in names]
-    x, y = map(opened, model.transform(X, Y))
-    return Columns("scores", Beside(x, y, heads) if isinstance(X, Rows) else np.hstack([x, y]), heads)
+    x, y = map(from_dask, model.transform(X, Y))
+    return Columns("scores", SideBySide(x, y, heads) if isinstance(X, Rows) else np.hstack([x, y]), heads)
 
 
 def scored(model: Any, values: Any) -> Columns:
     """Scores that are there already."""
     what = "distances" if clusters(model) else "scores"
-    values = opened(values)
+    values = from_dask(values)
     numbers = values if isinstance(values, Rows) else np.asarray(values, dtype=np.float64)
     return Columns(what, numbers, score_names(model))
 
 
 def predictions(model: Any, X: Any, targets: Sequence[str]) -> Columns:
     """Predictions of rows, named after what is predicted."""
-    return predicted(opened(model.predict(X)), targets, cluster=clusters(model))
+    return predicted(from_dask(model.predict(X)), targets, cluster=clusters(model))
 
 
 def predicted(values: Any, targets: Sequence[str], *, cluster: bool = False) -> Columns:

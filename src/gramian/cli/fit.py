@@ -20,7 +20,7 @@ from gramian.config import config
 from gramian.kernels.text import takes_matrix
 from gramian.models import save
 from gramian.operators import Rows
-from gramian.operators.remote import opened
+from gramian.operators.remote import from_dask
 from gramian.results import Array
 from gramian.tables import Table, check_writable, named, uneven_columns
 
@@ -118,7 +118,7 @@ def _run(model: Any, request: FitRequest, inputs: Inputs) -> Columns | None:
     if not columns.clusters(model):
         return scored
     if inputs.streamed:
-        return replace(scored, what="clusters", label=("cluster", opened(model.predict(X))))
+        return replace(scored, what="clusters", label=("cluster", from_dask(model.predict(X))))
     return replace(scored, what="clusters", text=columns.predicted(last_step(model).labels_, (), cluster=True).text)
 
 

@@ -18,12 +18,11 @@ import numpy as np
 import scipy.linalg
 
 from gramian.config import one_blas_thread, thread_count
+from gramian.engine.pairs import LOOPS_MIN_PAIRS, Pairs
+from gramian.engine.vector_loops import LOOPS_MAX_COLUMNS
 from gramian.kernels import RBF, Kernel
-from gramian.kernels.exponential import WORTH
-from gramian.kernels.pairwise import Pairs
-from gramian.kernels.vector_loops import NARROW
 from gramian.operators import Dense, Gram, moments_of
-from gramian.operators.similarities import Thin
+from gramian.operators.similarities import ThinProducts
 from gramian.results import Array
 from gramian.solvers.clustering import Run
 from gramian.solvers.dense import PINNED_MAX_MULTIPLICATIONS, CholeskyFactor
@@ -90,8 +89,9 @@ _tiles: dict[tuple[Any, ...], Tiles] = {}
 
 def tiles(kernel: Kernel, d: int, dtype: str = "float64", *, pairs: float = 0.0) -> Tiles:
     """Rates of a kernel on so many pairs of rows of d columns."""
-    rows, large = _TIMED_ROWS, max(WORTH.values())
-    if isinstance(kernel, RBF) and d < NARROW and pairs >= large:  # made in another way, so quick that starting counts
+    rows, large = _TIMED_ROWS, max(LOOPS_MIN_PAIRS.values())
+    if isinstance(kernel, RBF) and d < LOOPS_MAX_COLUMNS and pairs >= large:
+        # Made in another way, so quick that starting counts.
         rows = max(_TIMED_ROWS, math.isqrt(large - 1) + 1)
     key = str(kernel), getattr(kernel, "function", None), d, dtype, rows, thread_count()
     if key not in _tiles:
@@ -251,7 +251,7 @@ def secant() -> float:
 def step() -> float:
     """Seconds for a row and a cluster in a step of k-means, products aside."""
     n, k = 4096, 8
-    rows = Thin(np.random.default_rng(0).standard_normal((n, k)))
+    rows = ThinProducts(np.random.default_rng(0).standard_normal((n, k)))
     start, diagonal = np.arange(n) % k, rows.diagonal()
 
     def run() -> None:

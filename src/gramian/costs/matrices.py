@@ -12,7 +12,7 @@ from gramian.kernels import Kernel, as_kernel
 from gramian.kernels.given import Evaluated, evaluated
 from gramian.operators import Outline
 from gramian.operators.gram import Gram, worth_keeping
-from gramian.operators.tiles import SIDE, rows_of_a_block, threads_for
+from gramian.engine.tiles import SIDE, rows_of_a_block, threads_for
 from gramian.solvers.eigen import choose_eigen_solver
 from gramian.solvers.eigen_methods import Krylov, Solver
 from gramian.spaces.kernel import wants_proper_centring

@@ -19,7 +19,7 @@ from scipy.optimize import brentq
 from gramian.criteria.base import Suggestion, Variances, run_length
 from gramian.results import Array
 from gramian.spaces import LinearSpace, MomentSpace
-from gramian.spaces.passing import PassingSpace
+from gramian.spaces.stream import StreamSpace
 
 #: Quantiles of the law of Tracy and Widom for real data (Johnstone, Annals of Statistics 2001): chance above -> value.
 TRACY_WIDOM = {0.1: 0.4501, 0.05: 0.9793, 0.01: 2.0234}
@@ -119,7 +119,7 @@ def deflated(found: Variances, level: float = LEVEL) -> Suggestion:
     return Suggestion(DEFLATED, k, source, detail)
 
 
-def stands_out(space: LinearSpace | MomentSpace | PassingSpace) -> Suggestion:
+def stands_out(space: LinearSpace | MomentSpace | StreamSpace) -> Suggestion:
     """Count components by :func:`deflated`, in columns of one size.
 
     Noise of its own in every column is noise in any units, so the number does not depend on them; in columns of one

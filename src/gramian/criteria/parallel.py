@@ -9,7 +9,7 @@ import numpy as np
 
 from gramian import lapack
 from gramian.criteria.base import Suggestion, Variances, run_length
-from gramian.operators.tiles import Meter, run, share, threads_for
+from gramian.engine.tiles import Meter, run, share, threads_for
 from gramian.results import Array
 
 #: Random tables, and the quantile of theirs that a component must pass.

@@ -12,7 +12,7 @@ from gramian.estimators.warnings import RankWarning, warn
 from gramian.kernels import Kernel
 from gramian.operators import Moments
 from gramian.spaces import LinearBasis, LinearSpace, MomentSpace
-from gramian.spaces.passing import PassingSpace
+from gramian.spaces.stream import StreamSpace
 
 
 def at_least_one(said: Suggestion, limit: int) -> int:
@@ -23,7 +23,7 @@ def at_least_one(said: Suggestion, limit: int) -> int:
 
 
 def choose_basis(
-    space: LinearSpace | MomentSpace | PassingSpace, solver: Any, rng: np.random.Generator
+    space: LinearSpace | MomentSpace | StreamSpace, solver: Any, rng: np.random.Generator
 ) -> tuple[LinearBasis, Suggestion]:
     """As many components of a linear space as stand out of the noise."""
     basis = space.basis(min(FIRST, space.limit), solver, rng)

@@ -25,8 +25,8 @@ from gramian.estimators import callbacks, fitted_rows
 from gramian.kernels.base import own_copy
 from gramian.notebook import Bars, card
 from gramian.operators import Rows
-from gramian.operators.remote import is_stream, opened
-from gramian.operators.room import BUDGET, Room, room
+from gramian.operators.remote import from_dask, is_stream
+from gramian.operators.memory_limit import BUDGET, MemoryLimit, memory_limit
 from gramian.results import Array, percent
 
 #: No plan takes more bytes than this for each pair of rows and columns together, and this many beside.
@@ -122,7 +122,7 @@ def _all_or_nothing(fit: Callable[..., Any], *, whole: bool) -> Callable[..., An
     def wrapped(self: BaseEstimator, *args: Any, **kwargs: Any) -> Any:
         before = dict(self.__dict__)
         self.__dict__.pop("_fitted_with", None)  # a fit goes by the parameters as they are now
-        args, kwargs = tuple(map(opened, args)), {name: opened(given) for name, given in kwargs.items()}
+        args, kwargs = tuple(map(from_dask, args)), {name: from_dask(given) for name, given in kwargs.items()}
         given = {**dict(zip(names, args, strict=False)), **kwargs}
         fitted_rows.forget(self, weighted=given.get("sample_weight") is not None)
         try:
@@ -158,7 +158,7 @@ def refuse_if_too_large(estimator: BaseEstimator, X: Any, y: Any = None) -> None
     shape = (X.n_rows or 0, X.n_features) if isinstance(X, Rows) else getattr(X, "shape", ())
     if sp.issparse(X) or len(shape) != 2 or callable(getattr(estimator, "kernel", None)):
         return
-    there = room()
+    there = memory_limit()
     if _PLAN_MAX_BYTES_PER_PAIR * float(sum(shape)) ** 2 + _PLAN_MAX_BYTES_BESIDE <= there.bytes and not isinstance(
         X, Rows
     ):
@@ -199,7 +199,7 @@ def _targets(estimator: BaseEstimator, y: Any) -> int:
     return max(1, int(shape[1])) if len(shape) == 2 else 1
 
 
-def _refusal(estimator: BaseEstimator, job: Job, found: Plan, there: Room) -> str:
+def _refusal(estimator: BaseEstimator, job: Job, found: Plan, there: MemoryLimit) -> str:
     """One line: what is needed, what there is, what would fit."""
     remedies = list(advise(estimator, job, there.bytes))
     if there.bound != BUDGET:

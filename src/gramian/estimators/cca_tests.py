@@ -12,11 +12,11 @@ import scipy.stats
 from sklearn.utils.validation import check_is_fitted
 
 from gramian import mixing
+from gramian.engine.tiles import Meter, run, share, threads_for
 from gramian.estimators.base import random_generator
 from gramian.estimators.base_estimator import as_fitted
 from gramian.lapack import interruptible
 from gramian.operators import Data
-from gramian.operators.tiles import Meter, run, share, threads_for
 from gramian.results import Array
 
 

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from gramian.estimators.warnings import RankWarning, warn
 from gramian.kernels import Kernel
-from gramian.operators.remote_table import RemoteTable
+from gramian.operators.remote import RemoteTable
 from gramian.results import Array
 
 #: Entries below this have squares of which double precision keeps few digits, or none.

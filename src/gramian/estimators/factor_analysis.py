@@ -21,10 +21,17 @@ from gramian.estimators.validation import check_choice, check_squares, check_wei
 from gramian.operators import Moments, Rows, moments_of
 from gramian.projection import LinearProjection
 from gramian.results import Array
-from gramian.solvers.fixed_point import Climb
 from gramian.solvers.rotation import ROTATIONS
-from gramian.spaces.factor import FactorModel, correlations, fit_factors, fit_factors_missing
-from gramian.spaces.missing import check_observed, expect, patterns
+from gramian.spaces.gaussian import (
+    Climb,
+    FactorModel,
+    check_observed,
+    correlations,
+    expect,
+    fit_factors,
+    fit_factors_missing,
+    patterns,
+)
 
 
 class FactorAnalysis(ProjectionTransformer, DensityMixin, BaseEstimator):

@@ -15,9 +15,8 @@ from gramian.estimators.validation import check_squares, is_auto
 from gramian.estimators.warnings import ConvergenceWarning, GramianWarning, HeywoodWarning, RankWarning, warn
 from gramian.operators import Moments
 from gramian.results import Array
-from gramian.solvers.fixed_point import Climb
 from gramian.solvers.rotation import ROTATIONS, Rotation
-from gramian.spaces.factor import FactorModel
+from gramian.spaces.gaussian import Climb, FactorModel
 
 
 def choose_factors(n_components: Any, d: int, moments: Callable[[], Moments]) -> tuple[int, Suggestion | None]:

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from gramian.engine.tiles import Meter, run, share, threads_for
 from gramian.estimators.two_blocks import Blocks
 from gramian.operators import Compressed, complements, compress, moments_of
 from gramian.operators.compressed import Part, from_moments, from_rows
-from gramian.operators.tiles import Meter, run, share, threads_for
 from gramian.results import Array
 
 #: Bytes of moments of folds that exist at a time.

@@ -7,8 +7,7 @@ from typing import Any
 from gramian.criteria import Suggestion
 from gramian.estimators.base import Clock, chosen_facts, chosen_lines, describe
 from gramian.results import FitSummary, percent
-from gramian.solvers.fixed_point import Climb
-from gramian.spaces.gaussian import Isotropic
+from gramian.spaces.gaussian import Climb, Isotropic
 
 
 def summarize_model(

@@ -19,7 +19,7 @@ from gramian.results import Array, FitSummary, Mix
 from gramian.solvers.eigen import orient
 from gramian.solvers.independence import GRADIENT_ROUNDING, Unmixing, log_density, unmix
 from gramian.spaces import LinearBasis, LinearSpace
-from gramian.spaces.linear_basis import ILL_CONDITIONED
+from gramian.spaces.linear import ILL_CONDITIONED_RATIO
 
 #: Standard errors of a Gaussian's kurtosis below zero at which a source is called sub-Gaussian.
 SURE = 2.0
@@ -248,7 +248,7 @@ def _spectrum(space: LinearSpace, k: int | None) -> LinearBasis:
     """One pass over long tables; a direct route if their variances span too much for it."""
     if is_long(space.n, space.d):
         basis = space.basis(k, "covariance")
-        if basis.eigenvalues[-1] > ILL_CONDITIONED * basis.eigenvalues[0]:
+        if basis.eigenvalues[-1] > ILL_CONDITIONED_RATIO * basis.eigenvalues[0]:
             return basis
     return space.basis(k)
 

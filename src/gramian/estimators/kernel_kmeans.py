@@ -1,4 +1,4 @@
-"""Kernel k-means."""
+"""Kernel k-means: the estimator, what it refuses, its summary and its warnings."""
 
 from __future__ import annotations
 
@@ -9,28 +9,29 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transfor
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from gramian.estimators.plans_kernel import plan_kernel_kmeans
 from gramian.config import one_blas_thread
 from gramian.estimators.base import Clock, random_generator
-from gramian.estimators.base_estimator import BaseEstimator, all_or_nothing, planned_fit
 from gramian.estimators.distances import (
+    check_count,
     check_similarities,
     check_start,
     lengths,
     warn_of_underflow,
 )
-from gramian.estimators.kernel_kmeans_streams import SeenMeans, by_passes, by_steps, keep_means, one_pass
-from gramian.estimators.kernel_kmeans_text import check_clustering, summarise, warn_of
-from gramian.estimators.kernel_streams import KEPT_FEATURES, KernelStream, has_landmarks, next_rows
-from gramian.estimators.low_rank import add_low_rank, diagonal_of, left_of, low_rank
-from gramian.estimators.plans_kernel import plan_kernel_kmeans
+from gramian.estimators.base_estimator import BaseEstimator, all_or_nothing, planned_fit
+from gramian.estimators.kernel_input import KernelInput
+from gramian.estimators.kernel_kmeans_streams import Course, SeenMeans, by_passes, by_steps, one_pass
+from gramian.estimators.kernel_streams import KEPT_FEATURES, KernelStream, add_first_rows, has_landmarks, next_rows
+from gramian.estimators.landmarks import add_low_rank, diagonal_of, left_by, left_of, low_rank
 from gramian.estimators.streams import by_blocks
-from gramian.estimators.targets import KernelInput
-from gramian.estimators.validation import Checked, check_weights, validate
-from gramian.operators.mapped import mapped_similarities
-from gramian.operators.means import FeatureMeans, best_origin, feature_means, moved
+from gramian.estimators.validation import Checked, check_choice, check_weights, validate
+from gramian.estimators.warnings import ConvergenceWarning, IndefiniteKernelWarning, RankWarning, warn
+from gramian.kernels.base import is_number
+from gramian.operators.feature_means import FeatureMeans, best_origin, feature_means, moved
 from gramian.operators.remote import is_stream
-from gramian.operators.similarities import Similarities, natural_order, similarities
-from gramian.results import Array
+from gramian.operators.similarities import Similarities, mapped_similarities, natural_order, similarities
+from gramian.results import Array, FitSummary
 from gramian.solvers.clustering import Clusters, lloyd, relaxed, scatter, seed, shares
 from gramian.solvers.lloyd_stream import batches
 
@@ -300,3 +301,102 @@ class KernelKMeans(KernelInput, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+#: Why mini-batches may find fewer clusters than there are places, and what to do about it.
+SAMPLED = "the sample that gives the start takes", " Use a larger batch_size if the rows take more."
+
+
+def summarise(
+    model: Any, shape: tuple[int, int], clock: Clock, found: Clusters | Course, sizes: Array, *, way: str, route: str
+) -> FitSummary:
+    """Write what a fit did."""
+    k, (n, d), word = len(sizes), shape, "certified" if way == "Lloyd" else "ended"
+    negative = getattr(found, "n_negative", 0)
+    title = type(model).__name__, str(model.kernel_), f"{n:,} x {d:,}", f"{k} cluster{'s' * (k > 1)}"
+    lines = [
+        ("route", f"{way} ({route})"),
+        ("work", f"{found.steps} steps; {found.work}, {clock.seconds:.2g} s"),
+        ("inertia", f"{model.inertia_:.10g}"),
+        (word, found.end) if found.end else ("stopped", f"max_iter={model.max_iter} reached"),
+    ]
+    if negative:
+        lines.append(("note", _negative(negative)))
+    facts = {
+        "estimator": title[0],
+        "kernel": title[1],
+        "n": n,
+        "d": d,
+        "n_clusters": k,
+        "solver": way,
+        "steps": found.steps,
+        "work": found.work,
+        "inertia": model.inertia_,
+        "sizes": sizes,
+        "converged": bool(found.end),
+        "n_negative": negative,
+        "seconds": clock.seconds,
+    }
+    return FitSummary(title, tuple(lines), facts)
+
+
+def warn_of(model: Any, found: Clusters | Course, k: int) -> None:
+    """Say aloud what is less than was asked for."""
+    if k < model.n_clusters:
+        who, remedy = ("the rows take", "") if model.batch_size is None else SAMPLED
+        warn(
+            f"n_clusters={model.n_clusters}, but {who} only {k} different places in feature space: "
+            f"{k} clusters were kept.{remedy}",
+            RankWarning,
+        )
+    if not found.end:
+        what, remedy = ("Lloyd's iteration", "it, or tol") if model.batch_size is None else ("the batches", "it")
+        warn(f"{what} stopped at max_iter={model.max_iter}; raise {remedy}.", ConvergenceWarning)
+    if negative := getattr(found, "n_negative", 0):
+        warn(_negative(negative), IndefiniteKernelWarning)
+
+
+def _negative(count: int) -> str:
+    return (
+        f"the kernel is indefinite: {count:,} squared distances to means are negative; they rank as they are and read "
+        "as distance 0, and the objective need not fall."
+    )
+
+
+def check_clustering(model: Any, n: int, present: int) -> None:
+    """Refuse parameters of k-means that do not go together, or not with n rows, so many of them of positive weight."""
+    check_count("n_clusters", model.n_clusters)
+    check_count("n_init", model.n_init)
+    check_count("max_iter", model.max_iter)
+    if model.n_clusters > n:
+        raise ValueError(
+            f"n_clusters={model.n_clusters} is more than the number of rows, n_samples={n}. "
+            f"Use n_clusters={n} or fewer."
+        )
+    if model.n_clusters > present:
+        raise ValueError(
+            f"n_clusters={model.n_clusters} is more than the rows of positive sample_weight, {present}. "
+            f"Use n_clusters={present} or fewer."
+        )
+    if not is_number(model.tol) or not 0 <= model.tol < 1:
+        raise ValueError(f"tol={model.tol!r} must be a number from 0 up to 1.")
+    if isinstance(model.init, str):
+        check_choice("init", model.init, ("k-means++", "random"))
+    if model.batch_size is not None:
+        check_count("batch_size", model.batch_size)
+        if model.init != "k-means++" if isinstance(model.init, str) else True:
+            raise ValueError("batch_size starts from a sample of its own. Use init='k-means++', or batch_size=None.")
+
+
+def keep_means(model: Any, seen: SeenMeans, course: Course, clock: Clock) -> Any:
+    """Set the fitted attributes of k-means for rows that have gone by."""
+    model.seen_, model.kernel_, model.means_, model.n_iter_ = seen, seen.kernel, seen.feature_means(), course.steps
+    model.trace_error_ = left_by(model.landmarks, seen.features, seen.trace_error)
+    model.inertia_, model.inertia_path_ = seen.inertia, np.array(course.path)
+    model.__dict__.pop("labels_", None)
+    shape = seen.n, model.n_features_in_
+    summary = summarise(model, shape, clock, course, seen.masses, way=course.way, route=course.route)
+    summary = add_low_rank(summary, model.landmarks, seen.features, model.trace_error_)
+    model.summary_ = add_first_rows(model, summary, seen.first, seen.n, "the start")
+    warn_of(model, course, len(seen.masses))
+    return model

@@ -8,17 +8,26 @@ from typing import Any
 
 import numpy as np
 
-from gramian.estimators.base import Clock
-from gramian.estimators.kernel_kmeans_text import Course, summarise, warn_of
-from gramian.estimators.kernel_streams import KernelStream, add_first_rows
-from gramian.estimators.low_rank import add_low_rank, left_by
+from gramian.engine.tiles import spans
+from gramian.estimators.kernel_streams import KernelStream
 from gramian.kernels import Kernel
+from gramian.operators.feature_means import FeatureMeans, moved
 from gramian.operators.features import FeatureMap
-from gramian.operators.means import FeatureMeans, moved
-from gramian.operators.tallies import Tally, tally
-from gramian.operators.tiles import spans
+from gramian.operators.kmeans_step import KMeansStep, kmeans_step
 from gramian.results import Array
 from gramian.solvers.lloyd_stream import lloyd_passes
+
+
+@dataclass(frozen=True)
+class Course:
+    """How the rows of a stream were clustered, for the summary."""
+
+    way: str
+    route: str
+    path: tuple[float, ...]
+    steps: int
+    work: str
+    end: str
 
 
 @dataclass(frozen=True)
@@ -66,11 +75,11 @@ class SeenMeans:
             self.origin,
         )
 
-    def look(self, blocks: Iterable[tuple[Array, ...]], means: Array) -> Tally:
+    def look(self, blocks: Iterable[tuple[Array, ...]], means: Array) -> KMeansStep:
         """One pass over rows."""
-        total: Tally | None = None
+        total: KMeansStep | None = None
         for views in blocks:
-            found = tally(self.features, moved(views[0], self.origin), means)
+            found = kmeans_step(self.features, moved(views[0], self.origin), means)
             total = found if total is None else total + found
             del views  # or they would be kept while the next are read
         assert total is not None  # a stream without rows was refused
@@ -78,7 +87,7 @@ class SeenMeans:
 
     def after(self, X: Any) -> SeenMeans:
         """Count a block for the nearest means, then move them to the mean of all rows counted for them so far."""
-        found = tally(self.features, moved(X, self.origin), self.means)
+        found = kmeans_step(self.features, moved(X, self.origin), self.means)
         masses = self.masses + found.counts
         means = self.means + (found.sums - found.counts[:, None] * self.means) / np.maximum(masses, 1)[:, None]
         return replace(
@@ -96,7 +105,7 @@ def by_passes(seen: SeenMeans, stream: KernelStream, *, tol: float, max_iter: in
     """Lloyd's iteration over all rows, from the clusters of the first, by one pass for each step."""
     begun = False
 
-    def look(means: Array) -> Tally:
+    def look(means: Array) -> KMeansStep:
         nonlocal begun
         blocks, begun = stream.again_blocks() if begun else stream.blocks(), True
         return seen.look(blocks, means)
@@ -132,17 +141,3 @@ def one_pass(seen: SeenMeans, steps: int) -> Course:
     """What is said of rows that were seen once."""
     work = f"one pass over {seen.n:,} rows in {steps} block{'s' * (steps > 1)}"
     return Course("online", "each block moves the means", (seen.inertia,), steps, work, "all rows were seen once")
-
-
-def keep_means(model: Any, seen: SeenMeans, course: Course, clock: Clock) -> Any:
-    """Set the fitted attributes of k-means for rows that have gone by."""
-    model.seen_, model.kernel_, model.means_, model.n_iter_ = seen, seen.kernel, seen.feature_means(), course.steps
-    model.trace_error_ = left_by(model.landmarks, seen.features, seen.trace_error)
-    model.inertia_, model.inertia_path_ = seen.inertia, np.array(course.path)
-    model.__dict__.pop("labels_", None)
-    shape = seen.n, model.n_features_in_
-    summary = summarise(model, shape, clock, course, seen.masses, way=course.way, route=course.route)
-    summary = add_low_rank(summary, model.landmarks, seen.features, model.trace_error_)
-    model.summary_ = add_first_rows(model, summary, seen.first, seen.n, "the start")
-    warn_of(model, course, len(seen.masses))
-    return model

@@ -1,22 +1,202 @@
-"""Nearest neighbours in the feature space of a kernel: a classifier and a regressor."""
+"""Nearest neighbours in the feature space of a kernel: the search, a classifier and a regressor."""
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.spatial import KDTree
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from gramian.estimators.plans_kernel import SEARCH_ROUTES, plan_kernel_knn, search_route
+from gramian.config import thread_count
 from gramian.estimators.base import Clock
-from gramian.estimators.base_estimator import planned_fit
-from gramian.estimators.neighbour_search import KernelNeighbours
+from gramian.estimators.distances import check_count, check_similarities, lengths, neighbour_weights, warn_of_underflow
+from gramian.estimators.base_estimator import BaseEstimator, as_fitted, planned_fit
+from gramian.estimators.kernel_input import KernelInput
+from gramian.estimators.landmarks import add_low_rank, low_rank, mapped_rows
 from gramian.estimators.streams import by_blocks
 from gramian.estimators.targets import Targets, check_labels, check_targets
 from gramian.estimators.validation import Checked, validate
-from gramian.operators.ties import Sized, settled
-from gramian.results import Array
+from gramian.estimators.warnings import IndefiniteKernelWarning, warn
+from gramian.kernels import Kernel, Linear
+from gramian.operators.euclidean_neighbours import EuclideanSearch, falls_with_distance, feature_distances
+from gramian.operators.feature_means import own_similarities
+from gramian.operators.features import FeatureMap
+from gramian.operators.nearest import EXTRA_CANDIDATES, SIMILARITY_ROUNDING, Sized, nearest_in_features, resolve_ties
+from gramian.results import Array, FitSummary
+
+#: A squared distance that a tree reports may be off by this much of itself.
+TREE_ROUNDING = 1e-12
+
+#: A row with less than this part of its square outside the span of the landmarks is in it, to rounding.
+OUTSIDE = 1e-10
+
+
+class KernelNeighbours(KernelInput, BaseEstimator):
+    """What the classifier and the regressor share: training rows, the search, and weights of neighbours."""
+
+    _plan = plan_kernel_knn
+
+    n_neighbors: int
+    weights: Any
+    features_: FeatureMap | None = None
+    #: Training rows are kept, also where others stand for them.
+    maps_rows = False
+    _kept_parameters = ("n_neighbors", "weights")
+
+    def _keep(self, X: Any, clock: Clock) -> int:
+        """Check and keep the training rows; return how many there are."""
+        check_count("n_neighbors", self.n_neighbors)
+        named = isinstance(self.weights, str) and self.weights in ("uniform", "distance")
+        if not callable(self.weights) and not named:
+            raise ValueError(f"weights={self.weights!r} is not known. Use 'uniform', 'distance' or a function.")
+        kernel, X = self._read(X)
+        n = X.shape[0]
+        if self.n_neighbors > n:
+            raise ValueError(
+                f"n_neighbors={self.n_neighbors} is more than the number of rows, n_samples={n}. "
+                f"Use n_neighbors={n} or fewer."
+            )
+        for made in ("_tree", "_mapped"):
+            self.__dict__.pop(made, None)  # those of an earlier fit
+        self.kernel_, self._anchors, self.trace_error_ = kernel, kernel.anchors(X), None
+        self.features_ = low_rank(self.landmarks, kernel, X)
+        if self.features_ is not None:
+            self._mapped, self.trace_error_ = mapped_rows(self.landmarks, self.features_, X)
+        self._plain = falls_with_distance(self._metric)
+        points = X if self.features_ is None else self._mapped
+        self._diagonal = np.array(self._metric.diagonal(points), dtype=np.float64)
+        check_similarities(kernel, self._diagonal)
+        warn_of_underflow(kernel, X)
+        self.summary_ = add_low_rank(self._describe(X.shape, clock), self.landmarks, self.features_, self.trace_error_)
+        return n
+
+    @property
+    def _metric(self) -> Kernel:
+        """The kernel that compares points: mapped rows have the linear one."""
+        return self.kernel_ if self.features_ is None else Linear()
+
+    @property
+    def _points(self) -> Any:
+        """Training rows, mapped if they are."""
+        return self._anchors if self.features_ is None else self._mapped
+
+    @cached_property
+    def _mapped(self) -> Array:
+        """Mapped training rows; they can be made again, so they are no part of a saved model."""
+        return mapped_rows(None, self.features_, self._anchors)[0]  # type: ignore[arg-type]
+
+    @cached_property
+    def _tree(self) -> KDTree | None:
+        """A tree of the training rows, if one is worth it; it can be made again, so it is no part of a saved model."""
+        points = self._points
+        way = search_route(self._metric, *points.shape, sparse=sp.issparse(points))
+        return KDTree(points) if way == "tree" else None
+
+    def kneighbors(self, X: Any = None, n_neighbors: int | None = None) -> tuple[Array, Array]:
+        """Return the nearest training rows.
+
+        Parameters
+        ----------
+        X : (m, d) array, data frame or sparse matrix, optional
+            New rows. Without them the training rows are asked about, each of which is not its own neighbour.
+        n_neighbors : int, optional
+            How many, if not as many as the estimator was made for.
+
+        Returns
+        -------
+        distances : (m, k) array
+            Distances in feature space, ascending.
+        indices : (m, k) array
+            Numbers of the training rows; of equally near ones the lowest.
+        """
+        check_is_fitted(self)
+        k = as_fitted(self, "n_neighbors") if n_neighbors is None else n_neighbors
+        squares, columns = self._nearest(X, k, measured=True)
+        return lengths(squares), columns
+
+    def _nearest(self, X: Any, k: int, *, measured: bool) -> tuple[Array, Array]:
+        """Squared distances (ranks that lack ``k(x, x)`` if they need not be measured) and indices."""
+        check_count("n_neighbors", k)
+        own = X is None
+        if own and self.kernel_.given:
+            raise ValueError(
+                "X=None asks about the training rows, of which a precomputed kernel keeps none. Give their Gram "
+                "matrix; each row is then its own nearest neighbour."
+            )
+        apart: Any = 0.0
+        rows = self._anchors if own else validate(self, X, reset=False)
+        if self.features_ is not None:
+            rows, apart = self._project(rows, own)
+        if k > (most := len(self._diagonal) - own):
+            raise ValueError(f"n_neighbors={k} is more than the {most} training rows to choose from. Use fewer.")
+        if self._plain:
+            squares, columns = self._plainly(rows, k, own)
+            return feature_distances(self._metric, squares) + apart, columns
+        ranks, columns = nearest_in_features(self.kernel_, rows, self._anchors, self._diagonal, k, own=own)
+        if not measured:
+            return ranks, columns
+        training = self._diagonal if self.kernel_.given else None
+        own_squares = own_similarities(self.kernel_, rows, training)[:, None]
+        squares = own_squares + ranks
+        squares[np.abs(squares) <= SIMILARITY_ROUNDING * (np.abs(own_squares) + np.abs(self._diagonal)[columns])] = 0.0
+        self._warn_of(squares)
+        return squares, columns
+
+    def _project(self, rows: Any, own: bool) -> tuple[Array, Array]:
+        """Mapped rows, and their squared distances from the span of the landmarks, which all neighbours share."""
+        assert self.features_ is not None  # for the type checker, who asks has landmarks
+        F = self._mapped if own else mapped_rows(None, self.features_, rows)[0]
+        whole = self.features_.kernel.diagonal(rows)
+        rest = whole - np.einsum("ij,ij->i", F, F)
+        return F, np.where(rest > OUTSIDE * whole, rest, 0.0)[:, None]
+
+    def _plainly(self, rows: Any, k: int, own: bool) -> tuple[Array, Array]:
+        search = EuclideanSearch(rows, self._points, own=own)
+        if self._tree is None or sp.issparse(rows):
+            return search.find(k)
+        wide = min(k + EXTRA_CANDIDATES, len(self._diagonal) - own)
+        apart, columns = self._tree.query(rows, np.arange(1, wide + own + 1), workers=thread_count())
+        if own:  # a row's own number, or the last one where twins hid it, leaves the list
+            mine = columns == np.arange(len(columns))[:, None]
+            mine[~mine.any(axis=1), -1] = True
+            columns = columns[~mine].reshape(len(columns), wide)
+        return search.settle(columns, (1 - TREE_ROUNDING) * apart[:, -1] ** 2, k)
+
+    def _weigh(self, X: Any) -> tuple[Array, Array]:
+        """Indices of the neighbours of rows, and their weights."""
+        check_is_fitted(self)
+        given = as_fitted(self, "weights")
+        uniform = isinstance(given, str) and given == "uniform"
+        measured = not uniform or not self.kernel_.given
+        squares, columns = self._nearest(X, as_fitted(self, "n_neighbors"), measured=measured)
+        if uniform:
+            return columns, np.ones(columns.shape)
+        weights = neighbour_weights(lengths(squares), given)
+        if not (weights.sum(axis=1) > 0).all():
+            raise ValueError("weights gave all neighbours of a row the weight 0. Return at least one positive weight.")
+        return columns, weights
+
+    def _warn_of(self, squares: Array) -> None:
+        if not self.kernel_.positive_definite and (negative := int((squares < 0).sum())):
+            warn(
+                f"the kernel is indefinite: {negative:,} squared distances to neighbours are negative; they rank as "
+                "they are and read as distance 0.",
+                IndefiniteKernelWarning,
+            )
+
+    def _describe(self, shape: tuple[int, int], clock: Clock) -> FitSummary:
+        # Through the tree itself: it is made at fit, not when the first row is asked about.
+        solver = "tree" if self._tree is not None else "plain" if self._plain else "tiles"
+        name, (n, d), k = type(self).__name__, shape, self.n_neighbors
+        facts = {"estimator": name, "kernel": str(self.kernel_), "n": n, "d": d, "n_neighbors": k, "solver": solver}
+        title = name, str(self.kernel_), f"{n:,} x {d:,}", f"{k} neighbour{'s' * (k > 1)}"
+        lines = (("route", SEARCH_ROUTES[solver]), ("work", f"{clock.seconds:.2g} s to keep the rows"))
+        return FitSummary(title, lines, {**facts, "seconds": clock.seconds})
 
 
 class KernelKNNClassifier(ClassifierMixin, KernelNeighbours):
@@ -103,7 +283,7 @@ class KernelKNNClassifier(ClassifierMixin, KernelNeighbours):
         X = validate(self, X, reset=False)
         votes, sizes = self._sized(X)
         uniform = isinstance(self.weights, str) and self.weights == "uniform"  # whole numbers, which do not round
-        return votes if uniform else settled(X, (votes, sizes), self._sized)
+        return votes if uniform else resolve_ties(X, (votes, sizes), self._sized)
 
     def _sized(self, X: Any) -> Sized:
         columns, weights = self._weigh(X if sp.issparse(X) else X.view(Checked))

@@ -1,17 +1,21 @@
-"""Kernel principal component analysis."""
+"""Kernel principal component analysis, and rows for its scores."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
 
+from gramian.estimators.plans_kernel import plan_kernel_pca
 from gramian import mixing
 from gramian.criteria import Suggestion
 from gramian.estimators.auto import choose_for_kernel
 from gramian.estimators.base import Clock, ProjectionTransformer, random_generator, summarize, warn_of
-from gramian.estimators.base_estimator import BaseEstimator, all_or_nothing, planned_fit
+from gramian.estimators.base_estimator import BaseEstimator, all_or_nothing, as_fitted, planned_fit
+from gramian.estimators.kernel_input import KernelInput
 from gramian.estimators.kernel_streams import (
     Seen,
     add_first_rows,
@@ -21,25 +25,25 @@ from gramian.estimators.kernel_streams import (
     seen_more,
     seen_of,
 )
-from gramian.estimators.landmarks import RandomFeatures
-from gramian.estimators.low_rank import add_low_rank, left_by, low_rank
-from gramian.estimators.plans_kernel import plan_kernel_pca
-from gramian.estimators.preimages import PreImages
-from gramian.estimators.targets import KernelInput
+from gramian.estimators.landmarks import RandomFeatures, add_low_rank, left_by, low_rank
 from gramian.estimators.validation import check_components, how_many, is_auto, whole_number
-from gramian.estimators.warnings import RankWarning, warn
+from gramian.estimators.warnings import GramianWarning, RankWarning, warn
 from gramian.kernels import Kernel, as_kernel
+from gramian.kernels.waves import Waves
 from gramian.operators import Rows
+from gramian.operators.centering import uncentred
 from gramian.operators.features import FeatureMap
 from gramian.operators.mapped_moments import MappedMoments, mapped_moments
-from gramian.operators.remote import Remote, is_stream, opened
+from gramian.operators.remote import Remote, from_dask, is_stream
+from gramian.preimage import PreImage, check_method, preimage
+from gramian.preimage.search import numbers
 from gramian.results import Array
 from gramian.spaces import KernelBasis, KernelSpace
-from gramian.spaces.conditional import ConditionalBasis
+from gramian.spaces.kernel import ConditionalBasis
 from gramian.spaces.low_rank import LowRankBasis, LowRankSpace
 
 
-class KernelPCA(PreImages, KernelInput, ProjectionTransformer, BaseEstimator):
+class KernelPCA(KernelInput, ProjectionTransformer, BaseEstimator):
     r"""Principal components in the feature space of a kernel.
 
     Definition
@@ -147,7 +151,7 @@ class KernelPCA(PreImages, KernelInput, ProjectionTransformer, BaseEstimator):
         if is_stream(X):
             return self._fit_stream(X).transform(X)
         basis, dtype = self._fit(X)
-        if isinstance(opened(X), Remote):
+        if isinstance(from_dask(X), Remote):
             return self.transform(X)
         return basis.scores().astype(dtype, copy=False)
 
@@ -255,6 +259,80 @@ class KernelPCA(PreImages, KernelInput, ProjectionTransformer, BaseEstimator):
         warn_of(basis)
         return basis.truncate(how_many(self.n_components, basis)), chosen
 
+    def inverse_transform(self, X: Any) -> Array:
+        """Return rows whose features are near the points with the scores ``X``.
+
+        Most points of a feature space are the features of no row; :meth:`reconstruct` also says how near these come.
+
+        Parameters
+        ----------
+        X : (m, k) array
+            Scores.
+
+        Returns
+        -------
+        (m, d) array
+            float32 for float32 scores, float64 otherwise. Where no row is near (scores of a row that resembles no
+            training row), the nearest training row, with a warning.
+        """
+        found = self.reconstruct(X)
+        if found.fallbacks:
+            warn(
+                f"{found.fallbacks} of {len(found.points)} points have no pre-image: they resemble no training row. "
+                "Their nearest training rows in feature space stand in.",
+                GramianWarning,
+            )
+        return found.points.astype(np.float32 if _is_narrow(X) else np.float64, copy=False)
+
+    def reconstruct(self, X: Any) -> PreImage:
+        r"""Find rows for scores, and say how near in feature space they come.
+
+        Definition
+        ----------
+        .. math:: P = \bar\phi + \sum_k t_k v_k, \qquad x = \arg\min_x \|\phi(x) - P\|
+
+        Parameters
+        ----------
+        X : (m, k) array
+            Scores t.
+
+        Returns
+        -------
+        PreImage
+            Rows ``points``, distances ``residuals``, the ``methods`` that found them, and how many ``fallbacks``.
+        """
+        check_is_fitted(self)
+        scores, k = numbers(X, "X"), len(self.eigenvalues_)
+        if scores.ndim != 2 or scores.shape[1] != k:
+            raise ValueError(f"X has shape {scores.shape}; scores of {k} components, m x {k}, are expected.")
+        method = as_fitted(self, "preimage") or "auto"
+        self._check_preimage(self.kernel_, method, random=isinstance(self.projection_.kernel, Waves))
+        mean = getattr(self.projection_, "mean", None)
+        weights, coordinates = uncentred(self.projection_.coefficients, scores, mean)
+        far = self._resembles_nothing(scores, narrow=_is_narrow(X))
+        found = preimage(
+            self.kernel_, self.projection_.anchors, weights, coordinates=coordinates, method=method, far=far
+        )
+        origin = getattr(self.projection_, "origin", None)
+        return found if origin is None else replace(found, points=found.points + origin)
+
+    def _check_preimage(self, kernel: Kernel, method: str, *, random: bool) -> None:
+        if random:
+            raise ValueError(
+                f"preimage={method!r}: random features have no pre-images, for no rows stand behind them. Use "
+                "Landmarks."
+            )
+        check_method(kernel, method)
+
+    def _resembles_nothing(self, scores: Array, *, narrow: bool) -> Array:
+        """Whether scores are those of a row with no similarity to any training row: what is left is the offset."""
+        offset = self.projection_.offset
+        size = np.abs(offset).max()
+        if size <= 1e-6 * np.sqrt(self.eigenvalues_[0] / len(self.projection_.coefficients)):
+            return np.zeros(len(scores), dtype=bool)  # the mean has these scores too
+        precision = np.finfo(np.float32 if narrow else np.float64).eps ** 0.5
+        return (np.abs(scores - offset) <= precision * size).all(axis=1)
+
     @property
     def explained_variance_ratio_(self) -> Array:
         """Shares of the variance in feature space, where they are known."""
@@ -265,3 +343,8 @@ class KernelPCA(PreImages, KernelInput, ProjectionTransformer, BaseEstimator):
                 "and its whole spectrum was not computed."
             )
         return shares
+
+
+def _is_narrow(scores: Any) -> bool:
+    """Whether scores are in single precision."""
+    return bool((scores if hasattr(scores, "dtype") else np.asarray(scores)).dtype == np.float32)

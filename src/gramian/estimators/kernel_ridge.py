@@ -1,7 +1,8 @@
-"""Kernel ridge regression."""
+"""Kernel ridge regression, paths of ridges, and the summary of a fit."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -9,9 +10,11 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from gramian.estimators.plans_kernel import plan_kernel_ridge
 from gramian.estimators.base import Clock
-from gramian.estimators.base_estimator import BaseEstimator, all_or_nothing, planned_fit
 from gramian.estimators.distances import warn_of_underflow
+from gramian.estimators.base_estimator import BaseEstimator, all_or_nothing, planned_fit
+from gramian.estimators.kernel_input import KernelInput
 from gramian.estimators.kernel_streams import (
     Seen,
     add_first_rows,
@@ -22,19 +25,17 @@ from gramian.estimators.kernel_streams import (
     seen_more,
     seen_of,
 )
-from gramian.estimators.low_rank import add_low_rank, left_by, low_rank
-from gramian.estimators.plans_kernel import plan_kernel_ridge
-from gramian.estimators.ridge_path import RidgePath, check_ridge, check_ridges, summarise_path
-from gramian.estimators.ridge_text import summarise_ridge, warn_of_ridge
+from gramian.estimators.landmarks import add_low_rank, left_by, low_rank
 from gramian.estimators.streams import by_blocks
-from gramian.estimators.targets import KernelInput, Targets, check_targets
+from gramian.estimators.targets import Targets, check_targets
 from gramian.estimators.validation import check_weights, validate
+from gramian.estimators.warnings import ConvergenceWarning, GramianWarning, IndefiniteKernelWarning, RankWarning, warn
 from gramian.operators.features import FeatureMap
 from gramian.operators.remote import is_stream
-from gramian.results import Array
-from gramian.spaces.low_rank import UNKNOWN
+from gramian.results import Array, FitSummary
+from gramian.spaces.low_rank import NO_LEAVE_ONE_OUT
 from gramian.spaces.ridge import RidgeSpace, check_low_rank_solver, from_moments
-from gramian.spaces.ridge_values import RidgeFit
+from gramian.spaces.ridge_fit import ROW_NEEDED, RidgeCurve, RidgeFit
 
 
 class KernelRidge(KernelInput, MultiOutputMixin, RegressorMixin, BaseEstimator):
@@ -255,7 +256,7 @@ class KernelRidge(KernelInput, MultiOutputMixin, RegressorMixin, BaseEstimator):
                    1       0.01182    0.9768
         """
         if self.landmarks is not None:
-            raise ValueError(f"landmarks={self.landmarks!r}: {UNKNOWN}.")
+            raise ValueError(f"landmarks={self.landmarks!r}: {NO_LEAVE_ONE_OUT}.")
         checked = None if ridges is None else check_ridges(ridges)
         probe = KernelRidge(kernel=self.kernel, fit_intercept=self.fit_intercept)
         space, targets, weights = probe._space(X, y, sample_weight)
@@ -292,3 +293,172 @@ class KernelRidge(KernelInput, MultiOutputMixin, RegressorMixin, BaseEstimator):
             why = getattr(self, "_unknown", "the estimator is not fitted")
             raise AttributeError(f"leave_one_out_ is not known: {why}.")
         return left_out
+
+
+#: Deviations from the mean that are rounding, relative to the targets.
+ROUNDING = 8 * float(np.finfo(np.float64).eps)
+
+
+@dataclass(frozen=True)
+class RidgePath:
+    """Fits along a path of ridges, and what leaving rows out says of them; prints as a table.
+
+    Attributes
+    ----------
+    ridges : (R,) array
+    errors : (R,) array
+        Mean squared leave-one-out residual, over rows (by their weight) and targets.
+    r2 : (R,) array
+        ``1 - errors / variance`` of the targets; 0 if they are constant.
+    leave_one_out : (R, n) or (R, n, q) array
+        Residual of each row under the fit without it.
+    dual_coef : (R, n) or (R, n, q) array
+    intercept : (R,) or (R, q) array
+    best : float
+        The ridge of least error.
+    best_index : int
+        Its place.
+    """
+
+    ridges: Array
+    errors: Array
+    r2: Array
+    leave_one_out: Array
+    dual_coef: Array
+    intercept: Array
+
+    @property
+    def best_index(self) -> int:
+        """Place of the least error; the largest ridge of several."""
+        return len(self.errors) - 1 - int(np.argmin(self.errors[::-1]))
+
+    @property
+    def best(self) -> float:
+        """The ridge of least error."""
+        return float(self.ridges[self.best_index])
+
+    def __str__(self) -> str:
+        lines = [f"{'ridge':>12}  {'error':>12}  {'R2':>8}"]
+        for k, (ridge, error, r2) in enumerate(zip(self.ridges, self.errors, self.r2, strict=True)):
+            lines.append(f"{ridge:>12.4g}  {error:>12.4g}  {r2:>8.4f}" + ("  best" if k == self.best_index else ""))
+        return "\n".join(lines)
+
+
+def summarise_path(curve: RidgeCurve, Y: Array, weights: Array | None, *, single: bool) -> RidgePath:
+    """Judge every ridge by its leave-one-out residuals."""
+    size = float(np.abs(Y).max())
+    if size and not 1e-140 < size < 1e140:
+        raise ValueError(f"y has entries of size {size:.3g}, whose squared errors leave double precision. Rescale y.")
+    for ridge, left_out in zip(curve.ridges, curve.left_out, strict=True):
+        if not np.isfinite(left_out).all():
+            raise ValueError(f"leave-one-out residuals are not determined at ridge={ridge:.3g}: {ROW_NEEDED}.")
+    errors = np.average(np.square(curve.left_out).mean(axis=2), axis=1, weights=weights)
+    level = np.average(Y, axis=0, weights=weights)
+    variance = float(np.average(np.square(Y - level).mean(axis=1), weights=weights))
+    shape = (lambda A: A[..., 0]) if single else (lambda A: A)
+    return RidgePath(
+        curve.ridges,
+        errors,
+        1 - errors / variance if variance > np.square(ROUNDING * size) else np.zeros_like(errors),
+        shape(curve.left_out),
+        shape(curve.dual),
+        shape(curve.offsets[:, 0]),
+    )
+
+
+def check_ridge(ridge: Any) -> float:
+    """Refuse what is no ridge."""
+    if isinstance(ridge, (bool, np.bool_)) or not isinstance(ridge, (int, float, np.integer, np.floating)):
+        raise TypeError(f"ridge={ridge!r} must be a number, 0 or more.")
+    if not 0 <= ridge < np.inf:
+        raise ValueError(f"ridge={ridge!r} must be a finite number, 0 or more.")
+    return float(ridge)
+
+
+def check_ridges(ridges: Any) -> Array:
+    """Refuse what is no list of ridges."""
+    try:
+        values = np.asarray(ridges, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise TypeError(f"ridges={ridges!r} must be numbers, 0 or more.") from None
+    if values.ndim != 1 or not len(values) or not np.isfinite(values).all() or (values < 0).any():
+        raise ValueError(f"ridges={ridges!r} must be a list of one or more finite numbers, 0 or more.")
+    return values
+
+
+def summarise_ridge(estimator: Any, fit: RidgeFit, n: int, seconds: float) -> FitSummary:
+    """Write what was done, the certificate, and what fell short."""
+    name, d, q = type(estimator).__name__, estimator.n_features_in_, fit.dual.shape[1]
+    kernel, ridge, trace = str(estimator.kernel_), float(estimator.ridge), fit.trace
+    notes = [text for text, _ in shortfalls(fit, ridge)]
+    worst = float(fit.residuals.max(initial=0.0))
+    lines = [
+        ("route", f"{trace.solver} ({trace.reason})"),
+        ("work", ", ".join(part for part in (trace.products, f"{seconds:.2g} s") if part)),
+        ("certified", f"relative residual{'s' if q > 1 else ''} <= {worst:.1e} in double precision"),
+    ]
+    if fit.left_out is not None:
+        size = np.abs(fit.left_out).max(initial=0.0) or 1.0  # squares of extreme units would overflow
+        error = float(size * np.sqrt(np.square(fit.left_out / size).mean()))
+        lines.append(("left out", f"root mean squared leave-one-out residual {error:.4g}"))
+    lines += [("note", note) for note in notes]
+    facts = {
+        "estimator": name,
+        "n": n,
+        "d": d,
+        "targets": q,
+        "kernel": kernel,
+        "ridge": ridge,
+        "solver": trace.solver,
+        "reason": trace.reason,
+        "products": trace.products,
+        "converged": trace.converged,
+        "residuals": fit.residuals,
+        "singular": fit.singular,
+        "rank": fit.rank,
+        "n_negative": fit.n_negative,
+        "most_negative": fit.most_negative,
+        "seconds": seconds,
+        "notes": notes,
+    }
+    title = [name, kernel, f"{n:,} x {d:,}", f"{q} targets" if q > 1 else "", f"ridge {ridge:g}"]
+    return FitSummary(tuple(part for part in title if part), tuple(lines), facts)
+
+
+def warn_of_ridge(fit: RidgeFit, ridge: float) -> None:
+    """Say aloud what the summary says of a fit that is less than was asked for."""
+    for text, category in shortfalls(fit, ridge):
+        warn(text, category)
+
+
+def shortfalls(fit: RidgeFit, ridge: float) -> list[tuple[str, type[GramianWarning]]]:
+    """What a fit lacks: convergence, rank, a kernel that is positive."""
+    found: list[tuple[str, type[GramianWarning]]] = []
+    if not fit.trace.converged:
+        text = (
+            f"the {fit.trace.solver} solver stopped early ({fit.trace.stopped}): relative residuals up to "
+            f"{fit.residuals.max():.1e}. Raise the ridge, or allow it more iterations with a solver object."
+        )
+        found.append((text, ConvergenceWarning))
+    if fit.singular:
+        rank = "" if fit.rank is None else f" of rank {fit.rank:,} (of {fit.size:,})"
+        text = (
+            f"ridge={ridge:g} leaves a singular matrix{rank}: least squares of least norm was fitted. Raise the ridge, "
+            "or drop rows that repeat others."
+        )
+        found.append((text, RankWarning))
+    if fit.free < fit.offsets.shape[0]:
+        text = (
+            f"the {fit.offsets.shape[0]} functions that the kernel does not penalise are only {fit.free} on these "
+            "rows: their coefficients of least norm were taken. Drop constant or repeated columns."
+        )
+        found.append((text, RankWarning))
+    if fit.n_negative:
+        many = f"{fit.n_negative:,} negative eigenvalue{'s' if fit.n_negative > 1 else ''}"
+        size = f", the largest of size {fit.most_negative:.3g}" if fit.most_negative else ""
+        text = (
+            f"the kernel matrix is indefinite: {'' if fit.counted else 'at least '}{many}{size}; the equations were "
+            "solved, but their solution is a saddle point and minimises nothing."
+        )
+        found.append((text, IndefiniteKernelWarning))
+    return found

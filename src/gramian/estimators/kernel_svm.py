@@ -9,22 +9,24 @@ import scipy.sparse as sp
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from gramian.config import memory_budget
-from gramian.estimators.base import Clock
-from gramian.estimators.base_estimator import BaseEstimator, planned_fit
-from gramian.estimators.distances import check_similarities, warn_of_underflow
-from gramian.estimators.low_rank import add_low_rank, low_rank, mapped_rows
 from gramian.estimators.plans_kernel import is_narrow, plan_kernel_svc
+from gramian.config import format_bytes, memory_budget
+from gramian.estimators.base import Clock
+from gramian.estimators.distances import check_similarities, warn_of_underflow
+from gramian.estimators.base_estimator import BaseEstimator, planned_fit
+from gramian.estimators.kernel_input import KernelInput
+from gramian.estimators.landmarks import add_low_rank, low_rank, mapped_rows
 from gramian.estimators.streams import by_blocks
-from gramian.estimators.svm_text import most_negative, warn_of, write
-from gramian.estimators.targets import KernelInput, check_labels
+from gramian.estimators.targets import check_labels
 from gramian.estimators.validation import validate
+from gramian.estimators.warnings import ConvergenceWarning, IndefiniteKernelWarning, warn
 from gramian.kernels import Kernel, Linear
-from gramian.operators.blocks import KernelBlocks
-from gramian.operators.ties import Sized, settled
+from gramian.operators.gram import KernelBlocks
+from gramian.operators.nearest import Sized, resolve_ties
 from gramian.projection import KernelProjection
-from gramian.results import Array
+from gramian.results import Array, FitSummary
 from gramian.solvers.box_qp import DualSolution, box_dual, narrow_dual
+
 
 
 class KernelSVC(KernelInput, ClassifierMixin, BaseEstimator):
@@ -168,7 +170,7 @@ class KernelSVC(KernelInput, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         X = validate(self, X, reset=False)
         X = X[:, self.support_] if self.kernel_.given else X
-        values = settled(X, self._values(X), self._values)
+        values = resolve_ties(X, self._values(X), self._values)
         return values[:, 1] - values[:, 0] if len(self.classes_) == 2 else values
 
     @by_blocks
@@ -273,3 +275,74 @@ def _features(X: Any, bias: bool) -> Any:
         return Z
     ones = np.ones((Z.shape[0], 1))
     return sp.csr_array(sp.hstack([Z, ones])) if sp.issparse(Z) else np.hstack([Z, ones])
+
+
+#: Support vectors looked at to find out whether a kernel that may be indefinite is.
+SAMPLE = 500
+
+
+def most_negative(blocks: KernelBlocks, dual: DualSolution) -> float:
+    """Size of the most negative eigenvalue among some support vectors; 0 if there is none beyond rounding."""
+    support = np.flatnonzero(dual.coefficients.any(axis=1))
+    if blocks.positive or not len(support):
+        return 0.0
+    some = support[:: -(-len(support) // SAMPLE)]
+    values = np.linalg.eigvalsh(blocks.block(some, np.empty((len(some), len(some)))))
+    return float(-values[0]) if values[0] < -1e-8 * np.abs(values).max() else 0.0
+
+
+def warn_of(model: Any, dual: DualSolution) -> None:
+    """Say aloud what the summary says of an answer that is less than was asked for."""
+    if not dual.converged:
+        warn(
+            f"the search stopped early ({dual.stopped}): the KKT residual is {model.kkt_residual_:.1e}, "
+            f"tol={model.tol:g}. Use a smaller C={model.C:g}, a larger tol, or standardise X.",
+            ConvergenceWarning,
+        )
+    if model._negative:
+        warn(
+            f"the kernel matrix is indefinite: among the support vectors an eigenvalue of -{model._negative:.3g}; "
+            "the answer meets the optimality conditions, but it need not be the only one that does.",
+            IndefiniteKernelWarning,
+        )
+
+
+def write(model: Any, shape: tuple[int, int], dual: DualSolution, clock: Clock) -> FitSummary:
+    """Write what a fit did."""
+    (n, d), c, s = shape, len(model.classes_), len(model.support_)
+    rounds = f"{dual.rounds} round" + ("s" if dual.rounds != 1 else "")
+    if dual.largest:
+        whole = format_bytes(8 * n * n)
+        route = f"working sets of up to {dual.largest:,} rows (the kernel matrix would take {whole})"
+        work = f"{dual.steps:,} coordinate steps in {rounds}, {clock.seconds:.3g} s"
+    else:
+        narrow = f"the linear kernel has {d:,} columns" if model.landmarks is None else "features of low rank"
+        route = f"interior point method ({narrow}, fewer than rows)"
+        work = f"{dual.steps} iterations, {clock.seconds:.3g} s"
+    gap = float(np.max(model.duality_gap_))
+    certified = f"KKT residual <= {model.kkt_residual_:.1e}, relative duality gap <= {gap:.1e}"
+    lines = [("route", route), ("work", work), ("certified", certified)]
+    if not dual.converged:
+        lines.append(("stopped", dual.stopped))
+    if model._negative:
+        lines.append(("note", f"the kernel matrix is indefinite: an eigenvalue of -{model._negative:.3g}"))
+    title = ("KernelSVC", str(model.kernel_), f"{n:,} x {d:,}", f"{c} classes", f"{s:,} support vectors")
+    facts = {
+        "estimator": "KernelSVC",
+        "n": n,
+        "d": d,
+        "kernel": str(model.kernel_),
+        "n_classes": c,
+        "n_support": s,
+        "route": route,
+        "steps": dual.steps,
+        "rounds": dual.rounds,
+        "converged": dual.converged,
+        "stopped": dual.stopped,
+        "seconds": clock.seconds,
+        "kkt_residual": model.kkt_residual_,
+        "duality_gap": model.duality_gap_,
+        "dual_objective": model.dual_objective_,
+        "most_negative": model._negative,
+    }
+    return FitSummary(title, tuple(lines), facts)

@@ -38,7 +38,7 @@ from gramian.operators import Rows
 from gramian.operators.moments import has_variance, row_count
 from gramian.results import Array, percent
 from gramian.spaces import LinearBasis, LinearSpace, MomentSpace
-from gramian.spaces.passing import PassingSpace, blurred
+from gramian.spaces.stream import StreamSpace, moments_unresolved
 
 
 class PCA(ComponentDiagnostics, ProjectionTransformer, BaseEstimator):
@@ -211,10 +211,13 @@ class PCA(ComponentDiagnostics, ProjectionTransformer, BaseEstimator):
         check_choice("missing", self.missing, (None, "em"))
         how = {"center": self.center, "scale": self.scale}
         stream = Stream(
-            self, X, sample_weight=sample_weight, loses=lambda m: self.solver != "covariance" and blurred(m, **how)
+            self,
+            X,
+            sample_weight=sample_weight,
+            loses=lambda m: self.solver != "covariance" and moments_unresolved(m, **how),
         )
         self.__dict__.pop("filler_", None)
-        space = PassingSpace(stream.moments, stream.triangle, **how)
+        space = StreamSpace(stream.moments, stream.triangle, **how)
         return self._keep(*self._basis(space, stream.shape), stream.dtype, stream.shape, clock)
 
     def _fit_missing(self, X: Any, weights: Any, gaps: int, clock: Clock) -> Self:
@@ -297,7 +300,7 @@ class PCA(ComponentDiagnostics, ProjectionTransformer, BaseEstimator):
         check_components(self.n_components, least, f"min(n, d) = {least} (n={n}, d={d})", auto=True)
 
     def _basis(
-        self, space: LinearSpace | MomentSpace | PassingSpace, shape: tuple[int, int]
+        self, space: LinearSpace | MomentSpace | StreamSpace, shape: tuple[int, int]
     ) -> tuple[LinearBasis, Suggestion | None]:
         """Components, and the criterion that chose how many, if one did."""
         self._check_components(shape)

@@ -20,9 +20,9 @@ from gramian.estimators.validation import check_components, is_auto, whole_numbe
 from gramian.kernels import Kernel
 from gramian.kernels.given import Evaluated
 from gramian.operators import Outline
-from gramian.operators.plain import is_plain
-from gramian.operators.similarities import Kept, Thin, way_of_holding
-from gramian.operators.tiles import threads_for
+from gramian.operators.euclidean_neighbours import falls_with_distance
+from gramian.operators.similarities import KeptGram, ThinProducts, way_of_holding
+from gramian.engine.tiles import threads_for
 from gramian.solvers.box_qp import FIRST_WORKING_SET, FLOAT64_MAX_ROWS, LEAST_WORKING_SET
 from gramian.solvers.canonical import affordable
 from gramian.solvers.clustering import SCORE_STARTS, START_BLOCK_ROWS, START_LANDMARKS
@@ -33,8 +33,7 @@ from gramian.solvers.linear import choose_linear_solver
 from gramian.solvers.linear_methods import Cholesky
 from gramian.spaces import KernelSpace
 from gramian.spaces.kernel import check_rank, wants_proper_centring
-from gramian.spaces.ridge import choose as choose_form
-from gramian.spaces.ridge_primal import CORRECTIONS
+from gramian.spaces.ridge import PRIMAL_CORRECTIONS, choose_form
 
 if TYPE_CHECKING:
     from gramian.estimators import (
@@ -85,7 +84,7 @@ def is_narrow(kernel: Kernel, shape: tuple[int, int], bias: bool) -> bool:
 
 def search_route(kernel: Kernel, n: int, d: int, *, sparse: bool = False) -> str:
     """Return how neighbours among n rows of d columns are found: a key of :data:`SEARCH_ROUTES`."""
-    if not is_plain(kernel):
+    if not falls_with_distance(kernel):
         return "tiles"
     return "tree" if not sparse and d <= TREE_MAX_COLUMNS and n >= TREE_MIN_ROWS else "plain"
 
@@ -263,23 +262,23 @@ def plan_kernel_kmeans(estimator: KernelKMeans, job: Job) -> Plan:
     runs = starts + (smart and starts > 1 and kernel.positive_definite)
     together = max(1, min(runs, memory_budget() // (64 * n * k)))
     trials = 2 + int(np.log(k))
-    matrix = 0.0 if held is Thin else n * machine.held(kernel, d) + (8.0 * n * n if held is Kept else 0.0)
-    descent = 8.0 * n * k * (together * (4 + (thread_count() if held is not Kept else 1)) + 6)
+    matrix = 0.0 if held is ThinProducts else n * machine.held(kernel, d) + (8.0 * n * n if held is KeptGram else 0.0)
+    descent = 8.0 * n * k * (together * (4 + (thread_count() if held is not KeptGram else 1)) + 6)
     chosen = min(n, START_LANDMARKS + 4 * k) if runs > starts else 0  # rows that stand for all, to find components from
-    block = 8.0 * chosen * (min(n, START_BLOCK_ROWS) * (3 if held is Kept else 2) + 4 * chosen)
+    block = 8.0 * chosen * (min(n, START_BLOCK_ROWS) * (3 if held is KeptGram else 2) + 4 * chosen)
     # Scores on those components are clustered from starts of their own.
     scored = 8.0 * n * k * (6 * max(1, min(SCORE_STARTS, memory_budget() // (64 * n * k))) + 6) if chosen else 0.0
     seeds = max(8.0 * n * min(starts, together) * trials * 4, block, scored)
     room = copy + matrix + max(descent, seeds)
-    copies = 8.0 * n * d if held is Thin else 0.0
+    copies = 8.0 * n * d if held is ThinProducts else 0.0
 
     def seconds() -> float:
         columns = k * starts * trials * smart + 2 * chosen
         # A step judges and moves every row; components of a sample are clustered from ten starts, for longer.
         book = n * k * (runs + 20 * bool(chosen)) * _KMEANS_STEPS * machine.step()
-        if held is Thin:
+        if held is ThinProducts:
             return n * d * (columns + 2 * k * runs * _KMEANS_STEPS) * machine.multiply() * 2 + book
-        if held is Kept:
+        if held is KeptGram:
             made = machine.tiles(kernel, d, pairs=n * n).cross(n, n / 2) + 8 * n * n * machine.touch()
             return made + 8 * n * n * machine.read() * k * runs / 12 * (1 + _KMEANS_MOVED) + book
         rate = machine.tiles(kernel, d)
@@ -331,7 +330,7 @@ def plan_kernel_prototypes(estimator: KernelPrototypeClassifier, job: Job) -> Pl
     n, d, classes, (kernel, copy) = job.n, job.d, max(job.q, 2), prepared(estimator.kernel, job)
     held = way_of_holding(kernel, n)
     vectors = 8.0 * n * classes * (4 + thread_count())
-    if held is Thin:
+    if held is ThinProducts:
         time = lambda: 4 * n * d * classes * machine.multiply() + 4 * job.rows * machine.touch()  # noqa: E731
         return Plan(held.route, "", "1 product", job.copied + 8.0 * n * (d + 4 * classes), time)
     matrix = gram(kernel, n, d)
@@ -373,11 +372,11 @@ def _primal(job: Job, reason: str) -> Plan:
     room = job.copied + 16.0 * n * d + 8.0 * n * q * 8 + 8.0 * d * d * (6 + 2 * thread_count())
 
     def seconds() -> float:
-        passes = (2 * CORRECTIONS + 3) * n * d * (machine.multiply(0) * q + 8 * machine.touch() / 4)
+        passes = (2 * PRIMAL_CORRECTIONS + 3) * n * d * (machine.multiply(0) * q + 8 * machine.touch() / 4)
         leverage = n * d * d * machine.multiply(0) + 16 * n * d * machine.touch()
         return n * machine.moments(d + q) + machine.spectrum(d) + passes + leverage
 
-    return Plan("primal", reason, f"one pass for the moments, {CORRECTIONS} for corrections", room, seconds)
+    return Plan("primal", reason, f"one pass for the moments, {PRIMAL_CORRECTIONS} for corrections", room, seconds)
 
 
 def _cholesky(job: Job, matrix: Matrix, rows: float, reason: str, *, twice: bool) -> Plan:

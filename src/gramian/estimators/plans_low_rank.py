@@ -14,7 +14,7 @@ from gramian.costs.plan import Job, Plan
 from gramian.estimators.landmarks import ROWS_EACH, ROWS_LEAST, USUAL
 from gramian.estimators.plans_linear import STREAM_BLOCKS
 from gramian.kernels.text import takes_matrix
-from gramian.operators.mapped_sums import rows_summed
+from gramian.operators.mapped_moments import rows_summed
 from gramian.operators.rows import block_rows
 
 #: The first rows of a stream are held in memory; they take no more than the budget divided by this.

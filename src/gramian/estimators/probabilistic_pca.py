@@ -30,10 +30,8 @@ from gramian.operators import Moments, Rows, moments_of
 from gramian.operators.moments import row_count
 from gramian.projection import LinearProjection
 from gramian.results import Array
-from gramian.solvers.fixed_point import Climb, climb
 from gramian.spaces import MomentSpace, gaussian
-from gramian.spaces.gaussian import Isotropic
-from gramian.spaces.missing import Expectation, expect, fit_missing, patterns
+from gramian.spaces.gaussian import Climb, Expectation, Isotropic, climb, expect, fit_missing, patterns
 
 
 class ProbabilisticPCA(ProjectionTransformer, DensityMixin, BaseEstimator):
@@ -294,7 +292,7 @@ class ProbabilisticPCA(ProjectionTransformer, DensityMixin, BaseEstimator):
                 "Use fewer components, or drop columns that repeat others."
             )
         if self.method == "closed":
-            return Climb(closed, (gaussian.total_log_likelihood(closed, S, moments.weight),), True)
+            return Climb(closed, (gaussian.isotropic_log_likelihood(closed, S, moments.weight),), True)
         return self._climb(moments, S, k)
 
     def _climb(self, moments: Moments, S: Array, k: int) -> Climb[Isotropic]:
@@ -305,7 +303,7 @@ class ProbabilisticPCA(ProjectionTransformer, DensityMixin, BaseEstimator):
         def step(state: tuple[Array, float]) -> tuple[float, tuple[Array, float]]:
             model = gaussian.from_loadings(moments.mean, *state)
             following = gaussian.expectation_maximisation(S, *state)
-            return gaussian.total_log_likelihood(model, S, moments.weight), following
+            return gaussian.isotropic_log_likelihood(model, S, moments.weight), following
 
         found = climb(step, (start, float(size)), tol=self.tol, max_iter=self.max_iter)
         model = gaussian.from_loadings(moments.mean, *found.state)

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.config import format_bytes, memory_budget
+from gramian.engine.tiles import row_blocks
 from gramian.estimators.base import Clock, ProjectionTransformer, describe, random_generator
 from gramian.estimators.base_estimator import BaseEstimator, planned_fit
 from gramian.estimators.plans_linear import DISTORTION_PAIRS, plan_random_projection
@@ -19,7 +20,6 @@ from gramian.estimators.validation import check_components, validate
 from gramian.estimators.warnings import RankWarning, warn
 from gramian.lapack import interruptible
 from gramian.operators import Rows
-from gramian.operators.tiles import row_blocks
 from gramian.results import Array, percent
 
 

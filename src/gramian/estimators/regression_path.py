@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import scipy.stats
 
+from gramian.engine.tiles import Meter, run, share, threads_for
 from gramian.estimators.folds import splits, training
 from gramian.estimators.plans_linear import FOLD_RESULTS_BYTES, FOLD_STACK_BYTES
 from gramian.estimators.two_blocks import Blocks, Scaled, scale_views
 from gramian.operators import Compressed
-from gramian.operators.tiles import Meter, run, share, threads_for
 from gramian.results import Array
 from gramian.solvers.deflation import Factors
 

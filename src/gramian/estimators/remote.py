@@ -13,11 +13,9 @@ from gramian.estimators.base_estimator import as_fitted
 from gramian.estimators.gaps import refuse_gaps
 from gramian.estimators.validation import Checked, check_total_weight, validate
 from gramian.kernels import Kernel
-from gramian.operators.column_sums import Columns, columns_of
 from gramian.operators.compressed import Compressed
-from gramian.operators.moments import Moments
-from gramian.operators.remote import Remote, block_moments, block_triangle
-from gramian.operators.remote_table import RemoteTable
+from gramian.operators.moments import ColumnRanges, Moments, column_ranges
+from gramian.operators.remote import Remote, RemoteTable, block_moments, block_triangle
 from gramian.operators.rows import Piece, Rows
 from gramian.results import Array
 
@@ -60,18 +58,18 @@ def remote_triangle(X: Remote, Y: Rows | None, weights: Any) -> Compressed:
     return found
 
 
-def remote_columns(estimator: Any, X: Remote, weights: Any) -> Columns:
+def remote_columns(estimator: Any, X: Remote, weights: Any) -> ColumnRanges:
     """Means and squares of the columns of remote rows."""
     gate = Gate(X.columns, missing=getattr(estimator, "missing", None))
-    found: Columns = X.total(partial(block_columns, refuse=gate), _weights(weights), task="columns")
+    found: ColumnRanges = X.total(partial(block_columns, refuse=gate), _weights(weights), task="columns")
     _check_total(found.weight, weights)
     return found
 
 
-def block_columns(piece: Piece, weights: Piece | None, refuse: Gate) -> Columns:
+def block_columns(piece: Piece, weights: Piece | None, refuse: Gate) -> ColumnRanges:
     """Means and squares of the columns of a block that passed a gate."""
     refuse(piece, None, weights)
-    return columns_of(piece.values, None if weights is None else weights.values[:, 0].astype(np.float64))
+    return column_ranges(piece.values, None if weights is None else weights.values[:, 0].astype(np.float64))
 
 
 def _array(Y: Rows | None) -> Any:

@@ -14,8 +14,7 @@ from gramian.estimators.plans_linear import plan_standardizer
 from gramian.estimators.streams import by_blocks, column_moments
 from gramian.estimators.validation import check_weights, validate
 from gramian.operators import Data, Rows
-from gramian.operators.column_sums import ColumnSums, column_sums
-from gramian.operators.moments import has_variance, row_count
+from gramian.operators.moments import ColumnSums, column_sums, has_variance, row_count
 from gramian.results import Array, FitSummary
 
 

@@ -16,12 +16,10 @@ from gramian.estimators.gaps import refuse_gaps
 from gramian.estimators.remote import remote_answers, remote_columns, remote_moments, remote_triangle
 from gramian.estimators.validation import Checked
 from gramian.operators import Compressed, Moments, Rows
-from gramian.operators.column_sums import ColumnSums, column_sums
 from gramian.operators.compressed import from_rows, without_constants
-from gramian.operators.moments import Accumulator, has_variance, row_count
-from gramian.operators.remote import Remote, opened
-from gramian.operators.row_sources import Sliced
-from gramian.operators.rows import Mapped, Piece, in_step, neighbours, watched
+from gramian.operators.moments import Accumulator, ColumnSums, column_sums, has_variance, row_count
+from gramian.operators.remote import Remote, from_dask
+from gramian.operators.rows import ArrayRows, MappedRows, Piece, in_step, neighbours, watched
 from gramian.results import Array
 
 
@@ -46,7 +44,7 @@ class Reader:
             _refuse_weights(sample_weight)
         take_columns(estimator, X)
         self.estimator, self.X, self.name, self.weights = estimator, X, name, sample_weight
-        self.Y = Sliced(Y) if Y is not None and not isinstance(Y, Rows) else Y
+        self.Y = ArrayRows(Y) if Y is not None and not isinstance(Y, Rows) else Y
         self.d = X.n_features
         self.dtype: np.dtype = np.dtype(np.float64)
         self.width = self.d + (0 if self.Y is None else self.Y.n_features)
@@ -224,13 +222,13 @@ def by_blocks(method: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(method)
     def wrapped(self: Any, X: Any, *more: Any, **named: Any) -> Any:
-        X = opened(X)
+        X = from_dask(X)
         if not isinstance(X, Rows):
             return method(self, X, *more, **named)
         check_is_fitted(self)
         check_columns(self, X)
         if isinstance(X, Remote):
-            return remote_answers(self, method.__name__, X, opened(named.get("Y", more[0] if more else None)))
+            return remote_answers(self, method.__name__, X, from_dask(named.get("Y", more[0] if more else None)))
 
         def found(block: Array) -> Array:
             return np.asarray(method(self, block.view(Checked)))
@@ -243,13 +241,13 @@ def by_blocks(method: Callable[..., Any]) -> Callable[..., Any]:
         Y = named.get("Y", more[0] if more else None)
         if Y is None or not hasattr(self, "_y_scores"):
             return answers
-        Y = Y if isinstance(Y, Rows) else Sliced(Y)
+        Y = Y if isinstance(Y, Rows) else ArrayRows(Y)
         return answers, Answers(self, Y, lambda block: self._y_scores(block, len(block)), width, names, "Y")
 
     return wrapped
 
 
-class Answers(Mapped):
+class Answers(MappedRows):
     """What an estimator says of the rows of a stream, after each block passed the gate."""
 
     def __init__(

@@ -18,7 +18,7 @@ from gramian.operators.compressed import from_moments
 from gramian.operators.moments import has_variance, row_count
 from gramian.operators.remote import Remote
 from gramian.results import Array
-from gramian.spaces.missing import check_observed, observed_means
+from gramian.spaces.gaussian import check_observed, observed_means
 
 #: Columns up to which moments are kept after a fit, so that ``partial_fit`` may go on from it.
 KEPT_COLUMNS = 2_000

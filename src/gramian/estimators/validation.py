@@ -15,7 +15,7 @@ from gramian.kernels.given import values
 from gramian.kernels.text import takes_matrix
 from gramian.operators import Moments, Rows
 from gramian.operators.moments import has_variance
-from gramian.operators.remote import Remote, gathered, mirror, opened
+from gramian.operators.remote import Remote, from_dask, gathered, mirror
 from gramian.results import Array
 from gramian.spaces import SingularBasis
 
@@ -68,7 +68,7 @@ def validate(
             X = values(kernel, X)
             check_finite(X, estimator)
         return X
-    remote = X = opened(X)
+    remote = X = from_dask(X)
     if isinstance(X, Remote):
         X = gathered(X, "X", type(estimator).__name__)
     if isinstance(X, Rows):

@@ -7,8 +7,8 @@ from typing import Any, Self
 
 import numpy as np
 
+from gramian.engine.pairs import Pairs, Rows
 from gramian.kernels.base import ALGEBRA, Kernel, Mapped, evolve, format_value, is_number, raise_to
-from gramian.kernels.pairwise import Pairs, Rows
 from gramian.kernels.text import as_kernel
 from gramian.results import Array
 

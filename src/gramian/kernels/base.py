@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self, TypeGuard
 import numpy as np
 import scipy.sparse as sp
 
-from gramian.kernels.pairwise import Pairs, Rows
+from gramian.engine.pairs import Pairs, Rows
 from gramian.results import Array
 
 #: Name in the text form -> class.

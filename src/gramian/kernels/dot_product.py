@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from gramian.engine.pairs import Pairs, Rows
 from gramian.kernels.base import MappedKernel, as_rows, is_number, raise_to
-from gramian.kernels.pairwise import Pairs, Rows, dot, squared_norms
+from gramian.kernels.pairwise import dot, squared_norms
 from gramian.kernels.polynomial_map import monomials
 from gramian.results import Array
 

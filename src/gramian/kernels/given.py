@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from gramian.engine.pairs import Pairs, Rows
 from gramian.kernels.base import Kernel, own_copy
-from gramian.kernels.pairwise import Pairs, Rows
 from gramian.results import Array
 
 __all__ = ["Function", "Precomputed"]

@@ -14,52 +14,18 @@ The factor ``a`` costs nothing in the first two: it is folded into the product.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
 
 from gramian.config import format_bytes, memory_budget
+from gramian.engine.pairs import Pairs, Product, Rows, manhattan_loop, to_dense
 from gramian.results import Array
 
-Rows = Any  # a 2-d float array or a CSR matrix
 #: Squared mean, in variances, from which on a column of sparse rows counts as far from the origin: it has next to no
 #: zeros then.
 FAR = 100.0
-#: Rows multiplied at a time at the most, and multiplications up to which BLAS takes its route for small matrices, which
-#: does not copy its operands first. Worth a third of the time where few columns are summed over.
-STRIPE, SMALL = 64, 10**6
-
-
-class Pairs(ABC):
-    """Two prepared sets of rows, and tiles of what lies between them."""
-
-    shape: tuple[int, int]
-    dtype: np.dtype
-    #: No entry of any tile is larger in size than this.
-    reach: float = float("inf")
-    #: (L, R) if tiles are ``2 ** (L R)`` of narrow dense rows, for loops that make and use them in one pass.
-    factors: tuple[Array, Array] | None = None
-
-    @abstractmethod
-    def tile(self, rows: slice | Array, cols: slice, out: Array) -> Array:
-        """Write the tile ``rows x cols`` into ``out`` (C-ordered, of that shape) and return it."""
-
-
-class Product(Pairs):
-    """Tiles of ``L R'``, dense or CSR; dense rows R are best held column by column (Fortran's order)."""
-
-    def __init__(self, left: Rows, right: Rows, dtype: Any) -> None:
-        self.left, self.right = left, right
-        self.shape, self.dtype = (left.shape[0], right.shape[0]), np.dtype(dtype)
-
-    def tile(self, rows: slice | Array, cols: slice, out: Array) -> Array:
-        L, R = self.left[rows], self.right[cols]
-        if sp.issparse(L) or sp.issparse(R):
-            out[...] = _to_dense(L @ R.T)
-            return out
-        return striped(L, R.T, out)
 
 
 class Distances(Pairs):
@@ -96,9 +62,6 @@ class Manhattan(Pairs):
     """Tiles of ``a ||x - y||_1`` by a compiled loop, which releases the interpreter lock."""
 
     def __init__(self, X: Rows, Y: Rows, factor: float, dtype: Any) -> None:
-        # Numba takes half a second to import: only those who use this distance wait for it.
-        from gramian.kernels.compiled import manhattan_tile
-
         if X.shape[1] != Y.shape[1]:  # the compiled loop would read past the end of a row
             raise ValueError(f"X has {X.shape[1]} columns and Y has {Y.shape[1]}. Give rows of one width.")
         size = 8 * (X.shape[0] + Y.shape[0]) * X.shape[1]
@@ -107,23 +70,13 @@ class Manhattan(Pairs):
                 f"city-block distances make sparse rows dense: {format_bytes(size)}, over the memory budget of "
                 f"{format_bytes(memory_budget())}. Use norm='l2', or fewer columns."
             )
-        self.loop, self.factor = manhattan_tile, factor
-        self.X, self.Y = (_to_dense(Z).astype(dtype, order="C", copy=False) for Z in (X, Y))
+        self.loop, self.factor = manhattan_loop(), factor
+        self.X, self.Y = (to_dense(Z).astype(dtype, order="C", copy=False) for Z in (X, Y))
         self.shape, self.dtype = (X.shape[0], Y.shape[0]), np.dtype(dtype)
 
     def tile(self, rows: slice | Array, cols: slice, out: Array) -> Array:
         self.loop(self.X[rows], self.Y[cols], self.factor, out)
         return out
-
-
-def striped(A: Array, B: Array, out: Array | None = None) -> Array:
-    """``A B`` of which one side is narrow, by stripes of rows of A."""
-    (n, d), m = A.shape, B.shape[1]
-    stripe = next((rows for rows in (STRIPE, STRIPE // 2) if n % rows == 0 and rows * d * m <= SMALL), None)
-    if stripe is None:
-        return np.matmul(A, B, out=out)
-    product = np.matmul(A.reshape(-1, stripe, d), B, out=None if out is None else out.reshape(-1, stripe, m))
-    return product.reshape(n, m)
 
 
 def dot(X: Rows, Y: Rows, factor: float = 1.0, dtype: Any = np.float64) -> Pairs:
@@ -258,7 +211,3 @@ def _append(
 
 def _cast(X: Rows, dtype: Any) -> Rows:
     return X.astype(dtype, copy=False)
-
-
-def _to_dense(X: Rows) -> Array:
-    return X.toarray() if sp.issparse(X) else np.asarray(X)

@@ -10,9 +10,9 @@ import numpy as np
 from scipy.special import gamma as gamma_function
 from scipy.special import kv
 
+from gramian.engine.pairs import Exponential, Pairs, Rows
 from gramian.kernels.base import Mapped, MappedKernel, evolve, is_number, require_positive
-from gramian.kernels.exponential import Exponential
-from gramian.kernels.pairwise import Pairs, Rows, manhattan, squared_euclidean
+from gramian.kernels.pairwise import manhattan, squared_euclidean
 from gramian.kernels.widths import WORDS, inverse_square, median_width, scale_width
 from gramian.results import Array
 

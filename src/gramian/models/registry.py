@@ -20,21 +20,20 @@ from gramian.estimators import (
     two_blocks,
 )
 from gramian.kernels import given, waves
-from gramian.operators import column_sums, features, mapped_moments, means, moments
+from gramian.operators import feature_means, features, mapped_moments, moments
 from gramian.registry import RECORDS
 from gramian.solvers import factor, rotation
-from gramian.spaces import conditional, gaussian, ridge_values
-from gramian.spaces import factor as factor_space
+from gramian.spaces import gaussian, kernel, ridge_fit
 
 #: Values that fitted estimators and their parameters hold. A new one joins here, with its shapes in ``checks.py``.
 VALUES: tuple[type, ...] = (
     adequacy.SamplingAdequacy,
-    column_sums.ColumnSums,
-    conditional.ConditionalProjection,
+    moments.ColumnSums,
+    kernel.ConditionalProjection,
     solvers.ConjugateGradients,
     solvers.Cholesky,
     factor.FactorSolution,
-    factor_space.FactorModel,
+    gaussian.FactorModel,
     features.FeatureMap,
     gaussian.Isotropic,
     given.Evaluated,
@@ -43,7 +42,7 @@ VALUES: tuple[type, ...] = (
     landmarks.Landmarks,
     landmarks.RandomFeatures,
     mapped_moments.MappedMoments,
-    means.FeatureMeans,
+    feature_means.FeatureMeans,
     moments.Moments,
     projection.KernelProjection,
     projection.LinearProjection,
@@ -53,8 +52,8 @@ VALUES: tuple[type, ...] = (
     solvers.MinimalResiduals,
     results.FitSummary,
     results.SolverTrace,
-    ridge_values.KernelFunction,
-    ridge_values.LinearFunction,
+    ridge_fit.KernelFunction,
+    ridge_fit.LinearFunction,
     rotation.Rotation,
     solvers.Dense,
     solvers.Krylov,

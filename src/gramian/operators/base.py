@@ -9,8 +9,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from gramian.operators.pivoting import pivoted_factor
-from gramian.operators.tiles import Meter, run, spans, threads_for
+from gramian.engine.tiles import Meter, run, spans, threads_for
+from gramian.operators.pivoted_cholesky import pivoted_factor
 from gramian.results import Array
 
 

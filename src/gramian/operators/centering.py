@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from gramian.engine.tiles import row_blocks
 from gramian.operators.base import Operator
-from gramian.operators.pivoting import pivoted_factor
-from gramian.operators.tiles import row_blocks
+from gramian.operators.pivoted_cholesky import pivoted_factor
 from gramian.results import Array
 
 

@@ -12,15 +12,15 @@ import scipy.sparse as sp
 
 from gramian import lapack
 from gramian.config import one_blas_thread
+from gramian.engine.tiles import row_blocks
 from gramian.operators.matrix import Data, column_scale
 from gramian.operators.moments import Moments, moments_of
-from gramian.operators.tiles import row_blocks
 from gramian.results import Array
 
 #: Least share of its variance that a column must keep, given those before it, for a Cholesky factor to be trusted.
-WELL_CONDITIONED = 1e-4
+CHOLESKY_MIN_OWN_VARIANCE = 1e-4
 #: Numbers in this range can be squared, and squared again, without leaving double precision.
-COMFORTABLE = (1e-30, 1e30)
+SQUARABLE_RANGE = (1e-30, 1e30)
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ def from_moments(moments: Moments, d: int, *, careful: bool = False) -> Compress
 
 def _comfortable(variances: Array) -> bool:
     """Whether no square was near either end of the range; 0 may be a constant, or the square of a tiny number."""
-    low, high = COMFORTABLE[0] ** 2, COMFORTABLE[1] ** 2
+    low, high = SQUARABLE_RANGE[0] ** 2, SQUARABLE_RANGE[1] ** 2
     return bool(np.isfinite(variances).all() and (variances > low).all() and (variances < high).all())
 
 
@@ -139,7 +139,7 @@ def _root(C: Array) -> Array | None:
             factor = lapack.cholesky(C)
         except np.linalg.LinAlgError:
             return None
-    return factor if not len(C) or np.diag(factor).min() ** 2 >= WELL_CONDITIONED else None
+    return factor if not len(C) or np.diag(factor).min() ** 2 >= CHOLESKY_MIN_OWN_VARIANCE else None
 
 
 def _eigen_root(C: Array) -> Array:
@@ -187,7 +187,7 @@ def _in_range(X: Any) -> tuple[Any, Array]:
         largest = np.asarray(abs(X).max(axis=0).todense()).ravel()
     else:
         largest = np.maximum(X.max(axis=0), -X.min(axis=0))
-    extreme = (largest > 0) & ((largest < COMFORTABLE[0]) | (largest > COMFORTABLE[1]))
+    extreme = (largest > 0) & ((largest < SQUARABLE_RANGE[0]) | (largest > SQUARABLE_RANGE[1]))
     if not extreme.any():
         return X, np.ones(X.shape[1])
     exponents = np.where(extreme, np.frexp(np.where(extreme, largest, 1.0))[1], 0)

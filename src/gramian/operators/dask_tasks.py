@@ -2,31 +2,37 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 from uuid import uuid4
 
 import dask
+import numpy as np
 from dask import threaded
 from dask.base import get_scheduler
 from dask.callbacks import Callback
+from dask.core import get_dependencies
 from dask.optimization import cull
 
-from gramian.config import settings
+from gramian.config import settings, thread_count
 from gramian.operators.remote import ClusterError
+from gramian.operators.rows import as_block
 from gramian.progress import Tracker
+from gramian.results import Array
 
 #: Seconds between two looks at the tasks: at first, and for long work.
-PAUSE = 2e-3, 5e-2
+POLL_SECONDS = 2e-3, 5e-2
 #: Seconds between two questions to the scheduler, and how long its answer may take.
-ASK = 0.5
+STATUS_SECONDS = 0.5
 #: Batches on their way at a time.
-AHEAD = 2
+BATCHES_IN_FLIGHT = 2
 #: States of a task that is still to be done.
-OPEN = frozenset({"waiting", "queued", "no-worker", "processing"})
+UNFINISHED_STATES = frozenset({"waiting", "queued", "no-worker", "processing"})
 
 
 def client_of() -> Any:
@@ -107,7 +113,7 @@ def run_batches(
             # Vectors that go along with tasks are no mistake to warn of.
             with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TB"}):
                 waiting.append(client.get(cull(graph.tasks, keys)[0], keys, sync=False))
-            if len(waiting) == AHEAD:
+            if len(waiting) == BATCHES_IN_FLIGHT:
                 yield _awaited(client, waiting, report)
         while waiting:
             yield _awaited(client, waiting, report)
@@ -141,12 +147,12 @@ def _watch(client: Any, futures: list[Any], report: Callable[[Any], None] | None
             return
         for future, state in zip(futures, states, strict=True):
             if state in ("error", "cancelled"):
-                future.result(timeout=ASK)
+                future.result(timeout=STATUS_SECONDS)
         now = time.perf_counter()
-        if report and settings().progress and now - asked >= ASK:
+        if report and settings().progress and now - asked >= STATUS_SECONDS:
             asked = now
             report(client)
-        time.sleep(min(max(PAUSE[0], 0.05 * (now - start)), PAUSE[1]))
+        time.sleep(min(max(POLL_SECONDS[0], 0.05 * (now - start)), POLL_SECONDS[1]))
 
 
 def _report(keys: list[Any], tracker: Tracker, client: Any) -> None:
@@ -156,10 +162,10 @@ def _report(keys: list[Any], tracker: Tracker, client: Any) -> None:
 def _done(client: Any, keys: list[Any]) -> int:
     """Tasks behind us, as the scheduler sees it; none if it does not answer at once, for the futures will say why."""
     try:
-        states = client.sync(client.scheduler.get_task_status, keys=keys, callback_timeout=ASK)
+        states = client.sync(client.scheduler.get_task_status, keys=keys, callback_timeout=STATUS_SECONDS)
     except (OSError, TimeoutError):
         return 0
-    return sum(state not in OPEN for state in states.values())
+    return sum(state not in UNFINISHED_STATES for state in states.values())
 
 
 def _cancel(client: Any, futures: list[Any]) -> None:
@@ -196,3 +202,127 @@ class _Counter(Callback):
     def _posttask(self, key: Any, result: Any, dsk: Any, state: Any, worker: Any) -> None:
         self.count += key in self.keys
         self.tracker.reach(self.count, len(self.keys))
+
+
+#: The owner of a task that more than one chunk needs.
+SHARED_BY_CHUNKS = object()
+#: A chunk in a graph: how it is made (None if it is the one thing given), and keys of what it is made from.
+Chunk = list[Any]
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Tasks that lead to one chunk and to no other; ``given`` are names of what comes from outside."""
+
+    tasks: dict[Any, Any]
+    key: Any
+    given: tuple[Any, ...]
+
+    def made(self, values: list[Any]) -> Any:
+        """The chunk, made in this thread."""
+        outside = {name: (Box(value),) for name, value in zip(self.given, values, strict=True)}
+        return dask.get({**self.tasks, **outside}, self.key)
+
+
+def fused(graph: dict[Any, Any], parts: list[list[Any]]) -> list[list[Chunk]]:
+    """Return chunks with all tasks that serve no other chunk; what several share, or a cluster holds, stays outside.
+
+    A scheduler may run a task on another worker than the one before it. Where a chunk is made inside the task that uses
+    it, there is nothing to send.
+    """
+    owner: dict[Any, Any] = {}
+    needs: dict[Any, set[Any]] = {}
+    for key in (key for row in parts for key in row):
+        stack = [key]
+        while stack:
+            node = stack.pop()
+            if node in owner and owner[node] in (key, SHARED_BY_CHUNKS):
+                continue
+            owner[node] = SHARED_BY_CHUNKS if node in owner else key
+            if node not in needs:
+                needs[node] = set() if _held(graph, node) else get_dependencies(graph, node)
+            stack += needs[node]
+    return [[_chunk(graph, owner, needs, key) for key in row] for row in parts]
+
+
+def _chunk(graph: dict[Any, Any], owner: dict[Any, Any], needs: dict[Any, set[Any]], key: Any) -> Chunk:
+    if owner[key] is SHARED_BY_CHUNKS or _held(graph, key):
+        return [None, [_link(graph, key)]]
+    tasks, given, stack = {}, [], [key]
+    while stack:
+        node = stack.pop()
+        if node in tasks or node in given:
+            continue
+        if owner[node] is SHARED_BY_CHUNKS or _held(graph, node):
+            given.append(node)
+        else:
+            tasks[node] = graph[node]
+            stack += needs[node]
+    return [Recipe(tasks, key, tuple(given)), [_link(graph, node) for node in given]]
+
+
+def _link(graph: dict[Any, Any], node: Any) -> Any:
+    """What stands for a node among the arguments of a task: its key, or what the cluster holds."""
+    return graph[node] if _held(graph, node) else node
+
+
+def _held(graph: dict[Any, Any], node: Any) -> bool:
+    """Whether a node is a result that a cluster holds already, as after ``persist``."""
+    return type(graph[node]).__name__ == "Future"
+
+
+def chunk_of(chunk: Chunk) -> Any:
+    """A chunk, once what it is made from is there."""
+    recipe, values = chunk
+    return values[0] if recipe is None else recipe.made(values)
+
+
+def count_of(chunk: Chunk) -> int:
+    """Rows of a chunk."""
+    return len(chunk_of(chunk))
+
+
+def values_of(pieces: list[Any]) -> Array:
+    """Rows from chunks: beside each other, then cut, then one below the other."""
+    rows = []
+    for chunks, part in pieces:
+        values = [as_block(_as_array(chunk_of(chunk))) for chunk in chunks]
+        whole = values[0] if len(values) == 1 else np.hstack(values)
+        rows.append(whole if part is None else whole[part[0] : part[1]])
+    return rows[0] if len(rows) == 1 else np.concatenate(rows)
+
+
+def _as_array(chunk: Any) -> Any:
+    """A chunk as an array; pandas has dtypes with gaps of their own."""
+    if not hasattr(chunk, "to_numpy"):
+        return chunk
+    narrow = chunk.to_numpy().dtype == np.float32
+    return chunk.to_numpy(dtype=np.float32 if narrow else np.float64, na_value=np.nan)
+
+
+#: Seconds that a scheduler may take to answer.
+SCHEDULER_TIMEOUT_SECONDS = 10
+
+
+@contextmanager
+def connected(scheduler: str) -> Iterator[str]:
+    """Connect to a scheduler and give the address of its dashboard; "local" starts a worker for each processor."""
+    from distributed import Client, LocalCluster
+
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what matters comes back as an error of the fit
+    if scheduler != "local":
+        try:
+            client = Client(scheduler, timeout=SCHEDULER_TIMEOUT_SECONDS)
+        except (OSError, TimeoutError, ValueError) as error:
+            raise ValueError(
+                f"no scheduler answers at {scheduler}. Give the address that `dask scheduler` prints, such as "
+                "tcp://10.0.0.1:8786, or local."
+            ) from error
+        with client:
+            yield client.dashboard_link
+        return
+    with (
+        LocalCluster(n_workers=thread_count(), threads_per_worker=1, dashboard_address="127.0.0.1:0") as cluster,
+        Client(cluster) as client,
+    ):
+        yield client.dashboard_link

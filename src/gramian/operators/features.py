@@ -10,18 +10,18 @@ from typing import Any
 
 import numpy as np
 
+from gramian.engine.pairs import STRIPE, Pairs
+from gramian.engine.tiles import Meter, run, share, spans, threads_for
 from gramian.kernels import Kernel
-from gramian.kernels.pairwise import STRIPE, Pairs
 from gramian.operators.gram import CrossGram
-from gramian.operators.remote_table import RemoteTable
-from gramian.operators.tiles import Meter, run, share, spans, threads_for
+from gramian.operators.remote import RemoteTable
 from gramian.progress import part_done, track
 from gramian.results import Array
 
 #: Kernel values made at a time: half a megabyte to one, which stays in the cache for the scalar map.
-VALUES = 2**17
+KERNEL_VALUES_PER_TILE = 2**17
 #: Parts in which a triangular factor is multiplied: with four, three eighths of the work fall away.
-PARTS = 4
+TRIANGULAR_PARTS = 4
 
 
 @dataclass(frozen=True)
@@ -182,14 +182,14 @@ class Desk:
         if self.root is None:
             return C
         F, m = self.out[: len(C)], self.map.size
-        for part in spans(m, -(-m // PARTS)):
+        for part in spans(m, -(-m // TRIANGULAR_PARTS)):
             np.matmul(C[:, : part.stop], self.root[: part.stop, part], out=F[:, part])
         return F
 
 
 def piece_rows(size: int) -> int:
     """Rows whose kernel values with so many landmarks are made at a time."""
-    return STRIPE * max(1, VALUES // (STRIPE * size))
+    return STRIPE * max(1, KERNEL_VALUES_PER_TILE // (STRIPE * size))
 
 
 def mapped_blocks(n: int, size: int) -> list[slice]:

@@ -10,21 +10,21 @@ import scipy.sparse as sp
 
 from gramian import lapack
 from gramian.config import one_blas_thread
+from gramian.engine.tiles import Meter, run, share, spans, threads_for
 from gramian.kernels import Kernel, Linear
+from gramian.operators.euclidean_neighbours import falls_with_distance
 from gramian.operators.features import FeatureMap
 from gramian.operators.gram import Gram
-from gramian.operators.plain import is_plain
-from gramian.operators.remainder import STRIP, Remainder
-from gramian.operators.tiles import Meter, run, share, spans, threads_for
+from gramian.operators.pivoted_cholesky import PIVOT_STRIP_ROWS, PivotedCholesky
 from gramian.progress import track
 from gramian.results import Array
 
 #: Rows proposed at a time: many enough for a quick matrix product, few enough that most are accepted.
-BLOCK = 128
+PROPOSALS_PER_BLOCK = 128
 #: Rows looked at to find out whether a kernel that may be indefinite is.
-SAMPLE = 500
+POSITIVITY_CHECK_ROWS = 500
 #: Proposals rejected in a row before what is left counts as rounding.
-PATIENCE = 20
+MAX_REJECTED_BLOCKS = 20
 
 
 def uniform(n: int, count: int, rng: np.random.Generator, weights: Array | None = None) -> Array:
@@ -75,20 +75,20 @@ def pivots(
     Epperly, Tropp, Webber, Embrace rejection: kernel matrix approximation by accelerated randomly pivoted Cholesky,
     SIAM Journal on Matrix Analysis and Applications 2025.
     """
-    n, idle, rest = X.shape[0], 0, Remainder(kernel, X, count)
+    n, idle, rest = X.shape[0], 0, PivotedCholesky(kernel, X, count)
     w, eps = np.ones(n) if weights is None else weights, float(np.finfo(rest.dtype).eps)
     floor = max(tol, n * eps) * float(w @ rest.left)
     rounding = 8 * eps * float(rest.left.max(initial=0.0))
-    with track("landmarks", expected=-(-count // BLOCK)) as tracker, one_blas_thread():
-        while len(rest.chosen) < count and w @ rest.left > floor and idle < PATIENCE:
-            drawn, before = _draw(w * rest.left, BLOCK, rng), len(rest.chosen)
+    with track("landmarks", expected=-(-count // PROPOSALS_PER_BLOCK)) as tracker, one_blas_thread():
+        while len(rest.chosen) < count and w @ rest.left > floor and idle < MAX_REJECTED_BLOCKS:
+            drawn, before = _draw(w * rest.left, PROPOSALS_PER_BLOCK, rng), len(rest.chosen)
             luck = rng.random(len(drawn))
             accepted, L = _reject(rest.among(drawn), rest.left[drawn], luck, rounding, count - before)
             idle = 0 if len(accepted) else idle + 1
             if not len(accepted):
                 continue
             rest.choose(drawn[accepted], L)
-            tracker.advance(-(-count // BLOCK))
+            tracker.advance(-(-count // PROPOSALS_PER_BLOCK))
             if tol and w @ rest.left <= floor:
                 # What each row of the block took, from the last: fewer may be enough.
                 left = float(w @ rest.left) + np.append(np.cumsum(rest.taken(before, w)[::-1])[::-1], 0.0)
@@ -114,12 +114,12 @@ def spread(kernel: Kernel, X: Any, count: int, rng: np.random.Generator, weights
     apart = np.full(n, np.inf)
     _approach(kernel, X, chosen, own, apart)
     idle = 0
-    with track("landmarks", expected=-(-count // BLOCK)) as tracker, one_blas_thread():
-        while len(chosen) < count and idle < PATIENCE:
+    with track("landmarks", expected=-(-count // PROPOSALS_PER_BLOCK)) as tracker, one_blas_thread():
+        while len(chosen) < count and idle < MAX_REJECTED_BLOCKS:
             chances = w * np.where(apart > rounding, apart, 0.0)
             if not chances.any():
                 break
-            drawn = _draw(chances, BLOCK, rng)
+            drawn = _draw(chances, PROPOSALS_PER_BLOCK, rng)
             D = own[drawn][:, None] + own[drawn] - 2 * kernel.block(X[drawn], X[drawn])
             now, luck = apart[drawn].copy(), rng.random(len(drawn))
             accepted: list[int] = []
@@ -133,7 +133,7 @@ def spread(kernel: Kernel, X: Any, count: int, rng: np.random.Generator, weights
             if accepted:
                 _approach(kernel, X, drawn[accepted], own, apart)
                 chosen = np.concatenate([chosen, drawn[accepted]])
-                tracker.advance(-(-count // BLOCK))
+                tracker.advance(-(-count // PROPOSALS_PER_BLOCK))
     return chosen
 
 
@@ -143,10 +143,10 @@ def centred_on_cells(kernel: Kernel, X: Any, Z: Any, weights: Array | None = Non
     One step of Lloyd's iteration: on balanced clusters the trace error falls by 16 to 29 %, for the price of plain
     distances.
     """
-    if sp.issparse(X) or isinstance(kernel, Linear) or not is_plain(kernel):
+    if sp.issparse(X) or isinstance(kernel, Linear) or not falls_with_distance(kernel):
         return Z
     mean = Z.mean(axis=0, dtype=np.float64).astype(Z.dtype)
-    C, blocks, cells = Z - mean, spans(X.shape[0], STRIP), np.empty(X.shape[0], dtype=np.intp)
+    C, blocks, cells = Z - mean, spans(X.shape[0], PIVOT_STRIP_ROWS), np.empty(X.shape[0], dtype=np.intp)
     halves = np.einsum("ij,ij->i", C, C) / 2
 
     def work(panels: Sequence[int], meter: Meter) -> None:
@@ -192,7 +192,7 @@ def check_positive(kernel: Kernel, X: Any) -> None:
     """Refuse a kernel that has a negative eigenvalue among some of the rows."""
     if kernel.positive_definite:
         return
-    some = X[:: -(-X.shape[0] // SAMPLE)]
+    some = X[:: -(-X.shape[0] // POSITIVITY_CHECK_ROWS)]
     values = lapack.eigvalsh(Gram(kernel, some).toarray())
     if values[0] < -1e-8 * np.abs(values).max():
         raise ValueError(
@@ -225,7 +225,7 @@ def _reject(core: Array, before: Array, luck: Array, rounding: float, most: int)
 
 def _approach(kernel: Kernel, X: Any, chosen: Array, own: Array, apart: Array) -> None:
     """Lower the squared distances of all rows to the nearest chosen one."""
-    Z, strips = X[chosen], spans(X.shape[0], STRIP)
+    Z, strips = X[chosen], spans(X.shape[0], PIVOT_STRIP_ROWS)
 
     def work(panels: Sequence[int], meter: Meter) -> None:
         for rows in (strips[i] for i in panels):

@@ -10,20 +10,20 @@ from typing import Any
 import numpy as np
 
 from gramian.config import format_bytes, memory_budget
-from gramian.operators.features import FeatureMap
-from gramian.operators.mapped_sums import BlockSums, rows_summed
+from gramian.engine.pairs import STRIPE
+from gramian.engine.scatter import Squares, squares_for, total_of
+from gramian.engine.tiles import Meter, run, share, spans, threads_for
+from gramian.operators.features import Desk, FeatureMap, piece_rows
 from gramian.operators.moments import Moments
-from gramian.operators.plans import Plan, plan_for
-from gramian.operators.remote_table import RemoteTable
-from gramian.operators.squares import squares_for, total_of
-from gramian.operators.tiles import Meter, run, share, spans, threads_for
+from gramian.operators.remote import RemoteTable
+from gramian.operators.scatter_plan import ScatterPlan, scatter_plan
 from gramian.progress import part_done, track
 from gramian.results import Array
 
 #: Rows of a stream whose number is not known: enough for every saving that many rows allow.
-MANY = 10**6
+ASSUMED_STREAM_ROWS = 10**6
 #: Rows whose mean is what sums are seen from.
-SEEN = 256
+PILOT_ROWS = 256
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,8 @@ def mapped_moments(
     Cost
     ----
     A row takes r kernel values, about ``r^2 / 2`` multiplications to map it and as many for the scatter. Where the
-    landmarks are well conditioned the sums are mapped in place of the rows: see :class:`gramian.operators.plans.Plan`.
+    landmarks are well conditioned the sums are mapped in place of the rows: see
+    :class:`gramian.operators.scatter_plan.ScatterPlan`.
     """
     if isinstance(views[0], RemoteTable):
         return views[0].total(
@@ -134,8 +135,8 @@ class MappedSums:
     ) -> None:
         _check_room(sum(map.size for map in maps) + q, sets)
         self.sizes, self.q, self.dtype = tuple(map.size for map in maps), q, dtype
-        self.n = MANY if n is None else n
-        self.plans = [plan_for(map, self.n, dtype) for map in maps]
+        self.n = ASSUMED_STREAM_ROWS if n is None else n
+        self.plans = [scatter_plan(map, self.n, dtype) for map in maps]
         self.pilot = np.zeros(sum(plan.map.size for plan in self.plans) + q)
         self.tile = rows_summed(self.n, len(self.pilot))
         self.hands: list[BlockSums] = []
@@ -146,7 +147,7 @@ class MappedSums:
         if not blocks:
             return
         if not self.hands:
-            first, some = self._hand(), slice(0, min(SEEN, blocks[0].stop))
+            first, some = self._hand(), slice(0, min(PILOT_ROWS, blocks[0].stop))
             with np.errstate(over="ignore", invalid="ignore"):
                 first.pilot = first.mean([X[some] for X in views], *_both(weights, beside, some))
             self.pilot, self.hands = first.pilot, [first]
@@ -215,7 +216,7 @@ def _block_parts(maps: tuple[FeatureMap, ...], count: int, X: Array, codes: Arra
     return _Several(mapped_moments(maps, [V[codes[:, 0] == at] for V in views]) for at in range(count))
 
 
-def _map(moments: Moments, plans: list[Plan], q: int) -> Moments:
+def _map(moments: Moments, plans: list[ScatterPlan], q: int) -> Moments:
     """Moments of features from those of what was summed."""
     scatter, pilot, offset = moments.scatter, moments.pilot, np.broadcast_to(moments.offset, moments.pilot.shape)
     at, rows = 0, []
@@ -245,3 +246,76 @@ def _check_room(width: int, sets: int) -> None:
             f"landmarks: sums over {width:,} features take {format_bytes(needed)}, over the memory budget of "
             f"{format_bytes(memory_budget())}. Use fewer landmarks, or gramian.config(memory=...)."
         )
+
+
+class BlockSums:
+    """Sums over blocks about a pilot; each thread has its own.
+
+    Parameters
+    ----------
+    plans : list of ScatterPlan
+        One for each view.
+    rows : int
+        Rows of the largest block.
+    squares : Squares
+        For the columns of all views, targets, and a column of ones.
+    pilot : array
+        What columns are seen from.
+    """
+
+    def __init__(self, plans: list[ScatterPlan], rows: int, squares: Squares, pilot: Array) -> None:
+        self.plans, self.rows, self.squares, self.pilot = plans, rows, squares, pilot
+        self.A: Array | None = None
+        dtype = squares.product.dtype
+        self.desks = [Desk(p.map, rows if p.after is None else piece_rows(p.map.size), dtype) for p in plans]
+        self.weight, self.traces = 0.0, np.zeros(len(plans))
+
+    def add(self, views: list[Any], weights: Array | None, beside: Array | None) -> None:
+        for view, (plan, X) in enumerate(zip(self.plans, views, strict=True)):
+            own = plan.map.kernel.diagonal(X)
+            self.traces[view] += own.sum() if weights is None else weights @ own
+        self.weight += views[0].shape[0] if weights is None else float(weights.sum())
+        if weights is None and self._add_unwritten(views, beside):
+            return
+        A = self._write(views, beside)
+        if weights is not None:
+            A *= np.sqrt(weights.astype(A.dtype))[:, None]
+        self.squares.add(A)
+
+    def _add_unwritten(self, views: list[Any], beside: Array | None) -> bool:
+        """Add a block of rows without writing it, if that can be done."""
+        plan, desk, m = self.plans[0], self.desks[0], self.plans[0].map.size
+        if len(self.plans) > 1 or plan.turn is None:
+            return False
+        rest = np.ones((views[0].shape[0], 1 + len(self.pilot) - m), dtype=desk.dtype)
+        if beside is not None:
+            rest[:, :-1] = beside - self.pilot[m:]
+        return plan.turn.add(desk, views[0], self.pilot[:m].astype(desk.dtype), rest, self.squares)
+
+    def mean(self, views: list[Any], weights: Array | None, beside: Array | None) -> Array:
+        """Mean of a block of rows, or where it was seen from if the block has no weight."""
+        A, weight = self._write(views, beside), views[0].shape[0] if weights is None else float(weights.sum())
+        w = np.ones(len(A)) if weights is None else weights
+        return self.pilot + w.astype(A.dtype) @ A[:, : len(self.pilot)] / weight if weight else self.pilot
+
+    def _write(self, views: list[Any], beside: Array | None) -> Array:
+        """A block of rows as it is summed, seen from the pilot, and a column of ones: sums are products with it."""
+        self.A = self.squares.room(self.rows) if self.A is None else self.A
+        A, at = self.A[: views[0].shape[0]], 0
+        for plan, desk, X in zip(self.plans, self.desks, views, strict=True):
+            part = slice(at, at + plan.map.size)
+            plan.write(desk, X, self.pilot[part].astype(A.dtype), A[:, part])
+            at = part.stop
+        if beside is not None:
+            A[:, at : len(self.pilot)] = beside - self.pilot[at:]
+        A[:, len(self.pilot)] = 1.0
+        return A
+
+
+def rows_summed(n: int, width: int) -> int:
+    """Rows of a block whose scatter is computed at once; threads have as many blocks each."""
+    most = STRIPE * min(64, max(2, 2**21 // (STRIPE * max(width, 1))))
+    blocks = -(-max(n, 1) // most)
+    hands = threads_for(blocks)
+    rows = -(-n // (hands * -(-blocks // hands)))
+    return STRIPE * max(1, -(-rows // STRIPE))

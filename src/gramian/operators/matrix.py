@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from gramian.engine.tiles import row_blocks, spans
 from gramian.kernels.pairwise import far_means, moved
 from gramian.lapack import interruptible
 from gramian.operators.base import Operator
 from gramian.operators.centering import column_means
-from gramian.operators.tiles import row_blocks, spans
 from gramian.results import Array
 
 

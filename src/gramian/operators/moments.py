@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from gramian.engine.tiles import Meter, row_blocks, run, share, threads_for
 from gramian.kernels.pairwise import far_means, moved
-from gramian.operators.tiles import Meter, row_blocks, run, share, threads_for
+from gramian.operators.matrix import Data, column_scale
 from gramian.results import Array
 
 #: Sums of weights that differ by less than this, relative, count the same rows: weights in single precision, 6e-8 each,
 #: that were divided by their sum.
-SAME_COUNT = 1e-6
+COUNT_ROUNDING = 1e-6
 
 
 def row_count(weight: float) -> int:
@@ -26,12 +27,12 @@ def row_count(weight: float) -> int:
     (7, 7, 7)
     """
     nearest = round(weight)
-    return nearest if abs(weight - nearest) <= SAME_COUNT * nearest else int(np.ceil(weight))
+    return nearest if abs(weight - nearest) <= COUNT_ROUNDING * nearest else int(np.ceil(weight))
 
 
 def has_variance(weight: float) -> bool:
     """Whether the sum of weights counts at least the two rows that a variance, with divisor w - 1, is defined for."""
-    return weight >= 2 * (1 - SAME_COUNT)
+    return weight >= 2 * (1 - COUNT_ROUNDING)
 
 
 @dataclass(frozen=True)
@@ -246,3 +247,60 @@ def _sparse(X: Any, weights: Array | None) -> Moments:
     offset = np.asarray(W.sum(axis=0), dtype=np.float64).ravel() / weight
     scatter = (X.T @ W).toarray() - weight * np.outer(offset, offset)
     return Moments(weight, pilot, (scatter + scatter.T) / 2, offset)
+
+
+@dataclass(frozen=True)
+class ColumnSums:
+    r"""Of columns of rows: :math:`w = \sum_i w_i`, the means, and :math:`\sum_i w_i (x_{ij} - \mu_j)^2`."""
+
+    weight: float
+    mean: Array
+    squares: Array
+
+    def __add__(self, other: ColumnSums) -> ColumnSums:
+        total, shift = self.weight + other.weight, other.mean - self.mean
+        if not other.weight:
+            return self
+        with np.errstate(over="ignore"):
+            squares = self.squares + other.squares + shift**2 * (self.weight * other.weight / total)
+        return ColumnSums(total, self.mean + shift * (other.weight / total), squares)
+
+    @property
+    def scale(self) -> Array:
+        """Standard deviations to divide by, 1 for constant columns."""
+        return column_scale(self._deviations, self.mean)
+
+    @property
+    def constant(self) -> int:
+        """How many columns are constant."""
+        return int(((self.scale != self._deviations) | (self._deviations == 0)).sum())
+
+    @property
+    def _deviations(self) -> Array:
+        return np.sqrt(self.squares / (self.weight - 1))
+
+
+def column_sums(X: Array, weights: Array | None = None) -> ColumnSums:
+    """Return the sums of rows in memory."""
+    data = Data(X, weights=weights)
+    with np.errstate(over="ignore"):
+        return ColumnSums(data.weight, data.mean, data.column_squares * np.square(data.unit))
+
+
+@dataclass(frozen=True)
+class ColumnRanges(ColumnSums):
+    """The same, and the size of the largest entry."""
+
+    largest: float = 0.0
+
+    def __add__(self, other: ColumnSums) -> ColumnRanges:
+        both = super().__add__(other)
+        return ColumnRanges(both.weight, both.mean, both.squares, max(self.largest, getattr(other, "largest", 0.0)))
+
+
+def column_ranges(X: Array, weights: Array | None = None) -> ColumnRanges:
+    """Return the sums of a block of rows, which may be empty, and its largest entry."""
+    if not len(X) or (weights is not None and not weights.any()):
+        return ColumnRanges(0.0, np.zeros(X.shape[1]), np.zeros(X.shape[1]))
+    sums = column_sums(X, weights)
+    return ColumnRanges(float(sums.weight), sums.mean, sums.squares, float(max(X.max(), -X.min())))

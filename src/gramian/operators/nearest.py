@@ -1,4 +1,4 @@
-"""The nearest of many rows, kept while tiles stream by: never a matrix of all pairs."""
+"""The nearest of many rows, kept while tiles stream by; ties are broken by the first index, not by rounding."""
 
 from __future__ import annotations
 
@@ -6,17 +6,18 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
+from gramian.engine.pairs import Pairs
+from gramian.engine.tiles import SIDE, Meter, run, share, spans, threads_for
 from gramian.kernels import Kernel
-from gramian.kernels.pairwise import Pairs
-from gramian.operators.tiles import SIDE, Meter, run, share, spans, threads_for
 from gramian.progress import part_done, track
 from gramian.results import Array
 
 #: Candidates beyond those asked for, so that ties and rounding at the border can be told apart afterwards.
-EXTRA = 8
+EXTRA_CANDIDATES = 8
 #: Rounding of a squared distance, in units of the similarities it comes from.
-ROUNDING = 64 * float(np.finfo(np.float64).eps)
+SIMILARITY_ROUNDING = 64 * float(np.finfo(np.float64).eps)
 #: Says how far pairs are exactly: row numbers, column numbers -> values.
 Measure = Callable[[Array, Array], Array]
 
@@ -78,7 +79,7 @@ def smallest(
                 shape = r.stop - r.start, c.stop - c.start
                 tile = pairs.tile(r, c, buffer[: shape[0] * shape[1]].reshape(shape))
                 if own:
-                    _blind(tile, r, c)
+                    _exclude_own(tile, r, c)
                 limit = values[r, -1]
                 if c.start == 0 and exact is None:  # nothing to beat yet: all that are among the k smallest of the tile
                     limit = np.nextafter(np.partition(tile, k - 1, axis=1)[:, k - 1].astype(np.float64), np.inf)
@@ -99,7 +100,7 @@ def smallest(
     return values, columns
 
 
-def _blind(tile: Array, rows: slice, cols: slice) -> None:
+def _exclude_own(tile: Array, rows: slice, cols: slice) -> None:
     """Put what a point is to itself out of the running."""
     both = np.arange(max(rows.start, cols.start), min(rows.stop, cols.stop))
     tile[both - rows.start, both - cols.start] = np.inf
@@ -133,11 +134,49 @@ def nearest_in_features(
     """
     pairs = Ranked(kernel.pairs(X, anchors, np.float64), diagonal)
     most = pairs.shape[1] - own
-    values, columns = smallest(pairs, min(k + EXTRA, most), own=own)
+    values, columns = smallest(pairs, min(k + EXTRA_CANDIDATES, most), own=own)
     # In units of each pair's own similarities: one far anchor must not blur the others.
-    rounding = ROUNDING * (np.abs(diagonal)[columns] + np.abs(values))
+    rounding = SIMILARITY_ROUNDING * (np.abs(diagonal)[columns] + np.abs(values))
     # Runs of values closer than rounding are one tie: within it the column decides.
     group = np.cumsum(np.diff(values, axis=1, prepend=values[:, :1]) > rounding, axis=1)
     order = np.lexsort((columns, group))[:, :k]
     ranks = np.maximum.accumulate(np.take_along_axis(values, order, axis=1), axis=1)
     return ranks, np.take_along_axis(columns, order, axis=1)
+
+
+#: Rows whose largest values are closer than this part of what they were summed from are computed alone. Kernels a
+#: thousand times narrower than the rows are spread, whose exponents have lost six digits, stay below it.
+TIE_DOUBT = 1e-8
+#: Values of rows, m x k, and the sizes of the terms they were summed from, (m,).
+Sized = tuple[Array, Array]
+
+
+def resolve_ties(X: Any, found: Sized, evaluate: Callable[[Array], Sized]) -> Array:
+    """Return values whose largest, in each row, are equal if they differ by rounding only; ``argmax`` is the first.
+
+    Products of a block of rows round otherwise than those of one row, and those of CSR rows otherwise again, so that
+    rounding must not decide: exact ties are a matter of structure (a class whose weights are all zero, rows that lie
+    symmetrically) and not rare. Rows with values too close to call are evaluated alone, as dense rows in double
+    precision: in whatever company and storage a row comes, its values are then the same to the last digit.
+
+    Parameters
+    ----------
+    X : (m, d) array or CSR matrix
+        Rows.
+    found : (m, k) and (m,) arrays
+        Values of the rows, and the sizes of the terms they were summed from.
+    evaluate : callable
+        Rows -> values and sizes.
+
+    Cost
+    ----
+    One evaluation of one row for each row in doubt.
+    """
+    values, sizes = found
+    second, largest = np.partition(values, -2, axis=1)[:, -2:].T if values.shape[1] > 1 else np.array([[-np.inf], [0]])
+    for i in np.flatnonzero(largest - second <= TIE_DOUBT * sizes):
+        row = X[i : i + 1]
+        alone = np.array(row.toarray() if sp.issparse(row) else row, dtype=np.float64, order="C")
+        values[i : i + 1], sizes[i : i + 1] = evaluate(alone)
+    largest = values.max(axis=1)
+    return np.where(values >= (largest - SIMILARITY_ROUNDING * sizes)[:, None], largest[:, None], values)

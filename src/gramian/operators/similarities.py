@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 
-from gramian.config import one_blas_thread
+from gramian.config import memory_budget, one_blas_thread
+from gramian.engine.tiles import row_blocks
 from gramian.kernels import Kernel, Linear
 from gramian.kernels.pairwise import Rows, squared_norms
 from gramian.operators.base import Dense
+from gramian.operators.feature_means import FeatureMeans
+from gramian.operators.features import FeatureMap
 from gramian.operators.gram import CrossGram, Gram, cross_product, gram_of, worth_keeping
-from gramian.operators.remote_table import RemoteTable
-from gramian.operators.tiles import row_blocks
+from gramian.operators.remote import RemoteTable
 from gramian.results import Array
 
 
@@ -54,7 +56,7 @@ class Similarities(ABC):
         """Return ``k(x, x)`` for every row."""
 
 
-class Kept(Similarities):
+class KeptGram(Similarities):
     """A matrix that exists."""
 
     route = "the Gram matrix was kept"
@@ -75,7 +77,7 @@ class Kept(Similarities):
             return self.A[np.ix_(rows, chosen)] @ V
 
     def among(self, chosen: Array) -> Similarities:
-        return Kept(Dense(self.A[np.ix_(chosen, chosen)], positive=self.positive))
+        return KeptGram(Dense(self.A[np.ix_(chosen, chosen)], positive=self.positive))
 
     def columns(self, chosen: Array) -> Array:
         return self.A[:, chosen]
@@ -84,7 +86,7 @@ class Kept(Similarities):
         return self.A.diagonal()
 
 
-class Streamed(Similarities):
+class TiledGram(Similarities):
     """Tiles of a kernel, made, used and thrown away."""
 
     route = "tiles of the Gram matrix were made as needed"
@@ -112,7 +114,7 @@ class Streamed(Similarities):
         return self.gram.diagonal()
 
 
-class Thin(Similarities):
+class ThinProducts(Similarities):
     """``X X'`` by two thin products: the linear kernel needs no matrix of pairs."""
 
     route = "two thin products in place of the Gram matrix"
@@ -134,7 +136,7 @@ class Thin(Similarities):
             return np.asarray(self.X[rows] @ (self.X[chosen].T @ V))
 
     def among(self, chosen: Array) -> Similarities:
-        return Thin(self.X[chosen])
+        return ThinProducts(self.X[chosen])
 
     def columns(self, chosen: Array) -> Array:
         product = self.X @ self.X[chosen].T
@@ -148,21 +150,21 @@ def similarities(kernel: Kernel, X: Any) -> Similarities:
     """Return the similarities of rows to each other, held in the way that suits kernel and size."""
     if kernel.given:
         A = X.toarray() if sp.issparse(X) else X
-        return Kept(Dense(A.astype(np.float64, copy=False), positive=kernel.positive_definite))
+        return KeptGram(Dense(A.astype(np.float64, copy=False), positive=kernel.positive_definite))
     kind = way_of_holding(kernel, X.shape[0])
-    if kind is Thin:
-        return Thin(X)
+    if kind is ThinProducts:
+        return ThinProducts(X)
     gram = gram_of(kernel, X)
-    return Kept(Dense(gram.toarray(), positive=gram.positive)) if kind is Kept else Streamed(gram)
+    return KeptGram(Dense(gram.toarray(), positive=gram.positive)) if kind is KeptGram else TiledGram(gram)
 
 
 def way_of_holding(kernel: Kernel, n: int) -> type[Similarities]:
     """Return how the similarities of n rows are held."""
     if kernel.given:
-        return Kept
+        return KeptGram
     if isinstance(kernel, Linear):
-        return Thin
-    return Kept if worth_keeping(kernel, n) else Streamed
+        return ThinProducts
+    return KeptGram if worth_keeping(kernel, n) else TiledGram
 
 
 def natural_order(kernel: Kernel, X: Any) -> Array:
@@ -185,3 +187,59 @@ def natural_order(kernel: Kernel, X: Any) -> Array:
 def _keys(direction: Array, X: Array) -> Array:
     with np.errstate(over="ignore", invalid="ignore"):
         return np.asarray((X * direction).sum(axis=1))
+
+
+class MappedEachPass(Similarities):
+    """``F F'`` by two passes over the rows, which are mapped on the way and not kept."""
+
+    positive = True
+    route = "rows are mapped in every pass"
+
+    def __init__(self, features: FeatureMap, X: Any) -> None:
+        self.features, self.X, self.n = features, X, X.shape[0]
+
+    def __matmul__(self, V: Array) -> Array:
+        return self.features.times(self.X, self.features.sums(self.X, V))
+
+    def some(self, chosen: Array, V: Array) -> Array:
+        return self.features.times(self.X, self.features.sums(self.X[chosen], V))
+
+    def part(self, rows: Array, chosen: Array, V: Array) -> Array:
+        return self.features.times(self.X[rows], self.features.sums(self.X[chosen], V))
+
+    def among(self, chosen: Array) -> Similarities:
+        return mapped_similarities(self.features, self.X[chosen])
+
+    def columns(self, chosen: Array) -> Array:
+        return self.features.times(self.X, self.features.features(self.X[chosen]).T)
+
+    def diagonal(self) -> Array:
+        return self._squares
+
+    @cached_property
+    def _squares(self) -> Array:
+        return self.features.squares(self.X)
+
+
+class KeptFeatures(ThinProducts):
+    """``F F'`` of mapped rows in memory."""
+
+    route = "rows were mapped once and kept"
+
+
+def mapped_similarities(features: FeatureMap, X: Any) -> Similarities:
+    """Return the products of mapped rows, kept if they take no more than a quarter of the memory budget."""
+    if 8 * X.shape[0] * features.size > memory_budget() // 4:
+        return MappedEachPass(features, X)
+    return KeptFeatures(features.features(X))
+
+
+def mapped_means(
+    features: FeatureMap, X: Any, coefficients: Array, squares: Array, origin: Array | None
+) -> FeatureMeans:
+    """Return the means ``coefficients'F`` as sums over landmarks, seen from ``origin``.
+
+    They lie in the span of the landmarks, so that distances to them are those of the whole feature space.
+    """
+    sums = features.lift(features.sums(X, coefficients))
+    return FeatureMeans(features.kernel, features.anchors, sums, squares, origin)

@@ -11,15 +11,11 @@ try:
 except ModuleNotFoundError:
     raise ModuleNotFoundError('gramian.plots needs matplotlib: pip install "gramian[plot]"') from None
 
-from gramian.plots.calibration import CVCurveDisplay, ImportanceDisplay, PredictedDisplay
-from gramian.plots.certificates import LikelihoodDisplay, ResidualsDisplay
-from gramian.plots.contributions import ContributionsDisplay
-from gramian.plots.loadings import HeatDisplay, LoadingsDisplay
-from gramian.plots.outliers import OutliersDisplay
+from gramian.plots.calibration import CVCurveDisplay, PredictedDisplay
+from gramian.plots.columns import ContributionsDisplay, HeatDisplay, ImportanceDisplay, LoadingsDisplay
 from gramian.plots.planes import ContoursDisplay, RegionsDisplay
-from gramian.plots.reconstructions import ReconstructionsDisplay
-from gramian.plots.scores import BiplotDisplay, ScoresDisplay
-from gramian.plots.scree import ScreeDisplay
+from gramian.plots.rows import BiplotDisplay, OutliersDisplay, ReconstructionsDisplay, ScoresDisplay
+from gramian.plots.spectra import LikelihoodDisplay, ResidualsDisplay, ScreeDisplay
 from gramian.plots.style import new_figure
 from gramian.plots.views import CorrelationsDisplay, PairedDisplay
 

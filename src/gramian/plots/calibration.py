@@ -4,32 +4,20 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-import numpy as np
 from matplotlib.ticker import MaxNLocator
 
 from gramian import charts
-from gramian.charts import CVCurve, Importance, Predicted
+from gramian.charts import CVCurve, Predicted
 from gramian.plots.display import Display, write_figures, write_notes
 from gramian.plots.points import draw_points, list_groups
-from gramian.plots.style import INK, MUTED, PALE, SMALL, TICK, Axes, colour, legend, literal, tidy
-
-#: Columns without an order that get a bar: the largest ones.
-MOST_BARS = 30
-MARKERS = "os^D"
+from gramian.plots.style import INK, LINE_MARKERS, MUTED, Axes, colour, legend, literal, tidy
 
 
 class CVCurveDisplay(Display[CVCurve]):
     """Cross-validated errors with the one-standard-error mark.
 
-    Parameters
-    ----------
-    chart : CVCurve
-        From :func:`gramian.charts.cv_curve`.
-
     Attributes
     ----------
-    ax_, figure_
-        Axes and figure.
     lines_ : list of ErrorbarContainer
         One for each target.
     limit_ : Line2D or None
@@ -61,7 +49,7 @@ class CVCurveDisplay(Display[CVCurve]):
                 chart.errors[:, j],
                 yerr=doubts,
                 color=colour(j),
-                marker=MARKERS[j % len(MARKERS)],
+                marker=LINE_MARKERS[j % len(LINE_MARKERS)],
                 markersize=4,
                 linewidth=1.3,
                 elinewidth=0.8,
@@ -114,15 +102,8 @@ class CVCurveDisplay(Display[CVCurve]):
 class PredictedDisplay(Display[Predicted]):
     """Predicted against measured values, with the line of equality and the figures of merit.
 
-    Parameters
-    ----------
-    chart : Predicted
-        From :func:`gramian.charts.predicted`.
-
     Attributes
     ----------
-    ax_, figure_
-        Axes and figure.
     line_ : Line2D
         The line of equality.
     scatter_, image_, colorbar_
@@ -171,82 +152,3 @@ class PredictedDisplay(Display[Predicted]):
         lines += [f"R² {figures.r2:.3f}", f"RPD {figures.rpd:.3g}"]
         self.text_ = write_figures(ax, "\n".join(lines))
         write_notes(ax, chart.notes)
-
-
-class ImportanceDisplay(Display[Importance]):
-    """VIP, coefficients or selectivity ratios: lines over a spectrum, bars for columns without an order.
-
-    Parameters
-    ----------
-    chart : Importance
-        From :func:`gramian.charts.importance`.
-
-    Attributes
-    ----------
-    ax_, figure_
-        Axes and figure.
-    line_ : Line2D or None
-    bars_ : BarContainer or None
-    band_ : PolyCollection or None
-        Jackknife intervals, over a spectrum.
-    limit_ : Line2D or None
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_diabetes
-    >>> from gramian import PLSRegression
-    >>> from gramian.plots import ImportanceDisplay
-    >>> display = ImportanceDisplay.from_estimator(PLSRegression(2).fit(*load_diabetes(return_X_y=True)))
-    >>> len(display.bars_)
-    10
-    """
-
-    _compute = staticmethod(charts.importance)
-
-    line_: Any
-    bars_: Any
-    band_: Any
-    limit_: Any
-
-    def _draw(self, ax: Axes, title: str) -> None:
-        self.line_ = self.bars_ = self.band_ = self.limit_ = None
-        if self.chart.positions is None:
-            self._draw_bars(ax, title)
-        else:
-            self._draw_line(ax, title)
-
-    def _draw_line(self, ax: Axes, title: str) -> None:
-        chart = self.chart
-        tidy(ax, title, chart.xlabel, chart.ylabel)
-        ax.axhline(0, color=PALE, linewidth=0.6, zorder=0.5)
-        assert chart.positions is not None
-        self.line_ = ax.plot(chart.positions, chart.values, color=colour(0), linewidth=1.5)[0]
-        if chart.low is not None and chart.high is not None:
-            self.band_ = ax.fill_between(
-                chart.positions, chart.low, chart.high, color=colour(0), alpha=0.25, linewidth=0, label=chart.notes[0]
-            )
-        if chart.limit is not None:
-            self.limit_ = ax.axhline(chart.limit, color=MUTED, linewidth=0.9, linestyle="--", label="important above 1")
-        ax.margins(x=0.01)
-        legend(ax)
-
-    def _draw_bars(self, ax: Axes, title: str) -> None:
-        chart = self.chart
-        order = np.argsort(-np.abs(chart.values), kind="stable")[:MOST_BARS]
-        at, values = np.arange(len(order)), chart.values[order]
-        spread = None
-        if chart.low is not None and chart.high is not None:
-            spread = np.abs(np.vstack([values - chart.low[order], chart.high[order] - values]))
-        keywords = {"elinewidth": 0.9, "capsize": 2, "ecolor": INK}
-        self.bars_ = ax.barh(at, values, color=colour(0), height=0.7, xerr=spread, error_kw=keywords)
-        ax.axvline(0, color=PALE, linewidth=0.6, zorder=0.5)
-        if chart.limit is not None:
-            self.limit_ = ax.axvline(chart.limit, color=MUTED, linewidth=0.9, linestyle="--", label="important above 1")
-        ax.set_yticks(at, [literal(chart.columns[j]) for j in order])
-        ax.invert_yaxis()
-        tidy(ax, title, chart.ylabel, "")
-        ax.tick_params(axis="y", labelsize=TICK if len(order) <= 15 else SMALL, length=0)
-        legend(ax, where="lower right")
-        left = len(chart.values) - len(order)
-        notes = (*chart.notes, *([f"the largest {len(order)} of {len(chart.values)}"] if left else []))
-        write_notes(ax, notes, "title")

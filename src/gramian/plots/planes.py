@@ -19,15 +19,8 @@ class ContoursDisplay(Display[Contours]):
 
     Blue is negative, orange positive; lines join points of the same score.
 
-    Parameters
-    ----------
-    chart : Contours
-        From :func:`gramian.charts.contours`.
-
     Attributes
     ----------
-    ax_, figure_
-        The axes in whose place the panels stand, and the figure.
     axes_ : list of Axes
     contours_ : list of QuadContourSet
 
@@ -84,15 +77,8 @@ def _columns(m: int, ratio: float) -> int:
 class RegionsDisplay(Display[Regions]):
     """Classes over the plane, with the border, the margin and the support vectors.
 
-    Parameters
-    ----------
-    chart : Regions
-        From :func:`gramian.charts.regions`.
-
     Attributes
     ----------
-    ax_, figure_
-        Axes and figure.
     surface_ : QuadMesh
         Regions.
     border_ : list of QuadContourSet

@@ -1,4 +1,4 @@
-"""Points, or the density of many, with colours, names and a scale."""
+"""Points, or the density of many, with colours, a scale, and labels that do not cover each other."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ import numpy as np
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import LogNorm, Normalize, to_rgb
 from matplotlib.markers import MarkerStyle
+from matplotlib.patheffects import withStroke
 
-from gramian.charts.colouring import Colouring
-from gramian.charts.points import Density, Points, blend
-from gramian.plots.placing import medians, write_apart
+from gramian.charts.points import Colouring, Density, Points, blend
 from gramian.plots.style import (
     COLOURS,
     INK,
@@ -30,10 +29,164 @@ from gramian.plots.style import (
 )
 from gramian.results import Array
 
+#: Sides of its place on which a label may stand, in the order in which they are liked.
+LABEL_SIDES = np.array([[1, 1], [1, -1], [-1, 1], [-1, -1], [1, 0], [-1, 0], [0, 1], [0, -1]], dtype=np.float64)
+
+
+def medians(points: Array, groups: Array, count: int) -> Array:
+    """Return for each group the member nearest to its median: a place where the group is, even if it is a ring."""
+    places = np.empty((count, 2))
+    for group in range(count):
+        members = points[groups == group]
+        distances = np.sum((members - np.median(members, axis=0)) ** 2, axis=1)
+        places[group] = members[distances.argmin()]
+    return places
+
+
+def push_apart(centres: Array, sizes: Array, rounds: int = 300, *, room: Array | None = None) -> Array:
+    """Move boxes by as little as it takes until none overlaps another.
+
+    Parameters
+    ----------
+    centres, sizes : (k, 2) arrays
+        Centres, widths and heights of the boxes, in one unit.
+    rounds : int
+        Limit, for crowds that have no room.
+    room : (2, 2) array, optional
+        Lower left and upper right corner of what boxes should not leave.
+
+    Returns
+    -------
+    (k, 2) array
+        New centres.
+    """
+    centres = np.array(centres, dtype=np.float64)
+    first, second = np.triu_indices(len(centres), 1)
+    for _ in range(rounds):
+        if room is not None:
+            centres = np.clip(centres, room[0] + sizes / 2, np.maximum(room[0] + sizes / 2, room[1] - sizes / 2))
+        overlap = (sizes[first] + sizes[second]) / 2 - np.abs(centres[second] - centres[first])
+        hits = np.flatnonzero((overlap > 1e-9 * sizes[first]).all(axis=1))
+        if not len(hits):
+            break
+        for at in hits:
+            _part(centres, sizes, int(first[at]), int(second[at]))
+    return centres
+
+
+def _part(centres: Array, sizes: Array, i: int, j: int) -> None:
+    """Push two boxes apart, each by half, if they still overlap."""
+    apart = centres[j] - centres[i]
+    overlap = (sizes[i] + sizes[j]) / 2 - np.abs(apart)
+    if (overlap <= 1e-9 * sizes[i]).any():
+        return
+    axis = int(overlap.argmin())  # the shorter way out
+    step = np.zeros(2)
+    step[axis] = overlap[axis] / 2 * (1 if apart[axis] >= 0 else -1)
+    centres[i] -= step
+    centres[j] += step
+
+
+def beside(anchors: Array, sizes: Array, *, gap: float, posts: Array, room: Array, towards: Array) -> Array:
+    """Choose for each box the side of its anchor where it covers least: other boxes first, then points.
+
+    Parameters
+    ----------
+    anchors, sizes : (k, 2) arrays
+        Places that boxes belong to, their widths and heights.
+    gap : float
+        Distance between an anchor and its box.
+    posts : (m, 2) array
+        Points that should stay free.
+    room : (2, 2) array
+        Lower left and upper right corner of what boxes should not leave.
+    towards : (k, 2) array
+        Side that a box likes most; zero if it has no wish.
+
+    Returns
+    -------
+    (k, 2) array
+        Centres of the boxes, which may still overlap a little.
+    """
+    centres = np.empty((len(anchors), 2))
+    for i, (anchor, size) in enumerate(zip(anchors, sizes, strict=True)):
+        sides = np.vstack([towards[i], LABEL_SIDES]) if towards[i].any() else LABEL_SIDES
+        tries = np.vstack([anchor + far * sides * (size / 2 + gap) for far in (1.0, 1.6, 2.4)])
+        others = (sizes[:i] + size) / 2 - np.abs(tries[:, None] - centres[None, :i])
+        covered = np.where((others > 0).all(axis=2), np.prod(np.maximum(others, 0), axis=2), 0).sum(axis=1)
+        hidden = (np.abs(tries[:, None] - posts) < size / 2).all(axis=2).sum(axis=1)
+        outside = np.maximum(0, np.maximum(room[0] + size / 2 - tries, tries - room[1] + size / 2)).sum(axis=1)
+        dislike = 0.15 * np.arange(len(tries)) / len(sides)
+        cost = 4 * covered / np.prod(size) + hidden + outside / size[1] + dislike
+        centres[i] = tries[int(cost.argmin())]
+    return centres
+
+
+def write_apart(
+    ax: Axes,
+    texts: Sequence[str],
+    places: Array,
+    *,
+    size: float,
+    colours: Sequence[Any] | None = None,
+    bold: bool = False,
+    towards: Array | None = None,
+    posts: Array | None = None,
+) -> list[Any]:
+    """Write texts on or beside places in data units so that none covers another; return them.
+
+    With ``towards``, a wish for each text (zero for none), texts stand beside their places, with a thin line to those
+    that had to go far; without, they stand on them.
+    """
+    if not len(texts):
+        return []
+    halo = [withStroke(linewidth=2.5 if bold else 1.8, foreground="white")]
+    written = [
+        ax.text(
+            float(x),
+            float(y),
+            literal(text),
+            ha="center",
+            va="center",
+            fontsize=size,
+            fontweight="bold" if bold else "normal",
+            color=INK if colours is None else colours[at],
+            path_effects=halo,
+            zorder=5,
+        )
+        for at, (text, (x, y)) in enumerate(zip(texts, places, strict=True))
+    ]
+    for text in written:
+        text.set_in_layout(False)
+    # Laid out once without ink: only then the size of the axes, and with it the room for the texts, is known.
+    whole: Any = ax.figure.figure  # of a part of a figure, the figure
+    whole.draw_without_rendering()
+    boxes = [text.get_window_extent() for text in written]
+    sizes = np.array([[box.width, box.height] for box in boxes]) + 0.25 * size
+    frame = ax.get_window_extent()
+    room = np.array([[frame.x0, frame.y0], [frame.x1, frame.y1]])
+    anchors = ax.transData.transform(np.asarray(places, dtype=np.float64))
+    centres = anchors
+    if towards is not None:
+        stops = anchors if posts is None else ax.transData.transform(posts)
+        centres = beside(anchors, sizes, gap=0.35 * size, posts=stops, room=room, towards=towards)
+    centres = push_apart(centres, sizes, room=room)
+    ends = ax.transData.inverted().transform(centres)
+    for text, end, centre, anchor, box in zip(written, ends, centres, anchors, sizes, strict=True):
+        text.set_position((float(end[0]), float(end[1])))
+        gap = np.maximum(np.abs(centre - anchor) - box / 2, 0)
+        if towards is not None and np.hypot(*gap) > 1.5 * size:
+            edge = np.clip(anchor, centre - box / 2, centre + box / 2)
+            (here, there) = ax.transData.inverted().transform([anchor, edge])
+            look: dict[str, Any] = {"color": MUTED, "linewidth": 0.5, "scalex": False, "scaley": False}
+            ax.plot([here[0], there[0]], [here[1], there[1]], gid="leader", zorder=3.5, **look)
+    return written
+
+
 #: Named rows up to which all names are written.
-MOST_NAMES = 60
-BOLD = 11.0
-SHAPES = "o^s"
+NAMES_MAX_ROWS = 60
+GROUP_NAME_POINTS = 11.0
+GROUP_SHAPES = "o^s"
 
 
 @dataclass
@@ -77,7 +230,7 @@ def draw_points(
 
 def shape_of(group: int) -> str:
     """Shape of the points of a group: colours come round again after ten, with another shape."""
-    return SHAPES[group // len(COLOURS) % len(SHAPES)]
+    return GROUP_SHAPES[group // len(COLOURS) % len(GROUP_SHAPES)]
 
 
 def _path(shape: str) -> Any:
@@ -144,7 +297,7 @@ def name_groups(ax: Axes, points: Points) -> list[Any]:
         assert given.codes is not None
         places = medians(points.at[:, :2], given.codes, len(given.groups))
     shades = [tuple(0.6 * part for part in to_rgb(colour(group))) for group in range(len(given.groups))]
-    return write_apart(ax, given.groups, places, size=BOLD, colours=shades, bold=True)
+    return write_apart(ax, given.groups, places, size=GROUP_NAME_POINTS, colours=shades, bold=True)
 
 
 def _median_cell(density: Density, group: int) -> Array:
@@ -160,7 +313,7 @@ def name_rows(ax: Axes, points: Points, names: Sequence[str] | None, rows: Seque
     """Write names beside points: all of few, or those of chosen rows."""
     if names is None and rows is None:
         return []
-    if rows is None and points.total > MOST_NAMES:
+    if rows is None and points.total > NAMES_MAX_ROWS:
         return []
     found = {int(row): at for at, row in enumerate(points.rows)}
     chosen = [row for row in (found if rows is None else rows) if int(row) in found]

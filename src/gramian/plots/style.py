@@ -35,6 +35,8 @@ __all__ = [
 LITTLE_TO_MUCH: Colormap = LinearSegmentedColormap.from_list("gramian_sequential", SEQUENTIAL)
 SCALE_OF_NUMBERS: Colormap = LinearSegmentedColormap.from_list("gramian_scale", SCALE)
 BELOW_AND_ABOVE: Colormap = LinearSegmentedColormap.from_list("gramian_diverging", DIVERGING)
+#: Lines differ in shape too, for readers who do not see the colours.
+LINE_MARKERS = "os^D"
 #: Sizes of letters, in points.
 TITLE, LABEL, TICK, SMALL = 11, 9, 8, 7.5
 

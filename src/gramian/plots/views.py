@@ -17,15 +17,8 @@ from gramian.plots.style import INK, MUTED, PALE, SMALL, Axes, colour, legend, t
 class CorrelationsDisplay(Display[Correlations]):
     """Canonical correlations with the band of rows paired at random.
 
-    Parameters
-    ----------
-    chart : Correlations
-        From :func:`gramian.charts.correlations`.
-
     Attributes
     ----------
-    ax_, figure_
-        Axes and figure.
     line_ : Line2D
         The correlations.
     band_ : PolyCollection or None
@@ -107,15 +100,8 @@ def _widened(pairs: Any, values: Any) -> tuple[Any, Any]:
 class PairedDisplay(Display[Paired]):
     """Scores of one view against those of the other.
 
-    Parameters
-    ----------
-    chart : Paired
-        From :func:`gramian.charts.paired`.
-
     Attributes
     ----------
-    ax_, figure_
-        Axes and figure.
     scatter_, image_, colorbar_
         Rows.
     texts_ : list of Text

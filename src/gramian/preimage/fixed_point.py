@@ -7,9 +7,9 @@ from functools import partial
 
 import numpy as np
 
+from gramian.engine.tiles import Meter, run, share, threads_for
 from gramian.kernels import Kernel
 from gramian.operators import CrossGram
-from gramian.operators.tiles import Meter, run, share, threads_for
 from gramian.preimage.points import FeaturePoints
 from gramian.progress import part_done, track
 from gramian.results import Array

@@ -9,11 +9,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from gramian.config import memory_budget, thread_count
+from gramian.engine.tiles import spans
 from gramian.kernels import Kernel
 from gramian.kernels.pairwise import squared_norms
 from gramian.operators import CrossGram, Gram
 from gramian.operators.centering import column_means
-from gramian.operators.tiles import spans
 from gramian.results import Array
 
 #: Kernel values of a block of points held at a time by each thread.

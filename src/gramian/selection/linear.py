@@ -19,8 +19,8 @@ from gramian.results import Array
 from gramian.selection.answer import HowMany, decide
 from gramian.solvers.dense import pinned_if_small
 from gramian.spaces import LinearSpace, MomentSpace
-from gramian.spaces.factor import correlations
-from gramian.spaces.linear import COMFORTABLE
+from gramian.spaces.gaussian import correlations
+from gramian.spaces.linear import SUM_OF_SQUARES_RANGE
 
 #: Folds of rows, by turns: an even number, so that they also make two halves.
 FOLDS = 6
@@ -75,7 +75,7 @@ def moments_of_folds(X: Any) -> list[Moments]:
 
 def _comfortable(moments: Moments) -> Moments:
     """Refuse rows whose squares leave double precision."""
-    if not np.isfinite(moments.mean).all() or not np.trace(moments.scatter) < COMFORTABLE[1]:
+    if not np.isfinite(moments.mean).all() or not np.trace(moments.scatter) < SUM_OF_SQUARES_RANGE[1]:
         raise ValueError("the squares of X overflow double precision. Divide X by a constant.")
     return moments
 

@@ -8,7 +8,7 @@ from gramian.criteria import kernel_criteria
 from gramian.criteria.kernel import SHUFFLED
 from gramian.estimators import KernelPCA
 from gramian.estimators.base import random_generator
-from gramian.estimators.targets import resolve_weighted
+from gramian.estimators.kernel_input import resolve_weighted
 from gramian.estimators.validation import validate
 from gramian.kernels import as_kernel
 from gramian.selection.answer import HowMany, decide

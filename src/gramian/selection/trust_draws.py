@@ -11,11 +11,11 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 from gramian.config import one_blas_thread
+from gramian.engine.tiles import Meter, row_blocks, run, share, threads_for
 from gramian.estimators.callbacks import unwatched
 from gramian.estimators.warnings import GramianWarning
 from gramian.operators import Moments
 from gramian.operators.compressed import from_moments
-from gramian.operators.tiles import Meter, row_blocks, run, share, threads_for
 from gramian.progress import part_done, track
 from gramian.results import Array
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from gramian.engine.tiles import row_blocks
 from gramian.estimators import PCA
 from gramian.operators import moments_of
-from gramian.operators.tiles import row_blocks
 from gramian.results import Array
 
 #: Standard errors that a gap must have. The gap of two equal eigenvalues of Gaussian rows, in its standard error, is

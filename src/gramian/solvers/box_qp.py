@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from gramian.config import memory_budget
-from gramian.operators.tiles import Meter, run, share, threads_for
+from gramian.engine.tiles import Meter, run, share, threads_for
 from gramian.progress import Tracker, track
 from gramian.results import Array
 from gramian.solvers.box_qp_steps import (

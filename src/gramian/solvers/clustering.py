@@ -8,9 +8,9 @@ from typing import Protocol
 import numpy as np
 
 from gramian.config import memory_budget
-from gramian.operators.nearest import ROUNDING
-from gramian.operators.similarities import Thin
-from gramian.operators.tiles import spans
+from gramian.engine.tiles import spans
+from gramian.operators.nearest import SIMILARITY_ROUNDING
+from gramian.operators.similarities import ThinProducts
 from gramian.progress import Tracker, track
 from gramian.results import Array
 
@@ -147,7 +147,7 @@ class Run:
         counts = np.where(np.bincount(self.labels[w > 0], minlength=self.k)[self.labels] > 1, w, 0.0)
         distances = np.where(counts > 0, diagonal + scores[everyone, self.labels], 0.0)
         objective = float(counts @ (np.maximum(distances, 0.0) if self.inner.positive else distances))
-        rounding = ROUNDING * float(counts @ (own + sizes[self.labels]))
+        rounding = SIMILARITY_ROUNDING * float(counts @ (own + sizes[self.labels]))
         # A partition that is no better, or has fewer clusters, is not taken: ties and indefinite matrices would cycle.
         if self.best and (
             not objective < self.best.objective - self.tol * abs(self.best.objective)
@@ -157,10 +157,10 @@ class Run:
             return False
         negative = 0
         if not self.inner.positive:
-            negative = int((diagonal[:, None] + scores < -ROUNDING * (own[:, None] + sizes)).sum())
+            negative = int((diagonal[:, None] + scores < -SIMILARITY_ROUNDING * (own[:, None] + sizes)).sum())
         labels = twins(products, masses, sizes)[self._nearest(scores, own, sizes)]
         distances = np.maximum(diagonal + scores[everyone, labels], 0)
-        labels = self._fill(labels, distances, ROUNDING * (own + sizes[labels]))
+        labels = self._fill(labels, distances, SIMILARITY_ROUNDING * (own + sizes[labels]))
         # Points without weight move no mean: they take the nearest one now.
         self.labels = np.where(w > 0, self.labels, labels)
         self.moved = np.flatnonzero(labels != self.labels)
@@ -174,7 +174,7 @@ class Run:
     def _nearest(self, scores: Array, own: Array, sizes: Array) -> Array:
         """Nearest mean of every point; the present one unless another is nearer by more than rounding."""
         everyone, nearest = np.arange(len(scores)), scores.argmin(axis=1)
-        rounding = ROUNDING * (own + np.maximum(sizes[nearest], sizes[self.labels]))
+        rounding = SIMILARITY_ROUNDING * (own + np.maximum(sizes[nearest], sizes[self.labels]))
         return np.where(scores[everyone, nearest] < scores[everyone, self.labels] - rounding, nearest, self.labels)
 
     def _fill(self, labels: Array, distances: Array, rounding: Array) -> Array:
@@ -286,7 +286,7 @@ def twins(products: Array, masses: Array, sizes: Array) -> Array:
     """
     squares = products.diagonal()
     apart = squares[:, None] + squares - 2 * products
-    return ((np.abs(apart) <= ROUNDING * (sizes[:, None] + sizes)) & (masses > 0)).argmax(axis=1)
+    return ((np.abs(apart) <= SIMILARITY_ROUNDING * (sizes[:, None] + sizes)) & (masses > 0)).argmax(axis=1)
 
 
 def seed(
@@ -334,7 +334,7 @@ def _seeded(
     trials: int,
 ) -> list[Array]:
     # A point equal to a seed has the seed's length: twice its own similarity is the unit of rounding.
-    runs, floor, least = len(streams), 2 * ROUNDING * np.abs(diagonal), 0.0 if inner.positive else -np.inf
+    runs, floor, least = len(streams), 2 * SIMILARITY_ROUNDING * np.abs(diagonal), 0.0 if inner.positive else -np.inf
     labels = np.zeros((runs, inner.n), dtype=np.intp)
     nearest = np.full((runs, inner.n), np.inf)
     seeds: list[list[int]] = [[] for _ in range(runs)]
@@ -390,7 +390,7 @@ def relaxed(inner: Inner, k: int, weights: Array, rng: np.random.Generator, orde
         mean, moment = mean + share @ F, moment + (F * share[:, None]).T @ F
         del F  # else two blocks are held at once
     Y = np.linalg.eigh(moment - np.outer(mean, mean))[1][:, -(k - 1) :]
-    scores = Thin(inner.some(chosen, W @ Y) - mean @ Y)
+    scores = ThinProducts(inner.some(chosen, W @ Y) - mean @ Y)
     starts = seed(scores, k, SCORE_STARTS, weights, rng, order)
     return [lloyd(scores, starts, k, weights, order=order).labels]
 

@@ -11,7 +11,7 @@ import scipy.linalg
 
 from gramian import lapack
 from gramian.config import one_blas_thread
-from gramian.operators.tiles import Meter, run, spans, threads_for
+from gramian.engine.tiles import Meter, run, spans, threads_for
 from gramian.results import Array
 
 #: Multiplications up to which one BLAS thread is quicker than several.

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gramian.config import one_blas_thread
-from gramian.operators.tiles import row_blocks
+from gramian.engine.tiles import row_blocks
 from gramian.results import Array
 
 #: Rows of the sample that gives the start: in all, and for each source.

@@ -10,8 +10,8 @@ import scipy.linalg
 
 from gramian import lapack
 from gramian.config import memory_budget, one_blas_thread
+from gramian.engine.tiles import spans
 from gramian.operators import Operator
-from gramian.operators.tiles import spans
 from gramian.progress import Tracker, part_done, track
 from gramian.results import Array, SolverTrace
 from gramian.solvers.dense import CholeskyFactor, NotPositive, pinned_if_small

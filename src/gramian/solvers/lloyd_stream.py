@@ -7,7 +7,7 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
-from gramian.operators.nearest import ROUNDING
+from gramian.operators.nearest import SIMILARITY_ROUNDING
 from gramian.progress import track
 from gramian.results import Array
 from gramian.solvers.clustering import NO_GAIN, NO_ROW_MOVES, Clusters, Inner, draw, lloyd, relaxed, seed, shares
@@ -76,7 +76,7 @@ def lloyd_passes(
         found, steps = look(new), steps + 1
         if _same(found, best):
             end = NO_ROW_MOVES
-        elif not found.objective < path[-1] - max(tol * path[-1], ROUNDING * best.trace):
+        elif not found.objective < path[-1] - max(tol * path[-1], SIMILARITY_ROUNDING * best.trace):
             end = NO_GAIN
         else:
             means, best = new, found
@@ -88,7 +88,7 @@ def _same(one: Look, other: Look) -> bool:
     """Whether two passes had the same points in the same clusters."""
     if not np.array_equal(one.counts, other.counts):
         return False
-    rounding = ROUNDING * one.counts * np.sqrt(one.trace / max(one.counts.sum(), 1.0))
+    rounding = SIMILARITY_ROUNDING * one.counts * np.sqrt(one.trace / max(one.counts.sum(), 1.0))
     return bool((np.abs(one.sums - other.sums) <= rounding[:, None]).all())
 
 
@@ -96,7 +96,7 @@ def _moved(look: Look, means: Array) -> Array:
     """Means of the clusters; the first empty one goes to the farthest point, other empty ones stay."""
     empty = look.counts == 0
     new = np.where(empty[:, None], means, look.means)
-    if empty.any() and look.far > ROUNDING * look.trace / max(look.counts.sum(), 1.0):
+    if empty.any() and look.far > SIMILARITY_ROUNDING * look.trace / max(look.counts.sum(), 1.0):
         new[int(empty.argmax())] = look.farthest
     return new
 
@@ -151,7 +151,7 @@ def batches(
     kept = np.bincount(labels, weights, len(squares)) > 0
     labels = d2[:, kept].argmin(axis=1)
     inertia = float(weights @ d2[:, kept][np.arange(inner.n), labels])
-    negative = 0 if inner.positive else int((d2[:, kept] < -ROUNDING * np.abs(diagonal).max()).sum())
+    negative = 0 if inner.positive else int((d2[:, kept] < -SIMILARITY_ROUNDING * np.abs(diagonal).max()).sum())
     work = f"{steps} batches of {size:,} rows, {len(used):,} different rows in all"
     end = "the batches gained nothing more" if since >= BATCHES_WITHOUT_GAIN else ""
     return Clusters(labels, B[:, kept], squares[kept], (inertia,), steps, negative, end, work)

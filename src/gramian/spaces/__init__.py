@@ -9,7 +9,6 @@
 
 from gramian.spaces.base import SingularBasis
 from gramian.spaces.kernel import KernelBasis, KernelSpace
-from gramian.spaces.linear import LinearSpace, MomentSpace
-from gramian.spaces.linear_basis import LinearBasis
+from gramian.spaces.linear import LinearBasis, LinearSpace, MomentSpace
 
 __all__ = ["KernelBasis", "KernelSpace", "LinearBasis", "LinearSpace", "MomentSpace", "SingularBasis"]

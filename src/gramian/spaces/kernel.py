@@ -9,18 +9,18 @@ from typing import Any
 import numpy as np
 
 from gramian.config import format_bytes
+from gramian.engine.tiles import row_blocks
 from gramian.kernels import Kernel
 from gramian.lapack import interruptible
-from gramian.operators import Centred, KernelCentring
-from gramian.operators.centering import Polynomials, Projected
+from gramian.operators import Centred, CrossGram, KernelCentring
+from gramian.operators.centering import PolynomialCentring, Polynomials, Projected
+from gramian.operators.feature_means import best_origin, moved
 from gramian.operators.gram import gram_of
-from gramian.operators.means import best_origin, moved
 from gramian.projection import KernelProjection
 from gramian.results import Array, Mix
 from gramian.solvers.eigen import DENSE_LIMIT, eigen, orient
 from gramian.solvers.eigen_methods import Solver
 from gramian.spaces.base import SingularBasis
-from gramian.spaces.conditional import ConditionalBasis
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,3 +113,63 @@ def check_rank(rank: int | None, n: int) -> None:
 def wants_proper_centring(kernel: Kernel) -> bool:
     """Whether a kernel, or one inside it, asks to be freed of its polynomials."""
     return any(key.split("__")[-1] == "centring" and value == "proper" for key, value in kernel.get_params().items())
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConditionalBasis(SingularBasis):
+    """Singular basis of features freed of polynomials, with left vectors U, n x k."""
+
+    kernel: Kernel
+    anchors: Any
+    vectors: Array
+    centring: PolynomialCentring
+
+    def scores(self) -> Array:
+        return self.vectors * self.singular
+
+    def projection(self, mix: Mix) -> ConditionalProjection:  # type: ignore[override]
+        coefficients, trend = self.centring.fold(self.vectors / self.singular @ mix.forward)
+        return ConditionalProjection(self.kernel, self.anchors, coefficients, trend, self.centring.polynomials.shift)
+
+    def _truncated(self, k: int) -> dict[str, Any]:
+        return {"vectors": self.vectors[:, :k]}
+
+
+@dataclass(frozen=True)
+class ConditionalProjection:
+    r"""Scores from kernel values and polynomials of new rows, with the centring folded in.
+
+    Definition
+    ----------
+    .. math:: t = B'k(x) + D'(p(x) - \mu), \qquad k(x)_i = k(x, x_i), \quad p(x) = (1, x)'
+
+    Attributes
+    ----------
+    kernel : Kernel
+    anchors : rows
+        Training rows.
+    coefficients : (n, k) array
+        B.
+    trend : (p, k) array
+        D.
+    shift : (p,) array
+        :math:`\mu`.
+    """
+
+    kernel: Kernel
+    anchors: Any
+    coefficients: Array
+    trend: Array
+    shift: Array
+
+    @property
+    def size(self) -> int:
+        """Number of scores of a row."""
+        return self.trend.shape[1]
+
+    def scores(self, X: Any) -> Array:
+        """Scores of rows, m x k; kernel values stream by and are not kept."""
+        out = CrossGram(self.kernel, X, self.anchors) @ self.coefficients
+        for rows in row_blocks(*X.shape):
+            out[rows] += (self.kernel.polynomial(X[rows]) - self.shift) @ self.trend
+        return out

@@ -3,27 +3,125 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from gramian.config import format_bytes, memory_budget
+from gramian.lapack import interruptible
 from gramian.operators import Data, Dense, Moments, Normal, moments_of
 from gramian.operators.matrix import column_scale
 from gramian.operators.moments import row_count
-from gramian.results import Array, SolverTrace
+from gramian.projection import LinearProjection
+from gramian.results import Array, Mix, SolverTrace
 from gramian.solvers.dense import svd
-from gramian.solvers.eigen import DENSE_LIMIT, EIGEN_SOLVERS, eigen, null_tolerance, residuals
+from gramian.solvers.eigen import DENSE_LIMIT, EIGEN_SOLVERS, eigen, null_tolerance, orient, residuals
 from gramian.solvers.eigen_methods import Solver
-from gramian.spaces.linear_basis import ILL_CONDITIONED, LinearBasis, finished, ill_conditioned
+from gramian.spaces.base import SingularBasis
 
-ROUTES = ("covariance", "svd", "dual")
+#: An eigenproblem of A'A keeps about ``eps / ratio`` of an eigenvalue; below this ratio, half the digits are gone.
+ILL_CONDITIONED_RATIO = 1e-8
+
+
+@dataclass(frozen=True, kw_only=True)
+class LinearBasis(SingularBasis):
+    """Singular basis with explicit directions V, d x k.
+
+    ``squared_variances`` is the sum of all squared variances, those left out included, if it is known; ``rows`` are
+    what the basis came from, if they are at hand.
+    """
+
+    mean: Array
+    scale: Array
+    column_variances: Array
+    squared_variances: float | None
+    directions: Array
+    rows: Any = None
+
+    @property
+    def total_variance(self) -> float:
+        """Variance of the whole space, divisor n - 1."""
+        return float(self.column_variances.sum())
+
+    def scores(self) -> Array:
+        if self.rows is None:
+            raise ValueError("the rows were not kept: project them with basis.projection(mix).scores(X).")
+        plain = np.eye(self.rank)
+        return self.projection(Mix(plain, plain)).scores(self.rows)
+
+    def projection(self, mix: Mix) -> LinearProjection:
+        return LinearProjection(
+            mean=self.mean,
+            weights=interruptible(np.matmul, self.directions, mix.forward) / self.scale[:, None],
+            back=interruptible(np.matmul, mix.back, self.directions.T) * self.scale,
+        )
+
+    def _truncated(self, k: int) -> dict[str, Any]:
+        return {"directions": self.directions[:, :k]}
+
+
+def finished(
+    values: Array, V: Array, k: int, *, column_squares: Array, fourth: float | None, unit: float = 1.0, **rest: Any
+) -> LinearBasis:
+    """Make a basis of k oriented directions from those found; what is missing has no variance.
+
+    ``column_squares`` are sums of squares of the columns, ``fourth`` the sum of fourth powers of all singular values,
+    both in units of ``unit``.
+    """
+    total = float(column_squares.sum())
+    with np.errstate(over="ignore", under="ignore"):
+        squared = np.inf if fourth is None else fourth * np.square(np.float64(unit) ** 2 / (rest["n"] - 1))
+    V = _complete(V, k)
+    values = np.concatenate([values, np.zeros(k - len(values))])
+    singular = np.sqrt(values) * unit
+    _check_range(singular, values, rest["n"])
+    return LinearBasis(
+        singular=singular,
+        shares=values / total if total > 0 else np.zeros(k),
+        column_variances=column_squares / (rest["n"] - 1) * unit * unit,  # the square alone may overflow
+        squared_variances=float(squared) if np.isfinite(squared) else None,
+        directions=V * orient(V),
+        **rest,
+    )
+
+
+def ill_conditioned(basis: LinearBasis) -> bool:
+    """Whether the last of the components may have lost half its digits."""
+    values = basis.eigenvalues
+    return bool(values[-1] < ILL_CONDITIONED_RATIO * values[0])
+
+
+def _complete(V: Array, k: int) -> Array:
+    """Add orthonormal directions of zero variance until there are k: any will do, so take the same each time."""
+    missing = k - V.shape[1]
+    if missing == 0:
+        return V
+    extra = np.random.default_rng(0).standard_normal((V.shape[0], missing))
+    Q, _ = interruptible(np.linalg.qr, np.column_stack([V, extra]))
+    return np.column_stack([V, Q[:, V.shape[1] :]])
+
+
+def _check_range(singular: Array, values: Array, n: float) -> None:
+    """Refuse data whose variances leave the range of double precision: they would read as infinite or as nothing."""
+    if not len(values) or values[0] == 0:
+        return
+    with np.errstate(over="ignore", under="ignore"):
+        square = singular[0] ** 2
+    if not np.finfo(np.float64).tiny * (n - 1) < square < np.inf:  # a sum over rows, which must be finite too
+        word, remedy = ("overflow", "Divide") if square > 1 else ("underflow", "Multiply")
+        raise ValueError(
+            f"the variances of X {word} double precision (largest singular value {singular[0]:.1e}). "
+            f"{remedy} X by a constant, or use scale=True."
+        )
+
+
+LINEAR_ROUTES = ("covariance", "svd", "dual")
 #: Multiplications below which a direct SVD, the most accurate route, takes no time worth saving.
-CHEAP = 1e8
+SVD_MAX_MULTIPLICATIONS = 1e8
 #: Variances in this range have squares and sums that stay far from the ends of double precision.
-COMFORTABLE = (1e-100, 1e100)
+SUM_OF_SQUARES_RANGE = (1e-100, 1e100)
 
 
 class MomentSpace:
@@ -120,20 +218,22 @@ class LinearSpace:
             self.check()
             basis = self._solve(route, reason, k, rng)
         if solver == "auto" and route != "svd" and ill_conditioned(basis) and self._fits():
-            reason = f"eigenvalues span more than {1 / ILL_CONDITIONED:.0e}, which the {route} route cannot resolve"
+            span = f"{1 / ILL_CONDITIONED_RATIO:.0e}"
+            reason = f"eigenvalues span more than {span}, which the {route} route cannot resolve"
             basis = self._solve("svd", reason, k, rng)
         return basis
 
     def standardized(self) -> LinearSpace | MomentSpace:
         """The same columns, divided by their standard deviations; from moments, if one pass has left them."""
-        if self._moments is not None and COMFORTABLE[0] < np.trace(self._moments.scatter) < COMFORTABLE[1]:
+        low, high = SUM_OF_SQUARES_RANGE
+        if self._moments is not None and low < np.trace(self._moments.scatter) < high:
             return MomentSpace(self._moments, center=self.center, scale=True)
         return LinearSpace(self.X, center=self.center, scale=True, weights=self.weights)
 
     def moments(self) -> Moments | None:
         """Moments of the rows if they are at hand, or cheap; None otherwise."""
         # They are d x d: of a wide table with few rows they would cost far more than the fit.
-        if self._moments is None and max(self.n, self.d) * self.d**2 <= CHEAP:
+        if self._moments is None and max(self.n, self.d) * self.d**2 <= SVD_MAX_MULTIPLICATIONS:
             self._moments = moments_of(self.X, self.weights)
         return self._moments
 
@@ -146,14 +246,14 @@ class LinearSpace:
         with np.errstate(over="ignore", invalid="ignore"):
             found = self._moments = moments_of(self.X, self.weights)
             size = float(np.trace(found.scatter)) + found.weight * float(found.mean @ found.mean)
-        if not COMFORTABLE[0] < size < COMFORTABLE[1]:  # also if it is NaN
+        if not SUM_OF_SQUARES_RANGE[0] < size < SUM_OF_SQUARES_RANGE[1]:  # also if it is NaN
             return None
         basis = MomentSpace(found, center=self.center, scale=self.scale).basis(k, "auto", rng)
         return replace(basis, trace=replace(basis.trace, reason=reason), rows=self.X)
 
     def _solve(self, route: str | Solver, reason: str, k: int, rng: np.random.Generator | None) -> LinearBasis:
         data = self.data
-        side = "left" if route == "dual" or (route not in ROUTES and data.d > data.n) else "right"
+        side = "left" if route == "dual" or (route not in LINEAR_ROUTES and data.d > data.n) else "right"
         normal = Normal(data, side)
         if route == "svd":
             s, V = svd(data.toarray())
@@ -198,11 +298,11 @@ def choose(n: int, d: int, solver: str | Solver, *, sparse: bool = False) -> tup
     if solver != "auto":
         if solver == "svd" and sparse:
             raise ValueError("solver='svd' would make sparse X dense. Use 'covariance', 'dual' or 'auto'.")
-        if isinstance(solver, str) and solver not in (*ROUTES, *EIGEN_SOLVERS):
-            known = ", ".join(["auto", *ROUTES, *EIGEN_SOLVERS])
+        if isinstance(solver, str) and solver not in (*LINEAR_ROUTES, *EIGEN_SOLVERS):
+            known = ", ".join(["auto", *LINEAR_ROUTES, *EIGEN_SOLVERS])
             raise ValueError(f"solver={solver!r} is not known. Use one of: {known}.")
         return solver, "as asked"
-    if not sparse and n * d * min(n, d) <= CHEAP:
+    if not sparse and n * d * min(n, d) <= SVD_MAX_MULTIPLICATIONS:
         return "svd", f"{n:,} x {d:,} is small"
     if d <= n and d <= DENSE_LIMIT and 24 * d**2 <= memory_budget():
         return "covariance", f"{d:,} columns, fewer than {n:,} rows"

@@ -20,15 +20,15 @@ from gramian.solvers.eigen import eigen, null_tolerance, orient
 from gramian.solvers.eigen_methods import Solver
 from gramian.solvers.linear_methods import lengths
 from gramian.spaces.base import SingularBasis
-from gramian.spaces.ridge_values import KernelFunction, RidgeFit
+from gramian.spaces.ridge_fit import KernelFunction, RidgeFit
 
 #: Features up to which one thread does the small dense algebra.
-NARROW = 2000
+ONE_THREAD_MAX_FEATURES = 2000
 #: Why leave-one-out residuals are not there.
-UNKNOWN = "with landmarks the rows are seen once and not again. Use landmarks=None, or cross-validation"
+NO_LEAVE_ONE_OUT = "with landmarks the rows are seen once and not again. Use landmarks=None, or cross-validation"
 #: Ridges larger than this part of the trace are as a rule far above the rounding of sums, in single precision too:
 #: nothing is singular then, and no eigenvalues are needed to see it.
-SURE = 1e-6
+SAFE_RIDGE_PER_TRACE = 1e-6
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,7 +99,7 @@ class LowRankSpace:
 
 def pinned_if_narrow(r: int) -> AbstractContextManager[None]:
     """One BLAS thread for matrices of up to 2,000 features: where others use the machine too, threads wait for them."""
-    return pinned_if_small(0 if r <= NARROW else r**3)
+    return pinned_if_small(0 if r <= ONE_THREAD_MAX_FEATURES else r**3)
 
 
 def projection(features: FeatureMap, B: Array, mean: Array) -> KernelProjection:
@@ -147,7 +147,7 @@ class LowRankRidge:
             lengths(rest, zero=0.0) / lengths(self.cross),
             SolverTrace("primal", f"{r:,} features stand for the rows", "one pass for the moments of the features"),
             None,
-            UNKNOWN,
+            NO_LEAVE_ONE_OUT,
             singular=rank < r,
             rank=rank,
             size=r,
@@ -155,7 +155,7 @@ class LowRankRidge:
 
     def _solve(self, ridge: float) -> tuple[Array, int]:
         """Weights, and the number of directions that are not rounding."""
-        if ridge > SURE * float(np.trace(self.S)):
+        if ridge > SAFE_RIDGE_PER_TRACE * float(np.trace(self.S)):
             shifted = self.S + ridge * np.eye(len(self.S))
             with suppress(scipy.linalg.LinAlgError):  # where rounding is larger all the same, eigenvalues are cut below
                 return lapack.solve_positive(shifted, self.cross), len(self.S)

@@ -5,19 +5,25 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
-from gramian.config import memory_budget
+from gramian import lapack
+from gramian.config import format_bytes, memory_budget
+from gramian.engine.tiles import row_blocks
 from gramian.kernels import Kernel
+from gramian.operators import moments_of
+from gramian.operators.centering import column_means
 from gramian.operators.features import FeatureMap
+from gramian.operators.gram import gram_of
 from gramian.operators.mapped_moments import MappedMoments, mapped_moments
-from gramian.results import Array
+from gramian.operators.projected_gram import ProjectedGram
+from gramian.results import Array, SolverTrace
+from gramian.solvers.dense import pinned_if_small
 from gramian.solvers.eigen import DENSE_LIMIT
-from gramian.solvers.linear import LINEAR_SOLVERS
-from gramian.solvers.linear_methods import LinearSolver
+from gramian.solvers.linear import LINEAR_SOLVERS, solve
+from gramian.solvers.linear_methods import OVERFLOW, LinearSolver, fits, from_spectrum, lengths, origin, spectrum
 from gramian.spaces.low_rank import LowRankRidge
-from gramian.spaces.ridge_dual import DualRidge
-from gramian.spaces.ridge_primal import PrimalRidge
-from gramian.spaces.ridge_values import RidgeCurve, RidgeFit
+from gramian.spaces.ridge_fit import KernelFunction, LinearFunction, RidgeCurve, RidgeFit, determined
 
 
 class RidgeSpace:
@@ -63,7 +69,7 @@ class RidgeSpace:
             self.moments = mapped_moments([features], [X], weights, beside=Y)
             self.low_rank = LowRankRidge(features, self.moments, intercept=intercept)
             return
-        primal, self.reason = choose(kernel, X.shape, solver)
+        primal, self.reason = choose_form(kernel, X.shape, solver)
         if primal:
             self.primal = PrimalRidge(X, Y, weights, intercept=intercept)
         else:
@@ -123,7 +129,7 @@ def _units(Y: Array) -> Array:
     return np.exp2(np.floor(np.log2(np.where(largest > 0, largest, 1.0))))
 
 
-def choose(kernel: Kernel, shape: tuple[int, int], solver: str | LinearSolver) -> tuple[bool, str]:
+def choose_form(kernel: Kernel, shape: tuple[int, int], solver: str | LinearSolver) -> tuple[bool, str]:
     """Whether the weights are the smaller unknown, and the reason."""
     n, d = shape
     linear = kernel.name == "linear"
@@ -138,3 +144,291 @@ def choose(kernel: Kernel, shape: tuple[int, int], solver: str | LinearSolver) -
     small = d < n and d <= DENSE_LIMIT and 3 * 8 * d**2 <= memory_budget()
     auto = isinstance(solver, str) and solver == "auto"
     return linear and auto and small, f"{d:,} weights are fewer than {n:,} dual coefficients"
+
+
+#: Corrections from the rows themselves: what squaring the table has cost in digits comes back with them.
+PRIMAL_CORRECTIONS = 3
+TINY = float(np.finfo(np.float64).tiny)
+
+
+class PrimalRidge:
+    r"""``sum w_i (y_i - v'x_i - b)^2 + ridge |v|^2``.
+
+    Definition
+    ----------
+    .. math:: (X_c'WX_c + \lambda I)\, v = X_c'W y_c, \qquad a = W (y - Xv - b) / \lambda
+
+    Parameters
+    ----------
+    X : rows
+        n x d, dense or CSR.
+    Y : (n, q) array
+    weights : (n,) array, optional
+    intercept : bool
+        Without it nothing is centred.
+    """
+
+    def __init__(self, X: Any, Y: Array, weights: Array | None, *, intercept: bool) -> None:
+        self.X, self.Y, self.weights, self.d = X, Y, weights, X.shape[1]
+        beside = sp.csr_array(Y) if sp.issparse(X) else Y
+        with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused below
+            moments = moments_of(X, weights, beside=beside)
+            first, second, _ = moments.views(self.d)
+            squares = moments.scatter if intercept else moments.about_origin()
+        self.total = moments.weight if intercept else np.inf
+        self.mean = first.mean if intercept else np.zeros(self.d)
+        self.level = second.mean if intercept else np.zeros(Y.shape[1])
+        self.S, self.cross = squares[: self.d, : self.d], squares[: self.d, self.d :]
+        if not (np.isfinite(self.S).all() and np.isfinite(self.cross).all()):
+            raise ValueError("squares of X or y overflow. Divide X by a constant, or standardise its columns.")
+
+    def fit(self, ridge: float, reason: str) -> RidgeFit:
+        """Fit one ridge."""
+        H, deficient = self._root(ridge)
+        leverage = np.einsum("ij,ij->i", *2 * (self._centred(H),))
+        return self._finish(ridge, reason, H, leverage, deficient)
+
+    def path(self, ridges: Array | None) -> RidgeCurve:
+        """Fit all ridges from one eigendecomposition."""
+        with pinned_if_small(self.d**3):
+            values, V = lapack.eigh(self.S)
+        values = np.maximum(values, 0.0)
+        ridges = usual_ridges(values) if ridges is None else ridges
+        squares, fits = np.square(self._centred(V)), []
+        for ridge in map(float, ridges):
+            if ridge > 0:
+                fits.append(
+                    self._finish(ridge, "", V / np.sqrt(values + ridge), squares @ (1 / (values + ridge)), False)
+                )
+            else:
+                fits.append(self.fit(ridge, ""))
+        left_out = [np.full_like(self.Y, np.nan) if fit.left_out is None else fit.left_out for fit in fits]
+        duals, offsets = np.stack([fit.dual for fit in fits]), np.stack([fit.offsets for fit in fits])
+        return RidgeCurve(ridges, duals, offsets, np.stack(left_out))
+
+    def _root(self, ridge: float) -> tuple[Array, bool]:
+        """H with ``HH' = (S + ridge I)^-1``, or a generalised inverse, and whether it is one.
+
+        Columns are brought to one scale first: a large unit does not make the others look like rounding.
+        """
+        scale = self._scale(ridge)
+        with pinned_if_small(self.d**3):
+            A = scale[:, None] * self.S * scale
+            A[np.diag_indices(self.d)] += (np.sqrt(ridge) * scale) ** 2
+            values, V = lapack.eigh(A)
+        kept = values > max(self.X.shape) * np.finfo(np.float64).eps * values.max(initial=0.0)
+        return scale[:, None] * V[:, kept] / np.sqrt(values[kept]), not kept.all()
+
+    def _scale(self, ridge: float) -> Array:
+        size = np.sqrt(np.maximum(self.S.diagonal(), 0.0) + ridge)
+        return np.where(size > 0, 1 / np.where(size > 0, size, 1.0), 0.0)
+
+    def _finish(self, ridge: float, reason: str, H: Array, leverage: Array, deficient: bool) -> RidgeFit:
+        weights, scale = H @ (H.T @ self.cross), self._scale(ridge)[:, None]
+        for _ in range(PRIMAL_CORRECTIONS):
+            weights = weights + H @ (H.T @ self._gradient(self._rest(weights), weights, ridge))
+        if deficient:  # of all solutions the one of least norm, which lies in the span of the rows
+            Q = lapack.interruptible(np.linalg.qr, self.S @ (H / np.maximum(np.linalg.norm(H, axis=0), TINY)))[0]
+            weights = Q @ (Q.T @ weights)
+        R = self._rest(weights)
+        left = lengths(scale * self._gradient(R, weights, ridge), zero=0.0) / lengths(scale * self.cross)
+        left_out, unknown = determined(self._left_out(R, leverage))
+        return RidgeFit(
+            LinearFunction(weights, self.mean, self.level),
+            self._dual(R, weights, ridge, H),
+            (self.level - self.mean @ weights)[None, :],
+            left,
+            SolverTrace("primal", reason, f"one pass for the moments, {PRIMAL_CORRECTIONS} for corrections"),
+            left_out,
+            unknown,
+            singular=deficient,
+            rank=H.shape[1] if deficient else None,
+            size=self.d,
+        )
+
+    def _centred(self, M: Array) -> Array:
+        """``Xc M``, block by block."""
+        if sp.issparse(self.X):
+            return np.asarray(self.X @ M - self.mean @ M)
+        return np.concatenate([(self.X[rows] - self.mean) @ M for rows in row_blocks(*self.X.shape)])
+
+    def _rest(self, weights: Array) -> Array:
+        return self.Y - self.level - self._centred(weights)
+
+    def _gradient(self, R: Array, weights: Array, ridge: float) -> Array:
+        """``Xc'W R - ridge v``, which vanishes at the solution."""
+        R = R if self.weights is None else R * self.weights[:, None]
+        if sp.issparse(self.X):
+            return np.asarray(self.X.T @ R) - np.outer(self.mean, R.sum(axis=0)) - ridge * weights
+        blocks = ((self.X[rows] - self.mean).T @ R[rows] for rows in row_blocks(*self.X.shape))
+        return sum(blocks, -ridge * weights)
+
+    def _left_out(self, R: Array, leverage: Array) -> Array:
+        """``r_i / (1 - h_i)`` with the leverage h of a row and all its weight."""
+        w = np.ones(len(R)) if self.weights is None else self.weights
+        free = 1 - w * (leverage + 1 / self.total)
+        known = free > 1e-10
+        return np.where(known[:, None], R / np.where(known, free, 1.0)[:, None], np.nan)
+
+    def _dual(self, R: Array, weights: Array, ridge: float, H: Array) -> Array:
+        """Coefficients of the rows with ``Xc'a = v``: residuals over the ridge, or those of least norm."""
+        w = 1.0 if self.weights is None else self.weights[:, None]
+        return w * R / ridge if ridge > 0 else w * self._centred(H @ (H.T @ weights))
+
+
+#: Said where leave-one-out residuals were not computed.
+NO_INVERSE = (
+    "the {} solver does not compute the inverse that leave-one-out residuals need. Use solver='cholesky' (n up to "
+    "10,000), the method path, or cross-validation"
+)
+
+
+class DualRidge:
+    r"""``sum w_i (y_i - f(x_i))^2 + ridge |f|^2`` over functions ``f = k(x)'a + t(x)'b`` with b unpenalised.
+
+    Definition
+    ----------
+    .. math:: (K + \lambda W^{-1}) a + T b = y, \qquad T'a = 0
+
+    With :math:`a = W^{1/2} u` and P the projection orthogonal to :math:`W^{1/2} T` this is
+    :math:`(P W^{1/2} K W^{1/2} P + \lambda I)\, u = P W^{1/2} y`, symmetric, and positive if K is (conditionally).
+
+    Parameters
+    ----------
+    kernel : Kernel
+        With resolved parameters.
+    X : rows
+        n x d; for a precomputed kernel the Gram matrix.
+    Y : (n, q) array
+    weights : (n,) array, optional
+        Frequencies; rows of weight 0 have no coefficient.
+    intercept : bool
+        Whether a constant is unpenalised.
+    """
+
+    def __init__(self, kernel: Kernel, X: Any, Y: Array, weights: Array | None, *, intercept: bool) -> None:
+        self.kernel, self.X, self.Y = kernel, X, Y
+        self.used = np.ones(len(Y), dtype=bool) if weights is None else weights > 0
+        self.roots = None if weights is None else np.sqrt(weights[self.used])
+        rows = X if self.used.all() else X[self.used]
+        if kernel.given and not self.used.all():
+            rows = rows[:, self.used]
+        self.mean: Array | None = None
+        if kernel.name == "linear" and intercept and not sp.issparse(X):
+            # Nothing changes but the rounding: far from the origin products keep no digit of what is left beside 1.
+            self.mean = column_means(rows, None if weights is None else weights[self.used])
+            rows = rows - self.mean
+        T = kernel.polynomial(rows)
+        positive = kernel.positive_definite or T is not None
+        if T is None and intercept:
+            T = np.ones((rows.shape[0], 1))
+        self.T = T
+        self.null = None if T is None else self._orthonormal(self._weigh(T))
+        if positive and not np.isfinite(kernel.diagonal(rows)).all():
+            raise ValueError(OVERFLOW)
+        gram, effort = gram_of(kernel, rows).kept(), _effort(rows)
+        self.operator = ProjectedGram(gram, self.roots, self.null, positive=positive, effort=effort)
+        self.B = self._freed(self._weigh(Y[self.used]))
+
+    def _weigh(self, V: Array) -> Array:
+        return V if self.roots is None else V * self.roots[:, None]
+
+    def _orthonormal(self, C: Array) -> Array:
+        """Orthonormal basis of the unpenalised functions; what leads back to their coefficients is kept."""
+        sizes = lengths(C)
+        U, s, Vt = np.linalg.svd(C / sizes, full_matrices=False)
+        kept = s > max(C.shape) * np.finfo(np.float64).eps * s[0]
+        self._back = (Vt[kept] / s[kept, None]).T / sizes[:, None]
+        return U[:, kept]
+
+    def _freed(self, V: Array) -> Array:
+        B = self.operator.free(V)
+        # What rounding leaves of targets that the unpenalised functions fit exactly is no target.
+        B[:, lengths(B, zero=0.0) <= 64 * np.finfo(np.float64).eps * lengths(V)] = 0.0
+        return B
+
+    def fit(self, ridge: float, solver: str | LinearSolver, rng: np.random.Generator | None = None) -> RidgeFit:
+        """Fit one ridge."""
+        found = solve(self.operator, self.B, ridge, solver, rng, null=self.null)
+        dual, offsets, function = self._read(found.solution)
+        left_out, unknown = None, NO_INVERSE.format(found.trace.solver)
+        if found.deleted is not None:
+            left_out, unknown = determined(self._left_out(found.deleted, function))
+        return RidgeFit(
+            function,
+            dual,
+            offsets,
+            found.residuals,
+            found.trace,
+            left_out,
+            unknown,
+            singular=found.singular,
+            rank=found.rank,
+            size=self.operator.n - (0 if self.null is None else self.null.shape[1]),
+            free=1 if self.null is None else self.null.shape[1],
+            n_negative=found.n_negative,
+            most_negative=found.most_negative,
+            counted=found.counted,
+        )
+
+    def path(self, ridges: Array | None) -> RidgeCurve:
+        """Fit all ridges from one eigendecomposition."""
+        n = self.operator.n
+        if n > DENSE_LIMIT or not fits(n, 3):
+            raise ValueError(
+                f"a path of ridges needs all eigenvectors of the {n:,} x {n:,} kernel matrix, "
+                f"{format_bytes(24 * n**2)} (budget {format_bytes(memory_budget())}, largest n {DENSE_LIMIT:,}). "
+                "Use fewer rows, or cross-validate the ridge."
+            )
+        values, V = spectrum(self.operator, self.null)
+        squares = np.square(V)
+        ridges = usual_ridges(values) if ridges is None else ridges
+        duals, constants, left_out, size = [], [], [], origin(self.operator)
+        for ridge in ridges:
+            found = from_spectrum(values, V, self.B, float(ridge), size, squares)
+            dual, offsets, function = self._read(found.solution)
+            duals.append(dual)
+            constants.append(offsets)
+            assert found.deleted is not None  # for the type checker, squares were given
+            left_out.append(self._left_out(found.deleted, function))
+        return RidgeCurve(ridges, np.stack(duals), np.stack(constants), np.stack(left_out))
+
+    def _read(self, U: Array) -> tuple[Array, Array, KernelFunction | LinearFunction]:
+        """Coefficients a of all rows, b, and the function they make."""
+        dual, offsets = self._coefficients(U)
+        if self.kernel.name != "linear":
+            return dual, offsets, KernelFunction(self.kernel, self.kernel.anchors(self.X), dual, offsets)
+        if self.mean is None:  # the weights say it all
+            weights = np.asarray(self.X.T @ dual)
+            return dual, offsets, LinearFunction(weights, np.zeros(len(weights)), offsets[0])
+        weights = sum((self.X[rows] - self.mean).T @ dual[rows] for rows in row_blocks(*self.X.shape))
+        return dual, offsets - self.mean @ weights, LinearFunction(weights, self.mean, offsets[0])
+
+    def _coefficients(self, U: Array) -> tuple[Array, Array]:
+        """Coefficients a of all rows, and b."""
+        dual = np.zeros_like(self.Y)
+        dual[self.used] = self._weigh(U)
+        if self.null is None:
+            return dual, np.zeros((1, self.Y.shape[1]))
+        rest = self.null.T @ self._weigh(self.Y[self.used]) - self.operator.shadow.T @ U
+        return dual, self._back @ rest
+
+    def _left_out(self, deleted: Array, function: KernelFunction | LinearFunction) -> Array:
+        out = np.empty_like(self.Y)
+        out[self.used] = deleted if self.roots is None else deleted / self.roots[:, None]
+        if not self.used.all():  # rows that are not in the fit need not be left out of it
+            out[~self.used] = self.Y[~self.used] - function(self.X[~self.used])
+        return out
+
+
+def _effort(X: Any) -> float:
+    """What a product with tiles of that many columns costs, as measured: 1 for 20 columns, 9 for 784."""
+    d = min(X.shape[1], 10 * X.nnz / X.shape[0]) if sp.issparse(X) else X.shape[1]
+    return (75 + d) / 95
+
+
+def usual_ridges(values: Array) -> Array:
+    """Thirty ridges around the spectrum: from 1e-6 times its mean to ten times its largest value."""
+    positive = np.maximum(values, 0.0)
+    mean, top = float(positive.mean()) if len(values) else 0.0, float(positive.max(initial=0.0))
+    return np.geomspace(1e-6 * mean, 10 * top, 30) if mean > 0 else np.geomspace(1e-6, 10, 30)

@@ -9,7 +9,7 @@ from typing import BinaryIO
 
 import numpy as np
 
-from gramian.operators.tiles import Meter, run, share, threads_for
+from gramian.engine.tiles import Meter, run, share, threads_for
 from gramian.results import Array
 from gramian.tables.arrow import pa
 from gramian.tables.table import Column, Dialect, Sheet, TableError

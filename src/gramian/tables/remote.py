@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from gramian.operators.remote import Remote
-from gramian.operators.rows import Part
+from gramian.operators.rows import ColumnRange
 from gramian.results import Array
 
 
@@ -54,11 +54,11 @@ def remote_rows(
     ...     PCA(2).fit(remote_rows(folder)).explained_variance_.round(1)
     array([15.5,  7.7])
     """
-    from gramian.operators.dask_open import made_rows
+    from gramian.operators.dask_rows import made_rows
     from gramian.tables.streams import open_rows
 
     known: Any = open_rows(source, columns, y_columns=y_columns, **reading)
-    if not isinstance(known, Part):
+    if not isinstance(known, ColumnRange):
         return made_rows(*_described(known, known, reading))
     found = made_rows(*_described(known.parent, known, reading))
     found.y = made_rows(*_described(known.parent, known.y, reading))

@@ -13,8 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from gramian.operators.row_sources import counted
-from gramian.operators.rows import Piece
+from gramian.operators.rows import Piece, counted
 from gramian.results import Array
 from gramian.tables.arrays import read_header
 from gramian.tables.hdf5 import column_names, open_hdf5

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from gramian.config import format_bytes, memory_budget
-from gramian.operators.row_sources import counted
-from gramian.operators.rows import Piece
+from gramian.operators.rows import Piece, counted
 from gramian.results import Array
 from gramian.tables.arrow import WIDE, arrow_ipc, arrow_parquet, pa, to_column, to_columns
 from gramian.tables.assemble import stack

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from gramian.operators import Rows
-from gramian.operators.row_sources import ahead
-from gramian.operators.rows import Part, Piece, block_rows
+from gramian.operators.rows import ColumnRange, Piece, block_rows, read_ahead
 from gramian.tables.assemble import choose
 from gramian.tables.names import find_columns
 from gramian.tables.row_files import Hdf5File, NpyFile, RowFile, ZarrFile
@@ -69,7 +68,7 @@ class FileRows(Rows):
         return tuple(self.chosen)
 
     def _read(self) -> Iterator[Piece]:
-        return ahead(self._files())
+        return read_ahead(self._files())
 
     def _files(self) -> Generator[Piece, None, None]:
         size, count = self.block or block_rows(self.n_features), len(self.files)
@@ -117,7 +116,7 @@ def open_rows(
         rows = FileRows(paths, name, [*x, *y], block, how)
         for file in rows.files:
             file.all_numeric = columns is None
-        return Part(rows, slice(0, len(x)), Part(rows, slice(len(x), None)))
+        return ColumnRange(rows, slice(0, len(x)), ColumnRange(rows, slice(len(x), None)))
     except OSError as error:
         raise TableError(f"{name} cannot be read: {error.strerror or error}.") from error
 

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from gramian.charts import Biplot, Colouring, Outliers, Paired, Points, Predicted, Scores
-from gramian.charts.groups import extremes
 from gramian.charts.palette import SEQUENTIAL, colour
-from gramian.charts.points import blend
+from gramian.charts.points import blend, extremes
 from gramian.reports.contents import Grid, Picture, brief, counted, number, tidy_bias
 from gramian.reports.figures.frame import (
     INK,

@@ -1,0 +1,460 @@
+"""Rows: their scores, alone and with the columns (a biplot); outliers; rows rebuilt from their components."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gramian.charts.base import (
+    Chart,
+    NoChart,
+    check_picks,
+    column_names,
+    full_rows,
+    last_step,
+    like,
+    need_rows,
+    note,
+    refuse,
+    row_names,
+)
+from gramian.charts.columns import column_vectors
+from gramian.charts.labels import label_of, noun_of, position_label, positions_of
+from gramian.charts.points import POINTS_MAX_ROWS, Colouring, Ellipse, Points, colouring, ellipses, thin
+from gramian.estimators import PCA, KernelPCA
+from gramian.preimage import available
+from gramian.results import Array, percent
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scores(Chart):
+    """Rows as points of two or three components.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from gramian import PCA, charts
+    >>> X, y = load_iris(return_X_y=True)
+    >>> charts.scores(PCA(3).fit(X), X, components=(0, 1, 2), colour=y).zlabel
+    'component 3 (1.71 % of variance)'
+    """
+
+    points: Points  #: What to draw: points, and a density if they are many
+    names: tuple[str, ...] | None = None  #: Names of all rows
+    ellipses: tuple[Ellipse, ...] = ()  #: One for each group, or one for all rows; none in space
+    zlabel: str = ""  #: Name of the third axis; empty in the plane
+
+    @property
+    def colouring(self) -> Colouring:
+        """What the points drawn one by one are coloured by."""
+        return self.points.colouring
+
+
+@dataclass(frozen=True, kw_only=True)
+class Biplot(Scores):
+    """Rows as points and columns as arrows in one plane.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from gramian import PCA, charts
+    >>> X = load_iris().data
+    >>> len(charts.biplot(PCA(2).fit(X), X).arrows)
+    4
+    """
+
+    columns: tuple[str, ...]  #: Names of the columns drawn, longest arrows first
+    arrows: Array  #: (m, 2): their ends, in the units of the scores
+    factor: float  #: What the coordinates of columns were multiplied by, so that both are seen
+    left_out: int = 0  #: Columns with shorter arrows that are not drawn
+
+
+def scores(
+    estimator: Any,
+    X: Any = None,
+    *,
+    components: Sequence[int] = (0, 1),
+    colour: Any = None,
+    names: Sequence[Any] | None = None,
+    ellipses: float | None = 0.95,
+    many: int = POINTS_MAX_ROWS,
+) -> Scores:
+    """Return scores of rows in the plane or in space (:class:`Scores`).
+
+    Parameters
+    ----------
+    estimator : fitted estimator
+        Anything with ``transform``; a pipeline too.
+    X : (n, d) array, data frame or sparse matrix
+        Rows. Without them the scores that a regression kept of its training rows.
+    components : two or three ints
+        Which, counted from 0.
+    colour : (n,) array, optional
+        A column to colour by: groups or numbers (see :func:`gramian.charts.colouring`).
+    names : sequence of str, optional
+        Names of the rows; the index of a data frame if that is text.
+    ellipses : float or None
+        Probability with which a new row of a group falls inside its ellipse, if rows are normal; None for no ellipses.
+    many : int
+        Rows from which on cells of a density stand for points.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from gramian import PCA, charts
+    >>> X, y = load_iris(return_X_y=True)
+    >>> chart = charts.scores(PCA(2).fit(X), X, colour=y)
+    >>> chart.xlabel, len(chart.ellipses)
+    ('component 1 (92.5 % of variance)', 3)
+    """
+    model, rows = last_step(estimator, X)
+    T = scores_of(model, rows)
+    picks = check_picks(components, T.shape[1], (2, 3), noun_of(model))
+    labels = [label_of(model, at) for at in picks]
+    return Scores(**_fields(T[:, picks], labels, colour, row_names(X, len(T), names), ellipses, many))
+
+
+def from_scores(
+    scores: Any,
+    shares: Any = None,
+    *,
+    components: Sequence[int] = (0, 1),
+    colour: Any = None,
+    names: Sequence[Any] | None = None,
+    ellipses: float | None = 0.95,
+    many: int = POINTS_MAX_ROWS,
+) -> Scores:
+    """Return the same chart for scores that are there already, or for any points (:class:`Scores`).
+
+    Parameters
+    ----------
+    scores : (n, k) array
+        At least as many columns as are drawn.
+    shares : (k,) array, optional
+        Shares of the variance, for the names of the axes; ``explained_variance_ratio_`` is meant.
+    components, colour, names, ellipses, many
+        As for :func:`scores`.
+
+    Examples
+    --------
+    >>> from gramian import charts
+    >>> charts.from_scores([[0.0, 1.0], [2.0, 0.0], [4.0, 1.0]], [0.6, 0.3]).xlabel
+    'component 1 (60 % of variance)'
+    """
+    T = np.asarray(scores, dtype=np.float64)
+    if T.ndim != 2 or T.shape[1] < 2 or not np.isfinite(T).all():
+        raise ValueError(f"scores has shape {T.shape}; a plane needs rows of at least two finite numbers.")
+    picks = check_picks(components, T.shape[1], (2, 3))
+    held = ["" if shares is None else f" ({percent(shares[at])} of variance)" for at in picks]
+    labels = [f"component {at + 1}{share}" for at, share in zip(picks, held, strict=True)]
+    return Scores(**_fields(T[:, picks], labels, colour, row_names(scores, len(T), names), ellipses, many))
+
+
+def biplot(
+    estimator: Any,
+    X: Any = None,
+    *,
+    components: Sequence[int] = (0, 1),
+    colour: Any = None,
+    names: Sequence[Any] | None = None,
+    ellipses: float | None = None,
+    many: int = POINTS_MAX_ROWS,
+    most: int = 25,
+) -> Biplot:
+    """Return scores of rows with arrows for the columns (:class:`Biplot`).
+
+    Arrows are what rebuilds a row from its scores, times one factor so that the longest reaches nearly as far as the
+    points do. The inner product of a point and an arrow, over that factor, is the (scaled) entry of the row in that
+    column, as far as two components hold it. Two views have correlations with the scores for arrows.
+
+    Parameters
+    ----------
+    estimator : fitted estimator
+        One with loadings: PCA, ProbabilisticPCA, FactorAnalysis, ICA, a regression on components, CCA.
+    X, components, colour, names, ellipses, many
+        As for :func:`scores`; two components.
+    most : int
+        Columns drawn at the most, by the length of their arrows.
+
+    References
+    ----------
+    Gabriel, The biplot graphic display of matrices with application to principal component analysis, Biometrika 1971.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from gramian import PCA, charts
+    >>> X = load_iris(as_frame=True).data
+    >>> charts.biplot(PCA(2).fit(X), X).columns[0]
+    'petal length (cm)'
+    """
+    model, rows = last_step(estimator, X)
+    vectors = column_vectors(model, "biplot")
+    T = scores_of(model, rows)
+    picks = check_picks(components, T.shape[1], (2,), noun_of(model))
+    labels = [label_of(model, at) for at in picks]
+    fields = _fields(T[:, picks], labels, colour, row_names(X, len(T), names), ellipses, many)
+    ends = (vectors.values if vectors.second else vectors.weights)[:, picks].astype(np.float64)
+    if getattr(model, "whiten", False):
+        ends = ends * np.sqrt(model.explained_variance_[picks])
+    lengths = np.linalg.norm(ends, axis=1)
+    order = np.argsort(-lengths, kind="stable")[:most]
+    longest, reach = float(lengths.max(initial=0.0)), _reach(fields["points"])
+    factor = 0.9 * reach / longest if longest > 0 else 1.0
+    fields["title"] = "Rows and columns"
+    return Biplot(
+        **fields,
+        columns=tuple(vectors.names[j] for j in order),
+        arrows=factor * ends[order],
+        factor=factor,
+        left_out=len(lengths) - len(order),
+    )
+
+
+def _fields(
+    T: Array, labels: list[str], colour: Any, names: tuple[str, ...] | None, level: float | None, many: int
+) -> dict[str, Any]:
+    """What all charts of scores hold."""
+    at = np.asarray(T, dtype=np.float64)
+    colours = colouring(colour, len(at))
+    points = thin(at, colours, many)
+    return {
+        "title": "Scores",
+        "xlabel": labels[0],
+        "ylabel": labels[1],
+        "zlabel": labels[2] if len(labels) == 3 else "",
+        "notes": tuple(note for note in (points.note,) if note),
+        "points": points,
+        "names": names,
+        "ellipses": ellipses(at, colours, level) if level is not None and len(labels) == 2 else (),
+    }
+
+
+def scores_of(model: Any, X: Any) -> Array:
+    """Scores of rows, or those that the fit kept."""
+    kept = getattr(model, "x_scores_", None)
+    if X is None and kept is not None:
+        return kept
+    if not hasattr(model, "transform"):
+        raise NoChart(
+            f"{type(model).__name__} has no scores: it has no transform. Use charts.regions or charts.predicted."
+        )
+    T = model.transform(need_rows(X, "scores"))
+    return np.asarray(T[0] if isinstance(T, tuple) else T)
+
+
+def _reach(points: Points) -> float:
+    """How far the points reach from the origin."""
+    at = points.at[:, :2]
+    if points.density is not None:
+        corners = [points.density.x[[0, -1]], points.density.y[[0, -1]]]
+        return float(min(np.abs(corner).max() for corner in corners))
+    return float(np.linalg.norm(at, axis=1).max(initial=0.0)) or 1.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outliers(Chart):
+    """Hotelling's T2 against the squared residual Q.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from gramian import PCA, charts
+    >>> X = load_iris().data
+    >>> charts.outliers(PCA(2).fit(X), X).beyond[:3]
+    array([100, 131, 136])
+    """
+
+    points: Points  #: T2 and Q of each row
+    #: What a row of the same source passes with probability ``alpha``; None where it is not known
+    t2_limit: float | None
+    #: What a row of the same source passes with probability ``alpha``; None where it is not known
+    q_limit: float | None
+    alpha: float
+    beyond: Array  #: (m,): rows beyond either limit, the farthest first
+    names: tuple[str, ...] | None = None  #: Names of all rows
+
+
+def outliers(
+    estimator: Any,
+    X: Any = None,
+    *,
+    alpha: float = 0.05,
+    colour: Any = None,
+    names: Sequence[Any] | None = None,
+    many: int = POINTS_MAX_ROWS,
+) -> Outliers:
+    """Return T2 and Q of rows with their limits (:class:`Outliers`).
+
+    Parameters
+    ----------
+    estimator : fitted PCA or regression on components
+    X : (n, d) array, data frame or sparse matrix
+        Rows, of the fit or new.
+    alpha : float
+        Share of rows of the same source that pass each limit.
+    colour, names, many
+        As for :func:`gramian.charts.scores`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from gramian import PCA, charts
+    >>> X = load_iris().data
+    >>> round(charts.outliers(PCA(2).fit(X), X).t2_limit, 2)
+    6.2
+    """
+    model, rows = last_step(estimator, X)
+    if not hasattr(model, "hotelling_t2"):
+        raise refuse(model, "outliers", "Use PCA, PLSRegression or PrincipalComponentRegression.")
+    rows = need_rows(rows, "outliers")
+    t2, q = model.hotelling_t2(rows), model.q_residuals(rows)
+    limits = [_limit(model.t2_limit, alpha), _limit(model.q_limit, alpha)]
+    points = thin(np.column_stack([t2, q]), colouring(colour, len(t2)), many)
+    notes = [points.note] if points.note else []
+    notes += [note("no_limit", why=why) for _, why in limits if why]
+    (t2_limit, _), (q_limit, _) = limits
+    excess = np.maximum(_excess(t2, t2_limit), _excess(q, q_limit))
+    order = np.argsort(-excess, kind="stable")
+    return Outliers(
+        title="Outliers",
+        xlabel="Hotelling's T2 (distance within the components)",
+        ylabel="Q (squared distance from the components)",
+        notes=tuple(notes),
+        points=points,
+        t2_limit=t2_limit,
+        q_limit=q_limit,
+        alpha=alpha,
+        beyond=order[excess[order] > 1],
+        names=row_names(X, len(t2), names),
+    )
+
+
+def _limit(limit: Any, alpha: float) -> tuple[float | None, str]:
+    """A limit, or why there is none."""
+    if not 0 < alpha < 1:
+        raise ValueError(f"alpha={alpha!r} must be between 0 and 1.")
+    try:
+        return float(limit(alpha)), ""
+    except ValueError as error:
+        return None, str(error)
+
+
+def _excess(values: Array, limit: float | None) -> Array:
+    """Values in units of their limit."""
+    return np.zeros_like(values) if not limit else values / limit
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reconstructions(Chart):
+    """A strip of rows for each number of components.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from gramian import PCA, charts
+    >>> X = load_digits().data
+    >>> chart = charts.reconstructions(PCA(30).fit(X), X, counts=(2, 10, 30), shape=(8, 8))
+    >>> bool((np.diff(chart.errors) < 0).all())
+    True
+    """
+
+    rows: Array  #: (m,): which rows
+    counts: tuple[int, ...]  #: Numbers of components, rising
+    originals: Array  #: (m, d)
+    rebuilt: Array  #: (len(counts), m, d)
+    errors: Array  #: (len(counts),): root of the mean squared difference from the originals shown
+    shape: tuple[int, int] | None  #: Height and width of a row as a picture; None to draw rows as lines
+    positions: Array  #: (d,): places of the columns, for lines
+
+
+def reconstructions(
+    estimator: Any,
+    X: Any = None,
+    *,
+    rows: Sequence[int] | None = None,
+    counts: Sequence[int] | None = None,
+    shape: tuple[int, int] | None = None,
+) -> Reconstructions:
+    """Return rows, and what growing numbers of components rebuild of them (:class:`Reconstructions`).
+
+    Parameters
+    ----------
+    estimator : fitted estimator
+        With ``inverse_transform``. PCA and kernel PCA (through pre-images) give every number of components up to those
+        of the fit, others only all of them.
+    X : (n, d) array or data frame
+        Rows.
+    rows : ints, optional
+        Which of them; eight spread over the table by default.
+    counts : ints, optional
+        Numbers of components; four spread evenly on a logarithmic scale by default.
+    shape : pair of ints, optional
+        Height and width, if rows are pictures.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from gramian import PCA, charts
+    >>> X = load_digits().data
+    >>> charts.reconstructions(PCA(16).fit(X), X, shape=(8, 8)).counts
+    (1, 3, 6, 16)
+    """
+    model, X = last_step(estimator, X)
+    if not hasattr(model, "inverse_transform"):
+        raise NoChart(f"{type(model).__name__} gives no reconstructions chart: it has no inverse_transform. Use PCA.")
+    kernel = getattr(model, "kernel_", None)
+    if kernel is not None and not available(kernel):
+        raise refuse(model, "reconstructions", f"The kernel {kernel} has no pre-images; use a positive definite one.")
+    table = full_rows(X, "reconstructions")
+    chosen = _rows(rows, len(table))
+    originals = table[chosen]
+    if shape is not None and int(np.prod(shape)) != originals.shape[1]:
+        raise ValueError(
+            f"shape={shape!r} has {int(np.prod(shape))} pixels; the rows have {originals.shape[1]} columns."
+        )
+    T = np.asarray(model.transform(like(X, originals)))
+    numbers = _counts(model, counts, T.shape[1])
+    rebuilt = np.stack([_rebuild(model, T, k) for k in numbers])
+    names = column_names(model, originals.shape[1])
+    places = positions_of(names)
+    return Reconstructions(
+        title="Rows and what their components rebuild",
+        xlabel=position_label(names) if places is not None else "column",
+        rows=chosen,
+        counts=numbers,
+        originals=originals,
+        rebuilt=rebuilt,
+        errors=np.sqrt(((rebuilt - originals) ** 2).mean(axis=(1, 2))),
+        shape=None if shape is None else (int(shape[0]), int(shape[1])),
+        positions=np.arange(1.0, originals.shape[1] + 1) if places is None else places,
+    )
+
+
+def _rebuild(model: Any, T: Array, k: int) -> Array:
+    kept = np.where(np.arange(T.shape[1]) < k, T, 0.0)
+    return np.asarray(model.inverse_transform(kept), dtype=np.float64)
+
+
+def _rows(rows: Sequence[int] | None, n: int) -> Array:
+    if rows is None:
+        return np.unique(np.linspace(0, n - 1, min(n, 8)).astype(int))
+    chosen = np.asarray(rows, dtype=int)
+    if chosen.ndim != 1 or not len(chosen) or chosen.min() < 0 or chosen.max() >= n:
+        raise ValueError(f"rows={rows!r} must be numbers of rows, from 0 to {n - 1}.")
+    return chosen
+
+
+def _counts(model: Any, counts: Sequence[int] | None, k: int) -> tuple[int, ...]:
+    nested = isinstance(model, (PCA, KernelPCA)) or type(model).__name__ == "PCA"
+    if counts is None:
+        return tuple(int(at) for at in np.unique(np.geomspace(1, k, 4).round())) if nested else (k,)
+    found = tuple(sorted({int(at) for at in counts}))
+    if not found or found[0] < 1 or found[-1] > k:
+        raise ValueError(f"counts={counts!r} must be numbers of components, from 1 to {k}.")
+    if not nested and found != (k,):
+        raise ValueError(f"{type(model).__name__} rebuilds rows from all {k} components only. Leave counts out.")
+    return found

@@ -1,0 +1,194 @@
+"""Writing loops for the vector unit of this processor, and compiling them: what BLAS has no routine for.
+
+Loops are written as LLVM's intermediate code, 64 bytes of numbers (a *row of lanes*) at a time, and compiled when first
+needed, which takes a tenth of a second. Nothing is kept on disk.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import llvmlite.binding as llvm
+import numpy as np
+from llvmlite import ir
+
+from gramian.engine.vector_loops import lanes_of
+
+INDEX, LANE_INDEX = ir.IntType(64), ir.IntType(32)
+#: Name -> (names of arrays, of which no two overlap; names of sizes; what writes the body).
+Definitions = dict[str, tuple[str, str, Callable[["Writer"], None]]]
+
+
+def has_wide_registers() -> bool:
+    """Whether this processor has registers of 64 bytes (AVX-512); others are left to BLAS and NumPy."""
+    try:
+        return bool(llvm.get_host_cpu_features().get("avx512f"))
+    except RuntimeError:  # LLVM's word for a processor it cannot ask, as some of ARM's
+        return False
+
+
+class Writer:
+    """The body of one function, written step by step.
+
+    Parameters
+    ----------
+    module : ir.Module
+    dtype : dtype
+        Precision of all numbers.
+    name : str
+    arrays, sizes : str
+        Names of arguments; they become attributes. No two arrays overlap.
+    """
+
+    def __init__(self, module: ir.Module, dtype: np.dtype, name: str, arrays: str, sizes: str) -> None:
+        self.dtype, self.lanes, bits = dtype, lanes_of(dtype), 8 * dtype.itemsize
+        number = ir.FloatType() if bits == 32 else ir.DoubleType()
+        self.vector, self.bits = ir.VectorType(number, self.lanes), ir.VectorType(ir.IntType(bits), self.lanes)
+        kinds = [number.as_pointer()] * len(arrays.split()) + [INDEX] * len(sizes.split())
+        self.module, self.function = module, ir.Function(module, ir.FunctionType(ir.VoidType(), kinds), name)
+        self.build = ir.IRBuilder(self.function.append_basic_block("entry"))
+        for argument, value in zip([*arrays.split(), *sizes.split()], self.function.args, strict=True):
+            setattr(self, argument, value)
+            if argument in arrays.split():
+                value.add_attribute("noalias")
+        fma, kind = f"llvm.fma.v{self.lanes}f{bits}", ir.FunctionType(self.vector, [self.vector] * 3)
+        self._fma = module.globals.get(fma) or ir.Function(module, kind, fma)
+
+    def loop(
+        self, stop: Any, step: int, body: Callable[[Any, list[Any]], Sequence[Any]], carried: Sequence[Any] = ()
+    ) -> list[Any]:
+        """``for i in range(0, stop, step)``: the body gets i and the carried values and returns these anew."""
+        build, before = self.build, self.build.block
+        head, after = (self.function.append_basic_block() for _ in range(2))
+        build.branch(head)
+        build.position_at_end(head)
+        i, values = build.phi(INDEX), [build.phi(value.type) for value in carried]
+        new = list(body(i, list(values)))
+        following = build.add(i, INDEX(step))
+        for phi, first, next in zip([i, *values], [INDEX(0), *carried], [following, *new], strict=True):
+            phi.add_incoming(first, before)
+            phi.add_incoming(next, build.block)
+        build.cbranch(build.icmp_signed("<", following, stop), head, after)
+        build.position_at_end(after)
+        return new
+
+    def multiply(
+        self,
+        count: Any,
+        numbers: Callable[[Any], list[Any]],
+        columns: Callable[[Any], Any],
+        sums: list[Any],
+        *,
+        negative: bool = False,
+    ) -> list[Any]:
+        """Add products to sums in registers, some for each row: ``numbers(c)``, a place for each row, times lanes.
+
+        Lanes are at ``columns(c)``, for c from 0 up to the count, which is at least 1. Negative: subtract them.
+        """
+
+        def add(c: Any, sums: list[Any]) -> list[Any]:
+            at, places = columns(c), numbers(c)
+            panels = len(sums) // len(places)
+            lanes = [self.load(at, p) for p in range(panels)]
+            lanes = [self.build.fneg(lane) for lane in lanes] if negative else lanes
+            for r, place in enumerate(places):
+                x = self.everywhere(place)
+                for p in range(panels):
+                    sums[r * panels + p] = self.fma(x, lanes[p], sums[r * panels + p])
+            return sums
+
+        return self.loop(count, 1, add, sums)
+
+    def add_to(self, place: Any, sums: list[Any]) -> None:
+        """Add registers to numbers that lie one after the other."""
+        for at, value in enumerate(sums):
+            self.store(self.build.fadd(self.load(place, at), value), place, at)
+
+    def blocks(self, stop: Any, step: int, body: Callable[[Any], None]) -> None:
+        """Blocks of one size, at least one; the last begins earlier if there is no room for it: it repeats a part."""
+        last = self.build.sub(stop, INDEX(step))
+
+        def once(i: Any, _: list[Any]) -> tuple[()]:
+            body(self.least(i, last))
+            return ()
+
+        self.loop(stop, step, once)
+
+    def place(self, array: Any, row: Any, width: Any, column: Any = None) -> Any:
+        """Where ``array[row, column]`` of rows of that width is."""
+        offset = self.build.mul(row, width)
+        return self.build.gep(array, [offset if column is None else self.build.add(offset, column)])
+
+    def lines(self, array: Any, row: Any, count: int, width: Any) -> Callable[[Any], list[Any]]:
+        """Where the numbers of a column are, in some rows from one on."""
+        starts = [self.place(array, self.plus(row, r), width) for r in range(count)]
+        return lambda column: [self.build.gep(start, [column]) for start in starts]
+
+    def call(self, name: str, *arguments: Any) -> None:
+        """Call a function defined before."""
+        self.build.call(self.module.globals[name], arguments)
+
+    def least(self, a: Any, b: Any) -> Any:
+        """The smaller of two sizes."""
+        return self.build.select(self.build.icmp_signed("<", a, b), a, b)
+
+    def plus(self, index: Any, count: int) -> Any:
+        """``index + count``."""
+        return self.build.add(index, INDEX(count))
+
+    def load(self, place: Any, panel: int = 0) -> Any:
+        """A row of lanes, so many rows of lanes further on."""
+        return self.build.load(self._vector(place, panel), align=self.dtype.itemsize)
+
+    def store(self, value: Any, place: Any, panel: int = 0) -> None:
+        """Write a row of lanes."""
+        self.build.store(value, self._vector(place, panel), align=self.dtype.itemsize)
+
+    def constant(self, value: float) -> Any:
+        """One number in all lanes."""
+        return ir.Constant(self.vector, [value] * self.lanes)
+
+    def whole(self, value: int) -> Any:
+        """One whole number, as wide as a number, in all lanes."""
+        return ir.Constant(self.bits, [value] * self.lanes)
+
+    def everywhere(self, place: Any) -> Any:
+        """One number of memory in all lanes."""
+        nothing, everywhere = ir.Constant(self.vector, ir.Undefined), ir.VectorType(LANE_INDEX, self.lanes)
+        value = self.build.load(place, align=self.dtype.itemsize)
+        first = self.build.insert_element(nothing, value, LANE_INDEX(0))
+        return self.build.shuffle_vector(first, nothing, ir.Constant(everywhere, [0] * self.lanes))
+
+    def fma(self, a: Any, b: Any, c: Any) -> Any:
+        """``a b + c``, rounded once."""
+        return self.build.call(self._fma, [a, b, c])
+
+    def _vector(self, place: Any, panel: int) -> Any:
+        return self.build.bitcast(self.build.gep(place, [INDEX(panel * self.lanes)]), self.vector.as_pointer())
+
+
+def compiled(definitions: Definitions, dtype: np.dtype) -> dict[str, Callable[..., None]]:
+    """Compile functions; they release the interpreter lock."""
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    module = ir.Module("gramian")
+    for name, (arrays, sizes, body) in definitions.items():
+        writer = Writer(module, dtype, name, arrays, sizes)
+        body(writer)
+        writer.build.ret_void()
+    checked = llvm.parse_assembly(str(module))
+    checked.verify()
+    features = llvm.get_host_cpu_features().flatten()
+    host = llvm.Target.from_default_triple()
+    machine = host.create_target_machine(cpu=llvm.get_host_cpu_name(), features=features, opt=3)
+    engine = llvm.create_mcjit_compiler(checked, machine)
+    engine.finalize_object()
+    found = {}
+    for name, (arrays, sizes, _) in definitions.items():
+        kinds = [ctypes.c_void_p] * len(arrays.split()) + [ctypes.c_int64] * len(sizes.split())
+        function: Any = ctypes.CFUNCTYPE(None, *kinds)(engine.get_function_address(name))
+        function.engine = engine  # the code lives as long as this
+        found[name] = function
+    return found

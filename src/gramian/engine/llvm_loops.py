@@ -1,0 +1,316 @@
+"""The loops for the vector unit: what each does to its arrays, register by register."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from gramian.engine.llvm_code import INDEX, Definitions, compiled, has_wide_registers
+from gramian.engine.vector_loops import CHUNK, DEEP, DEGREE, PANELS, ROWS, WIDE
+
+
+def _powers_of_two(w: Any) -> None:
+    """``out = 2 ** (left right)``, a block of rows and lanes at a time: its sums never leave the registers."""
+
+    def block(i: Any, j: Any) -> None:
+        rows = w.lines(w.left, i, ROWS, w.left_width)
+        nothing = [w.constant(0.0)] * (ROWS * PANELS)
+        sums = w.multiply(w.d, rows, lambda c: w.place(w.right, c, w.right_width, j), nothing)
+        for r in range(ROWS):
+            place = w.place(w.out, w.plus(i, r), w.out_width, j)
+            for p in range(PANELS):
+                w.store(_power(w, sums[r * PANELS + p]), place, p)
+
+    w.blocks(w.m, PANELS * w.lanes, lambda j: w.blocks(w.n, ROWS, lambda i: block(i, j)))
+
+
+def _power(w: Any, x: Any) -> Any:
+    """``2 ** x``: a power series for what is beside the nearest whole number, which goes into the exponent's bits."""
+    limits = np.finfo(w.dtype)
+    shift = w.constant(1.5 * 2.0**limits.nmant)  # added, it leaves the whole number in the last bits
+    whole = w.build.fadd(x, shift)
+    beside = w.build.fsub(x, w.build.fsub(whole, shift))
+    *rest, first = _series(DEGREE[w.dtype])
+    value = w.constant(first)
+    for coefficient in reversed(rest):
+        value = w.fma(value, beside, w.constant(coefficient))
+    exponent = w.build.shl(w.build.bitcast(whole, w.bits), w.whole(limits.nmant))
+    scaled = w.build.bitcast(w.build.add(w.build.bitcast(value, w.bits), exponent), w.vector)
+    normal = w.build.fcmp_unordered(">=", x, w.constant(float(limits.minexp)))
+    return w.build.select(normal, scaled, w.constant(0.0))
+
+
+def _series(degree: int) -> list[float]:
+    """Coefficients of ``2 ** t`` for t between -1/2 and 1/2.
+
+    Two more terms of the power series are replaced by what is nearest to them in lower powers: a term less what
+    Chebyshev's polynomial of its degree has of it. The leading coefficients hardly move and keep all their digits.
+    """
+    terms = np.array([np.log(2) ** k / math.factorial(k) for k in range(degree + 3)])
+    while len(terms) > degree + 1:
+        n = len(terms) - 1
+        chebyshev = np.polynomial.chebyshev.cheb2poly([0.0] * n + [1.0]) * 2.0 ** np.arange(n + 1)
+        terms = terms[:n] - terms[n] * chebyshev[:n] / chebyshev[n]
+    return list(terms)
+
+
+def _both_products(panels: int, w: Any) -> None:
+    """``out += tile V`` and ``back += tile' U``: each number of the tile is loaded once and multiplies two rows."""
+    rows, width = ROWS // panels, INDEX(panels * w.lanes)
+
+    def some(i: Any, _: Any) -> tuple[()]:
+        lines = [w.place(w.tile, w.plus(i, r), w.m) for r in range(rows)]
+        own = [[w.load(w.place(w.U, w.plus(i, r), width), p) for p in range(panels)] for r in range(rows)]
+
+        def add(j: Any, sums: list[Any]) -> list[Any]:
+            V, back = w.place(w.V, j, width), w.place(w.back, j, width)
+            right, below = ([w.load(at, p) for p in range(panels)] for at in (V, back))
+            for r in range(rows):
+                x = w.everywhere(w.build.gep(lines[r], [j]))
+                for p in range(panels):
+                    sums[r * panels + p] = w.fma(x, right[p], sums[r * panels + p])
+                    below[p] = w.fma(x, own[r][p], below[p])
+            for p in range(panels):
+                w.store(below[p], back, p)
+            return sums
+
+        sums = w.loop(w.m, 1, add, [w.constant(0.0)] * (rows * panels))
+        w.add_to(w.place(w.out, i, width), sums)
+        return ()
+
+    w.loop(w.n, rows, some)
+
+
+def _powers_times(panels: int, w: Any) -> None:
+    """Both products with ``2 ** (left right)``, of which some rows of a chunk of columns are there at a time."""
+    rows, width = INDEX(ROWS), INDEX(panels * w.lanes)
+
+    def chunk(j: Any, _: Any) -> tuple[()]:
+        count = w.least(w.build.sub(w.m, j), INDEX(CHUNK // w.dtype.itemsize))
+        right, V, back = w.build.gep(w.right, [j]), w.place(w.V, j, width), w.place(w.back, j, width)
+
+        def some(i: Any, _: Any) -> tuple[()]:
+            left, U, out = w.place(w.left, i, w.left_width), w.place(w.U, i, width), w.place(w.out, i, width)
+            w.call("powers_of_two", left, right, w.room, rows, count, w.d, w.left_width, w.right_width, count)
+            w.call(f"both_products_{panels}", w.room, V, U, out, back, rows, count)
+            return ()
+
+        w.loop(w.n, ROWS, some)
+        return ()
+
+    w.loop(w.m, CHUNK // w.dtype.itemsize, chunk)
+
+
+def _take_out(panels: int, packed: bool, w: Any) -> None:
+    """``own += C U``, then ``out = C - own back``, some rows at a time.
+
+    Packed: the result is laid out in panels of columns, as many rows each as ``out_width`` says.
+    """
+    rows, width, across = ROWS // panels, INDEX(panels * w.lanes), WIDE if packed else PANELS
+
+    def some(i: Any, _: Any) -> tuple[()]:
+        numbers, nothing = w.lines(w.C, i, rows, w.m), [w.constant(0.0)] * (rows * panels)
+        sums = w.multiply(w.m, numbers, lambda j: w.place(w.U, j, width), nothing)
+        w.add_to(w.place(w.own, i, width), sums)
+        w.blocks(w.m, across * w.lanes, lambda j: rest(i, j, numbers(j)))
+        return ()
+
+    def rest(i: Any, j: Any, places: list[Any]) -> None:
+        own, start = w.lines(w.own, i, rows, width), [w.load(at, p) for at in places for p in range(across)]
+        left = w.multiply(width, own, lambda c: w.place(w.back, c, w.m, j), start, negative=True)
+        # In panels, columns before j are as many panels' rows before this one's.
+        out, line = (w.place(w.out, j, w.out_width), INDEX(WIDE * w.lanes)) if packed else (w.out, w.out_width)
+        for r in range(rows):
+            place = w.place(out, w.plus(i, r), line, None if packed else j)
+            for p in range(across):
+                w.store(left[r * across + p], place, p)
+
+    w.loop(w.n, rows, some)
+
+
+def _powers_less(panels: int, packed: bool, w: Any) -> None:
+    """The same of ``C = 2 ** (left right)``, of which some rows are there at a time."""
+    rows, width, name = INDEX(ROWS), INDEX(panels * w.lanes), "take_out_packed" if packed else "take_out"
+
+    def some(i: Any, _: Any) -> tuple[()]:
+        left, own = w.place(w.left, i, w.left_width), w.place(w.own, i, width)
+        out = w.place(w.out, i, INDEX(WIDE * w.lanes) if packed else w.out_width)
+        w.call("powers_of_two", left, w.right, w.room, rows, w.m, w.d, w.left_width, w.right_width, w.m)
+        w.call(f"{name}_{panels}", w.room, w.U, w.back, own, out, rows, w.m, w.out_width)
+        return ()
+
+    w.loop(w.n, ROWS, some)
+
+
+def _powers_scatter(panels: int, w: Any) -> None:
+    """``sums += A'A`` of what that leaves, with the last columns of A as given: it is never stored as a whole."""
+    width, across = INDEX(panels * w.lanes), INDEX(WIDE * w.lanes)
+    first = w.build.sub(w.m, w.beside_width)
+
+    def some(k: Any, _: Any) -> tuple[()]:
+        count = w.least(w.build.sub(w.n, k), INDEX(DEEP))
+        left, own, beside = (
+            w.place(array, k, columns)
+            for array, columns in ((w.left, w.left_width), (w.own, width), (w.beside, w.beside_width))
+        )
+        sizes = count, w.m, w.d, w.left_width, w.right_width, count
+        w.call(f"powers_less_packed_{panels}", left, w.right, w.U, w.back, own, w.packed, w.room, *sizes)
+
+        def row(i: Any, _: Any) -> tuple[()]:
+            def write(c: Any, _: Any) -> tuple[()]:
+                column = w.build.add(first, c)
+                within = w.build.srem(column, across)
+                panel = w.place(w.packed, w.build.sub(column, within), count)
+                w.build.store(w.build.load(w.place(beside, i, w.beside_width, c)), w.place(panel, i, across, within))
+                return ()
+
+            w.loop(w.beside_width, 1, write)
+            return ()
+
+        w.loop(count, 1, row)
+        w.call("panel_products", w.packed, w.sums, count, w.m)
+        return ()
+
+    w.loop(w.n, DEEP, some)
+
+
+def _panel_products(w: Any) -> None:
+    """``sums += A'A`` of some rows that lie in panels of columns.
+
+    Sums lie in panels too, with rows down to the diagonal and what lies beside it in its lanes. The rows in a panel
+    stay in the first level of the cache, while eight columns at a time pass by.
+    """
+    size = WIDE * w.lanes
+    width = INDEX(size)
+
+    def panel(j: Any, _: Any) -> tuple[()]:
+        own, rows = w.place(w.packed, j, w.count), w.plus(j, size)
+        before = w.build.sdiv(w.build.mul(j, rows), INDEX(2))  # numbers in the panels before this one
+        sums = w.build.gep(w.sums, [before])
+
+        def block(i: Any, first: int) -> tuple[()]:
+            within, right = w.build.srem(i, width), INDEX(first * w.lanes)
+            left = w.place(w.packed, w.build.sub(i, within), w.count, within)
+
+            def numbers(c: Any) -> list[Any]:
+                place = w.place(left, c, width)
+                return [w.build.gep(place, [INDEX(r)]) for r in range(ROWS)]
+
+            nothing = [w.constant(0.0)] * (ROWS * (WIDE - first))
+            found = w.multiply(w.count, numbers, lambda c: w.place(own, c, width, right), nothing)
+            for r in range(ROWS):
+                place = w.place(sums, w.plus(i, r), width, right)
+                w.add_to(place, found[r * (WIDE - first) : (r + 1) * (WIDE - first)])
+            return ()
+
+        w.loop(w.plus(j, w.lanes), ROWS, lambda i, _: block(i, 0))
+        for first in range(1, WIDE):  # of the diagonal block the lanes from the diagonal on
+            for r in range(0, w.lanes, ROWS):
+                block(w.plus(j, first * w.lanes + r), first)
+        return ()
+
+    w.loop(w.m, size, panel)
+
+
+def _scatter(w: Any) -> None:
+    """The same of rows that lie one after the other: some at a time are copied into panels."""
+    size = WIDE * w.lanes
+
+    def some(k: Any, _: Any) -> tuple[()]:
+        count = w.least(w.build.sub(w.n, k), INDEX(DEEP))
+
+        def copy(row: Any, _: Any) -> tuple[()]:
+            source, target = w.place(w.A, w.build.add(k, row), w.A_width), w.place(w.packed, row, INDEX(size))
+
+            def across(j: Any, _: Any) -> tuple[()]:
+                for p in range(WIDE):
+                    w.store(w.load(w.build.gep(source, [j]), p), w.place(target, j, count), p)
+                return ()
+
+            w.loop(w.m, size, across)
+            return ()
+
+        w.loop(count, 1, copy)
+        w.call("panel_products", w.packed, w.sums, count, w.m)
+        return ()
+
+    w.loop(w.n, DEEP, some)
+
+
+def _eliminate(w: Any) -> None:
+    """``F[p, at:] = inverse (tile[:, p] - own F[p, :at])`` for panels p of columns; the inverse is lower triangular.
+
+    Some rows of a panel at a time, as many as stay in the first level of the cache, are used for all rows of the tile.
+    """
+    width = INDEX(WIDE * w.lanes)
+
+    def panel(p: Any, _: Any) -> tuple[()]:
+        F, tile = w.place(w.F, w.build.mul(p, w.depth), width), w.place(w.tile, p, width)
+
+        def copy(i: Any, _: Any) -> tuple[()]:
+            source = w.place(tile, i, w.tile_width)
+            write(w.room, i, [w.load(source, q) for q in range(WIDE)])
+            return ()
+
+        def some(c: Any, _: Any) -> tuple[()]:
+            own, above = w.build.gep(w.own, [c]), w.place(F, c, width)
+            count = w.least(w.build.sub(w.at, c), INDEX(DEEP))
+
+            def less(i: Any, _: Any) -> tuple[()]:
+                start = [w.load(w.place(w.room, i, width), at) for at in range(ROWS * WIDE)]
+                numbers = w.lines(own, i, ROWS, w.at)
+                write(w.room, i, w.multiply(count, numbers, lambda c: w.place(above, c, width), start, negative=True))
+                return ()
+
+            w.loop(w.n, ROWS, less)
+            return ()
+
+        def solved(i: Any) -> None:
+            numbers, nothing = w.lines(w.inverse, i, ROWS, w.n), [w.constant(0.0)] * (ROWS * WIDE)
+            new = w.multiply(w.plus(i, ROWS), numbers, lambda c: w.place(w.room, c, width), nothing)
+            write(w.place(F, w.at, width), i, new)
+
+        w.loop(w.n, 1, copy)
+        w.loop(w.at, DEEP, some)
+        w.blocks(w.n, ROWS, solved)
+        return ()
+
+    def write(array: Any, i: Any, values: list[Any]) -> None:
+        for at, value in enumerate(values):
+            w.store(value, w.place(array, i, width), at)
+
+    w.loop(w.panels, 1, panel)
+
+
+def _definitions() -> Definitions:
+    """Name -> arrays, sizes, and what writes the body."""
+    whole = "n m d left_width right_width"
+    found: Definitions = {
+        "powers_of_two": ("left right out", f"{whole} out_width", _powers_of_two),
+        "panel_products": ("packed sums", "count m", _panel_products),
+        "scatter": ("A sums packed", "n m A_width", _scatter),
+        "eliminate": ("tile own inverse F room", "n at depth panels tile_width", _eliminate),
+    }
+    for k in range(1, PANELS + 1):
+        for packed, name in ((False, f"{k}"), (True, f"packed_{k}")):
+            less = partial(_powers_less, k, packed)
+            found |= {
+                f"take_out_{name}": ("C U back own out", "n m out_width", partial(_take_out, k, packed)),
+                f"powers_less_{name}": ("left right U back own out room", f"{whole} out_width", less),
+            }
+        scatter = partial(_powers_scatter, k)
+        found |= {
+            f"both_products_{k}": ("tile V U out back", "n m", partial(_both_products, k)),
+            f"powers_times_{k}": ("left right V U out back room", whole, partial(_powers_times, k)),
+            f"powers_scatter_{k}": ("left right U back own beside sums packed room", f"{whole} beside_width", scatter),
+        }
+    return found
+
+
+def compiled_loops(dtype: np.dtype) -> dict[str, Callable[..., None]] | None:
+    """Return all of them, or None where registers are narrower."""
+    return compiled(_definitions(), dtype) if has_wide_registers() else None

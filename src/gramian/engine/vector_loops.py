@@ -1,0 +1,149 @@
+"""Loops over tiles that BLAS and NumPy would take several passes for."""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from gramian.results import Array
+from gramian.surroundings import left_by_limits
+
+#: Bytes of a register.
+REGISTER = 64
+#: Rows, and rows of lanes, that are worked on at once at the most: sixteen sums stay in registers.
+ROWS, PANELS = 8, 2
+#: Rows of lanes of a panel in plain matrix algebra: with eight rows, twenty-four sums in registers.
+WIDE = 3
+#: Rows whose part in a panel stays in the first level of the cache.
+DEEP = 128
+#: Bytes of a row of the part of a tile that is used at once: what belongs to it stays in the first level of the cache.
+CHUNK = 1024
+#: Degree of the polynomial for powers of two between -1/2 and 1/2: what it is off by is far below rounding.
+DEGREE = {np.dtype(np.float32): 6, np.dtype(np.float64): 11}
+#: Columns beyond which BLAS makes the exponents quicker.
+LOOPS_MAX_COLUMNS = 128
+#: Multiplications of plain matrix algebra from which on it is worth to compile.
+LOOPS_MIN_MULTIPLICATIONS = {np.dtype(np.float32): 2 * 10**9, np.dtype(np.float64): 10**11}
+#: Addresses that a compiler at work takes, and more: one that finds too few ends the process.
+COMPILER = 2**29
+_lock = threading.Lock()
+
+
+class VectorLoops:
+    """The compiled loops for one precision; arrays are in C's order along their rows, and not checked.
+
+    Attributes
+    ----------
+    lanes : int
+        Numbers in a register; vectors to multiply are as many, or twice as many.
+    smallest : (int, int)
+        Rows and columns that a tile must have at least.
+    panel : int
+        Columns of a panel in plain matrix algebra.
+    """
+
+    def __init__(self, loops: dict[str, Callable[..., None]], dtype: np.dtype) -> None:
+        self._loops, self.dtype, self.lanes = loops, dtype, lanes_of(dtype)
+        self.smallest, self.panel = (ROWS, PANELS * self.lanes), WIDE * self.lanes
+
+    def powers_of_two(self, left: Array, right: Array, out: Array) -> Array:
+        """Write ``2 ** (left @ right)``, 0 where that is no normal number; at least the smallest tile."""
+        (n, d), m = left.shape, right.shape[1]
+        widths = (_width(a) for a in (left, right, out))
+        self._loops["powers_of_two"](*map(_address, (left, right, out)), n, m, d, *widths)
+        return out
+
+    def both_products(self, tile: Array, V: Array, U: Array, out: Array, back: Array) -> None:
+        """Add ``tile @ V`` to out and ``tile.T @ U`` to back; rows of the tile in eights."""
+        loop = self._loops[f"both_products_{V.shape[1] // self.lanes}"]
+        loop(*map(_address, (tile, V, U, out, back)), *tile.shape)
+
+    def powers_times(self, left: Array, right: Array, V: Array, U: Array, out: Array, back: Array) -> None:
+        """The same with the tile ``2 ** (left @ right)``, never written as a whole; columns as in the smallest tile."""
+        (n, d), m = left.shape, right.shape[1]
+        loop, widths = self._loops[f"powers_times_{V.shape[1] // self.lanes}"], (_width(left), _width(right))
+        room = np.empty(ROWS * CHUNK // self.dtype.itemsize, dtype=self.dtype)
+        loop(*map(_address, (left, right, V, U, out, back, room)), n, m, d, *widths)
+
+    def powers_less(self, left: Array, right: Array, U: Array, back: Array, own: Array, out: Array) -> None:
+        """Add ``C @ U`` to own and write ``C - own @ back``, with ``C = 2 ** (left @ right)``; rows in eights."""
+        (n, d), m = left.shape, right.shape[1]
+        room = np.empty(ROWS * m, dtype=self.dtype)
+        loop, widths = self._loops[f"powers_less_{U.shape[1] // self.lanes}"], map(_width, (left, right, out))
+        loop(*map(_address, (left, right, U, back, own, out, room)), n, m, d, *widths)
+
+    def scatter(self, A: Array, sums: Array) -> None:
+        """Add ``A.T @ A`` to sums: of each panel of columns the rows down to its end, one panel after the other."""
+        n, m = A.shape
+        packed = in_lines((min(n, DEEP), m), self.dtype)
+        self._loops["scatter"](*map(_address, (A, sums, packed)), n, m, _width(A))
+
+    def powers_scatter(
+        self, left: Array, right: Array, U: Array, back: Array, own: Array, beside: Array, sums: Array
+    ) -> None:
+        """The same of ``A = C - own @ back``, as in :meth:`powers_less`; A is never stored as a whole.
+
+        Columns come in panels; the last of them are those of ``beside``, whatever C would be there.
+        """
+        (n, d), m = left.shape, right.shape[1]
+        packed, room = in_lines((min(n, DEEP), m), self.dtype), in_lines((ROWS, m), self.dtype)
+        loop, widths = self._loops[f"powers_scatter_{U.shape[1] // self.lanes}"], map(_width, (left, right, beside))
+        loop(*map(_address, (left, right, U, back, own, beside, sums, packed, room)), n, m, d, *widths)
+
+    def eliminate(self, tile: Array, own: Array, inverse: Array, F: Array, at: int) -> None:
+        """Write ``inverse @ (tile[:, p] - own @ F[p, :at])`` to ``F[p, at:]``, for panels p of columns.
+
+        The inverse is lower triangular, with at least the rows of the smallest tile. At is at least 1, and own has
+        rows in eights.
+        """
+        (panels, depth, width), n = F.shape, len(tile)
+        room, sizes = in_lines((len(own), width), self.dtype), (n, at, depth, panels, _width(tile))
+        self._loops["eliminate"](*map(_address, (tile, own, inverse, F, room)), *sizes)
+
+
+def in_lines(shape: tuple[int, ...], dtype: Any) -> Array:
+    """Room that begins where a line of the cache does: numbers that straddle two lines take twice as long to load."""
+    size = math.prod(shape) * np.dtype(dtype).itemsize
+    room = np.empty(size + REGISTER, dtype=np.uint8)
+    start = -room.ctypes.data % REGISTER
+    return room[start : start + size].view(dtype).reshape(shape)
+
+
+@cache
+def _loops(dtype: np.dtype) -> VectorLoops | None:
+    if min(left_by_limits(), default=COMPILER) < COMPILER:
+        return None
+    # The compiler takes a tenth of a second to import: only those who use it wait for it.
+    from gramian.engine.llvm_loops import compiled_loops
+
+    found = compiled_loops(dtype)
+    return VectorLoops(found, dtype) if found else None
+
+
+def vector_loops(dtype: np.dtype) -> VectorLoops | None:
+    """Return the loops, compiled at the first call, or None where this processor has no use for them."""
+    with _lock:
+        return _loops(dtype)
+
+
+def loops_if_worth(dtype: np.dtype, multiplications: float) -> VectorLoops | None:
+    """The same for plain matrix algebra: None for a few numbers as well, which BLAS has before a compiler is there."""
+    return vector_loops(dtype) if multiplications >= LOOPS_MIN_MULTIPLICATIONS[dtype] else None
+
+
+def lanes_of(dtype: np.dtype) -> int:
+    """Numbers in a register."""
+    return REGISTER // dtype.itemsize
+
+
+def _address(array: Array) -> int:
+    return array.__array_interface__["data"][0]
+
+
+def _width(array: Array) -> int:
+    return array.strides[0] // array.itemsize

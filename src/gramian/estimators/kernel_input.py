@@ -1,0 +1,92 @@
+"""The ``kernel`` argument of an estimator: its object, resolved on the training rows."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from gramian.estimators.remote import read_table
+from gramian.estimators.validation import check_weights
+from gramian.kernels import Kernel, as_kernel, parse
+from gramian.kernels.base import own_copy
+from gramian.kernels.given import evaluated
+from gramian.kernels.text import takes_matrix
+from gramian.operators.moments import column_sums
+from gramian.operators.remote import RemoteTable
+from gramian.results import Array, FitSummary
+
+
+class KernelInput:
+    """What estimators with a ``kernel`` argument share: reading rows at fit, and saying that they may be a Gram."""
+
+    kernel: Any
+    landmarks: Any
+    #: What landmarks leave of the trace of the kernel matrix, as a share of it; None without them.
+    trace_error_: float | None = None
+    summary_: FitSummary
+    _kernel_parameters: ClassVar[tuple[str, ...]] = ("kernel",)
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, those of kernels as ``kernel__sigma``. A kernel given as text then becomes an object.
+
+        A kernel that is an object is changed itself, as scikit-learn does it with every object in a parameter. Text is
+        a value: ``get_params`` gives it as it is, and ``type(model)(**model.get_params())`` works.
+        """
+        for name in self._kernel_parameters:
+            nested = {key.removeprefix(f"{name}__"): key for key in params if key.startswith(f"{name}__")}
+            given = params.get(name, getattr(self, name))
+            if nested and isinstance(given, str):
+                params[name] = parse(given).set_params(**{key: params.pop(long) for key, long in nested.items()})
+            elif nested and not hasattr(given, "set_params"):
+                what = "is None, which stands for the kernel of X" if given is None else f"is the function {given!r}"
+                raise ValueError(
+                    f"{min(nested.values())} cannot be set: {name} {what}, and has no parameters of its own. Set "
+                    f"{name} to a kernel first, as text such as 'rbf(sigma=2)' or as an object."
+                )
+        return super().set_params(**params)  # type: ignore[misc]
+
+    def _read(self, X: Any, *, min_samples: int = 1) -> tuple[Kernel, Any]:
+        """Return the kernel with its parameters resolved on checked training rows, and the rows."""
+        kernel = own_kernel(self.kernel)
+        X = read_table(self, X, min_samples=min_samples, kernel=kernel)
+        return resolve_weighted(kernel, X, None), X
+
+    def _read_weighted(self, X: Any, sample_weight: Any) -> tuple[Kernel, Any, Array | None]:
+        """Return the kernel, resolved as if rows were repeated by their weights, the rows, and the weights."""
+        kernel = own_kernel(self.kernel)
+        X = read_table(self, X, kernel=kernel)
+        weights = check_weights(sample_weight, X.shape[0], variance=False)
+        return resolve_weighted(kernel, X, weights), X, weights
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.pairwise = takes_matrix(self.kernel)
+        tags.input_tags.sparse = True
+        return tags
+
+
+def own_kernel(kernel: Any) -> Kernel:
+    """Return the kernel that an argument asks for as an object of the fit's own, which nobody else can change."""
+    return own_copy(as_kernel(kernel))
+
+
+def resolve_weighted(kernel: Kernel, X: Any, weights: Array | None) -> Kernel:
+    """Return the kernel with its parameters resolved as if rows were repeated ``weights`` times.
+
+    The width ``"scale"`` depends on the mean and the variance of each column alone: two rows that have those of the
+    weighted rows give the same. ``"median"`` is that of the rows with a positive weight, each taken once.
+    """
+    if kernel.given:
+        return evaluated(kernel.resolve(X))
+    if isinstance(X, RemoteTable):
+        return X.resolve(kernel, weights)
+    if weights is None:
+        return kernel.resolve(X)
+    heavy = weights > 0
+    rows, w = (X, weights) if heavy.all() else (X[heavy], weights[heavy])
+    if (w == w[0]).all() or "median" in str(kernel):
+        return kernel.resolve(rows)
+    sums = column_sums(rows, w)
+    deviation = np.sqrt(sums.squares / sums.weight)
+    return kernel.resolve(np.stack([sums.mean - deviation, sums.mean + deviation]))

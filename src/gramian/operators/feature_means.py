@@ -1,0 +1,124 @@
+"""Means of rows in the feature space of a kernel, and how far new rows are from them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from gramian.kernels import Kernel, Linear
+from gramian.operators.centering import column_means
+from gramian.operators.gram import CrossGram
+from gramian.operators.nearest import SIMILARITY_ROUNDING, Sized, resolve_ties
+from gramian.operators.remote import RemoteTable
+from gramian.results import Array
+
+
+@dataclass(frozen=True)
+class FeatureMeans:
+    r"""Points :math:`m_k = \sum_i b_{ik} \phi(x_i)` of the feature space.
+
+    Definition
+    ----------
+    .. math:: \|\phi(x) - m_k\|^2 = k(x, x) - 2 \sum_i b_{ik} k(x, x_i) + \|m_k\|^2
+
+    Attributes
+    ----------
+    kernel : Kernel
+    anchors : rows
+        The :math:`x_i`.
+    coefficients : (n, k) array
+        The :math:`b_{ik}`.
+    squares : (k,) array
+        The :math:`\|m_k\|^2`.
+    origin : (d,) array, optional
+        Point that was subtracted from the anchors, and will be from new rows.
+    training : (n,) array, optional
+        Diagonal of a precomputed matrix, by which its rows are known again.
+    reach : float
+        Length of the longest row of which means were written down: their rounding is a part of it. 0 if they are sums.
+    """
+
+    kernel: Kernel
+    anchors: Any
+    coefficients: Array
+    squares: Array
+    origin: Array | None = None
+    training: Array | None = None
+    reach: float = 0.0
+
+    @property
+    def size(self) -> int:
+        """Number of means."""
+        return len(self.squares)
+
+    def nearness(self, X: Any) -> Array:
+        r"""Return :math:`m_k'\phi(x) - \|m_k\|^2/2`, m x k: the nearer, the larger; ``k(x, x)`` is not needed.
+
+        Values that differ from the largest by rounding only are set to it: those means are equally near.
+        """
+        return resolve_ties(X, self._sized(X), self._sized)
+
+    def squared_distances(self, X: Any) -> Array:
+        """Return squared distances, m x k; an indefinite kernel has negative ones, and what is but rounding is 0."""
+        X = moved(X, self.origin)
+        own = own_similarities(self.kernel, X, self.training)[:, None]
+        squares = own - 2 * self._nearness(X)
+        squares[np.abs(squares) <= SIMILARITY_ROUNDING * (np.abs(own) + np.abs(self.squares))] = 0.0
+        return squares
+
+    def _sized(self, X: Any) -> Sized:
+        X = moved(X, self.origin)
+        found, sizes = CrossGram(self.kernel, X, self.anchors).with_sizes(self.coefficients)
+        if self.reach:
+            sizes = np.maximum(sizes, self.reach * np.sqrt(self.kernel.diagonal(X))[:, None])
+        return found - self.squares / 2, (sizes + np.abs(self.squares)).max(axis=1)
+
+    def _nearness(self, X: Any) -> Array:
+        return CrossGram(self.kernel, X, self.anchors) @ self.coefficients - self.squares / 2
+
+
+def feature_means(
+    kernel: Kernel, X: Any, coefficients: Array, squares: Array, origin: Array | None = None
+) -> FeatureMeans:
+    """Return the means ``coefficients'Phi(X)`` of rows seen from ``origin``, keeping what is needed of them."""
+    if isinstance(kernel, Linear):  # features are the rows themselves: the means can be written down
+        reach = float(np.sqrt(kernel.diagonal(X).max()))
+        means = np.asarray(coefficients.T @ X)
+        return FeatureMeans(kernel, means, np.eye(len(squares)), squares, origin, reach=reach)
+    if kernel.given:  # new rows hold their similarities to all training rows
+        return FeatureMeans(kernel, kernel.anchors(X), coefficients, squares, None, np.array(X.diagonal()))
+    used = np.flatnonzero(coefficients.any(axis=1))
+    if len(used) < X.shape[0]:
+        return FeatureMeans(kernel, X[used], coefficients[used], squares)
+    return FeatureMeans(kernel, kernel.anchors(X), coefficients, squares)
+
+
+def best_origin(kernel: Kernel, X: Any, weights: Array | None = None) -> Array | None:
+    """Return the point to move the origin to, if distances do not see the move but rounding does."""
+    if not isinstance(kernel, Linear) or sp.issparse(X):
+        return None
+    return X.columns(weights).mean if isinstance(X, RemoteTable) else column_means(X, weights)
+
+
+def moved(X: Any, origin: Array | None) -> Any:
+    """Return rows seen from another origin."""
+    return X if origin is None else X - origin
+
+
+def own_similarities(kernel: Kernel, X: Any, training: Array | None) -> Array:
+    """Return ``k(x, x)`` for each row.
+
+    Rows of a precomputed kernel do not hold it, unless they are those of the training rows all over again.
+    """
+    if not kernel.given or training is None:
+        return kernel.diagonal(X)
+    again = X.shape[0] == X.shape[1] and np.array_equal(X.diagonal(), training)
+    if not again or abs(X - X.T).max() > 1e-5 * abs(X).max():
+        raise ValueError(
+            f"kernel='precomputed' tells no distances of new rows: X, {X.shape[0]} x {X.shape[1]}, holds similarities "
+            "to the training rows, not of the new rows to themselves. Give a kernel of rows, or use predict."
+        )
+    return np.asarray(training, dtype=np.float64)

@@ -1,0 +1,371 @@
+"""Rows: their scores, alone and with the columns; outliers; rows rebuilt from their components."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from matplotlib.colors import to_rgb
+from matplotlib.patches import FancyArrowPatch
+
+from gramian import charts
+from gramian.charts import Biplot, Outliers, Reconstructions, Scores
+from gramian.charts.points import SINGLE_POINTS_MAX
+from gramian.plots.display import Display, write_notes
+from gramian.plots.points import (
+    NAMES_MAX_ROWS,
+    Drawn,
+    cross,
+    draw_points,
+    list_groups,
+    name_groups,
+    name_rows,
+    write_apart,
+)
+from gramian.plots.style import INK, LABEL, MUTED, PALE, TICK, Axes, colour, legend, literal, panels, tidy
+from gramian.results import Array
+
+#: Arrows of columns, dark enough to stand before points of any colour.
+ARROW_COLOUR = "#8a1601"
+#: Pictures so much wider than high, or higher than wide, do not keep one scale for both axes.
+EQUAL_SCALE_MAX_RATIO = 4
+#: Arrows shorter than this share of the longest have no name.
+NAMED_ARROW_MIN_SHARE = 0.05
+
+
+class ScoresDisplay(Display[Scores]):
+    """Scores of rows in the plane or in space, coloured by a column, with ellipses.
+
+    Rows from 20,000 on are counted in cells; those far outside stay points. Names of groups stand where the groups are.
+
+    Attributes
+    ----------
+    scatter_ : PathCollection or None
+        Points drawn one by one.
+    image_ : QuadMesh or None
+        Cells of the density.
+    colorbar_ : Colorbar or None
+        Scale of numbers or counts.
+    ellipses_ : list of Line2D
+    texts_ : list of Text
+        Names of groups and rows.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from gramian import PCA
+    >>> from gramian.plots import ScoresDisplay
+    >>> X, y = load_iris(return_X_y=True)
+    >>> display = ScoresDisplay.from_estimator(PCA(2).fit(X), X, colour=y)
+    >>> display.ax_.get_xlabel(), len(display.ellipses_)
+    ('component 1 (92.5 % of variance)', 3)
+    """
+
+    _compute = staticmethod(charts.scores)
+    _takes = 1
+
+    scatter_: Any
+    image_: Any
+    colorbar_: Any
+
+    @classmethod
+    def from_scores(
+        cls, scores: Any, shares: Any = None, *, ax: Axes | None = None, title: str | None = None, **options: Any
+    ) -> Self:
+        """Draw scores that are there already, or any points; see :func:`gramian.charts.from_scores`."""
+        chart: Any = charts.from_scores(scores, shares, **options)
+        return cls(chart).plot(ax, title=title)
+
+    def _in_space(self) -> bool:
+        return bool(self.chart.zlabel)
+
+    def _draw(self, ax: Axes, title: str) -> None:
+        tidy(ax, title, self.chart.xlabel, self.chart.ylabel)
+        if self._in_space():
+            self._draw_space(ax)
+        else:
+            self._draw_plane(ax)
+
+    def _keep(self, drawn: Drawn) -> None:
+        self.scatter_, self.image_, self.colorbar_ = drawn.scatter, drawn.image, drawn.colorbar
+
+    def _draw_plane(self, ax: Axes) -> None:
+        chart = self.chart
+        cross(ax)
+        self._keep(draw_points(ax, chart.points))
+        self.ellipses_ = [
+            ax.plot(
+                *found.outline.T,
+                color=INK if found.group is None else _darker(colour(found.group)),
+                linewidth=1.0,
+                linestyle="--" if found.group is None else "-",
+                zorder=2.5,
+                label=f"{100 * found.level:.0f} % of rows" if at == 0 else None,
+            )[0]
+            for at, found in enumerate(chart.ellipses)
+        ]
+        extent = np.ptp(np.vstack([self._corners(), *(found.outline for found in chart.ellipses)]), axis=0)
+        if extent.max() <= EQUAL_SCALE_MAX_RATIO * extent.min():
+            ax.set_aspect("equal", adjustable="datalim")
+        write_notes(ax, chart.notes)
+        self._write(ax)
+
+    def _corners(self) -> Array:
+        """Points that span the picture."""
+        density = self.chart.points.density
+        return self.chart.points.at if density is None else np.column_stack([density.x[[0, -1]], density.y[[0, -1]]])
+
+    def _write(self, ax: Axes) -> None:
+        self.texts_ = [*name_rows(ax, self.chart.points, self.chart.names), *name_groups(ax, self.chart.points)]
+
+    def _draw_space(self, ax: Any) -> None:
+        points, self.ellipses_, self.texts_ = self.chart.points, [], []
+        self._keep(draw_points(ax, points))
+        ax.set_box_aspect(None, zoom=0.84)  # or names of axes would leave the figure
+        ax.view_init(elev=20, azim=-50)
+        ax.set_zlabel(self.chart.zlabel, fontsize=LABEL, color=INK)
+        for axis in (ax.xaxis, ax.yaxis, ax.zaxis):
+            axis.labelpad = 7
+        for axis in (ax.xaxis, ax.yaxis, ax.zaxis):
+            axis.pane.set_facecolor("white")
+            axis.pane.set_edgecolor("#dddddd")
+        ax.grid(False)
+        ax.locator_params(nbins=5)
+        given = points.colouring
+        for group, name in enumerate(given.groups):
+            ax.scatter([], [], [], color=colour(group), label=literal(name))
+        legend(ax, where="upper left")
+        if self.chart.notes:
+            ax.text2D(0.98, 0.0, "\n".join(self.chart.notes), transform=ax.transAxes, ha="right", fontsize=TICK)
+
+
+class BiplotDisplay(ScoresDisplay):
+    """Rows as points and columns as arrows, with labels that do not overlap.
+
+    The projection of a point on an arrow shows the value of the row in that column, as far as two components hold it.
+
+    Attributes
+    ----------
+    arrows_ : list of FancyArrowPatch
+    ax_, figure_, scatter_, image_, colorbar_, ellipses_, texts_
+        As those of :class:`ScoresDisplay`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from gramian import PCA
+    >>> from gramian.plots import BiplotDisplay
+    >>> X = load_iris(as_frame=True).data
+    >>> display = BiplotDisplay.from_estimator(PCA(2).fit(X), X)
+    >>> len(display.arrows_)
+    4
+    """
+
+    _compute = staticmethod(charts.biplot)
+    chart: Biplot
+
+    def _write(self, ax: Axes) -> None:
+        chart, points = self.chart, self.chart.points
+        ends = chart.arrows
+        self.arrows_ = draw_arrows(ax, ends, [ARROW_COLOUR] * len(ends))
+        ax.update_datalim(1.12 * ends)
+        ax.autoscale_view()
+        lengths = np.linalg.norm(ends, axis=1)
+        seen = np.flatnonzero(lengths > NAMED_ARROW_MIN_SHARE * lengths.max(initial=0.0))
+        named = chart.names is not None and points.total <= NAMES_MAX_ROWS
+        rows = chart.names if named and chart.names is not None else ()
+        free = np.vstack([points.at, along(ends)]) if points.total <= NAMES_MAX_ROWS else along(ends)
+        self.texts_ = [
+            *name_groups(ax, points),
+            *write_apart(
+                ax,
+                [*(chart.columns[at] for at in seen), *rows],
+                np.vstack([ends[seen], points.at]) if rows else ends[seen],
+                size=7.5,
+                colours=[*[ARROW_COLOUR] * len(seen), *[INK] * len(rows)],
+                towards=np.vstack([away(ends[seen]), np.zeros((len(rows), 2))]),
+                posts=free,
+            ),
+        ]
+
+
+def draw_arrows(ax: Axes, ends: Array, colours: list[str]) -> list[Any]:
+    """Draw arrows from the origin."""
+    drawn = []
+    for end, shade in zip(ends, colours, strict=True):
+        arrow = FancyArrowPatch(
+            (0, 0), tuple(end), arrowstyle="-|>", mutation_scale=8, color=shade, linewidth=1.0, shrinkA=0, shrinkB=0
+        )
+        arrow.set_zorder(4)
+        drawn.append(ax.add_patch(arrow))
+    return drawn
+
+
+def away(ends: Array) -> Array:
+    """Where labels of arrows wish to stand: beyond the tip, in the direction of the arrow."""
+    lengths = np.linalg.norm(ends, axis=1, keepdims=True)
+    return np.divide(ends, lengths, out=np.zeros_like(ends), where=lengths > 0)
+
+
+def along(ends: Array) -> Array:
+    """Points along arrows, which labels should not cover."""
+    return np.vstack([share * ends for share in (0.4, 0.6, 0.8, 1.0)])
+
+
+def _darker(shade: str) -> tuple[float, ...]:
+    return tuple(0.7 * part for part in to_rgb(shade))
+
+
+#: Rows beyond the limits that get a name.
+OUTLIERS_MAX_NAMED = 12
+#: Distances of so many limits ask for a logarithmic scale.
+LOG_SCALE_MIN_LIMITS = 15
+
+
+class OutliersDisplay(Display[Outliers]):
+    """Hotelling's T2 against the residual Q, with limits and the names of the rows farthest beyond them.
+
+    Attributes
+    ----------
+    scatter_, image_, colorbar_
+        Rows.
+    limits_ : list of Line2D
+    texts_ : list of Text
+        Names, or numbers from 0, of rows beyond the limits.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from gramian import PCA
+    >>> from gramian.plots import OutliersDisplay
+    >>> X = load_wine().data
+    >>> len(OutliersDisplay.from_estimator(PCA(3, scale=True).fit(X), X).limits_)
+    2
+    """
+
+    _compute = staticmethod(charts.outliers)
+    _takes = 1
+
+    def _draw(self, ax: Axes, title: str) -> None:
+        chart = self.chart
+        tidy(ax, title, chart.xlabel, chart.ylabel)
+        drawn = draw_points(ax, chart.points)
+        self.scatter_, self.image_, self.colorbar_ = drawn.scatter, drawn.image, drawn.colorbar
+        self.limits_: list[Any] = []
+        for at, (limit, draw) in enumerate(((chart.t2_limit, ax.axvline), (chart.q_limit, ax.axhline))):
+            if limit:
+                text = f"passed by {100 * chart.alpha:g} % of good rows" if at == 0 else None
+                self.limits_.append(draw(limit, color=MUTED, linewidth=0.9, linestyle="--", zorder=2, label=text))
+        self._scale(ax)
+        list_groups(ax, chart.points)
+        # Not over the row that lies farthest out; the search for a free place is slow for very many points.
+        legend(ax, where="best" if chart.points.total <= SINGLE_POINTS_MAX else "upper right")
+        write_notes(ax, chart.notes)
+        self.texts_ = name_rows(ax, chart.points, chart.names, [int(at) for at in chart.beyond[:OUTLIERS_MAX_NAMED]])
+
+    def _scale(self, ax: Axes) -> None:
+        """Begin at zero; go by orders of magnitude along an axis where some rows lie very far out."""
+        points = self.chart.points
+        for axis, (limit, name) in enumerate(((self.chart.t2_limit, "x"), (self.chart.q_limit, "y"))):
+            values = points.at[:, axis]
+            ends = [limit or 0.0, float(values.max(initial=0.0))]
+            if points.density is not None:
+                ends.append(float((points.density.x, points.density.y)[axis][-1]))
+            if limit and max(ends) > LOG_SCALE_MIN_LIMITS * limit and points.density is None:
+                low = float(np.quantile(values[values > 0], 0.02))
+                ax.set(**{f"{name}scale": "log", f"{name}lim": (low / 2, 3 * max(ends))})
+            elif max(ends) > 0:
+                ax.set(**{f"{name}lim": (0, 1.08 * max(ends))})
+
+
+class ReconstructionsDisplay(Display[Reconstructions]):
+    """Rows as they are, and as growing numbers of components rebuild them.
+
+    Attributes
+    ----------
+    axes_ : list of Axes
+        Panels, if rows are drawn as lines.
+    image_ : AxesImage or None
+        The strips, if rows are pictures.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from gramian import PCA
+    >>> from gramian.plots import ReconstructionsDisplay
+    >>> X = load_digits().data
+    >>> display = ReconstructionsDisplay.from_estimator(PCA(30).fit(X), X, shape=(8, 8))
+    >>> [text.get_text() for text in display.ax_.get_yticklabels()][:2]
+    ['rows', '1 component']
+    """
+
+    _compute = staticmethod(charts.reconstructions)
+    _takes = 1
+
+    def _draw(self, ax: Axes, title: str) -> None:
+        self.image_: Any = None
+        self.axes_: list[Axes] = []
+        if self.chart.shape is None:
+            self._draw_lines(ax, title)
+        else:
+            self._draw_strips(ax, title)
+
+    def _names(self) -> list[str]:
+        return [f"{k} component" + ("s" if k > 1 else "") for k in self.chart.counts]
+
+    def _draw_strips(self, ax: Axes, title: str) -> None:
+        chart = self.chart
+        assert chart.shape is not None
+        strips = np.concatenate([chart.originals[None], chart.rebuilt])
+        mosaic = _mosaic(strips, chart.shape)
+        low, high = float(chart.originals.min()), float(chart.originals.max())
+        self.image_ = ax.imshow(mosaic, cmap="gray_r", vmin=low, vmax=high, interpolation="nearest")
+        tidy(ax, title, "", "")
+        height, width = chart.shape
+        places = (np.arange(len(strips)) + 0.5) * (height + 1) - 1
+        ax.set_yticks(places, ["rows", *self._names()])
+        ax.set_xticks((np.arange(len(chart.rows)) + 0.5) * (width + 1) - 1, [str(at) for at in chart.rows])
+        ax.set_xlabel("row", fontsize=TICK, color=INK)
+        ax.tick_params(length=0)
+        beside = ax.secondary_yaxis("right")
+        beside.set_yticks(places, ["RMSE", *(f"{error:.3g}" for error in chart.errors)])
+        beside.tick_params(length=0, labelsize=TICK)
+        for side in (*ax.spines.values(), *beside.spines.values()):
+            side.set_visible(False)
+
+    def _draw_lines(self, ax: Axes, title: str) -> None:
+        chart = self.chart
+        self.axes_ = panels(ax, len(chart.counts), 1, shared="xy")
+        shown = zip(self.axes_, chart.rebuilt, chart.errors, self._names(), strict=True)
+        for at, (panel, rebuilt, error, name) in enumerate(shown):
+            panel.plot(chart.positions, chart.originals.T, color=PALE, linewidth=2.5)
+            panel.plot(chart.positions, rebuilt.T, color=colour(0), linewidth=0.9)
+            last = at == len(self.axes_) - 1
+            tidy(panel, title if at == 0 else "", chart.xlabel if last else "", "value")
+            panel.tick_params(labelbottom=last)
+            panel.annotate(
+                f"{name}, RMSE {error:.3g}",
+                (0.01, 0.97),
+                xycoords="axes fraction",
+                va="top",
+                fontsize=TICK,
+                color=INK,
+                bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.75, "pad": 1},
+            )
+        first = self.axes_[0]
+        first.plot([], [], color=PALE, linewidth=2.5, label="rows")
+        first.plot([], [], color=colour(0), linewidth=0.9, label="rebuilt")
+        first.legend(frameon=False, fontsize=TICK, loc="lower right", labelcolor=INK, ncols=2)
+        first.margins(x=0.01)
+
+
+def _mosaic(strips: Array, shape: tuple[int, int]) -> Array:
+    """Pictures side by side, strips below each other, with empty lines between them."""
+    count, m, _ = strips.shape
+    height, width = shape
+    out = np.full((count * (height + 1) - 1, m * (width + 1) - 1), np.nan)
+    for i in range(count):
+        for j in range(m):
+            top, left = i * (height + 1), j * (width + 1)
+            out[top : top + height, left : left + width] = strips[i, j].reshape(shape)
+    return np.ma.masked_invalid(out)
