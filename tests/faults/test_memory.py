@@ -18,8 +18,9 @@ from .processes import python
 FITS = """
 import ctypes, gc, json, tempfile
 from sklearn.base import clone
-from gramian.estimators import base_estimator
-from gramian.costs.plan import Job, plan_of
+from gramian.estimators import fit_memory
+from gramian.costs.plan import Job
+from gramian.estimators.fit_memory import plan_of
 from gramian.operators.memory_limit import THREAD_BYTES, settle
 
 rng = np.random.default_rng(0)
@@ -154,7 +155,7 @@ for name in ("PCA, dual", "PCA, SVD", "random projection", "ICA"):
     trimmed()
     model, rows, need = case(name)
     warm(model, rows)
-    base_estimator.refuse_if_too_large = lambda *given: None
+    fit_memory.refuse_if_too_large = lambda *given: None
     limit(trimmed() + 0.5 * need)
     found[name] = outcome(model, rows)
     limit(trimmed() + 2 * need)

@@ -11,7 +11,8 @@ from sklearn.pipeline import make_pipeline
 
 import gramian as g
 from gramian.costs import machine
-from gramian.costs.plan import Job, plan_of
+from gramian.costs.plan import Job
+from gramian.estimators.fit_memory import plan_of
 
 ESTIMATORS = [
     value for name in g.__all__ if inspect.isclass(value := getattr(g, name)) and issubclass(value, BaseEstimator)

@@ -1,24 +1,25 @@
-"""The size of a job, the plan of an estimator for it, and what would fit where that plan does not."""
+"""What plans are made of: the size of a job, the plan itself, and costs of matrices, eigenpairs and moments."""
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from functools import partial
-from typing import Protocol
+from dataclasses import dataclass
 
 import numpy as np
 
-from gramian.config import config, format_bytes
-from gramian.operators.rows import block_rows
+from gramian.config import thread_count
+from gramian.costs import machine
+from gramian.engine.tiles import SIDE, rows_of_a_block, threads_for
+from gramian.kernels import Kernel, as_kernel
+from gramian.kernels.given import Evaluated, evaluated
+from gramian.operators import Outline
+from gramian.operators.gram import Gram, worth_keeping
+from gramian.solvers.eigen import choose_eigen_solver
+from gramian.solvers.eigen_methods import Krylov, Solver
+from gramian.spaces.kernel import wants_proper_centring
 
-#: Bytes of Python's own objects in a fit, and of what allocators round up.
-PYTHON_OBJECTS_BYTES = 10**6
-#: A budget that every fit is within.
-_UNLIMITED_BYTES = 2**60
-#: Arguments that count what is looked for.
-_COUNTING_ARGUMENTS = ("n_components", "n_clusters")
+#: Products of a block Krylov method on usual data: in single precision, then in double; in double precision alone.
+_KRYLOV_FLOAT32_PRODUCTS, _KRYLOV_FLOAT64_PRODUCTS, _KRYLOV_FLOAT64_ALONE = 5, 1, 40
 
 
 @dataclass(frozen=True)
@@ -75,79 +76,137 @@ class Plan:
     typical: bool = False
 
 
-class Planned(Protocol):
-    """An estimator that says what its fit would do."""
+@dataclass(frozen=True)
+class Matrix:
+    """A symmetric matrix that is not there yet.
 
-    def _plan(self, job: Job, /) -> Plan: ...
+    Attributes
+    ----------
+    outline : Outline
+    kept : bool
+        Whether it is formed at once.
+    held, narrow : float
+        Bytes held for it in double precision, and what single precision adds.
+    made, whole : callable
+        Seconds to prepare it, and to write it out as a fresh array.
+    product, columns : callable
+        Seconds of a product with so many vectors in a precision, and of so many columns.
+    """
 
-
-def plan_of(estimator: Planned, job: Job) -> Plan:
-    """The plan of an estimator, with what Python and a scaling of the rows take."""
-    found = estimator._plan(job)
-    if job.stream:
-        beside = 24.0 * min(job.n, block_rows(job.d)) * job.d * job.scaled
-    else:
-        beside = PYTHON_OBJECTS_BYTES + 2 * job.rows * job.scaled
-    return replace(found, bytes=found.bytes + beside)
-
-
-def advise(estimator: Planned, job: Job, budget: int) -> tuple[str, ...]:
-    """Remedies that cost no memory, each of which was planned and fits."""
-
-    def fits(model: Planned, size: Job) -> bool:
-        try:
-            return plan_of(model, size).bytes <= budget
-        except ValueError:
-            return False
-
-    def argument(name: str, value: object) -> bool:
-        return fits(_with(estimator, name, value), job)
-
-    found = []
-    if getattr(estimator, "solver", "auto") != "auto" and argument("solver", "auto"):
-        found.append("solver='auto'")
-    for name in _COUNTING_ARGUMENTS:
-        asked = getattr(estimator, name, "none")
-        asked = min(job.n, job.d) if asked is None else asked
-        if isinstance(asked, int) and (count := _largest(asked - 1, partial(argument, name))):
-            found.append(f"{name}={count} or fewer")
-    if hasattr(estimator, "landmarks") and (count := _largest(job.n - 1, partial(argument, "landmarks"))):
-        found.append(f"landmarks={count} or fewer: low rank, with the error it leaves in the summary")
-    if (rows := _largest(job.n - 1, lambda n: fits(estimator, replace(job, n=n)))) > 1:
-        found.append(f"at most {rows:,} rows")
-    if job.stream and (columns := _largest(job.d - 1, lambda d: fits(estimator, replace(job, d=d)))):
-        found.append(f"at most {columns:,} columns")
-    return tuple(found)
+    outline: Outline
+    kept: bool
+    held: float
+    narrow: float
+    made: Callable[[], float]
+    whole: Callable[[], float]
+    product: Callable[[float, str], float]
+    columns: Callable[[float], float]
 
 
-def enough(estimator: Planned, job: Job, budget: int) -> tuple[str, Plan] | None:
-    """Least budget, to about a tenth, with which the fit fits, as a setting, and its plan then; None if none would."""
-    memory = float(budget)
-    while memory < _UNLIMITED_BYTES:
-        memory *= 1.1
-        with config(memory=int(memory)):
-            try:
-                found = plan_of(estimator, job)
-            except ValueError:
-                continue
-            if found.bytes <= 0.99 * memory:  # room for the digits that are written
-                return f"gramian.config(memory={format_bytes(int(memory)).replace(' ', '')!r})", found
-    return None
+def resolved(kernel: object, d: int) -> Kernel:
+    """The kernel, with parameters given as words replaced by numbers from a few rows of d columns: any will do."""
+    found = as_kernel(kernel)
+    number = found.resolve(machine.sample(found, d, 8))
+    return evaluated(number) if number.given else number
 
 
-def _with(estimator: Planned, name: str, value: object) -> Planned:
-    """A copy with one argument changed; what a fit has left stays shared, and is not looked at."""
-    other = copy.copy(estimator)
-    setattr(other, name, value)
-    return other
+def prepared(given: object, job: Job) -> tuple[Kernel, float]:
+    """The kernel, and bytes of what is made of the rows on the way in: a copy to keep, and checks of a Gram matrix."""
+    kernel = resolved(given, job.d)
+    if not kernel.given:
+        return kernel, job.copied + job.rows
+    if job.n != job.d:
+        raise ValueError(f"kernel='precomputed' needs a square Gram matrix; n={job.n} and d={job.d} differ.")
+    return kernel, job.copied + (job.rows if isinstance(kernel, Evaluated) else 0)
 
 
-def _largest(most: int, fits: Callable[[int], bool]) -> int:
-    """Largest number up to ``most`` that fits, to a thousandth, of those that halving and bisection see; else 0."""
-    low, high = max(most, 0), most + 1
-    while low > 0 and not fits(low):
-        low, high = low // 2, low
-    while low > 0 and high - low > max(1, low // 1000):
-        middle = (low + high) // 2
-        low, high = (middle, high) if fits(middle) else (low, middle)
-    return low
+def gram(kernel: Kernel, n: int, d: int) -> Matrix:
+    """The Gram matrix of a kernel as estimators hold it: kept if it is small, else tiles."""
+    positive = kernel.positive_definite or wants_proper_centring(kernel)
+
+    def written() -> float:
+        return machine.tiles(kernel, d, pairs=n * n).cross(n, n / 2) + 8 * n * n * machine.touch()
+
+    if worth_keeping(kernel, n):
+        return table(n, positive, n * machine.held(kernel, d), written)
+    return Matrix(
+        Outline(n, positive, narrow_pays=Gram.narrow_pays),
+        False,
+        n * machine.held(kernel, d),
+        n * machine.held(kernel, d, "float32"),
+        lambda: 0.0,
+        written,
+        lambda vectors, dtype: machine.tiles(kernel, d, dtype, pairs=n * n).product(n, vectors),
+        lambda count: machine.tiles(kernel, d, pairs=n * count).cross(n, count),
+    )
+
+
+def moments_bytes(n: int, d: int) -> float:
+    """Bytes of a pass that sums moments: for each thread a block of rows and two d x d sums, and their merging."""
+    block = min(n, rows_of_a_block(d))
+    return 8.0 * (threads_for(-(-n // block)) * (block * d + 2 * d * d) + d * d)
+
+
+def tile_buffers(n: int) -> float:
+    """Bytes of the tiles that threads work on."""
+    return 8.0 * threads_for(-(-n // SIDE)) * min(n, SIDE) ** 2
+
+
+def table(n: int, positive: bool, beside: float, made: Callable[[], float]) -> Matrix:
+    """A matrix that is formed, with what is held beside it."""
+    return Matrix(
+        Outline(n, positive),
+        True,
+        8.0 * n * n + beside,
+        0.0,
+        made,
+        lambda: 16 * n * n * machine.touch(),
+        lambda vectors, dtype: 8 * n * n * machine.read() * max(1.0, vectors / 12),
+        lambda count: 8 * n * count * machine.touch(),
+    )
+
+
+def eigenpairs(matrix: Matrix, k: int, solver: str | Solver) -> Plan:
+    """Leading k eigenpairs of a matrix, by the solver that :func:`gramian.solvers.eigen.choose_eigen_solver` takes."""
+    n = matrix.outline.n
+    k = min(k, n)
+    chosen, reason = choose_eigen_solver(matrix.outline, k, solver)
+    if chosen.name == "dense":
+        # The matrix, LAPACK's two to work in, then eigenvectors, their images and copies of both.
+        room = matrix.held + max(24.0 * n * n, 8.0 * n * n + 32.0 * n * k)
+        time = lambda: matrix.made() + matrix.whole() + machine.spectrum(n) + 24 * n * n * machine.touch()  # noqa: E731
+        return Plan("dense", reason, "", room, time, False)
+    if isinstance(chosen, Krylov):
+        return _krylov(matrix, k, chosen, reason)
+    vectors = 1 if chosen.name == "power" else k + getattr(chosen, "oversampling", 10)
+    count = 60 * k if chosen.name == "power" else 40
+    room = matrix.held + 8.0 * n * (6 * vectors + 4 * k)
+    work = f"{count} products of {vectors} vector{'s' * (vectors > 1)}"
+    time = lambda: matrix.made() + count * matrix.product(vectors, "float64")  # noqa: E731
+    return Plan(chosen.name, reason, work, room, time, True)
+
+
+def _krylov(matrix: Matrix, k: int, chosen: Krylov, reason: str) -> Plan:
+    n, threads = matrix.outline.n, thread_count()
+    size = min(n, k + chosen.extra)
+    blocks = chosen.affordable(n, size)
+    mixed = chosen.mixed and matrix.outline.narrow_pays
+    narrow, wide = (_KRYLOV_FLOAT32_PRODUCTS, _KRYLOV_FLOAT64_PRODUCTS) if mixed else (0, _KRYLOV_FLOAT64_ALONE)
+    searched, width = narrow or wide, 4.0 if mixed else 8.0
+    stored = min(searched + 2, blocks)  # more than usual: memory is better forecast too high than too low
+    # Basis and images, the old ones beside the new; the start; sums of each thread, and copies of a block.
+    search = width * n * size * (2 * (2 * stored - 1) + threads + 3) + 8.0 * n * size
+    sketch = 8.0 * n * (4 * size + 3 * min(32, size))
+    tiles = tile_buffers(n) * width / 8 if matrix.narrow else 0.0
+    room = matrix.held + max(search + matrix.narrow + tiles, sketch)
+
+    def seconds() -> float:
+        one = machine.multiply()
+        products = narrow * matrix.product(size, "float32") + wide * matrix.product(size, "float64")
+        # Orthonormalising and Ritz vectors: tall products with all that is stored, about eight in a round.
+        tall = n * size * size * 4 * stored * stored * one * (0.5 if mixed else 1.0)
+        start = matrix.columns(4 * size) + n * (4 * size) ** 2 * one
+        return matrix.made() + start + products + tall + search * machine.touch()
+
+    counts = f"{narrow} products in float32, {wide} in float64" if narrow else f"{wide} products"
+    return Plan("krylov", reason, f"{counts}, {size} vectors each", room, seconds, True)

@@ -15,22 +15,14 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
-import scipy.sparse as sp
 import sklearn.base
-from sklearn.base import is_classifier
 
-from gramian.config import format_bytes, settings
-from gramian.costs.plan import Job, Plan, advise, enough, plan_of
-from gramian.estimators import callbacks, fitted_rows
+from gramian.costs.plan import Job, Plan
+from gramian.estimators import callbacks, fit_memory, fitted_rows
 from gramian.kernels.base import own_copy
 from gramian.notebook import Bars, card
-from gramian.operators import Rows
-from gramian.operators.remote import from_dask, is_stream
-from gramian.operators.memory_limit import BUDGET, MemoryLimit, memory_limit
+from gramian.operators.remote import from_dask
 from gramian.results import Array, percent
-
-#: No plan takes more bytes than this for each pair of rows and columns together, and this many beside.
-_PLAN_MAX_BYTES_PER_PAIR, _PLAN_MAX_BYTES_BESIDE = 128, 10**8
 
 
 class BaseEstimator(callbacks.Callbacks, sklearn.base.BaseEstimator):
@@ -127,7 +119,7 @@ def _all_or_nothing(fit: Callable[..., Any], *, whole: bool) -> Callable[..., An
         fitted_rows.forget(self, weighted=given.get("sample_weight") is not None)
         try:
             if whole:
-                refuse_if_too_large(self, given.get("X"), given.get("y"))
+                fit_memory.refuse_if_too_large(self, given.get("X"), given.get("y"))
             result = callbacks.call(fit, self, *args, **kwargs)
             if whole and "y" in names:
                 y = given.get("y")
@@ -148,64 +140,3 @@ def _copies(estimator: BaseEstimator, names: tuple[str, ...]) -> dict[str, Any]:
     values = {name: getattr(estimator, name) for name in names}
     shared = (np.random.Generator, np.random.RandomState)
     return {name: own_copy(value) for name, value in values.items() if not isinstance(value, shared)}
-
-
-def refuse_if_too_large(estimator: BaseEstimator, X: Any, y: Any = None) -> None:
-    """Raise ValueError if the fit would take more memory than there is.
-
-    Sparse rows and those of a cluster, kernels that are functions, and what has no forecast are let through.
-    """
-    shape = (X.n_rows or 0, X.n_features) if isinstance(X, Rows) else getattr(X, "shape", ())
-    if sp.issparse(X) or len(shape) != 2 or callable(getattr(estimator, "kernel", None)):
-        return
-    there = memory_limit()
-    if _PLAN_MAX_BYTES_PER_PAIR * float(sum(shape)) ** 2 + _PLAN_MAX_BYTES_BESIDE <= there.bytes and not isinstance(
-        X, Rows
-    ):
-        return  # the usual case: no need to look closely
-    job = _job(estimator, X, y)
-    if job is None:
-        return
-    try:
-        found = plan_of(estimator, job)
-    except TypeError:
-        return  # the message of the fit is more exact
-    except ValueError:
-        if enough(estimator, job, there.bytes) is None:
-            return  # it is not refused for lack of memory
-        raise
-    if found.bytes > there.bytes:
-        raise ValueError(_refusal(estimator, job, found, there))
-
-
-def _job(estimator: BaseEstimator, X: Any, y: Any) -> Job | None:
-    """Sizes of the data; None if they are not known before the fit."""
-    if isinstance(X, Rows):
-        targets = X.y if y is None else y
-        q = targets.n_features if isinstance(targets, Rows) else _targets(estimator, targets)
-        n = X.n_rows or X.about
-        return Job(n, X.n_features, q, stream=True, reader=X.reader) if n and is_stream(X) else None
-    n, d = map(int, X.shape)
-    dtype = getattr(X, "dtype", None)
-    name = dtype.name if isinstance(dtype, np.dtype) else "object"
-    return Job(n, d, _targets(estimator, y), name) if min(n, d) > 0 else None
-
-
-def _targets(estimator: BaseEstimator, y: Any) -> int:
-    """Columns of the second view or of the targets; classes of a classifier."""
-    shape: tuple[int, ...] = getattr(y, "shape", ())
-    if is_classifier(estimator):
-        return len(set(np.ravel(y).tolist())) if len(shape) == 1 else 2
-    return max(1, int(shape[1])) if len(shape) == 2 else 1
-
-
-def _refusal(estimator: BaseEstimator, job: Job, found: Plan, there: MemoryLimit) -> str:
-    """One line: what is needed, what there is, what would fit."""
-    remedies = list(advise(estimator, job, there.bytes))
-    if there.bound != BUDGET:
-        remedies.append(f"{format_bytes(1.2 * found.bytes - there.bytes)} more")
-    elif more := enough(estimator, job, there.bytes):
-        remedies.append(more[0])
-    has = format_bytes(settings().memory or 0 if there.bound == BUDGET else there.bytes)
-    name, needed = type(estimator).__name__, f"{format_bytes(found.bytes)} beside the data ({found.route})"
-    return f"{name} needs {needed}; {there.bound} {has}. Use {', or '.join(remedies)}."

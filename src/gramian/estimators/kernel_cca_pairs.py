@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from gramian import lapack, mixing
+from gramian.estimators.cca import correlations
 from gramian.estimators.plans_kernel import (
     ALL_FOLDS_MAX_ROWS,
     PAIRS_USUAL_RANK,
@@ -16,8 +18,6 @@ from gramian.estimators.plans_kernel import (
     pairs_obstacle,
     pairs_route,
 )
-from gramian import lapack, mixing
-from gramian.estimators.cca import correlations
 from gramian.kernels import Kernel
 from gramian.operators.centering import Projected
 from gramian.operators.features import FeatureMap

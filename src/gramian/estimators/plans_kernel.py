@@ -12,8 +12,8 @@ from sklearn.base import is_classifier
 
 from gramian.config import format_bytes, memory_budget, thread_count
 from gramian.costs import machine
-from gramian.costs.matrices import Matrix, eigenpairs, gram, prepared, resolved, tile_buffers
-from gramian.costs.plan import Job, Plan
+from gramian.costs.plan import Job, Matrix, Plan, eigenpairs, gram, prepared, resolved, tile_buffers
+from gramian.engine.tiles import threads_for
 from gramian.estimators.plans_linear import in_memory
 from gramian.estimators.plans_low_rank import landmarks_of, of_stream, on_mapped_rows, one_pass
 from gramian.estimators.validation import check_components, is_auto, whole_number
@@ -22,7 +22,6 @@ from gramian.kernels.given import Evaluated
 from gramian.operators import Outline
 from gramian.operators.euclidean_neighbours import falls_with_distance
 from gramian.operators.similarities import KeptGram, ThinProducts, way_of_holding
-from gramian.engine.tiles import threads_for
 from gramian.solvers.box_qp import FIRST_WORKING_SET, FLOAT64_MAX_ROWS, LEAST_WORKING_SET
 from gramian.solvers.canonical import affordable
 from gramian.solvers.clustering import SCORE_STARTS, START_BLOCK_ROWS, START_LANDMARKS

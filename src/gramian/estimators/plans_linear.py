@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from gramian.adequacy import most_factors
 from gramian.config import thread_count
 from gramian.costs import machine
-from gramian.costs.matrices import Matrix, eigenpairs, moments_bytes, table
-from gramian.costs.plan import Job, Plan
+from gramian.costs.plan import Job, Matrix, Plan, eigenpairs, moments_bytes, table
+from gramian.engine.tiles import rows_of_a_block
 from gramian.estimators.validation import check_components, is_auto, whole_number
 from gramian.operators import Outline
 from gramian.operators.compressed import are_few
 from gramian.operators.matrix import columns_of_a_block
 from gramian.operators.rows import block_rows
-from gramian.engine.tiles import rows_of_a_block
 from gramian.solvers.eigen import LAPACK_QUICK_MAX_ROWS
 from gramian.solvers.eigen_methods import Solver
 from gramian.solvers.independence import ICA_START_ROWS, ICA_START_ROWS_PER_SOURCE

@@ -9,8 +9,7 @@ from typing import Any, Protocol, TypeVar
 
 from gramian.config import memory_budget, thread_count
 from gramian.costs import machine
-from gramian.costs.matrices import prepared
-from gramian.costs.plan import Job, Plan
+from gramian.costs.plan import Job, Plan, prepared
 from gramian.estimators.landmarks import ROWS_EACH, ROWS_LEAST, USUAL
 from gramian.estimators.plans_linear import STREAM_BLOCKS
 from gramian.kernels.text import takes_matrix

@@ -10,9 +10,9 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, RegressorMixin, Transf
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from gramian.estimators.plans_linear import PATH_MAX_COMPONENTS
-from gramian.estimators.base_estimator import all_or_nothing, planned_fit
 from gramian.estimators.base import Clock, describe
+from gramian.estimators.base_estimator import all_or_nothing, planned_fit
+from gramian.estimators.plans_linear import PATH_MAX_COMPONENTS
 from gramian.estimators.regression_diagnostics import RegressionDiagnostics, selectivity_ratio, variable_importance
 from gramian.estimators.regression_path import RegressionPath, cross_validated
 from gramian.estimators.streams import by_blocks
@@ -23,7 +23,6 @@ from gramian.projection import LinearProjection
 from gramian.results import Array, percent
 from gramian.solvers.deflation import Factors
 from gramian.solvers.dense import pinned_if_small
-
 
 
 def _not_automatic(estimator: Any) -> bool:
