@@ -14,6 +14,10 @@ from functools import cached_property
 from typing import Any
 
 from gramian.estimators.cca import CCA as CCA
+from gramian.estimators.component_regression import PLSRegression as PLSRegression
+from gramian.estimators.component_regression import (
+    PrincipalComponentRegression as PrincipalComponentRegression,
+)
 from gramian.estimators.factor_analysis import FactorAnalysis as FactorAnalysis
 from gramian.estimators.ica import ICA as ICA
 from gramian.estimators.kernel_cca import KernelCCA as KernelCCA
@@ -25,15 +29,11 @@ from gramian.estimators.kernel_prototypes import KernelPrototypeClassifier as Ke
 from gramian.estimators.kernel_ridge import KernelRidge as KernelRidge
 from gramian.estimators.kernel_svm import KernelSVC as KernelSVC
 from gramian.estimators.pca import PCA as PCA
-from gramian.estimators.pls_regression import PLSRegression as PLSRegression
-from gramian.estimators.pls_two_views import PLSSVD as PLSSVD
-from gramian.estimators.pls_two_views import PLSCanonical as PLSCanonical
-from gramian.estimators.principal_component_regression import (
-    PrincipalComponentRegression as PrincipalComponentRegression,
-)
 from gramian.estimators.probabilistic_pca import ProbabilisticPCA as ProbabilisticPCA
 from gramian.estimators.random_projection import RandomProjection as RandomProjection
 from gramian.estimators.standardizer import Standardizer as Standardizer
+from gramian.estimators.two_views import PLSSVD as PLSSVD
+from gramian.estimators.two_views import PLSCanonical as PLSCanonical
 
 #: Option of the command line -> argument of the estimator. A method takes an option if its estimator has the argument.
 ARGUMENTS = {
@@ -74,6 +74,8 @@ class Record:
         Value of ``-k`` if it is not given; None leaves it to the estimator.
     auto : bool
         Whether the number of components may be "auto".
+    share : bool
+        Whether the number of components may be a share of the variance.
     units : bool
         Whether the result depends on the units of the columns.
     inverts : bool
@@ -83,6 +85,8 @@ class Record:
         Whether rows may come as a stream; those of a kernel method with landmarks only.
     explored : bool
         Whether the explorer offers it.
+    projects : bool
+        Whether its likelihood is that of the projection on the components, not of the whole rows.
     nested : bool
         Whether the first k of more components are the k components.
     counted : {"", "variances", "factors", "kernel", "predictions", "correlations"}
@@ -102,10 +106,12 @@ class Record:
     size: str = "n_components"
     default: int | None = None
     auto: bool = False
+    share: bool = False
     units: bool = True
     inverts: bool = False
     streams: bool = False
     explored: bool = False
+    projects: bool = False
     nested: bool = False
     counted: str = ""
     page: str = "linear"
@@ -125,6 +131,11 @@ class Record:
         """Whether the estimator has an argument."""
         return argument in self.arguments
 
+    @cached_property
+    def scales(self) -> bool:
+        """Whether it divides columns by their standard deviations unless told not to."""
+        return self.has("scale") and bool(inspect.signature(self.estimator).parameters["scale"].default)
+
     def takes(self, option: str) -> bool:
         """Whether the method takes an option of the command line."""
         if option == "k":
@@ -143,6 +154,7 @@ RECORDS: tuple[Record, ...] = (
         command="pca",
         counted="variances",
         auto=True,
+        share=True,
         streams=True,
         explored=True,
         nested=True,
@@ -156,6 +168,7 @@ RECORDS: tuple[Record, ...] = (
         counted="kernel",
         default=2,
         auto=True,
+        share=True,
         streams=True,
         explored=True,
         nested=True,
@@ -197,6 +210,7 @@ RECORDS: tuple[Record, ...] = (
         inverts=True,
         noun="source",
         units=False,
+        projects=True,
         explored=True,
     ),
     Record(

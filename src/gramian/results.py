@@ -152,6 +152,15 @@ class Book(dict[str, str]):
         return Sentence(self[code].format(**values), code)
 
 
+def plural(count: int, word: str) -> str:
+    """A number with its word.
+
+    >>> plural(1, "row"), plural(2000, "row")
+    ('1 row', '2,000 rows')
+    """
+    return f"{count:,} {word}" + ("" if count == 1 else "s")
+
+
 def percent(share: float) -> str:
     """Write a share for people; what is not all of it does not read "100 %".
 

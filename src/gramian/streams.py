@@ -72,7 +72,7 @@ def rows(
         if isinstance(given, str):
             raise TypeError(f"{name}={given!r} must be a list of names, such as [{given!r}].")
     if isinstance(source, (str, os.PathLike)):
-        from gramian.tables.streams import open_rows
+        from gramian.tables.row_streams import open_rows
 
         return open_rows(source, columns, y_columns=y_columns, block=block, **reading)
     if reading:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gramian.cli.app import run
-from gramian.cli.demo_tables import write_tables
+from gramian.cli.demo import write_tables
 from gramian.tables import write_scores
 
 SCRIPT = Path(sys.executable).with_name("gramian")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gramian import PCA, ProbabilisticPCA
-from gramian.cli.methods import METHODS
+from gramian.registry import METHODS
 from gramian.tables import read_table
 
 
@@ -31,7 +31,7 @@ def test_the_figures_are_those_of_python(gramian, tables):
 def test_what_is_compared_depends_on_what_is_given(gramian, tables, monkeypatch):
     monkeypatch.setattr("gramian.selection.tuning.INNER", 2)  # a support vector machine is fitted for every candidate
     monkeypatch.setattr("gramian.selection.tuning.PENALTIES", (1.0,))
-    monkeypatch.setattr("gramian.cli.compare.FOLDS", {"target": 3, "label": 2})
+    monkeypatch.setattr("gramian.cli.compare.OUTER_FOLDS", {"target": 3, "label": 2})
     needs = {"": [], "target": ["--target", "alcohol"], "label": ["--label", "cultivar"]}
     for need, options in needs.items():
         found = compared(gramian, "wine.csv", *options, "--scale")

@@ -172,7 +172,7 @@ def test_missing_values_are_dropped_or_expected_or_refused(gramian, here):
     code, _, err = gramian("fit", "t.csv")
     assert (code, err) == (
         1,
-        "error: t.csv: line 6, column 'b': the value is missing (2 such values in all). Expect them "
+        "error: t.csv: line 6, column 'b': the value is missing (2 such values in all). Impute them "
         "(--missing em), drop those rows (--missing drop), or choose other columns.\n",
     )
     _, out, _ = gramian("fit", "t.csv", "--missing", "drop", "-o", "s.csv")

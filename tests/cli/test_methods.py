@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 
 from gramian import Standardizer, config, models
-from gramian.cli.methods import METHODS
+from gramian.registry import METHODS
 from gramian.tables import read_table, read_views
 
 from . import cases

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from gramian import config, load
-from gramian.cli.methods import METHODS
+from gramian.registry import METHODS
 from gramian.reports.subject import Subject
 from gramian.tables import read_table
 
@@ -96,7 +96,6 @@ def pages(monkeypatch):
 
     monkeypatch.setattr("gramian.reports.subject.DRAWS", 20)
     monkeypatch.setattr("gramian.reports.subject.FEW_DRAWS", 20)
-    monkeypatch.setattr("gramian.cli.page.write_page", keep)
     monkeypatch.setattr("gramian.reports.writing.write_page", keep)
     return found
 

@@ -75,7 +75,7 @@ def test_a_table_without_the_target_is_reported_on_all_the_same(gramian, here):
     (here / "new.csv").write_text("\n".join(",".join(line[:at] + line[at + 1 :]) for line in lines))
     code, _, err = gramian("report", "m.st", "new.csv", "-q")
     assert code == 0
-    assert err == "note: new.csv has no d: the report shows no predictions beside what is true.\n"
+    assert err == "note: new.csv has no d: the report cannot compare predictions with them.\n"
 
 
 @pytest.mark.parametrize(

@@ -121,7 +121,7 @@ def test_a_table_larger_than_the_budget_streams_by_itself(gramian, here):
         (["--ids", "a"], "does not go with --ids"),
         (["--missing", "drop"], "does not go with --missing"),
         (["--method", "pls", "--target", "f", "-k", "auto"], "does not go with -k auto"),
-        (["--method", "kernel-pca"], "through landmarks, rows that stand for all. Add --landmarks 1000"),
+        (["--method", "kernel-pca"], "only if landmarks stand for the rows. Add --landmarks 1000"),
         (["--method", "kernel-pca", "--landmarks", "9", "-k", "auto"], "does not go with -k auto"),
         (["--method", "kernel-svm", "--label", "a", "--landmarks", "9"], "not with kernel-svm"),
     ],

@@ -9,7 +9,7 @@ import os
 import matplotlib
 import pytest
 
-from gramian.cli.demo_tables import write_tables
+from gramian.cli.demo import write_tables
 
 from .pages import ROOT, all_pages, blocks, play
 

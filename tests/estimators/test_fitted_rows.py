@@ -12,8 +12,8 @@ from sklearn.pipeline import make_pipeline
 
 import gramian as g
 from gramian import charts
+from gramian.estimators.calibration_metrics import merit
 from gramian.estimators.fitted_rows import of_the_fit, role
-from gramian.estimators.merit import merit
 
 ESTIMATORS = [cls for cls in map(g.__dict__.get, g.__all__) if inspect.isclass(cls) and issubclass(cls, BaseEstimator)]
 RNG = np.random.default_rng(3)

@@ -22,8 +22,7 @@ import pytest
 from sklearn.pipeline import make_pipeline
 
 from gramian import PCA, KernelPCA, models
-from gramian.models.checks import ask, steps_of
-from gramian.models.registry import CLASSES, hints_of
+from gramian.models.classes import CLASSES, ask, hints_of, steps_of
 
 CONFTEST = Path(__file__).with_name("conftest.py")
 #: Estimators to damage, and which of their configurations.

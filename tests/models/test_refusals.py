@@ -22,7 +22,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from gramian import PCA, KernelKNNRegressor, KernelPCA, PLSRegression, RandomProjection, kernels, models
-from gramian.models.registry import CLASSES
+from gramian.models.classes import CLASSES
 from gramian.registry import RECORDS
 
 

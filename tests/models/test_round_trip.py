@@ -13,7 +13,7 @@ from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 
 from gramian import PCA, KernelPCA, PLSRegression, ProbabilisticPCA, kernels, models
-from gramian.models.registry import CLASSES, hints_of
+from gramian.models.classes import CLASSES, hints_of
 
 DATA = Path(__file__).with_name("data")
 QUESTIONS = ("transform", "predict", "predict_proba", "decision_function", "score_samples")

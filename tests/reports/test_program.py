@@ -6,7 +6,8 @@ from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 
 import gramian as g
-from gramian.reports.program import construction, imports, program, unwritten
+from gramian.construction import construction, imports, unwritten
+from gramian.reports.program import program
 from gramian.reports.subject import Subject
 from gramian.solvers import Krylov
 from gramian.tables import as_table

@@ -99,8 +99,8 @@ def test_many_columns_of_parquet_are_read_as_few_are(tmp_path, monkeypatch):
     columns = {"k": ["u", "v", "w"], **{f"c{at}": np.arange(3.0) * at for at in range(7)}, "t": [True, False, True]}
     pq.write_table(pa.table(columns), tmp_path / "t.parquet", row_group_size=2)
     expected = read_table(tmp_path / "t.parquet")
-    monkeypatch.setattr("gramian.tables.parquet.WIDE", 3)
-    monkeypatch.setattr("gramian.tables.row_tables.WIDE", 3)
+    monkeypatch.setattr("gramian.tables.arrow.WIDE", 3)
+    monkeypatch.setattr("gramian.tables.row_files.WIDE", 3)
     found = read_table(tmp_path / "t.parquet")
     assert (found.columns, found.labels) == (expected.columns, expected.labels)
     np.testing.assert_array_equal(found.values, expected.values)

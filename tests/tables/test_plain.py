@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gramian.tables import TableError, plain, read, read_table
+from gramian.tables import TableError, read, read_table, text
 
 CELLS = st.floats().map(repr) | st.integers(-(2**60), 2**60).map(str) | st.sampled_from(["", "NA", " 1", "x", "0x1F"])
 CELLS |= st.sampled_from(["1,5", '"2"', "é", "2026-11-16", "1e999", "\0", "true", "  "])
@@ -67,7 +67,7 @@ def test_a_plain_file_is_never_in_memory_as_text(tmp_path, monkeypatch):
     np.testing.assert_array_equal(table.values, X)
     assert table.columns == tuple(f"c{at}" for at in range(20))
     # The numbers, the blocks that wait to be parsed, and what finite numbers are counted with.
-    assert peak < X.nbytes + 8 * plain.HEAD + X.size < path.stat().st_size
+    assert peak < X.nbytes + 8 * text.HEAD + X.size < path.stat().st_size
     assert pa.total_allocated_bytes() == before
 
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from gramian.charts.base import Chart, check_picks, column_names, last_step, need_rows, note, refuse, row_names
 from gramian.charts.labels import label_of, noun_of, position_label, positions_of
+from gramian.estimators.component_regression import ComponentRegressor
 from gramian.estimators.diagnostics import ComponentDiagnostics
-from gramian.estimators.regression import ComponentRegressor
 from gramian.estimators.validation import check_choice
 from gramian.results import Array
 

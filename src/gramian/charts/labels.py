@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gramian.estimators.base_estimator import BaseEstimator
-from gramian.estimators.regression import ComponentRegressor
+from gramian.estimators.component_regression import ComponentRegressor
 from gramian.registry import record_of
 from gramian.results import Array, percent
 

@@ -15,8 +15,8 @@ from gramian.criteria.kernel import sample, shuffled_values
 from gramian.criteria.parallel import TABLES, random_variances
 from gramian.estimators import PCA, FactorAnalysis, KernelPCA, ProbabilisticPCA
 from gramian.estimators.base import random_generator
-from gramian.estimators.factor_text import sums_of_squares
-from gramian.estimators.regression import ComponentRegressor
+from gramian.estimators.component_regression import ComponentRegressor
+from gramian.estimators.factor_analysis import sums_of_squares
 from gramian.estimators.validation import validate
 from gramian.operators import moments_of
 from gramian.results import Array, Sentence

@@ -2,15 +2,17 @@
 
 ::
 
-    arguments --> commands (typer) --> job --> run --> fit       read, fit, write, report
-                                                       apply     load, read, transform | inverse | predict, write
-                                                       figures   load, read, compare with what is there
-                                                       select    read, ask the criteria
-                                                       compare   fit, several times
-                                                       page      load, read, report
-                                                       demo      fit digits, with pictures; tables to try
+    arguments --> app (typer) --> job --> fit         read, fit, write
+                                          apply       load, read, transform | inverse | predict | score, write
+                                          select      read, ask the criteria
+                                          compare     read, fit several times
+                                          doctor      read, look for faults
+                                          report      load, read, write the page
+                                          model_file  load, say what is inside
+                                          demo        write tables to try, fit digits, draw
 
-A new method is a row in ``methods.py``.
+A file holds the options of a command, its work and its output. What is known of methods is in
+:mod:`gramian.registry`.
 """
 
 from __future__ import annotations

@@ -4,18 +4,32 @@ from __future__ import annotations
 
 import io
 import sys
+import webbrowser
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Annotated
 
 import typer
 
 import gramian
-from gramian.cli.commands import apply, compare, demo, doctor, explore, fit, inspect, report, select
-from gramian.cli.errors import finish, say
+from gramian.cli import apply, compare, demo, doctor, fit, model_file, report, select
+from gramian.cli import options as o
+from gramian.cli.terminal import finish, say
 
 #: Typer's base of refused arguments; which module it lives in depends on the version, what stands below it does not.
 Refused: type[Exception] = typer.BadParameter.__mro__[2]
 
+EXPLORE_HELP = """Explore a table in the browser.
+
+Methods, kernels and parameters are chosen with sliders; scores, spectrum, loadings and rebuilt rows follow. The page is
+served on this machine only, to whoever has the address that is printed; models are kept in the present folder.
+
+\b
+Example:
+  gramian demo --output demo
+  gramian explore demo/digits.csv
+  gramian explore demo/wine.csv --port 8050 --no-browser
+"""
 app = typer.Typer(rich_markup_mode=None, context_settings={"help_option_names": ["-h", "--help"]})
 
 
@@ -51,6 +65,29 @@ def top(
         print(context.get_help())
 
 
+def explore(
+    table: o.TableFile,
+    port: Annotated[
+        int, typer.Option(metavar="N", min=0, max=65535, help="Port of the page; any free one if not given.")
+    ] = 0,
+    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in the browser.")] = True,
+) -> o.Job:
+    """Return the job of ``gramian explore``."""
+
+    def job() -> None:
+        from gramian.explore.server import serving  # dash is optional, and slow to import
+
+        with serving(table, port=port) as served:
+            print(served.address, flush=True)
+            say("Ctrl-C ends it.")
+            if browser:
+                webbrowser.open(served.address)
+            with suppress(KeyboardInterrupt):  # the way to end it, and no failure
+                served.run()
+
+    return job
+
+
 app.command(help=fit.HELP)(fit.fit)
 app.command(help=apply.TRANSFORM_HELP)(apply.transform)
 app.command(help=apply.INVERSE_HELP)(apply.inverse)
@@ -59,7 +96,7 @@ app.command(help=apply.SCORE_HELP)(apply.score)
 app.command(help=select.HELP)(select.select)
 app.command(help=compare.HELP)(compare.compare)
 app.command(help=doctor.HELP)(doctor.doctor)
-app.command(help=explore.HELP)(explore.explore)
-app.command(help=inspect.HELP)(inspect.inspect)
+app.command(help=EXPLORE_HELP)(explore)
+app.command(help=model_file.HELP)(model_file.inspect)
 app.command(help=report.HELP)(report.report)
 app.command(help=demo.HELP)(demo.demo)

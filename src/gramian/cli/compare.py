@@ -1,30 +1,110 @@
-"""The work behind ``gramian compare``: several methods on one table, a line each."""
+"""``gramian compare``: several methods on one table, a line each."""
 
 from __future__ import annotations
 
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import asdict, dataclass, field, replace
+from typing import Annotated, Any
 
 import numpy as np
-from sklearn.base import is_classifier
+import typer
+from sklearn.base import BaseEstimator, is_classifier
 
 from gramian import GramianWarning
-from gramian.cli.bar import Bar
-from gramian.cli.errors import UsageError, in_options, say
+from gramian.cli import options as o
 from gramian.cli.fit import fit_inputs
 from gramian.cli.inputs import Inputs, gather
-from gramian.cli.methods import ARGUMENTS, METHODS
-from gramian.cli.request import FitRequest, last_step
+from gramian.cli.options import FitRequest, last_step
+from gramian.cli.outputs import dumps, remarks, some
+from gramian.cli.terminal import Bar, UsageError, in_options, say
 from gramian.config import config
-from gramian.results import percent
+from gramian.registry import ARGUMENTS, record_of
+from gramian.results import Array, percent
 from gramian.selection.tuning import Tuned, error_of, nested
 from gramian.tables import Table
 
+HELP = """Several methods on one table, a line each.
+
+A line has components, seconds and a figure: the share of variance, the log-likelihood, the correlation of the first
+pair, or (with --target or --label) the cross-validated error or accuracy. Options go to the methods that take them.
+With --target or --label every method is tuned, inside the rows outside each fold: number of components or neighbours,
+ridge, kernel, penalty C, but for what an option sets.
+
+\b
+Example:
+  gramian demo --output demo
+  gramian compare demo/wine.csv --methods pca,kernel-pca,ica,factor-analysis -k 3 --scale
+  gramian compare demo/diabetes.csv --target progression -k auto
+"""
 #: Outer folds: what a method needs -> parts into which rows are split to judge it.
-FOLDS = {"target": 10, "label": 5}
+OUTER_FOLDS = {"target": 10, "label": 5}
+
+
+def compare(
+    table: o.TableFile,
+    methods: Annotated[
+        str | None,
+        typer.Option(
+            metavar="A,B",
+            autocompletion=o.complete_methods,
+            help="Methods; all that suit the other options if not given.",
+        ),
+    ] = None,
+    components: o.Components = None,
+    scale: o.Scale = None,
+    columns: o.ColumnNames = None,
+    target: o.Targets = None,
+    y_table: o.SecondTable = None,
+    label: o.Label = None,
+    missing: o.Missing = None,
+    read: o.Read = None,
+    kernel: o.Kernel = None,
+    ridge: Annotated[str | None, typer.Option(metavar="R", help="Penalty of the methods that have one.")] = None,
+    seed: Annotated[int | None, typer.Option(metavar="N", help="Seed of iterative solvers.")] = None,
+    memory: o.Memory = None,
+    threads: o.Threads = None,
+    quiet: o.Quiet = False,
+    json: o.Json = False,
+) -> o.Job:
+    """Return the job of ``gramian compare``."""
+    request = FitRequest(
+        table=table,
+        n_components=o.read_components(components),
+        scale=scale,
+        missing=missing,
+        columns=o.names(columns),
+        targets=o.names(target),
+        y_table=y_table,
+        label=label,
+        dialect=o.read_dialect(read),
+        options=o.given(kernel=kernel, ridge=o.read_ridge(ridge), seed=seed),
+        settings=o.given(memory=memory, threads=threads),
+    )
+
+    def job() -> None:
+        chosen = o.names(methods) or _methods_for(request)
+        _check(request, chosen)
+        found = compare_methods(request, chosen, quiet=quiet or json)
+        print(_json(found) if json else _text(found, quiet=quiet))
+        if all(line.failed for line in found.lines):
+            raise ValueError("no method could be fitted.")
+
+    return job
+
+
+def _methods_for(request: FitRequest) -> list[str]:
+    """Methods to compare if none are named: those that need what is given, but for clusters."""
+    needs = "label" if request.label else "view" if request.y_table else "target" if request.targets else ""
+    return [name for name in o.methods_where(needs) if o.method_named(name).size != "n_clusters"]
+
+
+def _check(request: FitRequest, methods: list[str]) -> None:
+    """Refuse an option that none of the methods takes."""
+    for option in request.options:
+        if not any(o.method_named(name).takes(option) for name in methods):
+            raise UsageError(f"--{option} goes with none of {', '.join(methods)}.")
 
 
 @dataclass(frozen=True)
@@ -50,31 +130,25 @@ class Comparison:
     lines: list[Line]
 
 
-def methods_for(request: FitRequest) -> list[str]:
-    """Methods to compare if none are named: those that need what is given."""
-    needs = "label" if request.label else "view" if request.y_table else "target" if request.targets else ""
-    return [name for name, method in METHODS.items() if method.needs == needs and method.size != "n_clusters"]
-
-
-def compare(request: FitRequest, methods: list[str], *, quiet: bool = False) -> Comparison:
+def compare_methods(request: FitRequest, methods: list[str], *, quiet: bool = False) -> Comparison:
     """Read the table once, and fit one method after the other."""
     asked = [_ask(request, name) for name in methods]
     with Bar(quiet=quiet) as bar, config(**request.settings, progress=bar):
         with bar.step("reading"):
-            tables = {each.row.needs: gather(each) for each in asked}
+            tables = {each.record.needs: gather(each) for each in asked}
         lines = []
         for each in asked:
             with bar.step(each.method):
-                lines.append(_line(each, tables[each.row.needs]))
-    return Comparison(tables[asked[0].row.needs].table, lines)
+                lines.append(_line(each, tables[each.record.needs]))
+    return Comparison(tables[asked[0].record.needs].table, lines)
 
 
 def _ask(request: FitRequest, name: str) -> FitRequest:
     """One method out of the options of all: each takes those it knows, one that none knows is refused."""
     each = replace(request, method=name)
-    known = {option: value for option, value in request.options.items() if each.row.takes(option)}
-    size = request.n_components if each.row.size == "n_components" else None
-    if size == "auto" and not each.row.auto:
+    known = {option: value for option, value in request.options.items() if each.record.takes(option)}
+    size = request.n_components if each.record.size == "n_components" else None
+    if size == "auto" and not each.record.auto:
         size = None
     each = replace(each, options=known, n_components=size)
     each.check()
@@ -88,7 +162,7 @@ def _line(request: FitRequest, inputs: Inputs) -> Line:
         with warnings.catch_warnings(record=True) as heard:
             warnings.simplefilter("always", GramianWarning)
             start = time.perf_counter()
-            if request.row.needs in FOLDS:
+            if request.record.needs in OUTER_FOLDS:
                 tuned = _tune(request, inputs)
                 estimator = last_step(tuned.model.fit(inputs.X, inputs.y))
                 name, figure, text = _left_out(tuned, inputs.y)
@@ -113,26 +187,27 @@ def _line(request: FitRequest, inputs: Inputs) -> Line:
 def _tune(request: FitRequest, inputs: Inputs) -> Tuned:
     """Tune what the options leave open, in each outer fold and on all rows."""
     asked = request.n_components not in (None, "auto")
-    fixed = {ARGUMENTS[option] for option in request.options} | ({request.row.size} if asked else set())
-    folds = min(FOLDS[request.row.needs], len(inputs.X))
+    fixed = {ARGUMENTS[option] for option in request.options} | ({request.record.size} if asked else set())
+    folds = min(OUTER_FOLDS[request.record.needs], len(inputs.X))
     return nested(request.model(), inputs.X, inputs.y, folds, fixed=fixed)
 
 
-def _left_out(tuned: Tuned, y: Any) -> tuple[str, float, str]:
+def _left_out(tuned: Tuned, y: Array) -> tuple[str, float, str]:
     """The error or accuracy of rows left out, with its name and how it reads."""
     error, folds = error_of(tuned.model, y, tuned.predictions), len(next(iter(tuned.chosen.values()), ()))
     if is_classifier(tuned.model):
-        return "accuracy", 1 - error, f"{1 - error:.4f} in {FOLDS['label']} folds"
-    return "RMSECV", error, f"{error:.4g} in {folds or min(FOLDS['target'], len(y))} folds"
+        return "accuracy", 1 - error, f"{1 - error:.4f} in {OUTER_FOLDS['label']} folds"
+    return "RMSECV", error, f"{error:.4g} in {folds or min(OUTER_FOLDS['target'], len(y))} folds"
 
 
-def _figure(estimator: Any) -> tuple[str, float | None, str]:
+def _figure(estimator: BaseEstimator) -> tuple[str, float | None, str]:
     """The figure by which a method is judged, with its name and how it reads."""
     facts = estimator.summary_.facts
     for name, read in FIGURES.items():
         if facts.get(name) is not None:
             label, value, text = read(facts[name])
-            partial = facts["estimator"] == "ICA" and facts["n_components"] < facts["d"]
+            record = record_of(estimator)
+            partial = record is not None and record.projects and facts["n_components"] < facts["d"]
             return label, value, f"{text}, of the projection alone" if partial else text
     return "", None, "no figure"
 
@@ -146,8 +221,29 @@ FIGURES: dict[str, Callable[[Any], tuple[str, float, str]]] = {
 }
 
 
-def check_methods(request: FitRequest, methods: list[str]) -> None:
-    """Refuse an option that none of the methods takes."""
-    for option in request.options:
-        if not any(replace(request, method=name).row.takes(option) for name in methods):
-            raise UsageError(f"--{option} goes with none of {', '.join(methods)}.")
+def _text(found: Comparison, *, quiet: bool) -> str:
+    n, d = found.table.values.shape
+    head = [f"{found.table.source}: {n:,} rows, {d:,} columns"]
+    if found.table.dropped:
+        head.append(f"set aside: {some(found.table.dropped)}")
+    rows = [("method", "k", "seconds", "figure", ""), *map(_cells, found.lines)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    tuned = [(line.method, line.tuned) for line in found.lines if line.tuned]
+    if tuned and not quiet:
+        width = max(len(method) for method, _ in tuned)
+        lines += ["tuned on the rows outside each fold, by least error:"]
+        lines += [f"  {method:<{width}}  {text}" for method, text in tuned]
+    return "\n".join([*([] if quiet else head), *lines])
+
+
+def _cells(line: Line) -> tuple[str, ...]:
+    if line.failed:
+        return (line.method, "", "", "failed", line.failed)
+    size = "" if line.size is None else str(line.size)
+    return (line.method, size, f"{line.seconds:.2g}", line.name, line.text)
+
+
+def _json(found: Comparison) -> str:
+    lines: list[dict[str, Any]] = [asdict(line) for line in found.lines]
+    return dumps({"source": found.table.source, "dropped": remarks(found.table), "methods": lines})

@@ -1,47 +1,79 @@
-"""The work behind ``gramian demo``: a table, two fits through the same path as ``gramian fit``, three pictures."""
+"""``gramian demo``: tables to try every command on, two fits of digits as ``gramian fit`` does them, three pictures."""
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
-from sklearn.datasets import make_circles
+import numpy as np
+import typer
+from sklearn.datasets import load_diabetes, load_digits, load_iris, load_linnerud, load_wine, make_circles
 
 from gramian import KernelPCA
-from gramian.cli.demo_tables import TABLES, write_tables
-from gramian.cli.fit import Fitted, fit
-from gramian.cli.report import as_text
-from gramian.cli.request import FitRequest
-from gramian.plots import ScoresDisplay, ScreeDisplay, new_figure
-from gramian.plots.style import Figure
-from gramian.tables import atomic
+from gramian.cli.fit import Fitted, as_text, fit_table
+from gramian.cli.options import FitRequest, Job
+from gramian.results import Array
+from gramian.tables import atomic, write_scores
 
+if TYPE_CHECKING:
+    from gramian.plots.style import Figure
+
+HELP = """Analyse digits, and write tables to try.
+
+Digits, and the other tables, come with scikit-learn. Three pictures are drawn.
+
+\b
+Example:
+  gramian demo --output demo
+"""
 #: Wide enough to see all classes: narrower kernels (sigma below 15) show three classes and squeeze the rest to a point.
 DIGITS_KERNEL = "rbf(sigma=25)"
 #: Narrower than the gap between the rings, so that the first component tells them apart.
 RINGS_KERNEL = "rbf(sigma=0.4)"
-COMPONENTS = 20
+DIGITS_COMPONENTS = 20
+#: File -> what is in it.
+TABLES = {
+    "digits.csv": "handwritten digits, 64 pixels, with the digit",
+    "iris.csv": "flowers, 4 lengths, with the species",
+    "wine.csv": "wines, 13 measurements in different units, with the cultivar",
+    "diabetes.csv": "patients, 10 measurements and the progression of their disease",
+    "linnerud.csv": "men, 3 exercises and 3 measures of the body",
+}
 
 
-def demo(output: str) -> None:
-    """Write the digits, their scores and three pictures to a folder, and say what was done."""
-    folder = Path(output)
+def demo(
+    output: Annotated[str, typer.Option("-o", "--output", metavar="FOLDER", help="Folder to write to.")] = "demo",
+) -> Job:
+    """Return the job of ``gramian demo``."""
+
+    def job() -> None:
+        logging.getLogger("matplotlib").setLevel(logging.ERROR)  # it complains where no cache can be written
+        run_demo(Path(output))
+
+    return job
+
+
+def run_demo(folder: Path) -> None:
+    """Write tables, scores of the digits and three pictures to a folder, and say what was done."""
     folder.mkdir(parents=True, exist_ok=True)
     table = folder / "digits.csv"
     write_tables(folder)
-    linear = fit(FitRequest(str(table), n_components=COMPONENTS))
-    curved = fit(
+    linear = fit_table(FitRequest(str(table), n_components=DIGITS_COMPONENTS))
+    curved = fit_table(
         FitRequest(
             str(table),
             method="kernel-pca",
             options={"kernel": DIGITS_KERNEL},
-            n_components=COMPONENTS,
+            n_components=DIGITS_COMPONENTS,
             output=str(folder / "scores.csv"),
         )
     )
     pictures = {
         "digits.png": (draw_digits(linear, curved), "the first two components of both, by digit"),
         "spectrum.png": (draw_spectra(linear, curved), "what each component holds"),
-        "rings.png": (draw_rings(), "two rings that no straight line parts, and kernel PCA, which parts them"),
+        "rings.png": (draw_rings(), "two rings that no straight line separates, and kernel PCA, which separates them"),
     }
     for name, (figure, _) in pictures.items():
         with atomic(folder / name) as file:
@@ -56,6 +88,8 @@ def demo(output: str) -> None:
 
 def draw_digits(linear: Fitted, curved: Fitted) -> Figure:
     """Draw both scores side by side."""
+    from gramian.plots import ScoresDisplay, new_figure  # matplotlib is optional, and slow to import
+
     figure, axes = new_figure(panels=2)
     for ax, fitted, title in zip(axes, (linear, curved), ("PCA", f"kernel PCA, {DIGITS_KERNEL}"), strict=True):
         digits = [label.removeprefix("d") for label in fitted.table.labels["digit"]]
@@ -66,6 +100,8 @@ def draw_digits(linear: Fitted, curved: Fitted) -> Figure:
 
 def draw_spectra(linear: Fitted, curved: Fitted) -> Figure:
     """Draw both spectra into one picture."""
+    from gramian.plots import ScreeDisplay, new_figure  # matplotlib is optional, and slow to import
+
     figure, (ax,) = new_figure()
     for fitted, name in ((linear, "PCA"), (curved, "kernel PCA")):
         ScreeDisplay.from_estimator(fitted.estimator, ax=ax, name=name)
@@ -73,7 +109,9 @@ def draw_spectra(linear: Fitted, curved: Fitted) -> Figure:
 
 
 def draw_rings() -> Figure:
-    """Draw two rings, and the scores that part them."""
+    """Draw two rings, and the scores that separate them."""
+    from gramian.plots import ScoresDisplay, new_figure  # matplotlib is optional, and slow to import
+
     points, inner = make_circles(600, factor=0.35, noise=0.07, random_state=0)
     labels = ["inner" if is_inner else "outer" for is_inner in inner]
     estimator = KernelPCA(n_components=2, kernel=RINGS_KERNEL)
@@ -84,3 +122,28 @@ def draw_rings() -> Figure:
     shares, title = estimator.explained_variance_ratio_, f"kernel PCA, {RINGS_KERNEL}"
     ScoresDisplay.from_scores(scores, shares, colour=labels, ellipses=None, ax=right, title=title)
     return figure
+
+
+def write_tables(folder: Path) -> None:
+    """Write all tables."""
+    write_digits(folder / "digits.csv")
+    iris, wine = load_iris(), load_wine()
+    names = [name.removesuffix(" (cm)").replace(" ", "_") for name in iris.feature_names]
+    _write(folder / "iris.csv", iris.data, names, {"species": iris.target_names[iris.target].tolist()})
+    names = [name.replace("/", "_") for name in wine.feature_names]
+    _write(folder / "wine.csv", wine.data, names, {"cultivar": wine.target_names[wine.target].tolist()})
+    patients = load_diabetes(scaled=False)
+    both = np.column_stack([patients.data, patients.target])
+    _write(folder / "diabetes.csv", both, [*patients.feature_names, "progression"])
+    men = load_linnerud()
+    _write(folder / "linnerud.csv", np.hstack([men.data, men.target]), [*men.feature_names, *men.target_names])
+
+
+def write_digits(path: Path) -> None:
+    """Write scikit-learn's digits as a table: 64 pixels and the digit as text, so that it is a label."""
+    digits = load_digits()
+    _write(path, digits.data, digits.feature_names, {"digit": [f"d{digit}" for digit in digits.target]})
+
+
+def _write(path: Path, values: Array, names: Sequence[str], labels: dict[str, list[str]] | None = None) -> None:
+    write_scores(path, values, [str(name) for name in names], labels)

@@ -1,31 +1,161 @@
-"""The work behind ``gramian fit``: read, fit, write."""
+"""``gramian fit``: read, fit, write, and say what was done; or say what the fit would cost."""
 
 from __future__ import annotations
 
 import os
+import sys
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+import typer
+from sklearn.base import BaseEstimator
 
-from gramian.cli import columns
-from gramian.cli.bar import Bar
-from gramian.cli.cluster import gather_remote, workers
-from gramian.cli.columns import Columns
-from gramian.cli.errors import UsageError, say
-from gramian.cli.inputs import Inputs, gather
-from gramian.cli.request import FitRequest, last_step
-from gramian.cli.streams import gather_stream, streams
-from gramian.config import config
+from gramian.cli import options as o
+from gramian.cli import outputs
+from gramian.cli.inputs import Inputs, gather, open_stream, streams, workers
+from gramian.cli.options import FitRequest, last_step
+from gramian.cli.outputs import Columns, check_outputs, dumps, ends, remarks, some, written
+from gramian.cli.python_code import fit_code
+from gramian.cli.terminal import Bar, in_options, say
+from gramian.config import config, format_bytes
+from gramian.forecasting import Forecast, forecast
 from gramian.kernels.text import takes_matrix
 from gramian.models import save
 from gramian.operators import Rows
 from gramian.operators.remote import from_dask
-from gramian.results import Array
-from gramian.tables import Table, check_writable, named, uneven_columns
+from gramian.results import Array, percent, plural
+from gramian.tables import Table, named, remote_rows, uneven_columns
 
-#: Rows looked at to see whether columns differ by orders; of longer tables every so-manyth row.
-MOST_ROWS = 100_000
+#: What a method needs -> how the help says so.
+GROUPS = {"": "of a table", "target": "with --target", "label": "with --label", "view": "of two views"}
+HELP = f"""Fit a table; write scores and the model.
+
+TABLE ends in .csv, .tsv, .txt, .parquet, .npy or another ending that is read; - reads CSV from standard input. Numeric
+columns are used; text columns are labels and go to the output unchanged. A folder or a pattern of files, and a table
+that is larger than the memory, is read block by block by the methods that need its rows only once; text columns are not
+kept then. With --scheduler the workers of a dask cluster read the files, one each at a time, and add up what a fit
+needs.
+
+\b
+Methods:
+{o.method_table({what: o.methods_where(needs=needs) for needs, what in GROUPS.items()})}
+
+\b
+Example:
+  gramian demo --output demo
+  gramian fit demo/wine.csv -k 3 --scale -o scores.csv --model wine.safetensors
+  gramian fit demo/digits.csv --method kernel-pca --dry-run
+  gramian fit demo/digits.csv --method kernel-pca --kernel "rbf(sigma=25)" -k 2 -o digits.csv
+  gramian fit demo/diabetes.csv --method pls --target progression -k auto --model pls.safetensors
+  gramian fit demo/linnerud.csv --method cca --y-columns Weight,Waist,Pulse -o pairs.csv
+  gramian fit demo/iris.csv --method kernel-svm --label species -o species.csv
+"""
+#: Rows looked at to see whether columns are on very different scales; of longer tables every so-manyth row.
+SCALE_CHECK_MAX_ROWS = 100_000
+#: Argument that ``-k`` sets -> what it counts.
+COUNTED = {"n_components": "component", "n_clusters": "cluster", "n_neighbors": "neighbour"}
+
+
+def fit(
+    table: o.TableFile,
+    method: o.Method = "pca",
+    components: o.Components = None,
+    output: o.Output = None,
+    model: Annotated[
+        str | None, typer.Option("--model", metavar="FILE", help="File for the fitted model (.safetensors).")
+    ] = None,
+    scale: o.Scale = None,
+    columns: o.ColumnNames = None,
+    target: o.Targets = None,
+    y_table: o.SecondTable = None,
+    label: o.Label = None,
+    ids: o.Ids = None,
+    missing: o.Missing = None,
+    encode: o.Encode = None,
+    dates: o.Dates = None,
+    read: o.Read = None,
+    stream: o.Stream = False,
+    scheduler: o.Scheduler = None,
+    kernel: o.Kernel = None,
+    kernel_y: Annotated[str | None, typer.Option(metavar="TEXT", help="Kernel of the second view.")] = None,
+    landmarks: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Landmarks that stand for all rows of a kernel method; exact without."),
+    ] = None,
+    preimage: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help=f"How gramian inverse finds rows of {o.takers('preimage')}, such as auto."),
+    ] = None,
+    whiten: Annotated[
+        bool, typer.Option("--whiten", help=f"Give scores unit variance ({o.takers('whiten')}).")
+    ] = False,
+    rotation: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Rotation of factors, such as varimax or oblimin.")
+    ] = None,
+    ridge: Annotated[
+        str | None, typer.Option(metavar="R", help=f"Penalty of {o.takers('ridge')}; R,S for two views.")
+    ] = None,
+    c: Annotated[float | None, typer.Option("--C", metavar="C", help=f"Penalty C of {o.takers('C')}.")] = None,
+    solver: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Solver; chosen automatically if not given.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(metavar="N", help="Seed of iterative solvers.")] = None,
+    memory: o.Memory = None,
+    threads: o.Threads = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what the fit would cost; fit and write nothing.")
+    ] = False,
+    quiet: o.Quiet = False,
+    json: o.Json = False,
+) -> o.Job:
+    """Return the job of ``gramian fit``."""
+    special = {
+        "kernel": kernel,
+        "kernel-y": kernel_y,
+        "landmarks": landmarks,
+        "preimage": preimage,
+        "whiten": whiten,
+        "rotation": rotation,
+        "ridge": o.read_ridge(ridge),
+        "C": c,
+        "solver": solver,
+        "seed": seed,
+    }
+    request = FitRequest(
+        table=table,
+        method=method,
+        n_components=o.read_components(components),
+        output=output,
+        model_file=model,
+        scale=scale,
+        missing=missing,
+        columns=o.names(columns),
+        targets=o.names(target),
+        y_table=y_table,
+        label=label,
+        ids=ids,
+        encode=o.names(encode),
+        dates=o.names(dates),
+        stream=stream,
+        scheduler=scheduler,
+        dialect=o.read_dialect(read),
+        options=o.given(**special),
+        settings=o.given(memory=memory, threads=threads),
+    )
+
+    def job() -> None:
+        o.check_streams(json=json, output=output)
+        if dry_run:
+            print_forecast(request, json=json, quiet=quiet)
+            return
+        fitted = fit_table(request, quiet=quiet or json)
+        if json:
+            print(as_json(fitted))
+        elif not quiet:
+            print(as_text(fitted), file=sys.stderr if output == "-" else sys.stdout)
+
+    return job
 
 
 @dataclass(frozen=True)
@@ -34,12 +164,12 @@ class Fitted:
 
     request: FitRequest
     inputs: Inputs
-    model: Any
+    model: BaseEstimator
     result: Columns | None
     written: list[str] = field(default_factory=list)
 
     @property
-    def estimator(self) -> Any:
+    def estimator(self) -> BaseEstimator:
         """The estimator itself, without a step that scales columns."""
         return last_step(self.model)
 
@@ -56,19 +186,19 @@ class Fitted:
     @property
     def scores(self) -> Array | Rows:
         """Scores of the rows."""
-        return columns.scores(self.model, self.inputs.X).numbers if self.result is None else self.result.numbers
+        return outputs.scores(self.model, self.inputs.X).numbers if self.result is None else self.result.numbers
 
     @property
     def what(self) -> str:
         """What goes, or would go, to the output."""
         if self.result is not None:
             return self.result.what
-        if columns.clusters(self.model):
+        if outputs.clusters(self.model):
             return "clusters"
         return "scores" if hasattr(self.estimator, "transform") else "predictions"
 
 
-def fit(request: FitRequest, *, quiet: bool = False) -> Fitted:
+def fit_table(request: FitRequest, *, quiet: bool = False) -> Fitted:
     """Read the tables, fit, and write scores and model if files are named."""
     request.check()
     check_outputs(
@@ -76,7 +206,7 @@ def fit(request: FitRequest, *, quiet: bool = False) -> Fitted:
     )
     with Bar(quiet=quiet) as bar, config(**request.settings, progress=bar), workers(request, quiet=quiet):
         with bar.step("reading"):
-            inputs = _gather(request)
+            inputs = open_stream(request, remote_rows) if request.scheduler is not None else _read(request)
         _warn_of_units(request, inputs)
         with bar.step("fitting"):
             fitted = fit_inputs(request, inputs)
@@ -91,57 +221,148 @@ def fit(request: FitRequest, *, quiet: bool = False) -> Fitted:
     return replace(fitted, written=written)
 
 
-def _gather(request: FitRequest) -> Inputs:
-    if request.scheduler is not None:
-        return gather_remote(request)
-    return gather_stream(request) if streams(request) else gather(request)
+def _read(request: FitRequest) -> Inputs:
+    return open_stream(request) if streams(request) else gather(request)
 
 
 def fit_inputs(request: FitRequest, inputs: Inputs) -> Fitted:
     """Fit what was read; write nothing."""
     model = request.model()
-    result = _run(model, request, inputs)
-    return Fitted(request, inputs, model, result)
+    return Fitted(request, inputs, model, _run(model, request, inputs))
 
 
-def _run(model: Any, request: FitRequest, inputs: Inputs) -> Columns | None:
+def _run(model: BaseEstimator, request: FitRequest, inputs: Inputs) -> Columns | None:
     """Fit, and return what goes to the output; what nobody asked for is not computed."""
     X, y = inputs.X, inputs.y
     if request.output is None:
         model.fit(*inputs.arguments)
         return None
-    if request.row.needs == "view":
-        return columns.scores(model.fit(X, y), X, y)
-    if not hasattr(request.row.estimator, "transform"):
-        return columns.predictions(model.fit(X, y), X, inputs.targets)
-    scored = columns.scored(model, model.fit_transform(*inputs.arguments))
-    if not columns.clusters(model):
+    if request.record.needs == "view":
+        return outputs.scores(model.fit(X, y), X, y)
+    if not hasattr(request.record.estimator, "transform"):
+        return outputs.predictions(model.fit(X, y), X, inputs.targets)
+    scored = outputs.scored(model, model.fit_transform(*inputs.arguments))
+    if not outputs.clusters(model):
         return scored
     if inputs.streamed:
         return replace(scored, what="clusters", label=("cluster", from_dask(model.predict(X))))
-    return replace(scored, what="clusters", text=columns.predicted(last_step(model).labels_, (), cluster=True).text)
+    return replace(scored, what="clusters", text=outputs.predicted(last_step(model).labels_, (), cluster=True).text)
 
 
 def _warn_of_units(request: FitRequest, inputs: Inputs) -> None:
-    if inputs.streamed or request.scaled or not request.row.units or takes_matrix(request.options.get("kernel")):
+    if inputs.streamed or request.scaled or not request.record.units or takes_matrix(request.options.get("kernel")):
         return
-    sample = inputs.X[:: max(1, len(inputs.X) // MOST_ROWS)]
+    sample = inputs.X[:: max(1, len(inputs.X) // SCALE_CHECK_MAX_ROWS)]
     gaps = request.missing == "em" and np.isnan(sample).any()
     uneven = "" if gaps else uneven_columns(replace(inputs.table, values=sample))
     if uneven:
         say(f"warning: {uneven}; --scale puts all columns on one footing.")
 
 
-def check_outputs(outputs: dict[str, str | None], inputs: list[str]) -> None:
-    """Refuse outputs that cannot be written before the work, not after it."""
-    named = {option: path for option, path in outputs.items() if path is not None}
-    for option, path in named.items():
-        if path == "-" and option == "--model":
-            raise UsageError("--model needs a file; a model is not written to standard output.")
-        check_writable(path)
-        for source in inputs:
-            if path != "-" and all(map(os.path.exists, (path, source))) and os.path.samefile(path, source):
-                raise UsageError(f"{option} {path} is a file that is read. Choose another name.")
-    real = [os.path.realpath(path) for path in named.values() if path != "-"]
-    if len(set(real)) < len(real):
-        raise UsageError(f"{' and '.join(named)} name the same file {real[0]}. Choose two.")
+def print_forecast(request: FitRequest, *, json: bool, quiet: bool) -> None:
+    """Print what a fit would cost; of a stream only its size is read. Fail with the advice if it would not fit."""
+    request.check()
+    with Bar(quiet=quiet or json) as bar, config(**request.settings):
+        with bar.step("reading"):
+            inputs = _read(request)
+        X = inputs.X
+        # Of text that is read as a stream, the number of rows follows from the size of the files.
+        shape = (max(1, X.n_rows or X.about or 1), X.n_features) if inputs.streamed else X.shape
+        kind = {"stream": X} if inputs.streamed else {"dtype": X.dtype}
+        found = forecast(request.model(), *shape, q=_width(request, inputs), **kind)
+    if json:
+        print(found.to_json())
+    elif not quiet:
+        print(in_options(str(found)))
+    if not found.fits:
+        raise ValueError(_remedy(found))
+
+
+def _width(request: FitRequest, inputs: Inputs) -> int:
+    """Number of targets, of columns of the second view, or of classes."""
+    if inputs.y is None:
+        return 1
+    return len(np.unique(inputs.y)) if request.record.needs == "label" else len(inputs.targets)
+
+
+def _remedy(found: Forecast) -> str:
+    what = "with its blocks of rows" if found.stream else "beside the data"
+    text = f"the fit needs {format_bytes(found.bytes)} {what}, over the budget of {format_bytes(found.budget)}"
+    return f"{text}. Would fit: {'; '.join(found.advice)}" if found.advice else text
+
+
+def as_text(fitted: Fitted) -> str:
+    """Write about ten lines for people: the summary of the fit, and around it where things come from and went."""
+    table, summary = fitted.table, fitted.estimator.summary_
+    lines = [("table", source(fitted.request, fitted.inputs, fitted.n_rows))]
+    if table.dropped:
+        lines.append(("set aside", some(table.dropped)))
+    chosen = _chosen(fitted)
+    if chosen and not any(label == "chosen" for label, _ in summary.lines):
+        lines.append(("chosen", chosen))
+    lines += [*summary.lines, ("written", _files(fitted))]
+    code = fit_code(fitted.request, fitted.inputs)
+    lines += [("" if at else "Python", line) for at, line in enumerate(code)]
+    return str(replace(summary, lines=tuple(lines)))
+
+
+def as_json(fitted: Fitted) -> str:
+    """Write the same, and the whole spectrum, as one JSON object."""
+    table, request, inputs = fitted.table, fitted.request, fitted.inputs
+    return dumps(
+        {
+            **fitted.estimator.summary_.to_dict(),
+            "method": request.method,
+            "chosen": _chosen(fitted),
+            "source": table.source,
+            **({"streamed": True} if inputs.streamed else {}),
+            "columns": list(table.columns),
+            "targets": list(inputs.targets),
+            "labels": list(table.labels),
+            "dropped": remarks(table),
+            "files": [path for path in (request.output, request.model_file) if path is not None],
+            "python": "\n".join(fit_code(request, inputs)),
+        }
+    )
+
+
+def source(request: FitRequest, inputs: Inputs, rows: int | None = None) -> str:
+    """Say what was read from where."""
+    n = len(inputs.X) if rows is None else rows
+    text = f"{inputs.table.source}: {n:,} rows, {len(inputs.table.columns):,} columns"
+    if inputs.streamed:
+        text += ", streamed" if request.scheduler is None else f", read by the workers of {request.scheduler}"
+    if not inputs.targets:
+        return text
+    if request.y_table is not None:
+        return f"{text}; {request.y_table}: {plural(len(inputs.targets), 'column')}"
+    what = {"label": "label", "target": "target", "view": "second view"}[request.record.needs]
+    return f"{text}; {what} {ends(inputs.targets)}"
+
+
+def _chosen(fitted: Fitted) -> str:
+    """Say how many components there are, and why."""
+    record, asked, facts = fitted.request.record, fitted.request.n_components, fitted.estimator.summary_.facts
+    if not record.size:
+        return ""
+    found: Any = facts.get(record.size)
+    many = plural(found, COUNTED[record.size])
+    if asked == "auto":
+        if facts.get("chosen_by") is not None:
+            return f"{many}, by {facts['chosen_by']}"
+        return f"{many}, by cross-validation" if record.needs else f"{many}: enough to keep distances within eps"
+    if asked is None:
+        full = record.default is None and record.estimator().get_params()[record.size] is None
+        return f"{many}, {'all there are; -k asks for fewer' if full else 'the default; -k asks for another number'}"
+    if isinstance(asked, float):
+        return f"{many}, the fewest that hold {percent(asked)} of the variance"
+    return f"{many}, as asked" if found == asked else f"{many}; -k {asked} asked for more than there are"
+
+
+def _files(fitted: Fitted) -> str:
+    request, what, files = fitted.request, fitted.what, []
+    if request.output is not None:
+        files.append(f"{what} to {written(request.output, fitted.n_rows, fitted.written)}")
+    if request.model_file is not None:
+        files.append(f"model to {request.model_file}: {os.path.getsize(request.model_file):,} bytes")
+    return "; ".join(files) or f"nothing; -o {what}.csv keeps the {what}, --model FILE the model"

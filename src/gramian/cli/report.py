@@ -1,140 +1,246 @@
-"""What a fit did, for people in a few lines and for machines as JSON."""
+"""``gramian report``: load a model, read rows if there are any, and write the page."""
 
 from __future__ import annotations
 
-import json
-import os
+import sys
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any
+from dataclasses import asdict, dataclass, field, replace
+from typing import TYPE_CHECKING, Annotated, Any
 
-from gramian.cli.code import fit_code
-from gramian.cli.errors import in_options
-from gramian.cli.fit import Fitted
-from gramian.cli.inputs import Inputs
-from gramian.cli.request import FitRequest
-from gramian.results import percent
-from gramian.tables import Table
+import numpy as np
+import typer
+from sklearn.base import is_classifier
 
-#: Reasons shown for columns that were set aside; JSON has all of them.
-SHOWN = 3
-COUNTED = {"n_components": "component", "n_clusters": "cluster", "n_neighbors": "neighbour"}
+from gramian.cli import options as o
+from gramian.cli.inputs import labels_of
+from gramian.cli.model_file import Loaded, load_model, pick, read_rows
+from gramian.cli.outputs import check_outputs, clusters, dumps, two_views
+from gramian.cli.terminal import Bar, UsageError, say
+from gramian.config import config
+from gramian.results import Array, FitSummary, plural
+from gramian.tables import Table, match_rows, read_table
+from gramian.tables.calls import arguments
+
+if TYPE_CHECKING:
+    from gramian.reports.contents import Page
+
+HELP = """A report of a model: one HTML file that needs no network.
+
+Checks in plain words first, then what was done, the choice of the number of components, components, scores,
+predictions, diagnostics and the code, with pictures and tables. With a TABLE, the rows of the fit or new ones, there is
+more to show; the columns of the model are found by their names.
+
+\b
+Example:
+  gramian demo --output demo
+  gramian fit demo/wine.csv -k 3 --scale --model wine.safetensors
+  gramian report wine.safetensors demo/wine.csv -o wine.html
+"""
+MaybeTable = Annotated[
+    str | None, typer.Argument(metavar="TABLE", show_default=False, help="Rows to report on; - is standard input.")
+]
+Out = Annotated[str, typer.Option("-o", "--output", metavar="FILE", help="HTML file to write; - is standard output.")]
+#: Text columns of more values than this are not used to colour rows.
+COLOUR_MAX_GROUPS = 30
 
 
-def as_text(fitted: Fitted) -> str:
-    """Write about ten lines for people: the summary of the fit, and around it where things come from and went."""
-    table, summary = fitted.table, fitted.estimator.summary_
-    lines = [("table", source(fitted.request, fitted.inputs, fitted.n_rows))]
-    if table.dropped:
-        lines.append(("set aside", some(table.dropped)))
-    chosen = _chosen(fitted)
-    if chosen and not any(label == "chosen" for label, _ in summary.lines):
-        lines.append(("chosen", chosen))
-    lines += [*summary.lines, ("written", _files(fitted))]
-    code = fit_code(fitted.request, fitted.inputs)
-    lines += [("" if at else "Python", line) for at, line in enumerate(code)]
-    return str(replace(summary, lines=tuple(lines)))
+def report(
+    model: o.ModelFile,
+    table: MaybeTable = None,
+    output: Out = "report.html",
+    y_table: o.SecondTable = None,
+    label: Annotated[str | None, typer.Option(metavar="NAME", help="Column of labels to colour rows by.")] = None,
+    ids: o.Ids = None,
+    title: Annotated[str | None, typer.Option(metavar="TEXT", help="Heading of the page.")] = None,
+    read: o.Read = None,
+    quiet: o.Quiet = False,
+    json: o.Json = False,
+) -> o.Job:
+    """Return the job of ``gramian report``."""
+    request = ReportRequest(model, table, output, y_table, label, ids, title, o.read_dialect(read))
+
+    def job() -> None:
+        o.check_streams(json=json, output=output)
+        written = write_report(request, quiet=quiet or json)
+        if json:
+            print(_json(written))
+        elif not quiet:
+            print(_text(written), file=sys.stderr if output == "-" else sys.stdout)
+
+    return job
 
 
-def as_json(fitted: Fitted) -> str:
-    """Write the same, and the whole spectrum, as one JSON object."""
-    table, request, inputs = fitted.table, fitted.request, fitted.inputs
-    facts = {
-        **fitted.estimator.summary_.to_dict(),
-        "method": request.method,
-        "chosen": _chosen(fitted),
-        "source": table.source,
-        **({"streamed": True} if inputs.streamed else {}),
-        "columns": list(table.columns),
-        "targets": list(inputs.targets),
-        "labels": list(table.labels),
-        "dropped": remarks(table),
-        "files": [path for path in (request.output, request.model_file) if path is not None],
-        "python": "\n".join(fit_code(request, inputs)),
+@dataclass(frozen=True)
+class ReportRequest:
+    """Which model, which table, where the page goes, and what rows are coloured by."""
+
+    model: str
+    table: str | None = None
+    output: str = "report.html"
+    y_table: str | None = None
+    label: str | None = None
+    ids: str | None = None
+    title: str | None = None
+    dialect: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Written:
+    """A page that was written, and where from."""
+
+    request: ReportRequest
+    loaded: Loaded
+    table: Table | None
+    page: Page
+    size: int
+
+
+def write_report(request: ReportRequest, *, quiet: bool = False) -> Written:
+    """Load the model, read the rows, and write the page."""
+    check_outputs(
+        {"--output": request.output}, [path for path in (request.model, request.table, request.y_table) if path]
+    )
+    for option, value in (("--label", request.label), ("--ids", request.ids), ("--y-table", request.y_table)):
+        if value is not None and request.table is None:
+            raise UsageError(f"{option} goes with a table: gramian report {request.model} TABLE.")
+    # Pictures are slow to import, and no other command needs them.
+    from gramian.reports.writing import Subject, page_of, tabled, write_page
+
+    with Bar(quiet=quiet) as bar, config(progress=bar):
+        with bar.step("loading the model"):
+            loaded = load_model(request.model)
+        title = request.title or f"{loaded.name}: {request.model}"
+        to: dict[str, Any] = {"file": request.model, "path": request.output, "title": title}
+        if request.table is None:
+            table, subject = None, Subject(loaded.with_names(), **to)
+        else:
+            with bar.step("reading"):
+                table, x, y, second, colour = _read(request, loaded)
+            subject = tabled(loaded.with_names(), x, y, colour=colour, **to)
+            subject = subject if second is None else replace(subject, second=second)
+        with bar.step("reporting"):
+            page = page_of(subject)
+            size = write_page(page, request.output)
+    return Written(request, loaded, table, page, size)
+
+
+def _read(request: ReportRequest, loaded: Loaded) -> tuple[Table, Table, Array | None, Table | None, Array | None]:
+    """The table; its columns that the model takes; targets or labels, and their table; a column to colour by."""
+    classes = is_classifier(loaded.estimator)
+    labels = [name for name in (request.label, *(loaded.targets if classes else ())) if name is not None]
+    here = labels if request.y_table is None else [name for name in labels if name == request.label]
+    table = read_rows(str(request.table), loaded, labels=here, ids=request.ids, **request.dialect)
+    second = table
+    if request.y_table is not None:
+        beside = read_table(
+            request.y_table,
+            () if classes else None,
+            labels=loaded.targets if classes else (),
+            ids=request.ids,
+            missing="keep" if loaded.gaps else "refuse",
+            **request.dialect,
+        )
+        table, second = match_rows(table, beside)
+    X = pick(table, loaded.columns, loaded.width, loaded)
+    y = _truth(loaded, second, classes=classes)
+    call = _call(request, loaded, table, y, here, classes=classes)
+    x = replace(table, values=X, columns=tuple(loaded.columns or table.columns), call=call)
+    colour = _colour(request, table, classes)
+    if y is None or (classes and request.y_table is None):
+        return table, x, y, None, colour
+    values = second.values if classes else np.reshape(y, (len(X), -1))
+    second = replace(second, values=values, columns=() if classes else tuple(loaded.targets), call=call)
+    return table, x, y, second, colour
+
+
+def _truth(loaded: Loaded, table: Table, *, classes: bool) -> Array | None:
+    """Targets, labels or the second view, if the table has them."""
+    names = loaded.targets
+    if not names or clusters(loaded.model):
+        return None
+    known = table.labels if classes else table.columns
+    if not set(names) <= set(known):
+        say(f"note: {table.source} has no {', '.join(names[:3])}: the report cannot compare predictions with them.")
+        return None
+    if classes:
+        return labels_of(table, names[0])
+    Y = pick(table, names, len(names), loaded, told=False)
+    return Y[:, 0] if len(names) == 1 and not two_views(loaded.model) else Y
+
+
+def _colour(request: ReportRequest, table: Table, classes: bool) -> Array | None:
+    """The column of labels that was asked for, else the first that holds groups."""
+    if request.label is not None:
+        return labels_of(table, request.label)
+    groups = (cells for cells in table.labels.values() if 1 < len(set(cells)) <= COLOUR_MAX_GROUPS)
+    return None if classes else next((np.array(cells) for cells in groups), None)
+
+
+def _call(
+    request: ReportRequest, loaded: Loaded, table: Table, y: Array | None, labels: Sequence[str], *, classes: bool
+) -> str:
+    """The call of Python that reads the same rows."""
+    given = {
+        "labels": list(labels) or None,
+        "ids": request.ids,
+        "missing": "keep" if loaded.gaps else None,
+        **loaded.reading,
+        **request.dialect,
+    }
+    chosen, targets = _chosen(loaded.columns, table), list(loaded.targets)
+    read = f"read_table({arguments([request.table], columns=chosen, **given)})"
+    if y is None or (classes and request.y_table is None):
+        return read
+    if request.y_table is None:
+        return f"read_views({arguments([request.table], x_columns=chosen, y_columns=targets, **given)})"
+    wanted = {"columns": [] if classes else targets, "labels": targets if classes else None}
+    beside = {"ids": request.ids, "missing": given["missing"], **request.dialect}
+    return f"match_rows({read}, read_table({arguments([request.y_table], **wanted, **beside)}))"
+
+
+def _chosen(columns: Sequence[str] | None, table: Table) -> list[str] | None:
+    """How to name the columns of a model: not at all if they are all, from the first to the last if they follow."""
+    if columns is None or tuple(columns) == table.columns:
+        return None
+    if len(columns) > 1 and not any(set(":*?[,") & set(name) for name in columns):
+        start = table.columns.index(columns[0])
+        if table.columns[start : start + len(columns)] == tuple(columns):
+            return [f"{columns[0]}:{columns[-1]}"]
+    return list(columns)
+
+
+def _text(written: Written) -> str:
+    lines = []
+    if written.table is not None:
+        n, d = written.table.values.shape
+        lines.append(("table", f"{written.table.source}: {n:,} rows, {d:,} numeric columns"))
+    grades = Counter(check.grade for check in written.page.checks)  # in the order of the checks, the gravest first
+    lines.append(("checks", ", ".join(f"{n} good" if g == "good" else plural(n, g) for g, n in grades.items())))
+    lines += [(check.grade, check.text) for check in written.page.checks if check.grade in ("error", "warning")]
+    kinds = _kinds(written)
+    where = "standard output" if written.request.output == "-" else written.request.output
+    what = f"{plural(kinds['picture'], 'picture')}, {plural(kinds['grid'], 'table')}"
+    lines.append(("report", f"{where}: {what}, {written.size:,} bytes"))
+    return str(FitSummary((written.loaded.name, written.loaded.path), tuple(lines)))
+
+
+def _json(written: Written) -> str:
+    kinds = _kinds(written)
+    facts: dict[str, Any] = {
+        "estimator": written.loaded.name,
+        "model": written.loaded.path,
+        "source": None if written.table is None else written.table.source,
+        "n": None if written.table is None else len(written.table.values),
+        "checks": [asdict(check) for check in written.page.checks],
+        "sections": [section.title for section in written.page.sections],
+        "pictures": kinds["picture"],
+        "tables": kinds["grid"],
+        "bytes": written.size,
+        "files": [written.request.output],
     }
     return dumps(facts)
 
 
-def dumps(facts: dict[str, Any]) -> str:
-    """Write JSON that every reader takes: what is no number becomes null."""
-    return json.dumps(_finite(facts), allow_nan=False)
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _finite(part) for key, part in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_finite(part) for part in value]
-    return None if isinstance(value, float) and value - value != 0 else value
-
-
-def source(request: FitRequest, inputs: Inputs, rows: int | None = None) -> str:
-    """Say what was read from where."""
-    n = len(inputs.X) if rows is None else rows
-    text = f"{inputs.table.source}: {n:,} rows, {len(inputs.table.columns):,} columns"
-    if inputs.streamed:
-        text += ", streamed" if request.scheduler is None else f", read by the workers of {request.scheduler}"
-    if not inputs.targets:
-        return text
-    if request.y_table is not None:
-        return f"{text}; {request.y_table}: {_count(len(inputs.targets), 'column')}"
-    what = {"label": "label", "target": "target", "view": "second view"}[request.row.needs]
-    return f"{text}; {what} {ends(inputs.targets)}"
-
-
-def _chosen(fitted: Fitted) -> str:
-    """Say how many components there are, and why."""
-    request = fitted.request
-    if not request.row.size:
-        return ""
-    found = fitted.estimator.summary_.facts.get(request.row.size)
-    many, asked = _count(found, COUNTED[request.row.size]), request.n_components
-    if asked == "auto":
-        decided = fitted.estimator.summary_.facts.get("chosen_by")
-        if decided is not None:
-            return f"{many}, by {decided}"
-        return f"{many}, by cross-validation" if request.row.needs else f"{many}: enough to keep distances within eps"
-    if asked is None:
-        full = request.row.default is None and request.row.estimator().get_params()[request.row.size] is None
-        return (
-            f"{many}, all there are; -k asks for fewer" if full else f"{many}, the default; -k asks for another number"
-        )
-    if isinstance(asked, float):
-        return f"{many}, the fewest that hold {percent(asked)} of the variance"
-    return f"{many}, as asked" if found == asked else f"{many}; -k {asked} asked for more than there are"
-
-
-def _files(fitted: Fitted) -> str:
-    request, what, files = fitted.request, fitted.what, []
-    if request.output is not None:
-        files.append(f"{what} to {written(request.output, fitted.n_rows, fitted.written)}")
-    if request.model_file is not None:
-        files.append(f"model to {request.model_file}: {os.path.getsize(request.model_file):,} bytes")
-    return "; ".join(files) or f"nothing; -o {what}.csv keeps the {what}, --model FILE the model"
-
-
-def written(path: str, rows: int, names: Sequence[str]) -> str:
-    """Say what went where."""
-    where = "standard output" if path == "-" else path
-    return f"{where}: {rows:,} rows, columns {ends(names)}"
-
-
-def remarks(table: Table) -> list[str]:
-    """What was set aside of a table, and why; remedies are options."""
-    return [in_options(remark) for remark in table.dropped]
-
-
-def some(reasons: Sequence[str]) -> str:
-    """Write the first few of many sentences."""
-    reasons = [in_options(reason) for reason in reasons]
-    more = len(reasons) - SHOWN
-    return "; ".join(reasons[:SHOWN]) + (f"; and {more} more (--json lists them)" if more > 0 else "")
-
-
-def ends(names: Sequence[str]) -> str:
-    """Write the first and last of many names."""
-    return ", ".join(names) if len(names) <= 4 else f"{names[0]}, {names[1]}, ..., {names[-1]}"
-
-
-def _count(number: Any, word: str) -> str:
-    return f"{number:,} {word}" + ("" if number == 1 else "s")
+def _kinds(written: Written) -> Counter[str]:
+    return Counter(part.kind for section in written.page.sections for part in section.parts)

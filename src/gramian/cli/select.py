@@ -1,19 +1,95 @@
-"""The work behind ``gramian select``: read, and ask the criteria."""
+"""``gramian select``: how many components, or which kernel."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
-from gramian.cli.bar import Bar
-from gramian.cli.errors import UsageError
+import typer
+
+from gramian.cli import options as o
+from gramian.cli.fit import source
 from gramian.cli.inputs import Inputs, gather
-from gramian.cli.request import FitRequest
+from gramian.cli.options import FitRequest
+from gramian.cli.outputs import dumps, remarks, some
+from gramian.cli.python_code import select_code
+from gramian.cli.terminal import Bar, UsageError
 from gramian.config import config
+from gramian.registry import METHODS
 from gramian.selection import HowMany, KernelChoice, how_many, select_kernel
-from gramian.selection.components import METHODS as COUNTED
 from gramian.selection.kernels import ESTIMATORS
 from gramian.tables import Standardizer
+
+#: Methods whose components are counted, and those whose kernels are compared.
+COUNTED = [name for name, record in METHODS.items() if record.counted]
+COMPARED = [name for name in ESTIMATORS if name not in COUNTED]
+RIDGED = ", ".join(name for name in COUNTED if METHODS[name].takes("ridge"))
+HELP = f"""How many components, or which kernel: all criteria side by side.
+
+A star marks the criterion that decides; -k auto of gramian fit asks the same one. {" and ".join(COMPARED)} compare
+kernels, and say how good the choice is on rows that were not used to make it.
+
+\b
+Methods:
+{o.method_table({"how many components": COUNTED, "which kernel": COMPARED})}
+
+\b
+Example:
+  gramian demo --output demo
+  gramian select demo/wine.csv --scale
+  gramian select demo/wine.csv --method factor-analysis
+  gramian select demo/diabetes.csv --method pls --target progression
+  gramian select demo/linnerud.csv --method cca --y-columns Weight,Waist,Pulse --ridge 0.1
+  gramian select demo/iris.csv --method kernel-svm --label species
+"""
+
+
+def select(
+    table: o.TableFile,
+    method: o.Method = "pca",
+    scale: o.Scale = None,
+    columns: o.ColumnNames = None,
+    target: o.Targets = None,
+    y_table: o.SecondTable = None,
+    label: o.Label = None,
+    ids: o.Ids = None,
+    missing: o.Missing = None,
+    encode: o.Encode = None,
+    dates: o.Dates = None,
+    read: o.Read = None,
+    kernel: o.Kernel = None,
+    ridge: Annotated[str | None, typer.Option(metavar="R", help=f"Penalty of {RIDGED}; R,S for two views.")] = None,
+    seed: Annotated[
+        int | None, typer.Option(metavar="N", help="Seed of random tables, permutations and folds.")
+    ] = None,
+    memory: o.Memory = None,
+    threads: o.Threads = None,
+    quiet: o.Quiet = False,
+    json: o.Json = False,
+) -> o.Job:
+    """Return the job of ``gramian select``."""
+    request = FitRequest(
+        table=table,
+        method=method,
+        scale=scale,
+        missing=missing,
+        columns=o.names(columns),
+        targets=o.names(target),
+        y_table=y_table,
+        label=label,
+        ids=ids,
+        encode=o.names(encode),
+        dates=o.names(dates),
+        dialect=o.read_dialect(read),
+        options=o.given(kernel=kernel, ridge=o.read_ridge(ridge)),
+        settings=o.given(memory=memory, threads=threads),
+    )
+
+    def job() -> None:
+        found = select_for(request, seed, quiet=quiet or json)
+        print(_json(found) if json else _text(found, quiet=quiet))
+
+    return job
 
 
 @dataclass(frozen=True)
@@ -26,11 +102,11 @@ class Selected:
     call: str
 
 
-def select(request: FitRequest, seed: int | None = None, *, quiet: bool = False) -> Selected:
+def select_for(request: FitRequest, seed: int | None = None, *, quiet: bool = False) -> Selected:
     """Read the table, and ask how many components there are, or which kernel is best."""
     request.check()
-    if request.method not in (*COUNTED, *ESTIMATORS):
-        known = ", ".join(dict.fromkeys((*COUNTED, *ESTIMATORS)))
+    if request.method not in (*COUNTED, *COMPARED):
+        known = ", ".join((*COUNTED, *COMPARED))
         raise UsageError(f"--method {request.method} has nothing to select. Use one of {known}.")
     if request.missing == "em":
         raise UsageError("--missing em cannot be used here: criteria need complete rows. Use --missing drop.")
@@ -48,18 +124,15 @@ def select(request: FitRequest, seed: int | None = None, *, quiet: bool = False)
 
 def _arguments(request: FitRequest, inputs: Inputs, seed: int | None) -> tuple[Any, Any, dict[str, Any]]:
     """Rows, targets, and the options that the criteria know; columns are scaled first if they do not know that."""
-    options: dict[str, Any] = {"random_state": seed}
     X = Standardizer().fit_transform(inputs.X) if request.standardizes else inputs.X
-    if request.scale is not None and request.method in ("pca", "pls", "pcr", "cca"):
+    options: dict[str, Any] = {"random_state": seed}
+    if request.record.has("scale"):
         options["scale"] = request.scale
-    if request.method == "kernel-pca" and "kernel" in request.options:
-        options["kernel"] = request.options["kernel"]
-    elif "kernel" in request.options:
-        raise UsageError(f"--kernel is what is to be selected for {request.method}. Leave it out.")
-    if "ridge" in request.options:
-        if request.method != "cca":
-            raise UsageError(f"--ridge is what is to be selected for {request.method}. Leave it out.")
-        options["ridge"] = request.options["ridge"]
+    if request.method in COMPARED and request.options:
+        raise UsageError(
+            f"--{next(iter(request.options))} is what is to be selected for {request.method}. Leave it out."
+        )
+    options |= request.options
     return X, inputs.y, {name: value for name, value in options.items() if value is not None}
 
 
@@ -68,5 +141,23 @@ def _call(request: FitRequest, options: dict[str, Any]) -> str:
     X = "Standardizer().fit_transform(X)" if request.standardizes else "X"
     words = "".join(f", {name}={value!r}" for name, value in options.items())
     if request.method in COUNTED:
-        return f"how_many({X}, {request.method!r}{', y=y' if request.row.needs else ''}{words})"
+        return f"how_many({X}, {request.method!r}{', y=y' if request.record.needs else ''}{words})"
     return f"select_kernel({X}, y, estimator={request.method!r}{words})"
+
+
+def _text(found: Selected, *, quiet: bool) -> str:
+    if quiet:
+        return str(found.answer)
+    table = found.inputs.table
+    head = [source(found.request, found.inputs)]
+    if table.dropped:
+        head.append(f"set aside: {some(table.dropped)}")
+    code = select_code(found.request, found.inputs, found.call)
+    return "\n".join([*head, "", str(found.answer), "", *code])
+
+
+def _json(found: Selected) -> str:
+    table = found.inputs.table
+    python = "\n".join(select_code(found.request, found.inputs, found.call))
+    facts = {"source": table.source, "dropped": remarks(table), "method": found.request.method, "python": python}
+    return dumps({**found.answer.to_dict(), **facts})

@@ -1,6 +1,7 @@
 """Estimators with scikit-learn's contract. Each ``fit`` reads: validate, space, basis, mix, projection."""
 
 from gramian.estimators.cca import CCA
+from gramian.estimators.component_regression import PLSRegression, PrincipalComponentRegression
 from gramian.estimators.factor_analysis import FactorAnalysis
 from gramian.estimators.ica import ICA
 from gramian.estimators.kernel_cca import KernelCCA
@@ -12,12 +13,10 @@ from gramian.estimators.kernel_ridge import KernelRidge
 from gramian.estimators.kernel_svm import KernelSVC
 from gramian.estimators.landmarks import Landmarks, RandomFeatures
 from gramian.estimators.pca import PCA
-from gramian.estimators.pls_regression import PLSRegression
-from gramian.estimators.pls_two_views import PLSSVD, PLSCanonical
-from gramian.estimators.principal_component_regression import PrincipalComponentRegression
 from gramian.estimators.probabilistic_pca import ProbabilisticPCA
 from gramian.estimators.random_projection import RandomProjection
 from gramian.estimators.standardizer import Standardizer
+from gramian.estimators.two_views import PLSSVD, PLSCanonical
 from gramian.estimators.warnings import (
     ConvergenceWarning,
     GramianWarning,

@@ -7,17 +7,16 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import RegressorMixin
 
+from gramian.estimators.plans_linear import (plan_cca)
 from gramian import mixing
 from gramian.criteria import Suggestion
-from gramian.estimators.auto import at_least_one
-from gramian.estimators.base import Clock, chosen_facts, chosen_lines, describe
+from gramian.estimators.cca_tests import CanonicalTests, choose_pairs
 from gramian.estimators.base_estimator import BaseEstimator
-from gramian.estimators.cca_tests import CanonicalTests
-from gramian.estimators.pairs_auto import choose_pairs
-from gramian.estimators.plans_linear import plan_cca
+from gramian.estimators.n_components import at_least_one, check_components, is_auto
+from gramian.estimators.summary import Clock, SummaryBuilder
 from gramian.estimators.two_blocks import Blocks, Scaled, complete_rows
 from gramian.estimators.two_views import TwoViews
-from gramian.estimators.validation import check_choice, check_components, is_auto
+from gramian.estimators.validation import check_choice
 from gramian.estimators.warnings import RankWarning, warn
 from gramian.operators.moments import row_count
 from gramian.results import Array, percent
@@ -163,27 +162,13 @@ class CCA(TwoViews, CanonicalTests, RegressorMixin, BaseEstimator):
             notes.append(f"the smaller rank is {k}: {k} of {self.n_components} pairs were kept.")
             warn(f"{notes[-1]} Use n_components={k} or fewer.", RankWarning)
         redundancy = f"{percent(float(self.y_redundancy_.sum()))} of Y from X"
-        lines = [
-            *chosen_lines(said),
-            *correlation_lines(self.correlations_, self.score_correlations_, check_ridge(self.ridge)),
-            ("redundancy", f"{redundancy}, {percent(float(self.x_redundancy_.sum()))} of X from Y"),
-            ("route", f"{blocks.views.route}, ranks {a} and {b}"),
-            ("work", f"{clock.seconds:.2g} s"),
-        ]
-        if blocks.gaps:
-            lines.append(("missing", f"{blocks.gaps:,} entries expected under a Gaussian model of both views"))
-        lines += [("note", note) for note in notes]
-        facts = {
-            **chosen_facts(said),
-            "correlations": self.correlations_,
-            "score_correlations": self.score_correlations_,
-            "ranks": self.rank_,
-            "route": blocks.views.route,
-            "n_missing": blocks.gaps,
-            "seconds": clock.seconds,
-            "notes": notes,
-        }
-        return describe(self, blocks.shape, k, lines, detail=f"q = {len(self.y_mean_)}", facts=facts)
+        route = blocks.views.route
+        write = SummaryBuilder.of_components(self, blocks.shape, k, detail=f"q = {len(self.y_mean_)}").chosen(said)
+        write.lines += correlation_lines(self.correlations_, self.score_correlations_, check_ridge(self.ridge))
+        write.add(correlations=self.correlations_, score_correlations=self.score_correlations_, ranks=self.rank_)
+        write.line("redundancy", f"{redundancy}, {percent(float(self.x_redundancy_.sum()))} of X from Y")
+        write.line("route", f"{route}, ranks {a} and {b}", route=route).work(clock)
+        return write.missing(blocks.gaps, "expected under a Gaussian model of both views").notes(notes).done()
 
 
 def check_ridge(ridge: Any) -> tuple[float, float]:

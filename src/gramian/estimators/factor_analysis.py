@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import DensityMixin
 from sklearn.utils.validation import check_is_fitted
 
+from gramian.estimators.plans_linear import (plan_factor_analysis)
 from gramian.adequacy import bartlett_sphericity, fit_indices, kmo
 from gramian.criteria import Suggestion
 from gramian.estimators import factor_checks as checks
-from gramian.estimators.base import Clock, ProjectionTransformer, accumulate
+from gramian.estimators.base import ProjectionTransformer, accumulate
 from gramian.estimators.base_estimator import BaseEstimator, all_or_nothing, as_fitted, planned_fit
-from gramian.estimators.factor_text import loadings_table, summarize_factors, sums_of_squares
-from gramian.estimators.plans_linear import count_factors, plan_factor_analysis
 from gramian.estimators.probabilistic_pca import ProbabilisticPCA
 from gramian.estimators.streams import Stream, by_blocks
+from gramian.estimators.summary import Clock, SummaryBuilder
 from gramian.estimators.validation import check_choice, check_squares, check_weights, validate
 from gramian.operators import Moments, Rows, moments_of
 from gramian.projection import LinearProjection
-from gramian.results import Array
+from gramian.results import Array, FitSummary, percent
+from gramian.solvers.factor import FactorSolution
 from gramian.solvers.rotation import ROTATIONS
 from gramian.spaces.gaussian import (
     Climb,
@@ -149,7 +151,7 @@ class FactorAnalysis(ProjectionTransformer, DensityMixin, BaseEstimator):
             return self._fit_moments(stream.moments, stream.dtype, clock)
         X = self._validate(X, reset=True, min_samples=2)
         weights = check_weights(sample_weight, X.shape[0])
-        count_factors(self.n_components, X.shape[1])
+        checks.count_factors(self.n_components, X.shape[1])
         gaps = int(np.isnan(X).sum()) if self.missing else 0
         self.moments_ = None
         if not gaps:
@@ -178,7 +180,7 @@ class FactorAnalysis(ProjectionTransformer, DensityMixin, BaseEstimator):
         clock = Clock()
         self._check_words()
         X, moments = accumulate(self, X, sample_weight)
-        count_factors(self.n_components, X.shape[1])
+        checks.count_factors(self.n_components, X.shape[1])
         check_squares(moments)
         early = moments.weight <= X.shape[1] + 1
         if early or len(checks.constant_columns(moments)):
@@ -197,7 +199,7 @@ class FactorAnalysis(ProjectionTransformer, DensityMixin, BaseEstimator):
         self._check_words()
         if not n > 1:
             raise ValueError(f"n={n!r} must be the number of rows behind the matrix, more than 1.")
-        count_factors(self.n_components, len(C))
+        checks.count_factors(self.n_components, len(C))
         return self._fit_moments(Moments(float(n), np.zeros(len(C)), C * float(n)), np.float64, clock)
 
     @by_blocks
@@ -322,3 +324,98 @@ class FactorAnalysis(ProjectionTransformer, DensityMixin, BaseEstimator):
             self, factors, n, clock, gaps=gaps, chosen=said, notes=notes, converged=settled
         )
         return self
+
+
+def sums_of_squares(loadings: Array, correlation: Array) -> tuple[str, Array]:
+    """Sums of squared loadings by factor, and what they are called.
+
+    Those of correlated factors are the diagonal of ``Phi L'L``, so that they add up to the communalities.
+
+    >>> sums_of_squares(np.array([[0.6, 0.0], [0.0, 0.8]]), np.array([[1.0, 0.5], [0.5, 1.0]]))[0]
+    'sum of squared loadings (with factor correlations)'
+    """
+    oblique = len(correlation) > 1 and not np.allclose(correlation, np.eye(len(correlation)))
+    sums = np.einsum("jl,il,ij->j", correlation, loadings, loadings)
+    return f"sum of squared loadings{' (with factor correlations)' if oblique else ''}", sums
+
+
+def loadings_table(
+    loadings: Array, uniquenesses: Array, correlation: Array, names: Sequence[str], *, cut: float, sort: bool
+) -> str:
+    """Write loadings, communalities and uniquenesses row by row, then sums of squares and shares of variance."""
+    d, k = loadings.shape
+    common = np.einsum("ij,jl,il->i", loadings, correlation, loadings)
+    _, sums = sums_of_squares(loadings, correlation)
+    rows = order_of_loadings(loadings) if sort else np.arange(d)
+    heads = [f"factor {j + 1}" for j in range(k)]
+    labels = [names[int(i)] for i in rows]
+    foot = ("sum of squares", "share of variance", "cumulative")
+    width = max(map(len, [*labels, *foot]))
+
+    def line(label: str, cells: Sequence[str]) -> str:
+        return (f"{label:<{width}}" + "".join(f"{cell:>11}" for cell in cells)).rstrip()
+
+    lines = [line("", [*heads, "common", "unique"])]
+    for label, i in zip(labels, rows, strict=True):
+        cells = [f"{value:.3f}" if abs(value) >= cut else "" for value in loadings[i]]
+        lines.append(line(label, [*cells, f"{common[i]:.3f}", f"{uniquenesses[i]:.3f}"]))
+    lines.append("")
+    for label, values in zip(foot, (sums, sums / d, np.cumsum(sums) / d), strict=True):
+        lines.append(line(label, [f"{value:.3f}" for value in values]))
+    if k > 1 and not np.allclose(correlation, np.eye(k)):
+        lines += ["", line("correlations", heads)]
+        lines += [line(head, [f"{v:.3f}" for v in row]) for head, row in zip(heads, correlation, strict=True)]
+        lines += ["", "Sums of squares include the correlations of the factors."]
+    return "\n".join(lines)
+
+
+def order_of_loadings(loadings: Array) -> Array:
+    """Rows by the factor they load on most, then by how much."""
+    size = np.abs(loadings)
+    return np.lexsort((-size.max(axis=1), size.argmax(axis=1)))
+
+
+def summarize_factors(
+    estimator: Any,
+    factors: FactorSolution,
+    n: float,
+    clock: Clock,
+    *,
+    gaps: int,
+    chosen: Suggestion | None,
+    notes: Sequence[str],
+    converged: bool,
+) -> FitSummary:
+    """Write how a fit was done, how well it fits, and its notes."""
+    d, k = factors.loadings.shape
+    rotation, steps, total = estimator.rotation, estimator.n_iter_, estimator.log_likelihood_
+    route = f"EM over missing entries, {steps} steps" if gaps else f"Newton, {steps} steps"
+    share = float(np.sum(factors.loadings**2) / d)
+    write = SummaryBuilder.of_components(estimator, (round(n), d), k, share=share).chosen(chosen)
+    write.line("route", f"maximum likelihood ({route})" + (f", {rotation}" if rotation else ""), rotation=rotation)
+    write.lines += _fit_lines(estimator.fit_indices_)
+    write.line("likelihood", f"{total:.6g}", log_likelihood=total, steps=steps, converged=converged).work(clock)
+    write.missing(gaps, f"imputed by the model ({percent(gaps / (n * d))})")
+    write.add(fit_indices=estimator.fit_indices_, heywood=np.flatnonzero(factors.at_bound))
+    return write.notes(notes).done()
+
+
+def _fit_lines(indices: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Write measures of fit that are defined."""
+    df = indices["df"]
+    if indices["chi_square"] is None:
+        first = (
+            "no degrees of freedom" if df < 0 else "not defined: the correlation matrix is singular, or rows are few"
+        )
+    else:
+        p = indices["p"]
+        first = f"{indices['chi_square']:.6g}, {df} degrees of freedom" + ("" if p is None else f", p = {p:.3g}")
+    lines = [("chi-square", first)]
+    if indices["rmsea"] is not None:
+        low, high = indices["rmsea_interval"]
+        known = [f"RMSEA {indices['rmsea']:.3f} [{low:.3f}, {high:.3f}]"]
+        known += [f"{name.upper()} {indices[name]:.3f}" for name in ("tli", "cfi", "srmr") if indices[name] is not None]
+        lines.append(("fit", ", ".join(known)))
+    elif indices["srmr"] is not None:
+        lines.append(("fit", f"SRMR {indices['srmr']:.3f}"))
+    return lines

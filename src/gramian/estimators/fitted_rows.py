@@ -54,7 +54,7 @@ def of_the_fit(model: Any, X: Any) -> bool:
 
 
 def role(model: Any, X: Any) -> str:
-    """Which rows these are, for :func:`gramian.estimators.merit.merit`: "fit", "new", or nothing if nobody knows."""
+    """Which rows these are, for figures of merit: "fit", "new", or nothing if that is not known."""
     if _kept(model) is None:
         return ""
     return "fit" if of_the_fit(model, X) else "new"

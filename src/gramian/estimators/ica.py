@@ -8,15 +8,17 @@ import numpy as np
 from sklearn.base import DensityMixin
 from sklearn.utils.validation import check_is_fitted
 
+from gramian.estimators.plans_linear import (is_long, plan_ica)
 from gramian import mixing
-from gramian.estimators.base import Clock, ProjectionTransformer, describe, random_generator
+from gramian.estimators.base import ProjectionTransformer, random_generator
 from gramian.estimators.base_estimator import BaseEstimator, planned_fit
-from gramian.estimators.plans_linear import is_long, plan_ica
+from gramian.estimators.n_components import check_components, whole_number
 from gramian.estimators.streams import by_blocks
-from gramian.estimators.validation import check_components, validate, whole_number
+from gramian.estimators.summary import Clock, SummaryBuilder
+from gramian.estimators.validation import validate
 from gramian.estimators.warnings import ConvergenceWarning, RankWarning, SubGaussianWarning, warn
 from gramian.results import Array, FitSummary, Mix
-from gramian.solvers.eigen import orient
+from gramian.solvers.eigen import LAPACK_QUICK_MAX_ROWS, orient
 from gramian.solvers.independence import GRADIENT_ROUNDING, Unmixing, log_density, unmix
 from gramian.spaces import LinearBasis, LinearSpace
 from gramian.spaces.linear import ILL_CONDITIONED_RATIO
@@ -211,24 +213,12 @@ class ICA(ProjectionTransformer, DensityMixin, BaseEstimator):
             notes = [*notes, f"sub-Gaussian: {names}. The model has heavy tails and cannot tell such sources apart"]
             warn(f"{notes[-1]}.", SubGaussianWarning)
         likelihood = f"{self.log_likelihood_:.6g}"
-        lines = [
-            ("route", f"picard on white rows, {self.n_iter_} steps"),
-            ("likelihood", likelihood if k == d else f"{likelihood}, of the projection on {k} of {d} dimensions"),
-            ("work", f"{clock.seconds:.2g} s"),
-            ("certified", f"gradient {self.gradient_norm_:.1e}{above}"),
-            *(("note", note) for note in notes),
-        ]
-        facts = {
-            "log_likelihood": self.log_likelihood_,
-            "gradient_norm": self.gradient_norm_,
-            "steps": self.n_iter_,
-            "converged": converged,
-            "excess_kurtosis": excess,
-            "sub_gaussian": light,
-            "seconds": clock.seconds,
-            "notes": notes,
-        }
-        return describe(self, shape, k, lines, facts=facts)
+        likelihood += "" if k == d else f", of the projection on {k} of {d} dimensions"
+        write = SummaryBuilder.of_components(self, shape, k)
+        write.line("route", f"picard on white rows, {self.n_iter_} steps", steps=self.n_iter_)
+        write.line("likelihood", likelihood, log_likelihood=self.log_likelihood_).work(clock)
+        write.line("certified", f"gradient {self.gradient_norm_:.1e}{above}", gradient_norm=self.gradient_norm_)
+        return write.add(converged=converged, excess_kurtosis=excess, sub_gaussian=light).notes(notes).done()
 
 
 def _components(X: Array, k: int | None) -> tuple[LinearBasis, int]:

@@ -10,9 +10,10 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from gramian.estimators.base import Clock, describe, random_generator
-from gramian.estimators.base_estimator import BaseEstimator, all_or_nothing, planned_fit
+from gramian.estimators.plans_kernel import (plan_kernel_cca)
+from gramian.estimators.base import random_generator
 from gramian.estimators.cca import check_ridge, correlation_lines, shown
+from gramian.estimators.base_estimator import BaseEstimator, all_or_nothing, planned_fit
 from gramian.estimators.kernel_cca_pairs import (
     SOLVERS,
     KernelPairs,
@@ -26,9 +27,10 @@ from gramian.estimators.kernel_cca_views import KernelViews, divided, held_out_p
 from gramian.estimators.kernel_input import KernelInput
 from gramian.estimators.kernel_streams import Seen, add_first_rows, has_landmarks, keep_seen, next_rows, second_stream
 from gramian.estimators.landmarks import add_low_rank, left_by, low_rank
-from gramian.estimators.plans_kernel import plan_kernel_cca
+from gramian.estimators.n_components import check_components
 from gramian.estimators.streams import by_blocks
-from gramian.estimators.validation import check_choice, check_components, validate
+from gramian.estimators.summary import Clock, describe
+from gramian.estimators.validation import check_choice, validate
 from gramian.estimators.warnings import ConvergenceWarning, GramianWarning, IndefiniteKernelWarning, RankWarning, warn
 from gramian.kernels import Kernel
 from gramian.operators.feature_means import moved

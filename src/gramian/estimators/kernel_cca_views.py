@@ -14,7 +14,7 @@ from gramian.estimators.distances import underflows
 from gramian.estimators.kernel_input import own_kernel, resolve_weighted
 from gramian.estimators.kernel_streams import KernelStream, Seen, narrowest
 from gramian.estimators.landmarks import low_rank
-from gramian.estimators.remote import Gate, block_columns, read_table
+from gramian.estimators.streams import Gate, block_columns, read_table
 from gramian.estimators.two_blocks import read_targets
 from gramian.kernels import Kernel, as_kernel
 from gramian.kernels.given import values

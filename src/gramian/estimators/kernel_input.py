@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from gramian.estimators.remote import read_table
+from gramian.estimators.streams import read_table
 from gramian.estimators.validation import check_weights
 from gramian.kernels import Kernel, as_kernel, parse
 from gramian.kernels.base import own_copy

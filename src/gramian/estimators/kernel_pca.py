@@ -9,10 +9,10 @@ import numpy as np
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from gramian.estimators.plans_kernel import (plan_kernel_pca)
 from gramian import mixing
 from gramian.criteria import Suggestion
-from gramian.estimators.auto import choose_for_kernel
-from gramian.estimators.base import Clock, ProjectionTransformer, random_generator, summarize, warn_of
+from gramian.estimators.base import ProjectionTransformer, random_generator
 from gramian.estimators.base_estimator import BaseEstimator, all_or_nothing, as_fitted, planned_fit
 from gramian.estimators.kernel_input import KernelInput
 from gramian.estimators.kernel_streams import (
@@ -25,8 +25,8 @@ from gramian.estimators.kernel_streams import (
     seen_of,
 )
 from gramian.estimators.landmarks import RandomFeatures, add_low_rank, left_by, low_rank
-from gramian.estimators.plans_kernel import plan_kernel_pca
-from gramian.estimators.validation import check_components, how_many, is_auto, whole_number
+from gramian.estimators.n_components import check_components, choose_for_kernel, how_many, is_auto, whole_number
+from gramian.estimators.summary import Clock, summarize, warn_of
 from gramian.estimators.warnings import GramianWarning, RankWarning, warn
 from gramian.kernels import Kernel, as_kernel
 from gramian.kernels.waves import Waves

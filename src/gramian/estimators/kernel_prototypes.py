@@ -8,13 +8,13 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from gramian.estimators.base import Clock
-from gramian.estimators.base_estimator import BaseEstimator, planned_fit
+from gramian.estimators.plans_kernel import (plan_kernel_prototypes)
 from gramian.estimators.distances import check_similarities, lengths, warn_of_underflow
+from gramian.estimators.base_estimator import BaseEstimator, planned_fit
 from gramian.estimators.kernel_input import KernelInput
 from gramian.estimators.landmarks import add_low_rank, left_of, low_rank
-from gramian.estimators.plans_kernel import plan_kernel_prototypes
 from gramian.estimators.streams import by_blocks
+from gramian.estimators.summary import Clock
 from gramian.estimators.targets import check_labels
 from gramian.estimators.validation import validate
 from gramian.estimators.warnings import IndefiniteKernelWarning, warn

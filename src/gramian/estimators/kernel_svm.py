@@ -9,14 +9,14 @@ import scipy.sparse as sp
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from gramian.estimators.plans_kernel import (is_narrow, plan_kernel_svc)
 from gramian.config import format_bytes, memory_budget
-from gramian.estimators.base import Clock
-from gramian.estimators.base_estimator import BaseEstimator, planned_fit
 from gramian.estimators.distances import check_similarities, warn_of_underflow
+from gramian.estimators.base_estimator import BaseEstimator, planned_fit
 from gramian.estimators.kernel_input import KernelInput
 from gramian.estimators.landmarks import add_low_rank, low_rank, mapped_rows
-from gramian.estimators.plans_kernel import is_narrow, plan_kernel_svc
 from gramian.estimators.streams import by_blocks
+from gramian.estimators.summary import Clock
 from gramian.estimators.targets import check_labels
 from gramian.estimators.validation import validate
 from gramian.estimators.warnings import ConvergenceWarning, IndefiniteKernelWarning, warn
@@ -26,6 +26,9 @@ from gramian.operators.nearest import Sized, resolve_ties
 from gramian.projection import KernelProjection
 from gramian.results import Array, FitSummary
 from gramian.solvers.box_qp import DualSolution, box_dual, narrow_dual
+
+#: Columns up to which the linear kernel is solved by way of a d x d matrix.
+NARROW = 2000
 
 
 class KernelSVC(KernelInput, ClassifierMixin, BaseEstimator):

@@ -7,32 +7,17 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from gramian.estimators.plans_linear import (plan_pca)
 from gramian import mixing
 from gramian.criteria import Suggestion
-from gramian.estimators.auto import choose_basis
-from gramian.estimators.base import (
-    Clock,
-    ProjectionTransformer,
-    accumulate,
-    random_generator,
-    summarize,
-    warn_of,
-)
-from gramian.estimators.base_estimator import BaseEstimator, all_or_nothing, as_fitted, planned_fit
+from gramian.estimators.base import ProjectionTransformer, accumulate, random_generator
 from gramian.estimators.diagnostics import ComponentDiagnostics
-from gramian.estimators.plans_linear import plan_pca
+from gramian.estimators.base_estimator import BaseEstimator, all_or_nothing, as_fitted, planned_fit
+from gramian.estimators.n_components import check_components, choose_basis, how_many, is_auto, whole_number
 from gramian.estimators.probabilistic_pca import ProbabilisticPCA
 from gramian.estimators.streams import Stream, by_blocks
-from gramian.estimators.validation import (
-    check_choice,
-    check_components,
-    check_finite,
-    check_weights,
-    how_many,
-    is_auto,
-    validate,
-    whole_number,
-)
+from gramian.estimators.summary import Clock, summarize, warn_of
+from gramian.estimators.validation import check_choice, check_finite, check_weights, validate
 from gramian.estimators.warnings import RankWarning, warn
 from gramian.operators import Rows
 from gramian.operators.moments import has_variance, row_count

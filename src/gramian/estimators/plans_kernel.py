@@ -16,7 +16,7 @@ from gramian.costs.plan import Job, Matrix, Plan, eigenpairs, gram, prepared, re
 from gramian.engine.tiles import threads_for
 from gramian.estimators.plans_linear import in_memory
 from gramian.estimators.plans_low_rank import landmarks_of, of_stream, on_mapped_rows, one_pass
-from gramian.estimators.validation import check_components, is_auto, whole_number
+from gramian.estimators.n_components import check_components, is_auto, whole_number
 from gramian.kernels import Kernel
 from gramian.kernels.given import Evaluated
 from gramian.operators import Outline

@@ -14,7 +14,7 @@ from gramian.config import thread_count
 from gramian.costs import machine
 from gramian.costs.plan import Job, Matrix, Plan, eigenpairs, moments_bytes, table
 from gramian.engine.tiles import rows_of_a_block
-from gramian.estimators.validation import check_components, is_auto, whole_number
+from gramian.estimators.n_components import check_components, is_auto, whole_number
 from gramian.operators import Outline
 from gramian.operators.compressed import are_few
 from gramian.operators.matrix import columns_of_a_block

@@ -9,27 +9,19 @@ import numpy as np
 from sklearn.base import DensityMixin
 from sklearn.utils.validation import check_is_fitted
 
+from gramian.estimators.plans_linear import (plan_probabilistic_pca)
 from gramian.criteria import Suggestion
-from gramian.estimators.auto import choose_from_moments
-from gramian.estimators.base import Clock, ProjectionTransformer, accumulate, random_generator
+from gramian.estimators.base import ProjectionTransformer, accumulate, random_generator
 from gramian.estimators.base_estimator import BaseEstimator, all_or_nothing, as_fitted, planned_fit
-from gramian.estimators.gaussian_text import summarize_model
-from gramian.estimators.plans_linear import plan_probabilistic_pca
+from gramian.estimators.n_components import check_components, choose_from_moments, is_auto, whole_number
 from gramian.estimators.streams import Stream, by_blocks
-from gramian.estimators.validation import (
-    check_choice,
-    check_components,
-    check_squares,
-    check_weights,
-    is_auto,
-    validate,
-    whole_number,
-)
+from gramian.estimators.summary import Clock, SummaryBuilder
+from gramian.estimators.validation import check_choice, check_squares, check_weights, validate
 from gramian.estimators.warnings import ConvergenceWarning, warn
 from gramian.operators import Moments, Rows, moments_of
 from gramian.operators.moments import row_count
 from gramian.projection import LinearProjection
-from gramian.results import Array
+from gramian.results import Array, FitSummary, percent
 from gramian.spaces import MomentSpace, gaussian
 from gramian.spaces.gaussian import Climb, Expectation, Isotropic, climb, expect, fit_missing, patterns
 
@@ -331,3 +323,23 @@ class ProbabilisticPCA(ProjectionTransformer, DensityMixin, BaseEstimator):
         self.n_iter_ = len(found.path)
         self.summary_ = summarize_model(self, found, shape, clock, gaps=gaps, chosen=said)
         return self
+
+
+def summarize_model(
+    estimator: Any,
+    found: Climb[Isotropic],
+    shape: tuple[int, int],
+    clock: Clock,
+    *,
+    gaps: int,
+    chosen: Suggestion | None,
+) -> FitSummary:
+    """Write how a fit was done, and how likely the rows are under it."""
+    model, likelihood = found.state, found.path[-1]
+    k, d = len(model.variances), shape[1]
+    share = float(model.variances.sum() / (model.variances.sum() + model.noise * (d - k)))
+    steps, text = len(found.path), f"{likelihood:.6g}, noise variance {model.noise:.3g}"
+    write = SummaryBuilder.of_components(estimator, shape, k, share=share).chosen(chosen)
+    write.line("route", "closed form" if steps == 1 else f"EM, {steps} steps", steps=steps, converged=found.converged)
+    write.line("likelihood", text, log_likelihood=likelihood, noise_variance=model.noise).work(clock)
+    return write.missing(gaps, f"imputed by the model ({percent(gaps / (shape[0] * d))})").done()

@@ -10,17 +10,20 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
+from gramian.estimators.plans_linear import (DISTORTION_PAIRS, plan_random_projection)
 from gramian.config import format_bytes, memory_budget
 from gramian.engine.tiles import row_blocks
-from gramian.estimators.base import Clock, ProjectionTransformer, describe, random_generator
+from gramian.estimators.base import ProjectionTransformer, random_generator
 from gramian.estimators.base_estimator import BaseEstimator, planned_fit
-from gramian.estimators.plans_linear import DISTORTION_PAIRS, plan_random_projection
+from gramian.estimators.n_components import check_components
 from gramian.estimators.streams import first_rows
-from gramian.estimators.validation import check_components, validate
+from gramian.estimators.summary import Clock, SummaryBuilder
+from gramian.estimators.validation import validate
 from gramian.estimators.warnings import RankWarning, warn
 from gramian.lapack import interruptible
 from gramian.operators import Rows
 from gramian.results import Array, percent
+
 
 
 @dataclass(frozen=True)
@@ -226,10 +229,8 @@ class RandomProjection(ProjectionTransformer, BaseEstimator):
         text += f"{percent(found.share_within)} within {self.eps:g} of 1 ({found.pairs:,} pairs)"
         if not found.pairs:
             text = "not measured: all rows are the same"
-        lines = [("route", kind), ("distortion", text), ("work", f"{clock.seconds:.2g} s")]
-        lines += [("note", note) for note in notes]
-        facts = {"distortion": asdict(found), "density": self.density_, "seconds": clock.seconds, "notes": notes}
-        return describe(self, shape, k, lines, facts=facts)
+        write = SummaryBuilder.of_components(self, shape, k).line("route", kind, density=self.density_)
+        return write.line("distortion", text, distortion=asdict(found)).work(clock).notes(notes).done()
 
 
 def measure(projection: RandomMap, X: Any, eps: float, rng: np.random.Generator) -> Distortion:

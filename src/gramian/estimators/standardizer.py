@@ -9,13 +9,14 @@ import numpy as np
 from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from gramian.estimators.plans_linear import (plan_standardizer)
 from gramian.estimators.base_estimator import BaseEstimator, all_or_nothing, planned_fit
-from gramian.estimators.plans_linear import plan_standardizer
 from gramian.estimators.streams import by_blocks, column_moments
+from gramian.estimators.summary import SummaryBuilder
 from gramian.estimators.validation import check_weights, validate
 from gramian.operators import Data, Rows
 from gramian.operators.moments import ColumnSums, column_sums, has_variance, row_count
-from gramian.results import Array, FitSummary
+from gramian.results import Array
 
 
 class Standardizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
@@ -109,12 +110,10 @@ class Standardizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return hasattr(self, "summary_")  # sums of a first row alone are no fit
 
     def _summarize(self, n: int, constant: int) -> Self:
-        d = len(self.mean_)
-        facts = {"estimator": "Standardizer", "n": n, "d": d, "constant_columns": constant}
         size = f"standard deviations {self.scale_.min():.3g} to {self.scale_.max():.3g}"
         note = f"{constant} constant, only centred" if constant else "none constant"
-        title = ("Standardizer", f"{n:,} x {d:,}")
-        self.summary_ = FitSummary(title, (("columns", f"{size}; {note}"),), facts)
+        write = SummaryBuilder(self, (n, len(self.mean_)), constant_columns=constant)
+        self.summary_ = write.line("columns", f"{size}; {note}").done()
         return self
 
     @by_blocks

@@ -17,7 +17,6 @@ from gramian.operators import Moments, Rows
 from gramian.operators.moments import has_variance
 from gramian.operators.remote import Remote, from_dask, gathered, mirror
 from gramian.results import Array
-from gramian.spaces import SingularBasis
 
 #: Weights that sum to less leave squares of sums of squares, of rows of any usual size, within double precision.
 MOST_ROWS = 1e100
@@ -241,43 +240,3 @@ def check_choice(name: str, value: Any, choices: tuple[Any, ...]) -> None:
     """Refuse a word that is not among the choices."""
     if value not in choices:
         raise ValueError(f"{name}={value!r} is not known. Use one of: {', '.join(map(repr, choices))}.")
-
-
-def is_auto(n_components: Any) -> bool:
-    """Whether the number of components is left to the criteria."""
-    return isinstance(n_components, str) and n_components == "auto"
-
-
-def check_components(n_components: Any, limit: int, what: str, *, fractions: bool = True, auto: bool = False) -> None:
-    """Refuse a number of components that is no number, out of range, or more than ``limit``."""
-    if n_components is None or (auto and is_auto(n_components)):
-        return
-    words = ["a whole number of 1 or more", *(["a fraction between 0 and 1"] if fractions else [])]
-    allowed = ", ".join([*words, *(["'auto'"] if auto else []), "or None"])
-    if isinstance(n_components, (bool, np.bool_)) or not isinstance(n_components, (int, float, np.number)):
-        raise TypeError(f"n_components={n_components!r} must be {allowed}.")
-    if isinstance(n_components, (int, np.integer)):
-        if n_components < 1:
-            raise ValueError(f"n_components={n_components} must be {allowed}.")
-        if n_components > limit:
-            raise ValueError(f"n_components={n_components} is more than {what}. Use n_components={limit} or fewer.")
-    elif not fractions or not 0 < n_components < 1:
-        raise ValueError(f"n_components={n_components!r} must be {allowed}.")
-
-
-def whole_number(n_components: Any) -> int | None:
-    """Components to ask a space for: all of them if a share of the variance, or a criterion, decides."""
-    return None if n_components is None or is_auto(n_components) or n_components < 1 else int(n_components)
-
-
-def how_many(n_components: Any, basis: SingularBasis) -> int:
-    """Components to keep: fewest that reach a share of the variance, if ``n_components`` is one."""
-    if n_components is None or is_auto(n_components) or n_components >= 1:
-        return basis.rank
-    if basis.shares is None:
-        raise ValueError(
-            f"n_components={n_components!r} asks for a share of the variance, which is not known for an indefinite "
-            "kernel without its whole spectrum. Give a whole number, or use solver='dense'."
-        )
-    reached = np.cumsum(basis.shares) >= n_components * (1 - 1e-12)
-    return int(np.argmax(reached)) + 1 if reached.any() else basis.rank

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from gramian.construction import construction, imports
 from gramian.explore.choice import Choice
 from gramian.explore.datasets import Dataset
-from gramian.reports.program import construction, imports
 
 
 def code_for(data: Dataset, choice: Choice, opened: str = "") -> str:

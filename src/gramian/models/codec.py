@@ -2,20 +2,23 @@
 
 Numbers, text, lists and None stand for themselves; everything else is an object whose first key says what it is:
 ``{"array": "projection_.weights"}``, ``{"tuple": [...]}``, ``{"object": "kernels.RBF", "state": {...}}``.
+On the way back what does not fit is refused, and nothing in the tree is called.
 """
 
 from __future__ import annotations
 
-from functools import cached_property
-from inspect import getattr_static
+from collections.abc import Mapping, Sequence
+from inspect import Parameter, getattr_static, signature
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.base import BaseEstimator
 
-from gramian.kernels import Function
+from gramian.kernels import Function, Kernel
+from gramian.models.classes import class_of, fields_of, known_as, state_of, wrong_field
 from gramian.models.container import NAMES, ModelError
-from gramian.models.registry import fields_of, known_as
 from gramian.results import Array
 
 #: Deeper than any estimator; a value that holds itself would never end.
@@ -35,7 +38,7 @@ class Encoder:
         self._names: dict[Any, str] = {}
         self._alive: list[Any] = []  # arrays are known by their address, which must not be given to another
 
-    def encode(self, value: Any, path: tuple[str, ...] = ()) -> Any:
+    def encode(self, value: object, path: tuple[str, ...] = ()) -> Any:
         """Return the tree of a value found at ``path``."""
         if len(path) > DEEPEST:
             raise ModelError(f"{'.'.join(path[:6])}... is nested too deeply to be kept")
@@ -65,10 +68,10 @@ class Encoder:
             return self._sparse(value, path)
         return self._object(value, path)
 
-    def _each(self, values: Any, path: tuple[str, ...]) -> list[Any]:
+    def _each(self, values: Sequence[object], path: tuple[str, ...]) -> list[Any]:
         return [self.encode(value, (*path, str(at))) for at, value in enumerate(values)]
 
-    def _object(self, value: Any, path: tuple[str, ...]) -> Any:
+    def _object(self, value: object, path: tuple[str, ...]) -> Any:
         name = known_as(type(value))
         if name is None:
             raise ModelError(_refusal(value, path))
@@ -124,24 +127,13 @@ class Encoder:
         return self._names[key]
 
 
-def state_of(value: Any) -> dict[str, Any]:
-    """What is kept of an object: the fields of a dataclass, else its attributes without what can be computed again."""
-    fields = fields_of(type(value))
-    if fields is not None:
-        return {key: getattr(value, key) for key in fields}
-    state = vars(value)
-    computed = {key for key in state if isinstance(getattr_static(type(value), key, None), cached_property)}
-    passing = {"_skl_callbacks"}  # who watches a fit is no part of it
-    return {key: part for key, part in state.items() if key not in computed | passing}
-
-
 def _digits(value: int, path: tuple[str, ...]) -> str:
     if value.bit_length() > 3 * MOST_DIGITS:
         raise ModelError(f"{'.'.join(path)} is a number of more than {MOST_DIGITS} digits")
     return str(value)
 
 
-def _refusal(value: Any, path: tuple[str, ...]) -> str:
+def _refusal(value: object, path: tuple[str, ...]) -> str:
     """Say why a value cannot be kept, and what to do."""
     place, what = ".".join(path) or "the model", type(value).__name__
     if path[:1] == ("_fitted_with",):
@@ -159,3 +151,198 @@ def _refusal(value: Any, path: tuple[str, ...]) -> str:
             "with plain words or numbers; what was fitted stays"
         )
     return f"{place} is an object of the class {what}, which a model file does not take"
+
+
+#: Names of NumPy's numbers in a tree.
+SCALARS = {
+    np.dtype(code).name: np.dtype(code).type
+    for code in ("?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8")
+}
+
+
+class Decoder:
+    """Builds one value from its tree and its arrays."""
+
+    def __init__(self, arrays: Mapping[str, Array]) -> None:
+        self.arrays = arrays
+        self._used: set[str] = set()
+        self._kinds = {
+            "array": self._array,
+            "dict": self._dict,
+            "dtype": lambda node: np.dtype(_one_of(node["dtype"], SCALARS)),
+            "float": lambda node: _one_of(node["float"], {word: float(word) for word in ("inf", "-inf", "nan")}),
+            "int": lambda node: _int(node["int"]),
+            "object": self._object,
+            "objects": self._objects,
+            "scalar": self._scalar,
+            "slice": lambda node: slice(*self._listed(node["slice"], 3)),
+            "sparse": self._sparse,
+            "strings": self._strings,
+            "text": self._text,
+            "tuple": lambda node: tuple(self._listed(node["tuple"])),
+        }
+        self._depth = 0
+
+    def decode(self, node: object) -> Any:
+        """Return the value of a tree."""
+        if not isinstance(node, (list, dict)):
+            return node
+        self._depth += 1
+        if self._depth > 2 * DEEPEST:
+            raise ModelError("its contents are nested too deeply")
+        try:
+            if isinstance(node, list):
+                return [self.decode(part) for part in node]
+            kind = next(iter(node), "")
+            if kind not in self._kinds:
+                raise ModelError(f"its contents hold {kind!r}, which is not known")
+            return self._kinds[kind](node)
+        finally:
+            self._depth -= 1
+
+    def check_all_used(self) -> None:
+        """Refuse arrays that nothing refers to."""
+        if idle := sorted(set(self.arrays) - self._used):
+            raise ModelError(f"array {idle[0]!r} belongs to nothing in the model")
+
+    def _listed(self, nodes: object, count: int | None = None) -> list[Any]:
+        if not isinstance(nodes, list) or (count is not None and len(nodes) != count):
+            raise ModelError("its contents have a list of the wrong length")
+        return [self.decode(node) for node in nodes]
+
+    def _taken(self, name: object) -> Array:
+        array = _one_of(name, self.arrays)
+        self._used.add(str(name))
+        return array
+
+    def _array(self, node: Mapping[str, Any]) -> Array:
+        array = self._taken(node["array"])
+        if node.get("finite", True) and array.dtype.kind == "f" and not np.isfinite(array).all():
+            raise ModelError(f"array {node['array']!r} holds NaN or infinity")
+        axes = node.get("axes")
+        if axes is None:
+            return array
+        if not isinstance(axes, list) or sorted(axes) != list(range(array.ndim)):
+            raise ModelError(f"array {node['array']!r} has axes {axes!r}")
+        return array.transpose(np.argsort(axes))
+
+    def _text(self, node: Mapping[str, Any]) -> Array:
+        codes, kind = self._taken(node["text"]), node.get("kind")
+        if kind not in CHARACTERS or codes.dtype != CHARACTERS[kind] or codes.ndim < 1 or not codes.shape[-1]:
+            raise ModelError(f"array {node['text']!r} is no text")
+        if kind == "U" and codes.max(initial=0) > 0x10FFFF:
+            raise ModelError(f"array {node['text']!r} holds numbers that are no characters")
+        return codes.view(f"{kind}{codes.shape[-1]}").reshape(codes.shape[:-1])
+
+    def _strings(self, node: Mapping[str, Any]) -> Array:
+        utf8, ends = (self._taken(name) for name in _pair(node["strings"]))
+        plain = utf8.dtype == np.uint8 and ends.dtype == np.int64 and utf8.ndim == ends.ndim == 1
+        if not plain or len(ends) < 1 or ends[0] != 0 or ends[-1] != len(utf8) or (np.diff(ends) < 0).any():
+            raise ModelError(f"the text in {node['strings']!r} is damaged")
+        whole = utf8.tobytes()
+        values = [whole[a:b].decode("utf-8", "surrogatepass") for a, b in pairwise(ends.tolist())]
+        return _shaped(values, node["shape"])
+
+    def _objects(self, node: Mapping[str, Any]) -> Array:
+        return _shaped(self._listed(node["objects"]), node["shape"])
+
+    def _scalar(self, node: Mapping[str, Any]) -> Any:
+        name, value = self._listed(node["scalar"], 2)
+        if name == "str" and isinstance(value, str):
+            return np.str_(value)
+        if not isinstance(value, (bool, int, float)):
+            raise ModelError("its contents hold a number that is none")
+        return _one_of(name, SCALARS)(value)
+
+    def _dict(self, node: Mapping[str, Any]) -> dict[Any, Any]:
+        pairs = [self._listed(pair, 2) for pair in node["dict"]]
+        found = {key: value for key, value in pairs}
+        if len(found) < len(pairs):
+            raise ModelError("its contents give a key twice")
+        return found
+
+    def _sparse(self, node: Mapping[str, Any]) -> Any:
+        cls = _one_of(node["sparse"], SPARSE)
+        data, indices, indptr = (self.decode(node[key]) for key in ("data", "indices", "indptr"))
+        shape = tuple(node["shape"])
+        if indices.dtype not in (np.int32, np.int64) or indices.dtype != indptr.dtype or len(shape) != 2:
+            raise ModelError("a sparse matrix in it has places that are no whole numbers")
+        if not all(type(side) is int and 0 <= side < 2**62 for side in shape) or data.ndim != 1:
+            raise ModelError("a sparse matrix in it has no shape")
+        matrix = cls((data, indices, indptr), shape=shape)
+        matrix.check_format(full_check=True)
+        return matrix
+
+    def _object(self, node: Mapping[str, Any]) -> Any:
+        cls = class_of(node["object"])
+        if cls is None:
+            raise ModelError(f"its contents name the class {str(node['object'])[:60]!r}, which is not known")
+        state = {key: self.decode(part) for key, part in node["state"].items()}
+        value: Any = object.__new__(cls)
+        fields = fields_of(cls)
+        if fields is None:
+            _check_attributes(cls, state)
+            defaults = _parameters(cls, state) if issubclass(cls, BaseEstimator) else {}
+            vars(value).update({**defaults, **state})
+            return value
+        if unknown := set(state) - set(fields):
+            raise ModelError(f"{node['object']} has no field {min(unknown)!r}")
+        if missing := {key for key, needed in fields.items() if needed} - set(state):
+            raise ModelError(f"{node['object']} lacks its field {min(missing)!r}")
+        for key, part in {**_defaults(cls, set(fields) - set(state)), **state}.items():
+            object.__setattr__(value, key, part)
+        if wrong := wrong_field(value):
+            raise ModelError(f"{node['object']} has a field {wrong!r} of the wrong type")
+        if isinstance(value, Kernel):
+            value.check()
+        return value
+
+
+def _defaults(cls: type, names: set[str]) -> dict[str, Any]:
+    """Values of fields that a file of an earlier version does not know."""
+    fields = cls.__dataclass_fields__  # type: ignore[attr-defined]
+    made = {name: fields[name].default_factory for name in names if callable(fields[name].default_factory)}
+    return {name: made[name]() if name in made else fields[name].default for name in names}
+
+
+def _check_attributes(cls: type, state: Mapping[str, Any]) -> None:
+    """Refuse attributes that would hide a method or are no names."""
+    for key in state:
+        plain = key.isidentifier() and not key.startswith("__")
+        known = getattr_static(cls, key, None) if plain else cls
+        if callable(known) or hasattr(known, "__get__"):
+            raise ModelError(f"{cls.__name__} has no attribute {key!r} to be kept")
+
+
+def _parameters(cls: type[BaseEstimator], state: Mapping[str, Any]) -> dict[str, Any]:
+    """Defaults of parameters that a file of an earlier version does not know."""
+    known = signature(cls).parameters
+    missing = [name for name in cls._get_param_names() if name not in state]
+    if needed := [name for name in missing if known[name].default is Parameter.empty]:
+        raise ModelError(f"{cls.__name__} lacks its parameter {needed[0]!r}")
+    return {name: known[name].default for name in missing}
+
+
+def _one_of(name: object, known: Mapping[str, Any]) -> Any:
+    if not isinstance(name, str) or name not in known:
+        raise ModelError(f"its contents name {str(name)[:60]!r}, which is not known")
+    return known[name]
+
+
+def _pair(names: object) -> list[Any]:
+    if not isinstance(names, list) or len(names) != 2:
+        raise ModelError("its contents have a list of the wrong length")
+    return names
+
+
+def _int(digits: object) -> int:
+    if not isinstance(digits, str) or len(digits) > MOST_DIGITS or not digits.lstrip("-").isdecimal():
+        raise ModelError("its contents hold a number that is none")
+    return int(digits)
+
+
+def _shaped(values: list[Any], shape: Sequence[int]) -> Array:
+    flat = np.empty(len(values), dtype=object)
+    for at, value in enumerate(values):  # at once, NumPy would take lists apart
+        flat[at] = value
+    return flat.reshape([int(side) for side in shape])

@@ -16,7 +16,7 @@ from typing import Any, BinaryIO, NoReturn
 
 import numpy as np
 
-from gramian.files import atomic, check_writable
+from gramian.files import PathLike, atomic, check_writable
 from gramian.results import Array
 
 #: Names of number types in the header. Names, not codes: a file means the same on every machine.
@@ -62,7 +62,7 @@ class ModelError(ValueError):
     """
 
 
-def write(path: Any, metadata: Mapping[str, str], arrays: Mapping[str, Array]) -> None:
+def write(path: PathLike, metadata: Mapping[str, str], arrays: Mapping[str, Array]) -> None:
     """Write arrays (C order) and text; the file is there as a whole, or as it was before."""
     check_writable(path)  # before the checksum, which takes a while
     # Wide numbers first: then every array starts at a multiple of its width.
@@ -80,7 +80,7 @@ def write(path: Any, metadata: Mapping[str, str], arrays: Mapping[str, Array]) -
             f"what is not in arrays fills {len(text):,} bytes and {len(table):,} arrays are to be kept: "
             "more than a model file takes. Keep long lists as arrays, and long parameters out of the model."
         )
-    parts: list[Any] = [struct.pack("<Q", len(text)), text, *(_bytes(arrays[name]) for name in order)]
+    parts: list[bytes | memoryview] = [struct.pack("<Q", len(text)), text, *(_bytes(arrays[name]) for name in order)]
     digest = hashlib.sha256()
     for part in parts:
         digest.update(part)
@@ -90,7 +90,7 @@ def write(path: Any, metadata: Mapping[str, str], arrays: Mapping[str, Array]) -
             file.write(part)
 
 
-def read(path: Any) -> tuple[dict[str, str], dict[str, Array]]:
+def read(path: PathLike) -> tuple[dict[str, str], dict[str, Array]]:
     """Read the text and the arrays of a file; OSError if there is none, ModelError if it is not what it should be."""
     # A pipe without a writer would block for ever.
     handle = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0))
@@ -209,26 +209,26 @@ def _float(digits: str) -> float:
     return number
 
 
-def _whole(numbers: Any) -> bool:
+def _whole(numbers: object) -> bool:
     return isinstance(numbers, list) and all(
         type(number) is int and 0 <= number <= LONGEST_DIMENSION for number in numbers
     )
 
 
-def _bytes(array: Array) -> Any:
-    return array.reshape(-1).view(np.uint8)
+def _bytes(array: Array) -> memoryview:
+    return array.reshape(-1).view(np.uint8).data
 
 
 def _take(file: BinaryIO, count: int) -> bytes:
-    buffer = np.empty(count, np.uint8)
-    if _fill(file, buffer) != count:
+    buffer = bytearray(count)
+    if _fill(file, memoryview(buffer)) != count:
         raise ModelError("it ends within its header")
-    return buffer.tobytes()
+    return bytes(buffer)
 
 
-def _fill(file: BinaryIO, buffer: Any) -> int:
+def _fill(file: BinaryIO, view: memoryview) -> int:
     """Read until the buffer is full or the file ends; one call of the system may bring less."""
-    view, done = memoryview(buffer), 0
+    done = 0
     while done < len(view):
         got = file.readinto(view[done:])  # type: ignore[attr-defined]
         if not got:

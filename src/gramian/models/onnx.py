@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
-import onnx
 import scipy.sparse as sp
-from onnx import TensorProto, helper, numpy_helper
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 import gramian
@@ -17,13 +17,18 @@ from gramian.models.container import ModelError
 from gramian.projection import LinearProjection
 from gramian.results import Array
 
+if TYPE_CHECKING:
+    from onnx import ModelProto
+
+Shapes = Mapping[str, Sequence[str | int]]
 #: Old enough for every runtime in use; subtraction and products have not changed since.
 OPSET, IR_VERSION = 13, 8
-PRECISIONS = {"float32": TensorProto.FLOAT, "float64": TensorProto.DOUBLE}
+#: Names of the two types in ONNX.
+PRECISIONS = {"float32": "FLOAT", "float64": "DOUBLE"}
 
 
-def to_onnx(estimator: Any, path: PathLike, *, dtype: str = "float32") -> None:
-    """Write a fitted linear estimator as an ONNX graph.
+def to_onnx(estimator: BaseEstimator, path: PathLike, *, dtype: str = "float32") -> None:
+    """Write a fitted linear estimator as an ONNX graph; needs the extra ``gramian[onnx]``.
 
     The graph takes ``X`` (rows, d). It gives ``scores`` as ``transform`` does, and ``prediction`` as ``predict`` does
     if the estimator predicts. Rows with missing entries are not filled.
@@ -44,6 +49,7 @@ def to_onnx(estimator: Any, path: PathLike, *, dtype: str = "float32") -> None:
     >>> import os, tempfile
     >>> import numpy as np, onnxruntime
     >>> from gramian import PCA
+    >>> from gramian.models import to_onnx
     >>> X = np.random.default_rng(0).standard_normal((50, 4)).astype(np.float32)
     >>> pca = PCA(2).fit(X)
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -53,6 +59,10 @@ def to_onnx(estimator: Any, path: PathLike, *, dtype: str = "float32") -> None:
     >>> bool(np.abs(scores - pca.transform(X)).max() < 1e-5)
     True
     """
+    try:
+        import onnx  # optional, and slow to import
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(f"to_onnx needs {error.name}. Run: pip install 'gramian[onnx]'") from error
     if dtype not in PRECISIONS:
         raise ValueError(f"dtype={dtype!r} is not known. Use 'float32' or 'float64'.")
     check_is_fitted(estimator)
@@ -77,7 +87,7 @@ def to_onnx(estimator: Any, path: PathLike, *, dtype: str = "float32") -> None:
         file.write(model.SerializeToString())
 
 
-def _projection(estimator: Any) -> tuple[Array | None, Array]:
+def _projection(estimator: BaseEstimator) -> tuple[Array | None, Array]:
     """Mean (or None) and weights of the scores."""
     found = getattr(estimator, "projection_", getattr(estimator, "x_projection_", None))
     if isinstance(found, LinearProjection):
@@ -107,11 +117,15 @@ class _Graph:
 
     def add(self, operation: str, inputs: list[str], output: str) -> str:
         """Add a node; return the name of its output."""
+        from onnx import helper
+
         self.nodes.append(helper.make_node(operation, inputs, [output], name=f"{output}_{operation.lower()}"))
         return output
 
     def constant(self, name: str, values: Array) -> str:
         """Add a constant; return its name."""
+        from onnx import numpy_helper
+
         with np.errstate(over="ignore"):  # an infinite constant is refused below
             kept = values if values.dtype.kind == "i" else values.astype(self.dtype)
         if kept.dtype.kind == "f" and not np.isfinite(kept).all():
@@ -119,26 +133,29 @@ class _Graph:
         self.constants.append(numpy_helper.from_array(np.ascontiguousarray(kept), name))
         return name
 
-    def model(self, name: str, inputs: dict[str, Any], outputs: dict[str, Any]) -> onnx.ModelProto:
+    def model(self, name: str, inputs: Shapes, outputs: Shapes) -> ModelProto:
         """The finished model."""
-        kind = PRECISIONS[self.dtype.name]
+        from onnx import TensorProto, helper
+
+        kind = getattr(TensorProto, PRECISIONS[self.dtype.name])
         takes, gives = (
             [helper.make_tensor_value_info(key, kind, shape) for key, shape in named.items()]
             for named in (inputs, outputs)
         )
         graph = helper.make_graph(self.nodes, name, takes, gives, initializer=self.constants)
-        opset = [helper.make_opsetid("", OPSET)]
         return helper.make_model(
             graph,
             producer_name="gramian",
             producer_version=gramian.__version__,
-            opset_imports=opset,
+            opset_imports=[helper.make_opsetid("", OPSET)],
             ir_version=IR_VERSION,
         )
 
 
-def _describe(model: onnx.ModelProto, estimator: Any) -> None:
+def _describe(model: ModelProto, estimator: BaseEstimator) -> None:
     """Put the summary and the names of columns and scores into the file."""
+    from onnx import helper
+
     names = getattr(estimator, "feature_names_in_", None)
     facts = {"summary": str(estimator.summary_), "scores": ",".join(map(str, estimator.get_feature_names_out()))}
     if names is not None:

@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 import sklearn
+from sklearn.base import BaseEstimator
 
 import gramian
-from gramian.models import checks, container
-from gramian.models.codec import Encoder
+from gramian.models import classes, container
+from gramian.models.codec import Decoder, Encoder
 from gramian.models.container import ModelError
-from gramian.models.decoding import Decoder
+from gramian.results import Array
 
 #: What the files are called in their header, and the version of their layout. Files of every earlier version load.
 FORMAT, VERSION = "gramian-model", 1
@@ -59,7 +60,7 @@ class ModelCard:
     bytes: int
 
 
-def save(estimator: Any, path: PathLike) -> None:
+def save(estimator: BaseEstimator, path: PathLike) -> None:
     """Write a fitted estimator to one file.
 
     The file is in the safetensors format: arrays, and a header of JSON with class, parameters, versions, column names
@@ -95,12 +96,12 @@ def save(estimator: Any, path: PathLike) -> None:
     True
     """
     name = os.fsdecode(path)
-    if not checks.is_estimator(estimator):
+    if not classes.is_estimator(estimator):
         raise TypeError(f"estimator={type(estimator).__name__} is not an estimator of gramian; only those are saved.")
     encoder = Encoder()
     try:
         tree = encoder.encode(estimator)
-        answers = checks.answered(estimator)
+        answers = classes.answered(estimator)
         _build(tree, encoder.arrays, answers)  # what is written can be read again
         container.write(name, _metadata(estimator, tree, answers), encoder.arrays)
     except ModelError as error:
@@ -155,7 +156,7 @@ def load(path: PathLike) -> Any:
     except ModelError as error:
         raise ModelError(f"{_shown(path)}: {error}.") from error
     except Exception as error:  # a damaged model may fail anywhere; the file is to blame, and is named
-        raise ModelError(f"{_shown(path)}: its contents make no model ({checks.one_line(error)}).") from error
+        raise ModelError(f"{_shown(path)}: its contents make no model ({classes.one_line(error)}).") from error
 
 
 def inspect(path: PathLike) -> ModelCard:
@@ -194,7 +195,7 @@ def inspect(path: PathLike) -> ModelCard:
     )
 
 
-def _read(path: PathLike) -> tuple[dict[str, str], dict[str, Any]]:
+def _read(path: PathLike) -> tuple[dict[str, str], dict[str, Array]]:
     try:
         metadata, arrays = container.read(os.fsdecode(path))
         _check_format(metadata)
@@ -202,7 +203,7 @@ def _read(path: PathLike) -> tuple[dict[str, str], dict[str, Any]]:
     except ModelError as error:
         raise ModelError(f"{_shown(path)}: {error}.") from error
     except (ValueError, MemoryError) as error:
-        raise ModelError(f"{_shown(path)}: it cannot be read ({checks.one_line(error)}).") from error
+        raise ModelError(f"{_shown(path)}: it cannot be read ({classes.one_line(error)}).") from error
 
 
 def _check_format(metadata: dict[str, str]) -> None:
@@ -220,17 +221,17 @@ def _check_format(metadata: dict[str, str]) -> None:
         raise ModelError("its header is damaged: it lacks what every model file has")
 
 
-def _build(tree: Any, arrays: dict[str, Any], answers: Any) -> Any:
+def _build(tree: object, arrays: dict[str, Array], answers: object) -> BaseEstimator:
     decoder = Decoder(arrays)
     estimator = decoder.decode(tree)
     decoder.check_all_used()
-    if not checks.is_estimator(estimator):
+    if not classes.is_estimator(estimator):
         raise ModelError("it does not hold an estimator")
-    checks.check(estimator, answers)
+    classes.check(estimator, answers)
     return estimator
 
 
-def _metadata(estimator: Any, tree: Any, answers: list[str]) -> dict[str, str]:
+def _metadata(estimator: BaseEstimator, tree: object, answers: list[str]) -> dict[str, str]:
     found = {
         "format": FORMAT,
         "format_version": str(VERSION),
@@ -238,7 +239,7 @@ def _metadata(estimator: Any, tree: Any, answers: list[str]) -> dict[str, str]:
         "gramian": gramian.__version__,
         "numpy": np.__version__,
         "scikit-learn": sklearn.__version__,
-        "summary": str(getattr(checks.steps_of(estimator)[-1], "summary_", "")),
+        "summary": str(getattr(classes.steps_of(estimator)[-1], "summary_", "")),
         "answers": json.dumps({"answers": answers}),
     }
     names = getattr(estimator, "feature_names_in_", None)

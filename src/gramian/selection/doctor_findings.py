@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from gramian.results import FitSummary
+from gramian.results import plural as plural
 
 #: What may be found, and how grave it is: an error makes estimators refuse or fail, a warning makes their answers
 #: mislead, a note is worth a thought. Findings of one gravity come in this order.
@@ -175,15 +176,6 @@ def ordered(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """Findings by gravity, then as in :data:`SEVERITIES`."""
     places = {code: at for at, code in enumerate(SEVERITIES)}
     return tuple(sorted(findings, key=lambda finding: (GRAVITY.index(finding.severity), places[finding.code])))
-
-
-def plural(count: int, word: str) -> str:
-    """A number with its word.
-
-    >>> plural(1, "row"), plural(2000, "row")
-    ('1 row', '2,000 rows')
-    """
-    return f"{count:,} {word}" + ("" if count == 1 else "s")
 
 
 def listed(things: Sequence[Any]) -> str:

@@ -10,7 +10,7 @@ from gramian.criteria import Suggestion
 from gramian.estimators import CCA, PLSRegression, PrincipalComponentRegression
 from gramian.estimators.base import random_generator
 from gramian.estimators.cca import check_ridge
-from gramian.estimators.pairs_auto import PERMUTED, WILKS, by_permutations, by_shuffles, by_wilks
+from gramian.estimators.cca_tests import PERMUTED, WILKS, by_permutations, by_shuffles, by_wilks
 from gramian.selection.answer import HowMany, decide
 
 REGRESSIONS = {"pls": PLSRegression, "pcr": PrincipalComponentRegression}

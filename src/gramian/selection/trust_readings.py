@@ -10,8 +10,8 @@ import numpy as np
 import scipy.optimize
 
 from gramian.estimators import CCA, PCA, FactorAnalysis, ProbabilisticPCA
-from gramian.estimators.factor_text import sums_of_squares
-from gramian.estimators.regression import ComponentRegressor
+from gramian.estimators.component_regression import ComponentRegressor
+from gramian.estimators.factor_analysis import sums_of_squares
 from gramian.results import Array
 
 

@@ -19,8 +19,8 @@ from gramian.estimators import (
     KernelRidge,
     KernelSVC,
 )
-from gramian.estimators.merit import merit
-from gramian.estimators.regression import ComponentRegressor
+from gramian.estimators.calibration_metrics import merit
+from gramian.estimators.component_regression import ComponentRegressor
 from gramian.estimators.warnings import GramianWarning
 from gramian.kernels.widths import median_width
 from gramian.results import Array

@@ -3,20 +3,22 @@
 ::
 
     file  --> reader --> Sheet (columns as found) --> Table (values, columns, labels, ids, what was set aside)
-              text: encodings, records, numerals       assemble: names, encode
-              .csv .tsv .txt (.gz) | .parquet .arrow .feather | .xlsx | .npy .npz | .h5 .hdf5
-    frame --------------^                              views: one table in two, two tables with the same rows
+              .csv .tsv .txt (.gz): encodings, records, numerals, text
+              .parquet .arrow .feather: arrow | .npy .npz .h5 .hdf5: arrays | .xlsx: excel
+    frame --------------^                              assemble; read: one table in two, two with the same rows
     file, folder, pattern --> RowFile (blocks) --> FileRows, a stream that is never loaded whole --> write_rows
 """
 
-from gramian.tables.columns import Standardizer, uneven_columns
-from gramian.tables.frames import as_table
-from gramian.tables.names import find_columns
-from gramian.tables.naming import named
-from gramian.tables.read import read_table
-from gramian.tables.remote import remote_rows
+try:
+    import pyarrow as _  # noqa: F401
+except ModuleNotFoundError:
+    raise ModuleNotFoundError('gramian.tables needs pyarrow: pip install "gramian[io]"', name="pyarrow") from None
+
+from gramian.estimators import Standardizer
+from gramian.tables.columns import find_columns, named, uneven_columns
+from gramian.tables.read import as_table, match_rows, read_table, read_views, split_table
+from gramian.tables.row_streams import remote_rows
 from gramian.tables.table import Table, TableError, TableWarning
-from gramian.tables.views import match_rows, read_views, split_table
 from gramian.tables.write import atomic, check_writable, write_rows, write_scores
 
 __all__ = [

@@ -1,21 +1,31 @@
-"""NumPy's own files: one array, or a zip of several. Nothing in them is ever executed."""
+"""Matrices in files of NumPy and HDF5. Nothing in them is ever executed."""
 
 from __future__ import annotations
 
 import math
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import numpy as np
 
 from gramian.results import Array
-from gramian.tables.limits import check_ratio, check_shape
-from gramian.tables.table import MOST_COLUMNS, Column, Dialect, Sheet, TableError, counted, first_line
+from gramian.tables.table import (
+    MOST_COLUMNS,
+    Column,
+    Dialect,
+    Sheet,
+    TableError,
+    check_ratio,
+    check_shape,
+    counted,
+    first_line,
+)
 
 #: Members of a zip of arrays that name the columns, the first that is there.
-NAMES = ("columns", "names", "feature_names")
+_NAME_MEMBERS = ("columns", "names", "feature_names")
 #: A zip directory with more members than this is no table.
 MOST_MEMBERS = 1000
 
@@ -41,7 +51,7 @@ def read_npz(path: Path, source: str, dialect: Dialect) -> Sheet:
                 raise TableError(f"{source} has more than {MOST_MEMBERS:,} members; it is no table.")
             name = _pick(archive, members, dialect.sheet, source)
             matrix = _member(archive, members[name], source, dialect.most)
-            names = next((members[key] for key in NAMES if key in members and key != name), None)
+            names = next((members[key] for key in _NAME_MEMBERS if key in members and key != name), None)
             columns = None if names is None else _texts(_member(archive, names, source))
     except (TableError, OSError):
         raise
@@ -75,7 +85,7 @@ def _pick(archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], wanted:
         return "X"
     arrays = []
     for name, info in members.items():
-        if info.filename.endswith(".npy") and name not in NAMES:
+        if info.filename.endswith(".npy") and name not in _NAME_MEMBERS:
             with archive.open(info) as file:
                 shape, _, dtype = read_header(file)
             if len(shape) == 2 and dtype.kind in "biuf":
@@ -121,3 +131,93 @@ def _texts(names: Array) -> list[str]:
     if names.ndim != 1 or names.dtype.kind not in "US":
         raise ValueError("the names of columns are not a list of text")
     return [name.decode() if isinstance(name, bytes) else str(name) for name in names.tolist()]
+
+
+#: Attributes of a dataset that name its columns, the first that is there.
+_NAME_ATTRIBUTES = ("columns", "column_names", "names")
+#: Objects of a file that are looked at for a matrix.
+MOST_OBJECTS = 10_000
+
+
+def read_hdf5(path: Path, source: str, dialect: Dialect) -> Sheet:
+    """Read the only matrix of the file, or the dataset that ``sheet`` names."""
+    with open_hdf5(path, source, dialect) as item:
+        return _read_dataset(item, source, dialect.most)
+
+
+@contextmanager
+def open_hdf5(path: Path, source: str, dialect: Dialect) -> Iterator[Any]:
+    """Open the only matrix of the file, or the dataset that ``sheet`` names."""
+    try:
+        import h5py
+    except ModuleNotFoundError:
+        raise TableError(f"{source}: HDF5 files need h5py: pip install 'gramian[io]'.") from None
+    try:
+        with h5py.File(path, "r") as file:
+            item = _pick_dataset(file, h5py.Dataset, dialect.sheet, source)
+            # What was never written takes no room in the file, and what lies elsewhere is not its own.
+            if item.is_virtual or item.external:
+                raise TableError(f"{source}: the dataset lies in other files. Copy it into one.")
+            yield item
+    except TableError:
+        raise
+    except Exception as error:  # a damaged file makes the library raise nearly anything
+        raise TableError(f"{source} is not a readable HDF5 file ({first_line(error)}).") from error
+
+
+def _pick_dataset(file: Any, kind: type, wanted: str | None, source: str) -> Any:
+    found: dict[str, Any] = {}
+    seen = 0
+
+    def visit(name: str, item: Any) -> bool | None:
+        nonlocal seen
+        seen += 1
+        if isinstance(item, kind) and _is_table(item):
+            found[name] = item
+        return True if seen >= MOST_OBJECTS else None
+
+    file.visititems(visit)
+    if wanted is not None:
+        name = wanted.strip("/")
+        if name not in found:
+            raise TableError(
+                f"{source}: there is no matrix {wanted!r}. There are: {', '.join([*found][:5]) or 'none'}."
+            )
+        return found[name]
+    if len(found) != 1:
+        what = f"the matrices {', '.join(map(repr, [*found][:5]))}; say which with sheet=" if found else "no matrix"
+        raise TableError(f"{source} has {what}.")
+    return next(iter(found.values()))
+
+
+def _is_table(item: Any) -> bool:
+    if item.dtype.names:
+        return len(item.shape) == 1
+    return len(item.shape) == 2 and item.dtype.kind in "biufc"
+
+
+def _read_dataset(item: Any, source: str, most: int) -> Sheet:
+    # The shape is only declared: look before reading.
+    if not item.dtype.names:
+        check_shape(item.shape[0], item.shape[1], source, item.dtype.itemsize, most)
+        return matrix_sheet(item[()], source, column_names(item))
+    check_shape(item.shape[0], len(item.dtype.names), source, item.dtype.itemsize, most)
+    records = item[()]
+    return Sheet([_field(name, records[name]) for name in records.dtype.names], len(records), counted)
+
+
+def column_names(item: Any) -> list[str] | None:
+    """Names of columns in the attributes of a dataset, if there are as many as columns."""
+    names = next((item.attrs[name] for name in _NAME_ATTRIBUTES if name in item.attrs), None)
+    if names is None or np.shape(names) != (item.shape[1],):
+        return None
+    return [name.decode() if isinstance(name, bytes) else str(name) for name in names]
+
+
+def _field(name: str, data: np.ndarray) -> Column:
+    if data.ndim == 1 and data.dtype.kind in "biuf":
+        return Column(name, numbers=data.astype(np.float64))
+    if data.ndim == 1 and data.dtype.kind in "SO":
+        text = [cell.decode(errors="replace") if isinstance(cell, bytes) else str(cell) for cell in data.tolist()]
+        return Column(name, text=text, remark="is text, kept as a label")
+    return Column(name, remark=f"holds {data.dtype}, left out")

@@ -1,37 +1,18 @@
-"""Columns of Arrow tables, which the readers of text, Parquet, Arrow files and data frames share."""
+"""Columns of Arrow tables; Parquet files and Arrow's own."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.ipc as arrow_ipc
+import pyarrow.parquet as arrow_parquet
 
 from gramian.results import Array
-from gramian.tables.table import Column
-
-try:
-    import pyarrow as pa
-    import pyarrow.csv as arrow_csv
-    import pyarrow.ipc as arrow_ipc
-    import pyarrow.parquet as arrow_parquet
-except ModuleNotFoundError:
-    raise ModuleNotFoundError('gramian.tables needs pyarrow: pip install "gramian[io]"', name="pyarrow") from None
-
-__all__ = [
-    "EMPTY",
-    "GROUP",
-    "WIDE",
-    "arrow_csv",
-    "arrow_ipc",
-    "arrow_parquet",
-    "compact",
-    "is_numeric",
-    "pa",
-    "to_column",
-    "to_columns",
-    "to_days",
-]
+from gramian.tables.table import Column, Dialect, Sheet, TableError, check_shape, check_size, counted, first_line
 
 #: Name under which pandas stores the index of a data frame.
 PANDAS_INDEX = "__index_level_0__"
@@ -127,3 +108,51 @@ def _as_text(data: Any) -> list[str]:
         values = data.cast(pa.timestamp(kind.unit) if pa.types.is_timestamp(kind) else pa.int64()).cast(pa.string())
         values = values.to_pylist()
     return ["" if value is None else str(value) for value in values]
+
+
+def read_parquet(path: Path, source: str, dialect: Dialect) -> Sheet:
+    """Read all columns of a Parquet file, whose footer says how large they are."""
+    try:
+        with arrow_parquet.ParquetFile(path) as file:
+            names = file.schema_arrow.names
+            _check_footer(file.metadata, source, dialect.most)
+            # Of a wide table some columns at a time; columns within columns, and names that repeat, are read at once.
+            step = WIDE if len(set(names)) == len(names) == file.metadata.num_columns else max(len(names), 1)
+            parts = [names[at : at + step] for at in range(0, len(names), step)] or [None]
+            columns: list[Column] = []
+            for part in parts:
+                data = file.read(part)
+                data.validate(full=True)
+                found = to_columns(data, dialect.as_text)
+                columns += found if len(parts) == 1 else compact(found, data.num_rows)
+        return Sheet(columns, data.num_rows, counted)
+    except TableError:
+        raise
+    except (pa.ArrowException, OSError, ValueError) as error:  # the last for names that are no text
+        raise TableError(f"{source} is not a readable Parquet file ({first_line(error)}).") from error
+
+
+def _check_footer(footer: arrow_parquet.FileMetaData, source: str, most: int) -> None:
+    if footer.num_columns and footer.num_rows:
+        check_shape(footer.num_rows, footer.num_columns, source, most=most)
+    groups = (footer.row_group(at) for at in range(footer.num_row_groups))
+    check_size(sum(max(group.total_byte_size, 0) for group in groups), source)
+
+
+def read_arrow(path: Path, source: str, dialect: Dialect) -> Sheet:
+    """Read an Arrow file, also called Feather, or an Arrow stream."""
+    try:
+        check_size(path.stat().st_size, source)
+        buffer = pa.py_buffer(path.read_bytes())
+        opened = arrow_ipc.open_file if buffer.slice(0, 6).to_pybytes() == b"ARROW1" else arrow_ipc.open_stream
+        with opened(pa.BufferReader(buffer)) as reader:
+            check_shape(0, max(len(reader.schema), 1), source, most=dialect.most)
+            data = reader.read_all()
+        # Arrow trusts the lengths and offsets that a file declares until it is told to look.
+        data.validate(full=True)
+        check_size(data.nbytes, source)
+        return Sheet(to_columns(data, dialect.as_text), data.num_rows, counted)
+    except TableError:
+        raise
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise TableError(f"{source} is not a readable Arrow file ({first_line(error)}).") from error

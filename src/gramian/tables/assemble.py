@@ -1,18 +1,140 @@
-"""From a sheet of columns to a table: features, labels, ids, and what is missing."""
+"""From a sheet of columns to a table: features, labels, ids, categories, dates, and what is missing."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 
 import numpy as np
 
 from gramian.results import Array
-from gramian.tables.encode import Categories, encode
-from gramian.tables.gaps import MISSING_RULES, treat_gaps
-from gramian.tables.names import find_columns, is_pattern
-from gramian.tables.table import Column, Sheet, Table, TableError, say_doubts
+from gramian.tables.columns import find_columns, is_pattern
+from gramian.tables.numerals import ABSENT, shorten
+from gramian.tables.table import Column, Sheet, Table, TableError, check_size, say_doubts
+
+#: More values than this are names of rows, no category.
+MOST_LEVELS = 1000
+
+Categories = str | Sequence[str] | Mapping[str, Sequence[str]]
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """A sheet with the columns that encoding added, the levels of each category, and which columns are dates."""
+
+    sheet: Sheet
+    levels: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    dates: tuple[str, ...] = ()
+
+
+def encode(sheet: Sheet, source: str, categories: Categories, dates: str | Sequence[str], spared: set[str]) -> Encoded:
+    """Encode what is asked for, except columns that are spared because they are labels or ids."""
+    texts = [c.name for c in sheet.columns if c.text is not None and c.days is None and c.name not in spared]
+    times = [c.name for c in sheet.columns if c.days is not None and c.name not in spared]
+    fixed = categories if isinstance(categories, Mapping) else {}
+    indicated = _asked(categories, texts, sheet, source, "categories")
+    dated = _asked(dates, times, sheet, source, "dates")
+    columns: list[Column] = []
+    levels: dict[str, tuple[str, ...]] = {}
+    for column in sheet.columns:
+        if column.name in dated:
+            if column.days is None:
+                raise TableError(f"{source}: column {column.name!r} {_what(column)}; dates= cannot encode it.")
+            columns.append(Column(column.name, numbers=column.days, remark="is a date or time, read as days"))
+        elif column.name in indicated:
+            found, indicators = _indicators(column, fixed.get(column.name), sheet, source)
+            levels[column.name] = found
+            remark = f"was encoded as {len(found)} indicator columns"
+            columns += [replace(column, numbers=None, text=None, days=None, remark=remark, refusal=""), *indicators]
+        else:
+            columns.append(column)
+    return Encoded(replace(sheet, columns=columns), levels, tuple(dated))
+
+
+def _asked(request: Categories, found: list[str], sheet: Sheet, source: str, argument: str) -> set[str]:
+    if isinstance(request, str):
+        if request not in ("label", "encode"):
+            raise TableError(f"{argument}={request!r} must be 'label', 'encode' or a list of names of columns.")
+        return set(found) if request == "encode" else set()
+    unknown = set(request) - {column.name for column in sheet.columns}
+    if unknown:
+        raise TableError(f"{source}: there is no column {min(unknown)!r}, which {argument}= names.")
+    return set(request)
+
+
+def _indicators(
+    column: Column, fixed: Sequence[str] | None, sheet: Sheet, source: str
+) -> tuple[tuple[str, ...], list[Column]]:
+    if column.text is None:
+        raise TableError(f"{source}: column {column.name!r} {_what(column)}; categories= cannot encode it.")
+    cells = [cell.strip() for cell in column.text]
+    found = sorted(set(cells) - ABSENT)
+    levels = tuple(fixed if fixed is not None else found)
+    if len(levels) > MOST_LEVELS:
+        raise TableError(
+            f"{source}: column {column.name!r} has {len(levels):,} different values, too many for a category "
+            f"({MOST_LEVELS:,} at most). Keep it as a label: labels=[{column.name!r}]."
+        )
+    places = {level: at for at, level in enumerate(levels)}
+    strange = set(found) - set(places)
+    if strange:
+        row = next(at for at, cell in enumerate(cells) if cell in strange)
+        known = ", ".join(levels[:5]) + (", ..." if len(levels) > 5 else "")
+        raise TableError(
+            f"{source}: {sheet.place(row)}, column {column.name!r}: {shorten(cells[row])} is none of its categories, "
+            f"{known}. Correct or drop that row."
+        )
+    check_size(8 * len(cells) * max(len(levels), 1), source, f"column {column.name!r} as {len(levels)} indicators")
+    codes = np.array([places.get(cell, -1) for cell in cells])
+    matrix = (codes[:, None] == np.arange(len(levels))).astype(np.float64)
+    matrix[codes < 0] = np.nan
+    named = [f"{column.name}={level}" for level in levels]
+    return levels, [Column(name, numbers=matrix[:, at]) for at, name in enumerate(named)]
+
+
+def _what(column: Column) -> str:
+    return column.remark or "is numbers"
+
+
+MISSING_RULES = ("refuse", "drop", "keep", "as found")
+#: How a remark says that gaps are still there.
+KEPT = "and were kept as such"
+
+
+def treat_gaps(
+    values: Array, features: list[Column], sheet: Sheet, source: str, rule: str
+) -> tuple[Array | None, list[str]]:
+    """Refuse, drop or keep rows with gaps: which rows to keep (all, if nothing), and what to say."""
+    bad = ~np.isfinite(values)
+    if rule == "as found" or not bad.any():
+        return None, []
+    gaps = np.isnan(values)
+    fault = bad if rule == "refuse" else bad & ~gaps
+    if fault.any():
+        row, at = np.argwhere(fault)[0]
+        what, remedy = "infinite", "Correct them, take those rows out, or choose other columns."
+        if gaps[row, at]:
+            what, remedy = "missing", "Fill them, drop those rows (missing='drop'), or choose other columns."
+            fault = gaps
+        raise TableError(
+            f"{source}: {sheet.place(row)}, column {features[at].name!r}: the value is {what} "
+            f"({int(fault.sum()):,} such values in all). {remedy}"
+        )
+    counts = gaps.sum(axis=0)
+    most = sorted(np.flatnonzero(counts), key=lambda at: -counts[at])
+    where = ", ".join(f"{features[at].name!r} ({counts[at]:,})" for at in most[:3]) + (", ..." if len(most) > 3 else "")
+    if rule == "keep":
+        return None, [f"{int(counts.sum()):,} values are missing {KEPT}: {where}"]
+    whole = np.flatnonzero(~gaps.any(axis=1))
+    if len(whole) == 0:
+        raise TableError(
+            f"{source}: every row misses a value, most often in {where}. Choose other columns, or keep gaps "
+            "(missing='keep') for an estimator that takes them."
+        )
+    lost = len(values) - len(whole)
+    return whole, [f"{lost:,} of {len(values):,} rows were dropped: values are missing in {where}"]
+
 
 #: Rows that are copied at a time, so that what is copied is in the cache.
 TILE = 2048

@@ -1,12 +1,14 @@
-"""Bytes of a text file to UTF-8: which encoding it is, and whether it is text at all."""
+"""Bytes of a text file to UTF-8: packed by gzip or not, in which encoding, and whether it is text at all."""
 
 from __future__ import annotations
 
 import codecs
 import re
+import zlib
+from collections.abc import Iterable, Iterator
 
 from gramian.tables.records import line_ends
-from gramian.tables.table import TableError
+from gramian.tables.table import TableError, check_ratio, check_size
 
 #: Byte order marks; those of UTF-32 first, since one of them begins like one of UTF-16.
 MARKS = (
@@ -157,3 +159,37 @@ def unmarked(data: bytes, size: int | None = None) -> str | None:
     zeros = {"utf-16-be": probe[0::2].count(0), "utf-16-le": probe[1::2].count(0)}
     name, most = max(zeros.items(), key=lambda item: item[1])
     return name if most > 0.7 * half and min(zeros.values()) < 0.05 * half else None
+
+
+def gunzip(packed: bytes, source: str) -> bytes:
+    """Unpack a gzip file, all of it or none."""
+    parts: list[bytes] = []
+    size = 0
+    for part in inflate([packed], source):
+        parts.append(part)
+        size += len(part)
+        check_ratio(len(packed), size, source)
+        check_size(size, source, "the unpacked text")
+    return b"".join(parts)
+
+
+def inflate(pieces: Iterable[bytes], source: str) -> Iterator[bytes]:
+    """Unpack a gzip file of one or more members, a megabyte at a time."""
+    member, begun = None, False
+    for piece in pieces:
+        while piece:
+            if member is None:
+                piece = piece.lstrip(b"\0") if begun else piece  # tapes and some tools fill up with zeros
+                if not piece:
+                    break
+                member, begun = zlib.decompressobj(wbits=31), True
+            try:
+                part = member.decompress(piece, 2**20)
+            except zlib.error as error:
+                raise TableError(f"{source} is not a readable gzip file ({error}). Fetch or pack it again.") from error
+            if part:
+                yield part
+            piece = member.unused_data if member.eof else member.unconsumed_tail
+            member = None if member.eof else member
+    if member is not None or not begun:
+        raise TableError(f"{source} is cut short: the gzip stream has no end. Fetch or pack it again.")

@@ -11,10 +11,19 @@ from typing import Any
 
 import numpy as np
 
-from gramian.tables.limits import LARGEST_RATIO, allowance, check_ratio, check_size, too_wide
-from gramian.tables.numbers import ABSENT, doubtful, explain, read_numerals
-from gramian.tables.numerals import is_number
-from gramian.tables.table import Column, Dialect, Sheet, TableError, first_line
+from gramian.tables.numerals import ABSENT, doubtful, explain, is_number, read_numerals
+from gramian.tables.table import (
+    LARGEST_RATIO,
+    Column,
+    Dialect,
+    Sheet,
+    TableError,
+    allowance,
+    check_ratio,
+    check_size,
+    first_line,
+    too_wide,
+)
 
 #: Bytes that a cell takes as a Python object; empty cells before a full one count.
 CELL = 64

@@ -11,9 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gramian.tables.limits import MOST_COLUMNS, too_wide
 from gramian.tables.numerals import is_number
-from gramian.tables.table import TableError
+from gramian.tables.table import MOST_COLUMNS, TableError, too_wide
 
 #: In this order: a line of decimal commas split at its commas would still read as numbers.
 DELIMITERS = ("\t", ";", "|", ",")

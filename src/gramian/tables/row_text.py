@@ -14,8 +14,7 @@ import numpy as np
 from gramian.operators.rows import Piece
 from gramian.tables.arrow import EMPTY
 from gramian.tables.assemble import COUNTS, counts_from, named, stack
-from gramian.tables.encodings import PROBE, Decoder
-from gramian.tables.limits import inflate
+from gramian.tables.encodings import PROBE, Decoder, inflate
 from gramian.tables.records import check_quotes, end_of_records, guess_delimiter, line_ends
 from gramian.tables.row_files import NOTHING, RowFile
 from gramian.tables.table import Column, Sheet, TableError

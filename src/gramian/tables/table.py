@@ -1,4 +1,4 @@
-"""What a table is, and the columns that readers make it from."""
+"""What a table is, the columns that readers make it from, and the sizes that are refused before memory is asked for."""
 
 from __future__ import annotations
 
@@ -6,11 +6,18 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
+from gramian.config import format_bytes, memory_budget
 from gramian.estimators.warnings import GramianWarning, warn
 from gramian.results import Array
 
 #: More columns than this are rows that lie on their side.
 MOST_COLUMNS = 10**6
+#: Tables up to this size are read whatever the budget, which is for the work beside the data.
+SMALL = 256 * 10**6
+#: Text of numbers shrinks three- to twentyfold; what shrinks more than this is made to fill the memory.
+LARGEST_RATIO = 200
+#: Up to here a high ratio does no harm: a table of zeros is small.
+HARMLESS = 64 * 10**6
 #: Characters of a message.
 LONGEST = 1000
 
@@ -173,3 +180,40 @@ def counted(row: int) -> str:
 def first_line(error: BaseException) -> str:
     """Return what another library says of a failure, fit for the middle of a sentence."""
     return " ".join((str(error) or type(error).__name__).split("\n")[0].split())[:200].rstrip(".")
+
+
+def allowance() -> int:
+    """Bytes that a table may take."""
+    return max(memory_budget(), SMALL)
+
+
+def check_size(size: int, source: str, what: str = "the table") -> None:
+    """Refuse what would not fit into memory, before any of it is asked for."""
+    if size > allowance():
+        raise TableError(
+            f"{source}: {what} would take {format_bytes(size)}, the memory budget is {format_bytes(allowance())}. "
+            "Raise it with gramian.config(memory=...), or read fewer rows or columns."
+        )
+
+
+def too_wide(source: str, most: int) -> str:
+    """Say that there are too many columns."""
+    return f"{source} has more than {most:,} columns. Are rows and columns swapped? If not, choose some of them."
+
+
+def check_shape(rows: int, columns: int, source: str, itemsize: int = 8, most: int = MOST_COLUMNS) -> None:
+    """Refuse a matrix that is too large, has nothing in it, or lies on its side."""
+    if columns < 1 or rows < 0:
+        raise TableError(f"{source}: the array has shape ({rows}, {columns}); rows and columns, n x d, are expected.")
+    if columns > most:
+        raise TableError(too_wide(source, most))
+    check_size(rows * columns * max(itemsize, 8), source)
+
+
+def check_ratio(packed: int, unpacked: int, source: str) -> None:
+    """Refuse a small file that grows into a large one."""
+    if unpacked > HARMLESS and unpacked > LARGEST_RATIO * packed:
+        raise TableError(
+            f"{source} grows more than {LARGEST_RATIO}-fold when unpacked, as files made to fill the memory do. "
+            "If you trust it, unpack it first."
+        )

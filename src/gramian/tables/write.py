@@ -14,13 +14,15 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.ipc as arrow_ipc
+import pyarrow.parquet as arrow_parquet
 
 from gramian import files
 from gramian.files import PathLike, atomic
 from gramian.operators import Rows
 from gramian.operators.rows import Piece, in_step, watched
 from gramian.results import Array
-from gramian.tables.arrow import arrow_ipc, arrow_parquet, pa
 from gramian.tables.read import READERS
 
 __all__ = ["atomic", "check_writable", "write_rows", "write_scores"]

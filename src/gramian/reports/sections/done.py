@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from gramian.construction import construction, unwritten
 from gramian.reports.contents import Code, Facts, Section
-from gramian.reports.program import construction, program, unwritten
+from gramian.reports.program import program
 from gramian.reports.sentences import method_in_words, say
 from gramian.reports.subject import Subject
 

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.metrics import confusion_matrix
 
 from gramian import charts
-from gramian.estimators.merit import merit
+from gramian.estimators.calibration_metrics import merit
 from gramian.reports.contents import KEPT, Grid, Section, brief, counted, tidy_bias
 from gramian.reports.figures.points import predicted_picture
 from gramian.reports.sections.asking import asked

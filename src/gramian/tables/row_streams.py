@@ -1,4 +1,4 @@
-"""From a path, a folder or a pattern to a stream of rows."""
+"""From a path, a folder or a pattern to a stream of rows, here or on the workers of a cluster."""
 
 from __future__ import annotations
 
@@ -6,15 +6,17 @@ import glob
 import os
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from gramian.operators import Rows
+from gramian.operators.remote import Remote
 from gramian.operators.rows import ColumnRange, Piece, block_rows, read_ahead
+from gramian.results import Array
 from gramian.tables.assemble import choose
-from gramian.tables.names import find_columns
-from gramian.tables.row_files import Hdf5File, NpyFile, RowFile, ZarrFile
-from gramian.tables.row_tables import ArrowRows, ParquetRows
+from gramian.tables.columns import find_columns
+from gramian.tables.row_files import ArrowRows, Hdf5File, NpyFile, ParquetRows, RowFile, ZarrFile
 from gramian.tables.row_text import TextRows
 from gramian.tables.table import Dialect, TableError, say_doubts
 
@@ -38,7 +40,7 @@ class FileRows(Rows):
 
     def __init__(self, paths: list[Path], source: str, columns: Sequence[str] | None, block: int | None, how: Dialect):
         self.source, self.block = source, block
-        self.files = [_open(path, how) for path in paths]
+        self.files = [_open_file(path, how) for path in paths]
         self.chosen = [column.name for column in choose(self.files[0].sheet, columns, self.files[0].source)]
         for file in self.files:
             file.all_numeric = columns is None
@@ -151,7 +153,7 @@ def table_size(name: str) -> int:
     path = Path(name)
     if ending(path) not in ROW_FILES:
         return 0
-    file = _open(path, Dialect())
+    file = _open_file(path, Dialect())
     return file.seen[0] if file.n_rows is None else 8 * file.n_rows * len(file.sheet)
 
 
@@ -160,7 +162,7 @@ def ending(path: Path) -> str:
     return Path(path.stem).suffix.lower() if path.suffix.lower() == ".gz" else path.suffix.lower()
 
 
-def _open(path: Path, how: Dialect) -> RowFile:
+def _open_file(path: Path, how: Dialect) -> RowFile:
     kind: Any = ROW_FILES.get(ending(path))
     if kind is None or (path.suffix.lower() == ".gz" and kind is not TextRows):
         known = ", ".join(ROW_FILES)
@@ -168,3 +170,70 @@ def _open(path: Path, how: Dialect) -> RowFile:
     if ending(path) == ".tsv" and how.separator is None:
         how = replace(how, separator="\t")
     return kind(path, how)
+
+
+def remote_rows(
+    source: str | os.PathLike[str],
+    columns: Sequence[str] | None = None,
+    *,
+    y_columns: Sequence[str] | None = None,
+    **reading: Any,
+) -> Remote:
+    """Open files as rows that the workers of a dask cluster read, a file at a time.
+
+    Every worker must see the files under the same names. A task reads a whole file: a table is better written as many
+    files of some ten to hundred megabytes than as one. Without a cluster dask's threads read them.
+
+    Parameters
+    ----------
+    source : path
+        A file, a folder or a pattern such as ``"day-*.parquet"``, as for :func:`gramian.rows`.
+    columns, y_columns : sequence of str, optional
+        Columns to use, and those that are targets or the second view.
+    **reading
+        How a file is written, as for :func:`gramian.tables.read_table`.
+
+    Returns
+    -------
+    Rows
+        For ``fit``, ``transform`` and ``predict`` of every estimator; ``.y`` holds the targets.
+
+    Cost
+    ----
+    Nothing until a fit asks for it, beside a look at the head of each file.
+
+    Examples
+    --------
+    >>> import numpy as np, os, tempfile
+    >>> from gramian import PCA
+    >>> from gramian.tables import remote_rows
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for at in range(3):
+    ...         rows = np.random.default_rng(at).standard_normal((100, 4)) * [4, 3, 2, 1]
+    ...         np.save(os.path.join(folder, f"part{at}.npy"), rows)
+    ...     PCA(2).fit(remote_rows(folder)).explained_variance_.round(1)
+    array([15.5,  7.7])
+    """
+    from gramian.operators.dask_rows import made_rows
+    from gramian.tables.row_streams import open_rows
+
+    known: Any = open_rows(source, columns, y_columns=y_columns, **reading)
+    if not isinstance(known, ColumnRange):
+        return made_rows(*_described(known, known, reading))
+    found = made_rows(*_described(known.parent, known, reading))
+    found.y = made_rows(*_described(known.parent, known.y, reading))
+    return found
+
+
+def _described(whole: Any, part: Any, reading: dict[str, Any]) -> tuple[Any, ...]:
+    """Readers of all files, their numbers of rows, names of columns, whether they have names, and where from."""
+    # A worker's own folder is another.
+    readers = [partial(read_part, os.path.abspath(file.path), part.names, reading) for file in whole.files]
+    return readers, [file.n_rows for file in whole.files], part.names, part.columns is not None, whole.source
+
+
+def read_part(path: str, columns: Sequence[str], reading: dict[str, Any]) -> Array:
+    """Read some columns of a file."""
+    from gramian.tables.row_streams import open_rows
+
+    return open_rows(path, list(columns), **reading).toarray()

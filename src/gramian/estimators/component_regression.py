@@ -10,19 +10,21 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, RegressorMixin, Transf
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from gramian.estimators.base import Clock, describe
-from gramian.estimators.base_estimator import all_or_nothing, planned_fit
-from gramian.estimators.plans_linear import PATH_MAX_COMPONENTS
-from gramian.estimators.regression_diagnostics import RegressionDiagnostics, selectivity_ratio, variable_importance
+from gramian.estimators.plans_linear import (PATH_MAX_COMPONENTS, plan_pls_regression, plan_principal_component_regression)
+from gramian.estimators.calibration_metrics import RegressionDiagnostics, selectivity_ratio, variable_importance
+from gramian.estimators.base_estimator import BaseEstimator, all_or_nothing, planned_fit
+from gramian.estimators.n_components import check_components
 from gramian.estimators.regression_path import RegressionPath, cross_validated
 from gramian.estimators.streams import by_blocks
+from gramian.estimators.summary import Clock, SummaryBuilder
 from gramian.estimators.two_blocks import BlockInput, Blocks, Scaled, complete_rows, gather, gather_more
-from gramian.estimators.validation import check_components
+from gramian.estimators.validation import check_choice
 from gramian.estimators.warnings import RankWarning, warn
 from gramian.projection import LinearProjection
 from gramian.results import Array, percent
-from gramian.solvers.deflation import Factors
+from gramian.solvers.deflation import Factors, partial_least_squares, principal_components
 from gramian.solvers.dense import pinned_if_small
+
 
 
 def _not_automatic(estimator: Any) -> bool:
@@ -192,36 +194,18 @@ class ComponentRegressor(
             "rows": "centred rows (no more of them than columns)",
             "triangular": "orthogonal triangulation (columns nearly dependent)",
         }
-        share = float(self.y_explained_.sum())
-        lines = [
-            ("route", routes[blocks.views.route]),
-            ("explained", f"{percent(float(self.x_explained_.sum()))} of X, {percent(share)} of y"),
-            ("work", f"{clock.seconds:.2g} s"),
-        ]
-        path = self.path_
-        if path is not None:
+        explained = percent(float(self.x_explained_.sum())), percent(float(self.y_explained_.sum()))
+        write = SummaryBuilder.of_components(self, blocks.shape, k)
+        write.line("route", routes[blocks.views.route], route=blocks.views.route)
+        write.line("explained", f"{explained[0]} of X, {explained[1]} of y").work(clock)
+        write.add(x_explained=self.x_explained_, y_explained=self.y_explained_, rmsecv=None)
+        if (path := self.path_) is not None:
             errors = zip(path.rmsecv[k], path.standard_error[k], strict=True)
-            lines.append(("chosen", f"fewest within one standard error of the least ({path.best} components)"))
-            lines.append(("RMSECV", ", ".join(f"{error:.4g} +- {doubt:.2g}" for error, doubt in errors)))
-        if blocks.gaps:
-            lines.append(("missing", f"{blocks.gaps:,} entries expected under a Gaussian model of both blocks"))
-        notes = self._notes(found, blocks, scaled)
-        lines += [("note", note) for note in notes]
-        return describe(
-            self,
-            blocks.shape,
-            k,
-            lines,
-            facts={
-                "route": blocks.views.route,
-                "x_explained": self.x_explained_,
-                "y_explained": self.y_explained_,
-                "rmsecv": None if path is None else path.rmsecv,
-                "n_missing": blocks.gaps,
-                "seconds": clock.seconds,
-                "notes": notes,
-            },
-        )
+            write.line("chosen", f"fewest within one standard error of the least ({path.best} components)")
+            text = ", ".join(f"{error:.4g} +- {doubt:.2g}" for error, doubt in errors)
+            write.line("RMSECV", text, rmsecv=path.rmsecv)
+        write.missing(blocks.gaps, "expected under a Gaussian model of both blocks")
+        return write.notes(self._notes(found, blocks, scaled)).done()
 
     def _notes(self, found: int, blocks: Blocks, scaled: Scaled) -> list[str]:
         """Say what is less than was asked for."""
@@ -268,3 +252,172 @@ def _in_units(squares: Array, residual: tuple[float, float], unit: float) -> tup
 
 def _share(parts: Array, total: float) -> Array:
     return parts / total if total > 0 else np.zeros_like(parts)
+
+
+class PLSRegression(ComponentRegressor, BaseEstimator):
+    r"""Regression on the directions of X that covary most with the targets (PLS1 and PLS2).
+
+    Definition
+    ----------
+    .. math:: w = \text{leading eigenvector of } D'TT'D, \quad t = D w, \quad D \leftarrow (I - t t'/t't)\,D; \qquad
+              \hat y = \bar y + \sum_k r_k q_k'(x - \bar x)
+
+    with D and T the centred (and scaled) X and Y.
+
+    Parameters
+    ----------
+    n_components : int, None or "auto"
+        Number :math:`K`. None takes all there are (least squares); ``"auto"`` the fewest whose cross-validated error is
+        within one standard error of the least. Fewer come out, with a warning, if nothing is left to find.
+    scale : bool or "x"
+        Divide the columns of X and Y by their standard deviations; ``"x"``: of X only.
+    missing : None or "em"
+        What to do with NaN in X and y: refuse, or expect them under a Gaussian model of both.
+    cv : int or splitter
+        Folds for ``"auto"`` and :meth:`cross_validate`; a number takes every so-manyth row.
+
+    Attributes
+    ----------
+    coef_ : (q, d) array
+        Coefficients in original units.
+    intercept_ : (q,) array
+    x_scores_ : (n, K) array
+        Scores of the training rows, X times rotations; absent after ``partial_fit``, which keeps no rows.
+    x_weights_, x_rotations_, x_loadings_ : (d, K) arrays
+        Unit weights :math:`w_k`; rotations :math:`r_k` that give scores; loadings :math:`p_k`; in scaled units.
+    y_loadings_ : (q, K) array
+    vip_ : (d,) array
+        Importance of each column in the projection.
+    selectivity_ratio_ : (q, d) array
+    x_explained_, y_explained_ : (K,) arrays
+        Shares of the squares of X and of Y that each component accounts for.
+    n_components_ : int
+        Components found.
+    path_ : RegressionPath or None
+        Cross-validated errors, for ``"auto"``.
+    summary_ : FitSummary
+
+    Cost
+    ----
+    One pass over the rows, ``n (d + q)^2 / 2`` multiplications, then ``4 d^2 K``. Cross-validation costs little more.
+
+    References
+    ----------
+    Wold, Martens, Wold, The multivariate calibration problem in chemistry solved by the PLS method, 1983.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from gramian import PLSRegression
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = PLSRegression("auto").fit(X, y)
+    >>> model.n_components_, round(model.score(X, y), 3)
+    (2, 0.508)
+    """
+
+    _plan = plan_pls_regression
+
+    def __init__(
+        self, n_components: int | str | None = 2, *, scale: bool | str = True, missing: str | None = None, cv: Any = 10
+    ) -> None:
+        self.n_components = n_components
+        self.scale = scale
+        self.missing = missing
+        self.cv = cv
+
+    def _solve(self, A: Array, B: Array, k: int, blur: Array) -> Factors:
+        return partial_least_squares(A, B, k, blur)
+
+    def _scaling(self) -> tuple[bool, bool]:
+        check_choice("scale", self.scale, (True, False, "x"))
+        return bool(self.scale), not isinstance(self.scale, str) and bool(self.scale)
+
+
+class PrincipalComponentRegression(ComponentRegressor, BaseEstimator):
+    r"""Least squares on the leading principal components of the regressors.
+
+    Definition
+    ----------
+    .. math:: D'D v_i = \lambda_i v_i, \quad a_i = (D v_i)'t / \lambda_i; \qquad
+              \hat y = \bar y + \sum_{i \le K} a_i v_i'd, \quad \text{residual } t't - \sum a_i^2 \lambda_i
+
+    with D and t the centred (and scaled) X and y.
+
+    Parameters
+    ----------
+    n_components : int, None or "auto"
+        Number :math:`K`. None takes all: least squares, of least norm if columns are collinear. ``"auto"`` takes the
+        fewest whose cross-validated error is within one standard error of the least.
+    order : {"variance", "contribution"}
+        Which components come first: those of greatest variance, or those that account for most of y. The latter fit
+        better and generalise worse, since they are chosen by the y they are to predict.
+    scale : bool
+        Divide the columns of X by their standard deviations.
+    missing : None or "em"
+        What to do with NaN in X and y: refuse, or expect them under a Gaussian model of both.
+    cv : int or splitter
+        Folds for ``"auto"`` and :meth:`cross_validate`; a number takes every so-manyth row.
+
+    Attributes
+    ----------
+    coef_ : (q, d) array
+        Coefficients in original units.
+    intercept_ : (q,) array
+    x_scores_ : (n, K) array
+        Scores of the training rows; absent after ``partial_fit``, which keeps no rows.
+    x_weights_, x_rotations_, x_loadings_ : (d, K) arrays
+        All three are the directions :math:`v_i`, in scaled units.
+    y_loadings_ : (q, K) array
+        :math:`a_i`.
+    vip_, selectivity_ratio_, x_explained_, y_explained_, n_components_, path_
+        As for :class:`PLSRegression`.
+    summary_ : FitSummary
+
+    Cost
+    ----
+    One pass over the rows, ``n (d + q)^2 / 2`` multiplications, then a d x d singular value decomposition.
+
+    References
+    ----------
+    Jolliffe, A note on the use of principal components in regression, Applied Statistics 1982.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from gramian import PrincipalComponentRegression
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = PrincipalComponentRegression(5).fit(X, y)
+    >>> round(model.score(X, y), 3)
+    0.5
+    """
+
+    _plan = plan_principal_component_regression
+
+    def __init__(
+        self,
+        n_components: int | str | None = None,
+        *,
+        order: str = "variance",
+        scale: bool = True,
+        missing: str | None = None,
+        cv: Any = 10,
+    ) -> None:
+        self.n_components = n_components
+        self.order = order
+        self.scale = scale
+        self.missing = missing
+        self.cv = cv
+
+    def _solve(self, A: Array, B: Array, k: int, blur: Array) -> Factors:
+        check_choice("order", self.order, ("variance", "contribution"))
+        return principal_components(A, B, k, blur, self.order)
+
+    def _notes(self, found: int, blocks: Blocks, scaled: Scaled) -> list[str]:
+        notes = super()._notes(found, blocks, scaled)
+        if self.order == "contribution":
+            notes.append("components were chosen by the y they predict: the fit is better than it will be on new rows.")
+        return notes
+
+    def _scaling(self) -> tuple[bool, bool]:
+        check_choice("scale", self.scale, (True, False))
+        return bool(self.scale), False

@@ -1,4 +1,4 @@
-"""``gramian doctor``."""
+"""``gramian doctor``: what is wrong with a table."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 
 from gramian.cli import options as o
-from gramian.cli.errors import UsageError, in_options
-from gramian.cli.report import dumps, remarks, some
-from gramian.config import config, parse_bytes
-from gramian.kernels import parse
+from gramian.cli.outputs import dumps, remarks, some
+from gramian.cli.terminal import in_options
+from gramian.config import config
 from gramian.selection import Diagnosis
 from gramian.selection import doctor as examine
 from gramian.tables import Table, TableError, TableWarning, find_columns, read_table
@@ -47,7 +46,7 @@ def doctor(
     dialect, settings = o.read_dialect(read), o.given(memory=memory, threads=threads)
 
     def job() -> None:
-        _check(kernel, memory)
+        o.check_readable(kernel, memory=memory)
         with config(**settings):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", TableWarning)  # it is among the findings
@@ -56,17 +55,6 @@ def doctor(
         print(_json(found, diagnosis) if json else _text(found, diagnosis))
 
     return job
-
-
-def _check(kernel: str | None, memory: str | None) -> None:
-    """Refuse words that do not read before a table is read."""
-    try:
-        if kernel is not None:
-            parse(kernel)
-        if memory is not None:
-            parse_bytes(memory)
-    except ValueError as error:
-        raise UsageError(str(error)) from error
 
 
 def _examine(

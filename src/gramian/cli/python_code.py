@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from gramian.cli.inputs import Inputs, reading
-from gramian.cli.request import FitRequest
-from gramian.reports.program import construction, imports
+from gramian.cli.options import FitRequest
+from gramian.construction import construction, imports
 from gramian.tables.calls import arguments
 
 #: Functions of :mod:`gramian.tables` that the code may call.
@@ -84,7 +84,7 @@ def _reading(request: FitRequest, inputs: Inputs) -> Reading:
         return _streaming(request, given)
     if request.targets is None and request.y_table is None:
         read = f"read_table({arguments([request.table], columns=chosen, **given)})"
-        if request.row.needs == "label":
+        if request.record.needs == "label":
             return Reading(
                 f"table.values, table.labels[{request.label!r}]", [f"table = {read}"], "table", repr(request.label)
             )
@@ -93,9 +93,9 @@ def _reading(request: FitRequest, inputs: Inputs) -> Reading:
         return Reading("table.values", [f"table = {read}"], "table")
     files = [request.table] if request.y_table is None else [request.table, request.y_table]
     read = f"x, y = read_views({arguments(files, x_columns=chosen, y_columns=request.targets, **given)})"
-    if not request.row.takes("target"):
+    if not request.record.takes("target"):
         labels = f"y.labels[{request.label!r}]"
-        classes = bool(request.row.needs)
+        classes = bool(request.record.needs)
         return Reading(
             f"x.values, {labels}" if classes else "x.values", [read], "x", repr(request.label) if classes else ""
         )
@@ -122,13 +122,13 @@ def _fitting(request: FitRequest, rows: str) -> str:
     model = construction(request.model(), request.arguments)
     last = "model[-1]" if request.standardizes else "model"
     X = rows.partition(", ")[0]
-    if request.row.size == "n_clusters":
+    if request.record.size == "n_clusters":
         streamed = rows == "X" or rows.startswith(("rows(", "remote_rows("))
         labels = f"model.predict({rows})" if streamed else f"{last}.labels_"
         return f"model = {model}; distances = model.fit_transform({rows}); clusters = {labels}"
-    if request.row.needs == "view":
+    if request.record.needs == "view":
         return f"model = {model}.fit({rows}); x_scores, y_scores = model.transform({rows})"
-    if not hasattr(request.row.estimator, "transform"):
+    if not hasattr(request.record.estimator, "transform"):
         return f"model = {model}.fit({rows}); predictions = model.predict({X})"
     if request.model_file is None:
         return f"scores = {model}.fit_transform({rows})"

@@ -1,18 +1,30 @@
-"""How a command ends: one line for every failure, and what the exit code says."""
+"""What a command says on standard error while it runs and when it ends: progress, warnings, one line for a failure."""
 
 from __future__ import annotations
 
 import os
 import re
 import sys
+import threading
+import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from math import isfinite
+from types import TracebackType
+from typing import Self
+
+from rich.console import Console
+from rich.progress import BarColumn, TaskID, TextColumn
+from rich.progress import Progress as Display
 
 from gramian import GramianWarning
+from gramian.config import Progress
 from gramian.operators.remote import ClusterError
 from gramian.tables.calls import respelled
+
+#: Shorter work gets no progress bar: it would only flicker.
+BAR_DELAY_SECONDS = 1.0
 
 #: Parameters of Python in messages -> options of the command line; those that are not here have their own name.
 OPTIONS = {
@@ -99,7 +111,7 @@ def say(message: str) -> None:
 def one_line_warnings() -> Iterator[None]:
     """Print each warning as one line, without the place in the code."""
 
-    def show(message: Warning | str, *where: Any, **more: Any) -> None:
+    def show(message: Warning | str, *where: object, **more: object) -> None:
         say(f"warning: {message}")
 
     with warnings.catch_warnings():
@@ -115,3 +127,67 @@ def _leave_stdout() -> None:
         os.dup2(nowhere, sys.stdout.fileno())
     except (OSError, ValueError, AttributeError):  # standard output is closed or no file
         return
+
+
+class Bar:
+    """Draws the progress it is called with on standard error, if that is a terminal and the work takes its time.
+
+    Steps that report nothing get a bar that moves without an end in sight.
+
+    Parameters
+    ----------
+    quiet : bool
+        Draw nothing.
+    """
+
+    def __init__(self, *, quiet: bool = False) -> None:
+        self.wanted = not quiet and sys.stderr is not None and sys.stderr.isatty()
+        self.start = time.monotonic()
+        self.display: Display | None = None
+        self.task = TaskID(0)
+        self._lock = threading.Lock()
+
+    def __call__(self, progress: Progress) -> None:
+        if not self.wanted or time.monotonic() - self.start < BAR_DELAY_SECONDS:
+            return
+        known = progress.done and isfinite(progress.expected)
+        left = f"about {progress.seconds_left:.0f} s left" if known else ""
+        if progress.unit and progress.done:
+            left = f"{progress.rate:,.0f} {progress.unit}/s {left}"
+        self._show(progress.task, progress.done, progress.expected if isfinite(progress.expected) else None, left)
+
+    @contextmanager
+    def step(self, name: str) -> Iterator[None]:
+        """Name what is being done, in case that it takes long and reports nothing."""
+        if not self.wanted:
+            yield
+            return
+        timer = threading.Timer(max(0.0, BAR_DELAY_SECONDS - (time.monotonic() - self.start)), self._show, [name])
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+            timer.join()
+
+    def _show(self, task: str, done: float | None = None, expected: float | None = None, left: str = "") -> None:
+        with self._lock:
+            if self.display is None:
+                columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[left]}"))
+                self.display = Display(*columns, console=Console(stderr=True), transient=True)
+                self.task = self.display.add_task(task, total=expected, left=left)
+                self.display.start()
+            if done is None:
+                self.display.reset(self.task, total=None, description=task, left=left)
+            else:
+                self.display.update(self.task, description=task, completed=done, total=expected, left=left)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self.display is not None:
+            self.display.stop()

@@ -1,33 +1,51 @@
-"""Whether a loaded estimator is one: shapes that belong together, numbers that are numbers, and an answer for a row."""
+"""The classes that a model file may name, and whether what it holds is one of them.
+
+Names in a file are looked up here and nowhere else; nothing is imported by name. What was read is an estimator if its
+fields have their declared types, shapes belong together, numbers are numbers, and one row gets an answer.
+"""
 
 from __future__ import annotations
 
 import copy
 import dataclasses
+import sys
 import threading
+import types
 import warnings
 from collections.abc import Iterator
-from typing import Any
+from functools import cache, cached_property
+from inspect import getattr_static
+from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from gramian.estimators.base_estimator import as_fitted
+from gramian import kernels
 from gramian.estimators.kernel_kmeans_streams import SeenMeans
 from gramian.estimators.kernel_streams import Seen
 from gramian.estimators.random_projection import RandomMap
-from gramian.models.codec import state_of
 from gramian.models.container import ModelError
-from gramian.models.registry import CLASSES, PIPELINE, known_as
+from gramian.registry import RECORDS
 from gramian.results import Array
 
-#: Shapes of the fields of a value; equal letters are equal numbers. A field that is None, or a number, is left alone.
-SHAPES: dict[str, dict[str, str]] = {
+#: Values that fitted estimators and their parameters hold: name in a file -> shapes of fields. Equal letters are equal
+#: numbers; a field that is None, or a number, is not checked. A new value joins here.
+VALUES: dict[str, dict[str, str]] = {
     "adequacy.SamplingAdequacy": {"columns": "d"},
+    "estimators.Distortion": {},
+    "estimators.Filler": {},
+    "estimators.Landmarks": {},
+    "estimators.RandomFeatures": {},
     "estimators.RandomMap": {"weights": "dk"},
+    "estimators.RegressionPath": {},
+    "estimators.Seen": {},
     "estimators.SeenMeans": {"origin": "d", "means": "kr", "masses": "k"},
     "estimators.Targets": {"values": "nq"},
+    "kernels.Evaluated": {},
+    "kernels.Waves": {},
     "operators.ColumnSums": {"mean": "d", "squares": "d"},
     "operators.FeatureMap": {"anchors": "nw", "root": "nn"},
     "operators.FeatureMeans": {"anchors": "nw", "coefficients": "nk", "squares": "k", "origin": "w"},
@@ -35,7 +53,16 @@ SHAPES: dict[str, dict[str, str]] = {
     "operators.Moments": {"pilot": "d", "scatter": "dd", "offset": "d"},
     "projection.KernelProjection": {"anchors": "nw", "coefficients": "nk", "offset": "k", "mean": "n", "origin": "w"},
     "projection.LinearProjection": {"mean": "d", "weights": "dk", "back": "ke"},
+    "results.FitSummary": {},
+    "results.SolverTrace": {},
+    "solvers.Cholesky": {},
+    "solvers.ConjugateGradients": {},
+    "solvers.Dense": {},
     "solvers.FactorSolution": {"loadings": "dk", "uniquenesses": "d", "at_bound": "d"},
+    "solvers.Krylov": {},
+    "solvers.MinimalResiduals": {},
+    "solvers.Power": {},
+    "solvers.Randomized": {},
     "solvers.Rotation": {"loadings": "dk", "correlation": "kk", "matrix": "kk"},
     "spaces.ConditionalProjection": {"anchors": "nw", "coefficients": "nk", "trend": "pk", "shift": "p"},
     "spaces.FactorModel": {"mean": "d", "scale": "d"},
@@ -43,7 +70,118 @@ SHAPES: dict[str, dict[str, str]] = {
     "spaces.KernelFunction": {"anchors": "nw", "coefficients": "nq", "offsets": "mq"},
     "spaces.LinearFunction": {"weights": "dq", "mean": "d"},
 }
-SHAPES_OF = {CLASSES[name]: shapes for name, shapes in SHAPES.items()}
+#: The one class of others: what a method that needs scaled columns is put in.
+PIPELINE = "sklearn.Pipeline"
+
+
+def _declared(names: list[str]) -> dict[str, type]:
+    """Classes of the library by their names in files, which they keep when they move to another module.
+
+    All of them are loaded with the estimators that hold them. Of classes with one name that in the part of the library
+    that the name in the file says is meant.
+    """
+    loaded = [module for name, module in sys.modules.items() if name.startswith("gramian.")]
+    found: dict[str, dict[str, type]] = {}
+    for module in loaded:
+        for cls in vars(module).values():
+            if isinstance(cls, type) and cls.__module__ == module.__name__:
+                found.setdefault(cls.__qualname__, {})[module.__name__.split(".")[1]] = cls
+    alike = {name: found[name.partition(".")[2]] for name in names}
+    return {name: same.get(name.partition(".")[0]) or _only(name, same) for name, same in alike.items()}
+
+
+def _only(name: str, alike: dict[str, type]) -> type:
+    if len(alike) > 1:
+        raise TypeError(f"{name} may be any of {', '.join(map(str, alike.values()))}. Rename one of them.")
+    return next(iter(alike.values()))
+
+
+KERNELS = [cls for cls in vars(kernels).values() if isinstance(cls, type) and issubclass(cls, kernels.Kernel)]
+#: All estimators of the registry, all public kernels but functions, and the values above.
+CLASSES: dict[str, type] = {
+    **{f"estimators.{record.name}": record.estimator for record in RECORDS},
+    **{
+        f"kernels.{cls.__qualname__}": cls
+        for cls in KERNELS
+        if cls not in (kernels.Function, kernels.Kernel, kernels.MappedKernel)
+    },
+    **_declared([*VALUES]),
+}
+NAMES = {cls: name for name, cls in CLASSES.items()}
+SHAPES_OF = {CLASSES[name]: shapes for name, shapes in VALUES.items() if shapes}
+
+
+def class_of(name: object) -> type | None:
+    """Class that a name in a file stands for."""
+    if name == PIPELINE:
+        from sklearn.pipeline import Pipeline  # most models do without, and need not wait for it
+
+        return Pipeline
+    return CLASSES.get(name) if isinstance(name, str) else None
+
+
+def known_as(cls: type) -> str | None:
+    """Name in a file of a class, if it has one."""
+    if cls.__module__ == "sklearn.pipeline":
+        return PIPELINE if class_of(PIPELINE) is cls else None
+    return NAMES.get(cls)
+
+
+def fields_of(cls: type) -> dict[str, bool] | None:
+    """Fields of a dataclass, and whether each must be given; None for other classes."""
+    if not dataclasses.is_dataclass(cls):
+        return None
+    missing = dataclasses.MISSING
+    return {f.name: f.default is missing and f.default_factory is missing for f in dataclasses.fields(cls)}
+
+
+@cache
+def hints_of(cls: type) -> dict[str, Any]:
+    """Declared types of the fields of a class."""
+    return get_type_hints(cls)
+
+
+def wrong_field(value: object) -> str | None:
+    """Name of the first field of a dataclass that is not of its declared type."""
+    cls: Any = type(value)
+    hints = hints_of(cls)
+    return next((name for name in fields_of(cls) or () if not fits(getattr(value, name), hints[name])), None)
+
+
+def fits(value: object, hint: object) -> bool:
+    """Whether a value is of a type; where the type says more than can be told cheaply, it is believed.
+
+    >>> fits(2, float), fits("2", float), fits((1, "a"), tuple[int, str]), fits(None, int | None), fits(True, int)
+    (True, False, True, True, False)
+    """
+    kind, inner = get_origin(hint) or hint, get_args(hint)
+    if kind in (Union, types.UnionType):
+        return any(fits(value, part) for part in inner)
+    if kind in (float, int):  # a user may say 3.0 where 3 is meant
+        number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+        return number and (kind is float or not isinstance(value, (float, np.floating)) or value.is_integer())
+    if kind is bool:
+        return isinstance(value, (bool, np.bool_))
+    if kind is tuple and isinstance(value, tuple) and inner:
+        if inner[-1] is Ellipsis:
+            return all(fits(part, inner[0]) for part in value)
+        return len(value) == len(inner) and all(map(fits, value, inner))
+    if kind is Any or not isinstance(kind, type) or getattr(kind, "_is_protocol", False):
+        return True
+    return isinstance(value, kind)
+
+
+def state_of(value: object) -> dict[str, Any]:
+    """What is kept of an object: the fields of a dataclass, else its attributes without what can be computed again."""
+    fields = fields_of(type(value))
+    if fields is not None:
+        return {key: getattr(value, key) for key in fields}
+    state = vars(value)
+    computed = {key for key in state if isinstance(getattr_static(type(value), key, None), cached_property)}
+    passing = {"_skl_callbacks"}  # who watches a fit is no part of it
+    return {key: part for key, part in state.items() if key not in computed | passing}
+
+
 #: Attributes that keep training rows, or something that does, and the attribute that says how wide they are.
 KEEPERS = {
     "projection_": "n_features_in_",
@@ -63,7 +201,7 @@ WIDEST = 2**21
 _FILTERS = threading.Lock()
 
 
-def check(estimator: Any, answers: Any) -> None:
+def check(estimator: BaseEstimator, answers: object) -> None:
     """Refuse an estimator whose parts do not fit together, or that has no answer to questions it should answer."""
     for value in _parts(estimator):
         if type(value) in SHAPES_OF:
@@ -87,12 +225,12 @@ def check(estimator: Any, answers: Any) -> None:
             raise ModelError(f"{name} fails for one row: {questions[name]}")
 
 
-def steps_of(estimator: Any) -> list[Any]:
+def steps_of(estimator: BaseEstimator) -> list[Any]:
     """Estimators of a pipeline; an estimator itself is one of one step."""
     return [step for _, step in estimator.steps] if known_as(type(estimator)) == PIPELINE else [estimator]
 
 
-def _check_steps(pipeline: Any) -> None:
+def _check_steps(pipeline: BaseEstimator) -> None:
     for step in pipeline.steps:
         if not isinstance(step, tuple) or len(step) != 2 or not isinstance(step[0], str) or not is_estimator(step[1]):
             raise ModelError("a pipeline is made of named estimators of gramian")
@@ -100,7 +238,7 @@ def _check_steps(pipeline: Any) -> None:
         raise ModelError("a pipeline needs steps and can have no memory. Use set_params(memory=None)")
 
 
-def _check_widths(estimator: Any) -> None:
+def _check_widths(estimator: BaseEstimator) -> None:
     """Refuse training rows that are not as wide as new rows will be: compiled loops over columns do not look."""
     for name, width in KEEPERS.items():
         rows, d = kept_rows(estimator, name), getattr(estimator, width, None)
@@ -109,7 +247,7 @@ def _check_widths(estimator: Any) -> None:
     _check_seen(estimator, getattr(estimator, "seen_", None))
 
 
-def _check_seen(estimator: Any, seen: Any) -> None:
+def _check_seen(estimator: BaseEstimator, seen: object) -> None:
     """Refuse what ``partial_fit`` would go on from if it does not belong to rows of that width."""
     maps = seen.maps if isinstance(seen, Seen) else (seen.features,) if isinstance(seen, SeenMeans) else ()
     widths = [getattr(estimator, name, None) for name in ("n_features_in_", "n_features_y_in_")]
@@ -123,7 +261,7 @@ def _check_seen(estimator: Any, seen: Any) -> None:
         raise ModelError(f"seen_ keeps sums that are not those of its {wide} features")
 
 
-def kept_rows(estimator: Any, name: str) -> Any:
+def kept_rows(estimator: BaseEstimator, name: str) -> Any:
     """Training rows that an attribute keeps; None if it keeps none, or rows of a precomputed kernel."""
     holder = getattr(estimator, name, None)
     kernel = getattr(holder, "kernel", getattr(estimator, "kernel_", None))
@@ -131,21 +269,21 @@ def kept_rows(estimator: Any, name: str) -> Any:
     return rows if hasattr(rows, "shape") and not getattr(kernel, "given", False) else None
 
 
-def _check_counts(value: Any) -> None:
+def _check_counts(value: object) -> None:
     """Refuse numbers by which a few bytes would ask for any amount of memory."""
     if isinstance(value, RandomMap) and sp.issparse(value.weights) and value.size > max(value.weights.nnz, 1000):
         raise ModelError(f"RandomMap.weights has {value.size} columns and next to nothing in them")
     codes = getattr(value, "_codes", None)
-    if codes is not None and not (codes.dtype.kind in "iu" and _within(codes, len(value.classes_))):
+    if codes is not None and not (codes.dtype.kind in "iu" and _within(codes, len(getattr(value, "classes_", ())))):
         raise ModelError("the labels it keeps are not among its classes")
 
 
-def answered(estimator: Any) -> list[str]:
+def answered(estimator: BaseEstimator) -> list[str]:
     """Questions that a fitted estimator answers for one row."""
     return [name for name, failure in ask(estimator).items() if not failure]
 
 
-def ask(estimator: Any) -> dict[str, str]:
+def ask(estimator: BaseEstimator) -> dict[str, str]:
     """Ask about one row; return what failed, an empty text for what did not. Very wide sparse models are not asked."""
     try:
         thin, row = _thin(estimator), _row(steps_of(estimator)[0])
@@ -172,7 +310,7 @@ def _within(codes: Array, count: int) -> bool:
     return bool(codes.min(initial=0) >= 0 and codes.max(initial=0) < count)
 
 
-def _wrong(answer: Any) -> str:
+def _wrong(answer: ArrayLike) -> str:
     values = np.asarray(answer)
     if values.dtype.kind == "O" and values.ndim:
         return ""  # labels of mixed kinds
@@ -186,7 +324,7 @@ def one_line(error: Exception) -> str:
     return " ".join(f"{type(error).__name__}: {error}".split())[:300]
 
 
-def _parts(value: Any, depth: int = 0) -> Iterator[Any]:
+def _parts(value: object, depth: int = 0) -> Iterator[Any]:
     """All objects of the library within a value, itself included."""
     if depth > 40:
         return
@@ -200,7 +338,7 @@ def _parts(value: Any, depth: int = 0) -> Iterator[Any]:
             yield from _parts(part, depth + 1)
 
 
-def _check_shapes(value: Any) -> None:
+def _check_shapes(value: object) -> None:
     sides: dict[str, int] = {}
     for field, letters in SHAPES_OF[type(value)].items():
         array = getattr(value, field)
@@ -214,7 +352,7 @@ def _check_shapes(value: Any) -> None:
             raise ModelError(f"{type(value).__name__}.{field} has shape {array.shape}, which does not fit the others")
 
 
-def _row(estimator: Any) -> Any:
+def _row(estimator: BaseEstimator) -> Any:
     """A row to ask about: a training row or their mean if they were kept, else zeros."""
     d = estimator.n_features_in_
     if type(d) is not int or d < 1:
@@ -233,7 +371,7 @@ def _row(estimator: Any) -> Any:
     return np.zeros((1, d))
 
 
-def _thin(estimator: Any) -> Any:
+def _thin(estimator: BaseEstimator) -> Any:
     """A copy that keeps the first training rows only, so that a question costs little."""
     thin = copy.copy(estimator)
     vars(thin).pop("_sklearn_output_config", None)  # data frames may not be known here
@@ -258,6 +396,6 @@ def _thin(estimator: Any) -> Any:
     return thin
 
 
-def is_estimator(value: Any) -> bool:
+def is_estimator(value: object) -> bool:
     """Whether a value is an estimator that a file may hold."""
     return isinstance(value, BaseEstimator) and known_as(type(value)) is not None

@@ -1,1 +1,0 @@
-"""Arguments and help of the commands, one file for each or for those that are alike."""

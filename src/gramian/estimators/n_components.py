@@ -1,0 +1,91 @@
+"""``n_components="auto"``: the criterion that decides, and what it says."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gramian.criteria import Suggestion, kernel_criteria, stands_out
+from gramian.criteria.edge import FIRST
+from gramian.estimators.warnings import RankWarning, warn
+from gramian.kernels import Kernel
+from gramian.operators import Moments
+from gramian.spaces import LinearBasis, LinearSpace, MomentSpace, SingularBasis
+from gramian.spaces.stream import StreamSpace
+
+
+def is_auto(n_components: Any) -> bool:
+    """Whether the number of components is left to the criteria."""
+    return isinstance(n_components, str) and n_components == "auto"
+
+
+def check_components(n_components: Any, limit: int, what: str, *, fractions: bool = True, auto: bool = False) -> None:
+    """Refuse a number of components that is no number, out of range, or more than ``limit``."""
+    if n_components is None or (auto and is_auto(n_components)):
+        return
+    words = ["a whole number of 1 or more", *(["a fraction between 0 and 1"] if fractions else [])]
+    allowed = ", ".join([*words, *(["'auto'"] if auto else []), "or None"])
+    if isinstance(n_components, (bool, np.bool_)) or not isinstance(n_components, (int, float, np.number)):
+        raise TypeError(f"n_components={n_components!r} must be {allowed}.")
+    if isinstance(n_components, (int, np.integer)):
+        if n_components < 1:
+            raise ValueError(f"n_components={n_components} must be {allowed}.")
+        if n_components > limit:
+            raise ValueError(f"n_components={n_components} is more than {what}. Use n_components={limit} or fewer.")
+    elif not fractions or not 0 < n_components < 1:
+        raise ValueError(f"n_components={n_components!r} must be {allowed}.")
+
+
+def whole_number(n_components: Any) -> int | None:
+    """Components to ask a space for: all of them if a share of the variance, or a criterion, decides."""
+    return None if n_components is None or is_auto(n_components) or n_components < 1 else int(n_components)
+
+
+def how_many(n_components: Any, basis: SingularBasis) -> int:
+    """Components to keep: fewest that reach a share of the variance, if ``n_components`` is one."""
+    if n_components is None or is_auto(n_components) or n_components >= 1:
+        return basis.rank
+    if basis.shares is None:
+        raise ValueError(
+            f"n_components={n_components!r} asks for a share of the variance, which is not known for an indefinite "
+            "kernel without its whole spectrum. Give a whole number, or use solver='dense'."
+        )
+    reached = np.cumsum(basis.shares) >= n_components * (1 - 1e-12)
+    return int(np.argmax(reached)) + 1 if reached.any() else basis.rank
+
+
+def at_least_one(said: Suggestion, limit: int) -> int:
+    """Components to fit: what a criterion says, but 1 with a warning if that is 0."""
+    if said.k == 0:
+        warn(f"{said.criterion} finds nothing that stands out of the noise: 1 component was fitted.", RankWarning)
+    return min(max(said.k or 0, 1), limit)
+
+
+def choose_basis(
+    space: LinearSpace | MomentSpace | StreamSpace, solver: Any, rng: np.random.Generator
+) -> tuple[LinearBasis, Suggestion]:
+    """As many components of a linear space as stand out of the noise."""
+    basis = space.basis(min(FIRST, space.limit), solver, rng)
+    said = stands_out(space)
+    k = at_least_one(said, space.limit)
+    if k > basis.rank:
+        basis = space.basis(k, solver, rng)
+    return basis.truncate(k), said
+
+
+def choose_from_moments(moments: Moments, most: int) -> tuple[int, Suggestion]:
+    """How many components of columns known by their moments stand out, at most so many."""
+    said = stands_out(MomentSpace(moments))
+    return at_least_one(said, most), said
+
+
+def choose_for_kernel(kernel: Kernel, X: Any) -> tuple[int, Suggestion]:
+    """How many components of a kernel matrix stand out of those of shuffled columns; else before its largest gap."""
+    said = next((said for said in kernel_criteria(kernel, X) if said.k is not None), None)
+    if said is None:
+        raise ValueError(
+            f"n_components='auto' cannot be answered for {X.shape[0]} rows that the kernel {kernel} tells apart this "
+            "little. Give a number."
+        )
+    return at_least_one(said, X.shape[0]), said
