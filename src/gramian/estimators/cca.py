@@ -7,12 +7,12 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import RegressorMixin
 
-from gramian.estimators.plans_linear import (plan_cca)
 from gramian import mixing
 from gramian.criteria import Suggestion
-from gramian.estimators.cca_tests import CanonicalTests, choose_pairs
 from gramian.estimators.base_estimator import BaseEstimator
+from gramian.estimators.cca_tests import CanonicalTests, choose_pairs
 from gramian.estimators.n_components import at_least_one, check_components, is_auto
+from gramian.estimators.plans_linear import plan_cca
 from gramian.estimators.summary import Clock, SummaryBuilder
 from gramian.estimators.two_blocks import Blocks, Scaled, complete_rows
 from gramian.estimators.two_views import TwoViews

@@ -11,11 +11,11 @@ import numpy as np
 import scipy.stats
 from sklearn.utils.validation import check_is_fitted
 
-from gramian.estimators.base_estimator import as_fitted
 from gramian import mixing
 from gramian.criteria import Suggestion
 from gramian.engine.tiles import Meter, run, share, threads_for
 from gramian.estimators.base import random_generator
+from gramian.estimators.base_estimator import as_fitted
 from gramian.estimators.two_blocks import Blocks
 from gramian.lapack import interruptible
 from gramian.operators import Data

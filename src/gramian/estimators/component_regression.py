@@ -10,10 +10,14 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, RegressorMixin, Transf
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from gramian.estimators.plans_linear import (PATH_MAX_COMPONENTS, plan_pls_regression, plan_principal_component_regression)
-from gramian.estimators.calibration_metrics import RegressionDiagnostics, selectivity_ratio, variable_importance
 from gramian.estimators.base_estimator import BaseEstimator, all_or_nothing, planned_fit
+from gramian.estimators.calibration_metrics import RegressionDiagnostics, selectivity_ratio, variable_importance
 from gramian.estimators.n_components import check_components
+from gramian.estimators.plans_linear import (
+    PATH_MAX_COMPONENTS,
+    plan_pls_regression,
+    plan_principal_component_regression,
+)
 from gramian.estimators.regression_path import RegressionPath, cross_validated
 from gramian.estimators.streams import by_blocks
 from gramian.estimators.summary import Clock, SummaryBuilder
@@ -24,7 +28,6 @@ from gramian.projection import LinearProjection
 from gramian.results import Array, percent
 from gramian.solvers.deflation import Factors, partial_least_squares, principal_components
 from gramian.solvers.dense import pinned_if_small
-
 
 
 def _not_automatic(estimator: Any) -> bool:

@@ -9,12 +9,12 @@ import numpy as np
 from sklearn.base import DensityMixin
 from sklearn.utils.validation import check_is_fitted
 
-from gramian.estimators.plans_linear import (plan_factor_analysis)
 from gramian.adequacy import bartlett_sphericity, fit_indices, kmo
 from gramian.criteria import Suggestion
 from gramian.estimators import factor_checks as checks
 from gramian.estimators.base import ProjectionTransformer, accumulate
 from gramian.estimators.base_estimator import BaseEstimator, all_or_nothing, as_fitted, planned_fit
+from gramian.estimators.plans_linear import plan_factor_analysis
 from gramian.estimators.probabilistic_pca import ProbabilisticPCA
 from gramian.estimators.streams import Stream, by_blocks
 from gramian.estimators.summary import Clock, SummaryBuilder

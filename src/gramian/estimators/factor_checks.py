@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from gramian.estimators.plans_linear import (count_factors)
-from gramian.adequacy import degrees_of_freedom, most_factors
+from gramian.adequacy import degrees_of_freedom
 from gramian.criteria import Suggestion
-from gramian.estimators.n_components import check_components, choose_from_moments, is_auto
+from gramian.estimators.n_components import choose_from_moments, is_auto
+from gramian.estimators.plans_linear import count_factors
 from gramian.estimators.validation import check_squares
 from gramian.estimators.warnings import ConvergenceWarning, GramianWarning, HeywoodWarning, RankWarning, warn
 from gramian.operators import Moments

@@ -8,17 +8,17 @@ import numpy as np
 from sklearn.base import DensityMixin
 from sklearn.utils.validation import check_is_fitted
 
-from gramian.estimators.plans_linear import (is_long, plan_ica)
 from gramian import mixing
 from gramian.estimators.base import ProjectionTransformer, random_generator
 from gramian.estimators.base_estimator import BaseEstimator, planned_fit
 from gramian.estimators.n_components import check_components, whole_number
+from gramian.estimators.plans_linear import is_long, plan_ica
 from gramian.estimators.streams import by_blocks
 from gramian.estimators.summary import Clock, SummaryBuilder
 from gramian.estimators.validation import validate
 from gramian.estimators.warnings import ConvergenceWarning, RankWarning, SubGaussianWarning, warn
 from gramian.results import Array, FitSummary, Mix
-from gramian.solvers.eigen import LAPACK_QUICK_MAX_ROWS, orient
+from gramian.solvers.eigen import orient
 from gramian.solvers.independence import GRADIENT_ROUNDING, Unmixing, log_density, unmix
 from gramian.spaces import LinearBasis, LinearSpace
 from gramian.spaces.linear import ILL_CONDITIONED_RATIO

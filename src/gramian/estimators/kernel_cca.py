@@ -10,10 +10,9 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from gramian.estimators.plans_kernel import (plan_kernel_cca)
 from gramian.estimators.base import random_generator
-from gramian.estimators.cca import check_ridge, correlation_lines, shown
 from gramian.estimators.base_estimator import BaseEstimator, all_or_nothing, planned_fit
+from gramian.estimators.cca import check_ridge, correlation_lines, shown
 from gramian.estimators.kernel_cca_pairs import (
     SOLVERS,
     KernelPairs,
@@ -28,6 +27,7 @@ from gramian.estimators.kernel_input import KernelInput
 from gramian.estimators.kernel_streams import Seen, add_first_rows, has_landmarks, keep_seen, next_rows, second_stream
 from gramian.estimators.landmarks import add_low_rank, left_by, low_rank
 from gramian.estimators.n_components import check_components
+from gramian.estimators.plans_kernel import plan_kernel_cca
 from gramian.estimators.streams import by_blocks
 from gramian.estimators.summary import Clock, describe
 from gramian.estimators.validation import check_choice, validate

@@ -9,9 +9,9 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transfor
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from gramian.estimators.plans_kernel import (plan_kernel_kmeans)
 from gramian.config import one_blas_thread
 from gramian.estimators.base import random_generator
+from gramian.estimators.base_estimator import BaseEstimator, all_or_nothing, planned_fit
 from gramian.estimators.distances import (
     check_count,
     check_similarities,
@@ -19,11 +19,11 @@ from gramian.estimators.distances import (
     lengths,
     warn_of_underflow,
 )
-from gramian.estimators.base_estimator import BaseEstimator, all_or_nothing, planned_fit
 from gramian.estimators.kernel_input import KernelInput
 from gramian.estimators.kernel_kmeans_streams import Course, SeenMeans, by_passes, by_steps, one_pass
 from gramian.estimators.kernel_streams import KEPT_FEATURES, KernelStream, add_first_rows, has_landmarks, next_rows
 from gramian.estimators.landmarks import add_low_rank, diagonal_of, left_by, left_of, low_rank
+from gramian.estimators.plans_kernel import plan_kernel_kmeans
 from gramian.estimators.streams import by_blocks
 from gramian.estimators.summary import Clock
 from gramian.estimators.validation import Checked, check_choice, check_weights, validate

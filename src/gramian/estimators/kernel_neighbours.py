@@ -11,12 +11,12 @@ from scipy.spatial import KDTree
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from gramian.estimators.plans_kernel import (SEARCH_ROUTES, plan_kernel_knn, search_route)
 from gramian.config import thread_count
-from gramian.estimators.distances import check_count, check_similarities, lengths, neighbour_weights, warn_of_underflow
 from gramian.estimators.base_estimator import BaseEstimator, as_fitted, planned_fit
+from gramian.estimators.distances import check_count, check_similarities, lengths, neighbour_weights, warn_of_underflow
 from gramian.estimators.kernel_input import KernelInput
 from gramian.estimators.landmarks import add_low_rank, low_rank, mapped_rows
+from gramian.estimators.plans_kernel import SEARCH_ROUTES, plan_kernel_knn, search_route
 from gramian.estimators.streams import by_blocks
 from gramian.estimators.summary import Clock
 from gramian.estimators.targets import Targets, check_labels, check_targets
@@ -31,7 +31,6 @@ from gramian.results import Array, FitSummary
 
 #: A squared distance that a tree reports may be off by this much of itself.
 TREE_ROUNDING = 1e-12
-
 
 
 #: A row with less than this part of its square outside the span of the landmarks is in it, to rounding.

@@ -9,7 +9,6 @@ import numpy as np
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from gramian.estimators.plans_kernel import (plan_kernel_pca)
 from gramian import mixing
 from gramian.criteria import Suggestion
 from gramian.estimators.base import ProjectionTransformer, random_generator
@@ -26,6 +25,7 @@ from gramian.estimators.kernel_streams import (
 )
 from gramian.estimators.landmarks import RandomFeatures, add_low_rank, left_by, low_rank
 from gramian.estimators.n_components import check_components, choose_for_kernel, how_many, is_auto, whole_number
+from gramian.estimators.plans_kernel import plan_kernel_pca
 from gramian.estimators.summary import Clock, summarize, warn_of
 from gramian.estimators.warnings import GramianWarning, RankWarning, warn
 from gramian.kernels import Kernel, as_kernel

@@ -8,11 +8,11 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from gramian.estimators.plans_kernel import (plan_kernel_prototypes)
-from gramian.estimators.distances import check_similarities, lengths, warn_of_underflow
 from gramian.estimators.base_estimator import BaseEstimator, planned_fit
+from gramian.estimators.distances import check_similarities, lengths, warn_of_underflow
 from gramian.estimators.kernel_input import KernelInput
 from gramian.estimators.landmarks import add_low_rank, left_of, low_rank
+from gramian.estimators.plans_kernel import plan_kernel_prototypes
 from gramian.estimators.streams import by_blocks
 from gramian.estimators.summary import Clock
 from gramian.estimators.targets import check_labels

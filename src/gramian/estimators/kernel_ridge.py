@@ -10,9 +10,8 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from gramian.estimators.plans_kernel import (plan_kernel_ridge)
-from gramian.estimators.distances import warn_of_underflow
 from gramian.estimators.base_estimator import BaseEstimator, all_or_nothing, planned_fit
+from gramian.estimators.distances import warn_of_underflow
 from gramian.estimators.kernel_input import KernelInput
 from gramian.estimators.kernel_streams import (
     Seen,
@@ -25,6 +24,7 @@ from gramian.estimators.kernel_streams import (
     seen_of,
 )
 from gramian.estimators.landmarks import add_low_rank, left_by, low_rank
+from gramian.estimators.plans_kernel import plan_kernel_ridge
 from gramian.estimators.streams import by_blocks
 from gramian.estimators.summary import Clock
 from gramian.estimators.targets import Targets, check_targets

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from gramian.estimators.plans_low_rank import (FIRST_ROWS_BUDGET_DIVISOR, require_landmarks)
 from gramian.config import memory_budget
 from gramian.estimators.kernel_input import own_kernel, resolve_weighted
 from gramian.estimators.landmarks import as_approximation, low_rank
+from gramian.estimators.plans_low_rank import FIRST_ROWS_BUDGET_DIVISOR, require_landmarks
 from gramian.estimators.streams import Reader
 from gramian.estimators.validation import validate
 from gramian.kernels import Kernel, as_kernel

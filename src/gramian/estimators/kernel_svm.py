@@ -9,12 +9,12 @@ import scipy.sparse as sp
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from gramian.estimators.plans_kernel import (is_narrow, plan_kernel_svc)
 from gramian.config import format_bytes, memory_budget
-from gramian.estimators.distances import check_similarities, warn_of_underflow
 from gramian.estimators.base_estimator import BaseEstimator, planned_fit
+from gramian.estimators.distances import check_similarities, warn_of_underflow
 from gramian.estimators.kernel_input import KernelInput
 from gramian.estimators.landmarks import add_low_rank, low_rank, mapped_rows
+from gramian.estimators.plans_kernel import is_narrow, plan_kernel_svc
 from gramian.estimators.streams import by_blocks
 from gramian.estimators.summary import Clock
 from gramian.estimators.targets import check_labels

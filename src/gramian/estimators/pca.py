@@ -7,13 +7,13 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from gramian.estimators.plans_linear import (plan_pca)
 from gramian import mixing
 from gramian.criteria import Suggestion
 from gramian.estimators.base import ProjectionTransformer, accumulate, random_generator
-from gramian.estimators.diagnostics import ComponentDiagnostics
 from gramian.estimators.base_estimator import BaseEstimator, all_or_nothing, as_fitted, planned_fit
+from gramian.estimators.diagnostics import ComponentDiagnostics
 from gramian.estimators.n_components import check_components, choose_basis, how_many, is_auto, whole_number
+from gramian.estimators.plans_linear import plan_pca
 from gramian.estimators.probabilistic_pca import ProbabilisticPCA
 from gramian.estimators.streams import Stream, by_blocks
 from gramian.estimators.summary import Clock, summarize, warn_of

@@ -14,9 +14,9 @@ from gramian.config import format_bytes, memory_budget, thread_count
 from gramian.costs import machine
 from gramian.costs.plan import Job, Matrix, Plan, eigenpairs, gram, prepared, resolved, tile_buffers
 from gramian.engine.tiles import threads_for
+from gramian.estimators.n_components import check_components, is_auto, whole_number
 from gramian.estimators.plans_linear import in_memory
 from gramian.estimators.plans_low_rank import landmarks_of, of_stream, on_mapped_rows, one_pass
-from gramian.estimators.n_components import check_components, is_auto, whole_number
 from gramian.kernels import Kernel
 from gramian.kernels.given import Evaluated
 from gramian.operators import Outline

@@ -9,11 +9,11 @@ import numpy as np
 from sklearn.base import DensityMixin
 from sklearn.utils.validation import check_is_fitted
 
-from gramian.estimators.plans_linear import (plan_probabilistic_pca)
 from gramian.criteria import Suggestion
 from gramian.estimators.base import ProjectionTransformer, accumulate, random_generator
 from gramian.estimators.base_estimator import BaseEstimator, all_or_nothing, as_fitted, planned_fit
 from gramian.estimators.n_components import check_components, choose_from_moments, is_auto, whole_number
+from gramian.estimators.plans_linear import plan_probabilistic_pca
 from gramian.estimators.streams import Stream, by_blocks
 from gramian.estimators.summary import Clock, SummaryBuilder
 from gramian.estimators.validation import check_choice, check_squares, check_weights, validate

@@ -10,12 +10,12 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
-from gramian.estimators.plans_linear import (DISTORTION_PAIRS, plan_random_projection)
 from gramian.config import format_bytes, memory_budget
 from gramian.engine.tiles import row_blocks
 from gramian.estimators.base import ProjectionTransformer, random_generator
 from gramian.estimators.base_estimator import BaseEstimator, planned_fit
 from gramian.estimators.n_components import check_components
+from gramian.estimators.plans_linear import DISTORTION_PAIRS, plan_random_projection
 from gramian.estimators.streams import first_rows
 from gramian.estimators.summary import Clock, SummaryBuilder
 from gramian.estimators.validation import validate
@@ -23,7 +23,6 @@ from gramian.estimators.warnings import RankWarning, warn
 from gramian.lapack import interruptible
 from gramian.operators import Rows
 from gramian.results import Array, percent
-
 
 
 @dataclass(frozen=True)

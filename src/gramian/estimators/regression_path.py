@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import scipy.stats
 
-from gramian.estimators.plans_linear import (FOLD_RESULTS_BYTES, FOLD_STACK_BYTES)
 from gramian.engine.tiles import Meter, run, share, threads_for
+from gramian.estimators.plans_linear import FOLD_RESULTS_BYTES, FOLD_STACK_BYTES
 from gramian.estimators.two_blocks import Blocks, Scaled, scale_views
 from gramian.operators import Compressed, complements, compress, moments_of
 from gramian.operators.compressed import Part, from_moments, from_rows

@@ -9,8 +9,8 @@ import numpy as np
 from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from gramian.estimators.plans_linear import (plan_standardizer)
 from gramian.estimators.base_estimator import BaseEstimator, all_or_nothing, planned_fit
+from gramian.estimators.plans_linear import plan_standardizer
 from gramian.estimators.streams import by_blocks, column_moments
 from gramian.estimators.summary import SummaryBuilder
 from gramian.estimators.validation import check_weights, validate

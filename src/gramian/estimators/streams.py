@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from gramian.estimators.base_estimator import as_fitted
 from gramian.config import format_bytes, memory_budget, one_blas_thread
+from gramian.estimators.base_estimator import as_fitted
 from gramian.estimators.validation import Checked, check_total_weight, validate
 from gramian.kernels import Kernel
 from gramian.operators.compressed import Compressed, from_rows, without_constants

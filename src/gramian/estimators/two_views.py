@@ -9,9 +9,9 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, RegressorMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from gramian.estimators.plans_linear import (plan_pls_canonical, plan_pls_svd)
 from gramian.estimators.base_estimator import BaseEstimator, all_or_nothing, as_fitted, planned_fit
 from gramian.estimators.n_components import check_components
+from gramian.estimators.plans_linear import plan_pls_canonical, plan_pls_svd
 from gramian.estimators.streams import by_blocks
 from gramian.estimators.summary import Clock, SummaryBuilder
 from gramian.estimators.two_blocks import (

@@ -22,8 +22,8 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
-from gramian.estimators.base_estimator import as_fitted
 from gramian import kernels
+from gramian.estimators.base_estimator import as_fitted
 from gramian.estimators.kernel_kmeans_streams import SeenMeans
 from gramian.estimators.kernel_streams import Seen
 from gramian.estimators.random_projection import RandomMap
