@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import math
 from collections.abc import Iterable, Iterator, Mapping
@@ -17,9 +18,16 @@ from gramian.registry import RECORDS
 
 #: Entries of an array that are written out; a larger one is left to whoever runs the program.
 WRITTEN_MAX_ENTRIES = 100
-#: Where the classes of parameters are imported from.
-HOMES = {cls: "gramian" for cls in (*(record.estimator for record in RECORDS), Landmarks, RandomFeatures)}
-HOMES |= {cls: "gramian.solvers" for cls in (vars(solvers)[name] for name in solvers.__all__) if isinstance(cls, type)}
+#: Where what a program calls is imported from.
+_CLASSES = [*(record.estimator for record in RECORDS), Landmarks, RandomFeatures]
+HOMES = {
+    **{cls.__name__: "gramian" for cls in _CLASSES},
+    **{name: "gramian.solvers" for name in solvers.__all__},
+    **dict.fromkeys(("config", "load", "report", "rows", "save"), "gramian"),
+    **dict.fromkeys(("how_many", "select_kernel"), "gramian.selection"),
+    **dict.fromkeys(("match_rows", "named", "read_table", "read_views", "remote_rows"), "gramian.tables"),
+    "make_pipeline": "sklearn.pipeline",
+}
 
 
 def construction(estimator: BaseEstimator, shown: Iterable[str] = ()) -> str:
@@ -37,20 +45,18 @@ def construction(estimator: BaseEstimator, shown: Iterable[str] = ()) -> str:
     return f"{type(estimator).__name__}({', '.join(texts)})"
 
 
-def imports(model: BaseEstimator, *more: str) -> list[str]:
-    """Lines that import what :func:`construction` names, and more names of ``gramian``."""
-    found: dict[str, set[str]] = {"gramian": set(more)}
-    values = [*steps_of(model), *(value for step in steps_of(model) for value in _parts(step))]
-    for value in values:
-        home = HOMES.get(type(value))
-        if home is not None:
-            found.setdefault(home, set()).add(type(value).__name__)
-    lines = [f"from {home} import {', '.join(sorted(names))}" for home, names in found.items() if names]
-    if hasattr(model, "steps"):
-        lines.append("from sklearn.pipeline import make_pipeline")
-    if any(isinstance(value, np.ndarray) for value in values):
-        lines.insert(0, "import numpy as np")
-    return lines
+def imports(program: str) -> list[str]:
+    """Lines that import what a program calls.
+
+    >>> imports("scores = make_pipeline(Standardizer(), PCA(2)).fit_transform(read_table('wine.csv').values)")[1:]
+    ['from gramian.tables import read_table', 'from sklearn.pipeline import make_pipeline']
+    """
+    names = {node.id for node in ast.walk(ast.parse(program)) if isinstance(node, ast.Name)}
+    found: dict[str, list[str]] = {}
+    for name in sorted(names & HOMES.keys()):
+        found.setdefault(HOMES[name], []).append(name)
+    lines = [f"from {home} import {', '.join(named)}" for home, named in sorted(found.items())]
+    return ["import numpy as np", *lines] if "np" in names else lines
 
 
 def unwritten(model: BaseEstimator) -> list[str]:
@@ -71,14 +77,6 @@ def _given(estimator: BaseEstimator, shown: Iterable[str] = ()) -> Iterator[tupl
             yield name, value
 
 
-def _parts(estimator: BaseEstimator) -> Iterator[object]:
-    """Values of the parameters, and of what these are made of."""
-    for _, value in _given(estimator):
-        if _writable(value):
-            yield value
-            yield from _parts(value) if is_dataclass(value) and not isinstance(value, Kernel) else ()
-
-
 def _same(value: object, default: object) -> bool:
     plain = (str, int, float, bool, tuple)
     return value is default or (isinstance(value, plain) and isinstance(default, plain) and bool(value == default))
@@ -93,7 +91,7 @@ def _writable(value: object) -> bool:
         return all(_writable(part) for pair in value.items() for part in pair)
     if isinstance(value, (tuple, list)):
         return all(map(_writable, value))
-    if is_dataclass(value) and type(value) in HOMES:
+    if is_dataclass(value) and type(value).__name__ in HOMES:
         return all(_writable(getattr(value, each.name)) for each in fields(value) if each.init)
     return value is None or isinstance(value, (str, int, float, bool, np.generic))
 

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from gramian.engine.tiles import Meter, row_blocks, run, share, threads_for
-from gramian.kernels import Kernel, Linear, Polynomial
+from gramian.kernels import Kernel
 from gramian.operators import CrossGram
 from gramian.operators.feature_means import moved
 from gramian.results import Array
@@ -113,7 +113,7 @@ class KernelProjection:
         A dot product rounds in units of the lengths of its rows, also where they are at right angles.
         """
         scores, sizes = CrossGram(self.kernel, X, self.anchors).with_sizes(self.coefficients)
-        if isinstance(self.kernel, (Linear, Polynomial)):
+        if self.kernel.rounds_by_length:
             lengths = (np.sqrt(np.abs(self.kernel.diagonal(rows))) for rows in (X, self.anchors))
             sizes = np.maximum(sizes, np.outer(next(lengths), next(lengths) @ np.abs(self.coefficients)))
         return scores + self.offset, (sizes + np.abs(self.offset)).max(axis=1)

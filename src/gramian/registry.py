@@ -131,6 +131,11 @@ class Record:
         """Whether the estimator has an argument."""
         return argument in self.arguments
 
+    @property
+    def clusters(self) -> bool:
+        """Whether it puts rows into clusters."""
+        return self.size == "n_clusters"
+
     @cached_property
     def scales(self) -> bool:
         """Whether it divides columns by their standard deviations unless told not to."""

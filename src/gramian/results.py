@@ -6,12 +6,15 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 Array = NDArray[Any]
+#: Rows in memory: an array, or a CSR matrix.
+Matrix: TypeAlias = Array | sp.csr_array | sp.csr_matrix
 #: Share of a total that sums lose: what is nearer to all of it is all of it.
 ROUNDING = 1e-12
 

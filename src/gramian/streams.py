@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from gramian.operators import Rows
-from gramian.operators.rows import ArrayRows, BlockRows, ColumnRange, as_block, column_order, labels_of, named
+from gramian.operators.rows import ArrayRows, BlockRows, ColumnSlice, as_block, column_order, labels_of, named
 
 
 def rows(
@@ -106,4 +106,4 @@ def _split(rows: Rows, y_columns: list[str]) -> Rows:
     d = len(names) - len(y_columns)
     if list(names[d:]) != y_columns or not 0 < d < len(names):
         raise ValueError(f"y_columns={y_columns!r} must be the last columns of the blocks, and not all of them.")
-    return ColumnRange(rows, slice(0, d), ColumnRange(rows, slice(d, None)))
+    return ColumnSlice(rows, slice(0, d), ColumnSlice(rows, slice(d, None)))

@@ -64,6 +64,33 @@ def check_kernel(kernel: Kernel, X: Any = None, Y: Any = None, *, text: bool = T
     if k.positive_definite:
         lowest = float(np.linalg.eigvalsh(K).min())
         _law("a kernel called positive has no negative eigenvalue", lowest > -1e-10 * size * len(K))
+    _check_abilities(k, X, B, Y, size)
+
+
+def _check_abilities(k: Kernel, X: Array, B: Array, Y: Array, size: float) -> None:
+    """Check what a kernel with resolved parameters says of itself beside its values, if it says so."""
+    zero, apart = np.zeros((1, 1)), np.linalg.norm(X[:, None] - Y, axis=2)
+    if k.falls_with_distance:
+        order = np.argsort(apart, axis=None)
+        of_distance = k.block(apart.reshape(-1, 1), zero).reshape(B.shape)
+        _close("a kernel said to fall with the distance is a function of it", of_distance, B, 1e-6 * size)
+        _law("a kernel said to fall with the distance falls", bool((np.diff(B.ravel()[order]) <= 1e-9 * size).all()))
+        _close("distances in feature space", k.feature_distances(apart**2), 2 * (k.diagonal(zero) - B), 1e-6 * size)
+    f = k.form
+    if f is not None:
+        measured = apart**2 if f.radial else X @ Y.T
+        _close("the form gives the values", f.value(measured), B, 1e-8 * size)
+        m = f.invert(np.linspace(0.2, 0.9, 8) * k.diagonal(zero), 1e12) if f.radial else np.linspace(0.1, 2, 8)
+        if f.slope is not None and np.all(m > 0):
+            step = 1e-5 * m
+            numerical = np.abs(f.value(m + step) - f.value(m - step)) / (2 * step)
+            left, right = (np.sqrt(m), zero) if f.radial else (m, zero + 1)
+            stated = f.rate * f.slope.block(left.reshape(-1, 1), right).ravel()
+            _close("the slope is the derivative", stated / numerical, np.ones_like(m), 1e-5)
+    W = k.frequencies(4000, X.shape[1], np.random.default_rng(0))
+    if W is not None:
+        waves = np.cos((X[:, None] - Y) @ W.T).mean(axis=2) * k.diagonal(zero)
+        _close("waves of its frequencies have the kernel as their mean", waves, B, 0.1 * size)
 
 
 def check_operator(operator: Operator) -> None:

@@ -112,3 +112,15 @@ def test_help_loads_nothing_heavy():
     code = "import sys, gramian.cli.app; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert not {"matplotlib", "numba", "onnx", "openpyxl", "h5py", "polars"} & set(done.stdout.split())
+
+
+@pytest.mark.slow
+def test_a_fit_loads_no_pictures(here):
+    code = (
+        "import sys; from gramian.cli.app import run; "
+        "assert run(['fit', 't.csv', '-o', 's.csv', '--model', 'm.st', '-q']) == 0; print(*sys.modules)"
+    )
+    (here / "t.csv").write_text("a,b\n1,2\n3,5\n4,4\n")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    packages = {".".join(name.split(".")[:2]) for name in done.stdout.split()}
+    assert not {"gramian.charts", "gramian.plots", "gramian.reports", "gramian.explore"} & packages

@@ -8,7 +8,7 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor, Nearest
 import gramian
 from gramian import KernelKNNClassifier, KernelKNNRegressor, KernelPrototypeClassifier
 from gramian.kernels import RBF, parse
-from gramian.operators.euclidean_neighbours import EuclideanSearch, falls_with_distance, feature_distances
+from gramian.operators.euclidean_neighbours import EuclideanSearch
 
 PLAIN = ["rbf", "laplacian(norm=l2)", "matern", "rational_quadratic", "linear", "2*rbf + matern", "rbf**2"]
 OTHER = ["polynomial(degree=2, scale=0.1)", "cosine", "laplacian", "rbf[0:3]", "rbf + linear"]
@@ -27,7 +27,7 @@ def expected(kernel, X, Y, k, own=False):
 def test_neighbours_by_the_definition(table, rng, kernel):
     X = rng.standard_normal((37, 10)) * table.std(axis=0) + table.mean(axis=0)
     model = KernelKNNClassifier(4, kernel=kernel).fit(table, np.arange(200) % 3)
-    assert falls_with_distance(model.kernel_) == (kernel in PLAIN)
+    assert model.kernel_.keeps_neighbours == (kernel in PLAIN)
     for queries, own in ((X, False), (None, True)):
         distances, indices = model.kneighbors(queries)
         far, order = expected(model.kernel_, table if own else X, table, 4, own)
@@ -127,7 +127,7 @@ def test_feature_distances_from_plain_ones(table, kernel):
     k = parse(kernel).resolve(table)
     d2 = ((table[:20, None] - table[:20]) ** 2).sum(axis=2)
     direct = k.diagonal(table[:20])[:, None] - 2 * k.block(table[:20], table[:20]) + k.diagonal(table[:20])
-    assert_allclose(feature_distances(k, d2), direct, atol=1e-9)
+    assert_allclose(k.feature_distances(d2), direct, atol=1e-9)
 
 
 def test_small_distances_keep_their_digits():

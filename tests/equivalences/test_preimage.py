@@ -9,7 +9,6 @@ import gramian
 from gramian import PCA, KernelPCA
 from gramian.kernels import Polynomial, parse
 from gramian.preimage import available, preimage
-from gramian.preimage.forms import form
 
 RADIAL = [
     "rbf(sigma=2)",
@@ -43,14 +42,14 @@ class TestForms:
     @pytest.mark.parametrize("text", [*RADIAL, *DOT, *KINKED])
     def test_the_scalar_function_is_the_kernel(self, rng, text):
         kernel, X, Y = parse(text), rng.standard_normal((7, 3)), rng.standard_normal((9, 3))
-        f = form(kernel)
+        f = kernel.form
         m = ((X[:, None] - Y) ** 2).sum(axis=2) if f.radial else X @ Y.T
         assert_allclose(f.value(m), kernel.block(X, Y), rtol=1e-10)
 
     @pytest.mark.parametrize("text", [*RADIAL, *DOT])
     def test_the_slope_is_the_derivative(self, rng, text):
         kernel, X, Y = parse(text), rng.standard_normal((7, 3)), rng.standard_normal((9, 3))
-        f = form(kernel)
+        f = kernel.form
         m = ((X[:, None] - Y) ** 2).sum(axis=2) if f.radial else X @ Y.T
         step = 1e-5 * np.abs(m)
         derivative = (f.value(m + step) - f.value(m - step)) / (2 * step)
@@ -58,7 +57,7 @@ class TestForms:
 
     @pytest.mark.parametrize("text", [*RADIAL, *KINKED, "linear", "polynomial(degree=3, scale=0.2)"])
     def test_the_inverse_gives_the_measure_back(self, rng, text):
-        f = form(parse(text))
+        f = parse(text).form
         m = rng.uniform(0, 9, (4, 5)) if f.radial else rng.uniform(-9, 9, (4, 5))
         assert_allclose(f.invert(f.value(m), 50.0), m, rtol=1e-8, atol=1e-8)
 
@@ -133,7 +132,7 @@ def test_points_have_the_scores_they_were_made_of(table):
 def test_the_fixed_point_is_one(table, text):
     model = KernelPCA(4, kernel=text, preimage="fixed_point").fit(table)
     scores = model.transform(table[:30] + 0.2)
-    Z, C, f = model.inverse_transform(scores), weights_of(model, scores), form(model.kernel_)
+    Z, C, f = model.inverse_transform(scores), weights_of(model, scores), model.kernel_.form
     W = C * f.slope.block(Z, table)
     denominator = W.sum(axis=1) if f.radial else f.slope.diagonal(Z)
     assert_allclose(W @ table / denominator[:, None], Z, atol=1e-5)

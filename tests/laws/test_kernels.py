@@ -1,8 +1,12 @@
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 
-from gramian.kernels import Function, Kernel, Precomputed, parse
+from gramian.kernels import RBF, Function, Kernel, Precomputed, parse
 from gramian.kernels.base import REGISTRY
+from gramian.kernels.pairwise import squared_euclidean
+from gramian.kernels.stationary import Stationary
 from gramian.testing import check_kernel, sample_rows
 
 TEXTS = [
@@ -36,6 +40,7 @@ TEXTS = [
     "(linear + rbf)**3",
     "rbf[-1] + (linear + cosine)",
     "2*(3*rbf)*(linear*rbf)",
+    "3*rbf(sigma=2)*matern(nu=2.5) + rational_quadratic**2",
 ]
 
 
@@ -67,6 +72,51 @@ class Broken(Kernel):
 
     def diagonal(self, X):
         return X[:, 0]
+
+
+@dataclass(repr=False)
+class Boastful(Stationary):
+    """A cosine of the distance, which rises again."""
+
+    name = "boastful"
+    has_text = False
+    measure = squared_euclidean
+
+    @property
+    def positive_definite(self):
+        return False
+
+    def of(self, tile):
+        return np.cos(tile)
+
+
+class Crooked(RBF):
+    """A Gaussian kernel with half its slope."""
+
+    name = "crooked"
+    has_text = False
+
+    @property
+    def slope(self):
+        return self, -self.factor / 2
+
+
+class Narrow(RBF):
+    """A Gaussian kernel with the frequencies of a wider one."""
+
+    name = "narrow"
+    has_text = False
+
+    def gaussian_rates(self, count, rng):
+        return super().gaussian_rates(count, rng) / 2
+
+
+@pytest.mark.parametrize(
+    ("kernel", "law"), [(Boastful(), "falls"), (Crooked(sigma=1.0), "slope"), (Narrow(sigma=2.0), "waves")]
+)
+def test_the_laws_catch_a_kernel_that_promises_what_it_is_not(kernel, law):
+    with pytest.raises(AssertionError, match=law):
+        check_kernel(kernel, text=False)
 
 
 def test_the_law_catches_a_kernel_that_is_not_symmetric():

@@ -27,7 +27,7 @@ ESTIMATORS = [
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: type(e).__name__)
 def test_a_construction_makes_the_same_estimator(estimator):
     space = {}
-    exec("\n".join([*imports(estimator), f"made = {construction(estimator)}"]), space)
+    exec("\n".join([*imports(construction(estimator)), f"made = {construction(estimator)}"]), space)
     assert construction(space["made"]) == construction(estimator)
     assert unwritten(estimator) == []
     assert "..." not in construction(estimator)

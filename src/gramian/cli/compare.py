@@ -97,7 +97,7 @@ def compare(
 def _methods_for(request: FitRequest) -> list[str]:
     """Methods to compare if none are named: those that need what is given, but for clusters."""
     needs = "label" if request.label else "view" if request.y_table else "target" if request.targets else ""
-    return [name for name in o.methods_where(needs) if o.method_named(name).size != "n_clusters"]
+    return [name for name in o.methods_where(needs) if not o.method_named(name).clusters]
 
 
 def _check(request: FitRequest, methods: list[str]) -> None:

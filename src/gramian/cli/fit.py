@@ -55,6 +55,13 @@ Example:
 SCALE_CHECK_MAX_ROWS = 100_000
 #: Argument that ``-k`` sets -> what it counts.
 COUNTED = {"n_components": "component", "n_clusters": "cluster", "n_neighbors": "neighbour"}
+Preimage = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help=f"How gramian inverse finds rows of {o.takers('preimage')}, such as auto."),
+]
+Whiten = Annotated[bool, typer.Option("--whiten", help=f"Give scores unit variance ({o.takers('whiten')}).")]
+Ridge = Annotated[str | None, typer.Option(metavar="R", help=f"Penalty of {o.takers('ridge')}; R,S for two views.")]
+PenaltyC = Annotated[float | None, typer.Option("--C", metavar="C", help=f"Penalty C of {o.takers('C')}.")]
 
 
 def fit(
@@ -83,20 +90,13 @@ def fit(
         int | None,
         typer.Option(metavar="N", help="Landmarks that stand for all rows of a kernel method; exact without."),
     ] = None,
-    preimage: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help=f"How gramian inverse finds rows of {o.takers('preimage')}, such as auto."),
-    ] = None,
-    whiten: Annotated[
-        bool, typer.Option("--whiten", help=f"Give scores unit variance ({o.takers('whiten')}).")
-    ] = False,
+    preimage: Preimage = None,
+    whiten: Whiten = False,
     rotation: Annotated[
         str | None, typer.Option(metavar="NAME", help="Rotation of factors, such as varimax or oblimin.")
     ] = None,
-    ridge: Annotated[
-        str | None, typer.Option(metavar="R", help=f"Penalty of {o.takers('ridge')}; R,S for two views.")
-    ] = None,
-    c: Annotated[float | None, typer.Option("--C", metavar="C", help=f"Penalty C of {o.takers('C')}.")] = None,
+    ridge: Ridge = None,
+    c: PenaltyC = None,
     solver: Annotated[
         str | None, typer.Option(metavar="NAME", help="Solver; chosen automatically if not given.")
     ] = None,

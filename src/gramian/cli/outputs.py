@@ -15,6 +15,7 @@ from gramian.cli.terminal import UsageError, in_options
 from gramian.operators import Rows
 from gramian.operators.remote import from_dask
 from gramian.operators.rows import SideBySide
+from gramian.registry import record_of
 from gramian.results import Array
 from gramian.tables import Table, check_writable, write_rows, write_scores
 
@@ -49,12 +50,14 @@ def score_names(model: BaseEstimator) -> list[str]:
 
 def two_views(model: BaseEstimator) -> bool:
     """Whether a model has scores of two views."""
-    return hasattr(last_step(model), "y_projection_")
+    record = record_of(last_step(model))
+    return record is not None and record.needs == "view"
 
 
 def clusters(model: BaseEstimator) -> bool:
     """Whether a model puts rows into clusters."""
-    return hasattr(last_step(model), "n_clusters")
+    record = record_of(last_step(model))
+    return record is not None and record.clusters
 
 
 def scores(model: BaseEstimator, X: Array | Rows, Y: Array | Rows | None = None) -> Columns:

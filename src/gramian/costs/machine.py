@@ -18,9 +18,8 @@ import numpy as np
 import scipy.linalg
 
 from gramian.config import one_blas_thread, thread_count
-from gramian.engine.pairs import LOOPS_MIN_PAIRS, Pairs
-from gramian.engine.vector_loops import LOOPS_MAX_COLUMNS
-from gramian.kernels import RBF, Kernel
+from gramian.engine.pairs import Pairs
+from gramian.kernels import Kernel
 from gramian.operators import Dense, Gram, moments_of
 from gramian.operators.similarities import ThinProducts
 from gramian.results import Array
@@ -89,8 +88,8 @@ _tiles: dict[tuple[Any, ...], Tiles] = {}
 
 def tiles(kernel: Kernel, d: int, dtype: str = "float64", *, pairs: float = 0.0) -> Tiles:
     """Rates of a kernel on so many pairs of rows of d columns."""
-    rows, large = _TIMED_ROWS, max(LOOPS_MIN_PAIRS.values())
-    if isinstance(kernel, RBF) and d < LOOPS_MAX_COLUMNS and pairs >= large:
+    rows, large = _TIMED_ROWS, kernel.compiled_from(d)
+    if large is not None and pairs >= large:
         # Made in another way, so quick that starting counts.
         rows = max(_TIMED_ROWS, math.isqrt(large - 1) + 1)
     key = str(kernel), getattr(kernel, "function", None), d, dtype, rows, thread_count()

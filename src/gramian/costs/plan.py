@@ -16,7 +16,6 @@ from gramian.operators import Outline
 from gramian.operators.gram import Gram, worth_keeping
 from gramian.solvers.eigen import choose_eigen_solver
 from gramian.solvers.eigen_methods import Krylov, Solver
-from gramian.spaces.kernel import wants_proper_centring
 
 #: Products of a block Krylov method on usual data: in single precision, then in double; in double precision alone.
 _KRYLOV_FLOAT32_PRODUCTS, _KRYLOV_FLOAT64_PRODUCTS, _KRYLOV_FLOAT64_ALONE = 5, 1, 40
@@ -122,7 +121,7 @@ def prepared(given: object, job: Job) -> tuple[Kernel, float]:
 
 def gram(kernel: Kernel, n: int, d: int) -> Matrix:
     """The Gram matrix of a kernel as estimators hold it: kept if it is small, else tiles."""
-    positive = kernel.positive_definite or wants_proper_centring(kernel)
+    positive = kernel.positive_definite or kernel.properly_centred
 
     def written() -> float:
         return machine.tiles(kernel, d, pairs=n * n).cross(n, n / 2) + 8 * n * n * machine.touch()

@@ -66,6 +66,11 @@ def exponent_base(dtype: np.dtype) -> tuple[float, Callable[..., Array]]:
     return (1.0, np.exp) if targets["current"].startswith("baseline") else (float(np.log2(np.e)), np.exp2)
 
 
+def compiled_from(d: int) -> int | None:
+    """Pairs of rows of d columns from which on compiled loops make exponentials in either precision, or None."""
+    return max(LOOPS_MIN_PAIRS.values()) if d < LOOPS_MAX_COLUMNS else None
+
+
 def _factors(inner: Pairs) -> tuple[Array, Array] | None:
     """What exponents are a product of, if it is one of narrow dense rows, laid out as the loops want them."""
     if (

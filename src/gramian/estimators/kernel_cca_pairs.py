@@ -29,7 +29,7 @@ from gramian.solvers.canonical import Canonical, CanonicalPairs
 from gramian.solvers.dense import pinned_if_small
 from gramian.solvers.eigen import DENSE_RETRY_MAX_ROWS, orient
 from gramian.spaces import KernelSpace, SingularBasis
-from gramian.spaces.kernel import ConditionalProjection, wants_proper_centring
+from gramian.spaces.kernel import ConditionalProjection
 from gramian.spaces.low_rank import LowRankBasis, LowRankSpace, pinned_if_narrow, projection
 
 #: What the argument ``solver`` may be.
@@ -240,7 +240,7 @@ def partition(n: int, folds: int | None, rng: np.random.Generator) -> tuple[list
 
 def _varies(space: KernelSpace) -> bool:
     """Whether there are more rows that differ than functions the kernel leaves unpenalised."""
-    functions = space.kernel.polynomial(space.X) if wants_proper_centring(space.kernel) else None
+    functions = space.kernel.polynomial(space.X) if space.kernel.properly_centred else None
     return functions is None or len(np.unique(functions, axis=0)) > np.linalg.matrix_rank(functions)
 
 

@@ -85,7 +85,7 @@ def resolve_weighted(kernel: Kernel, X: Any, weights: Array | None) -> Kernel:
         return kernel.resolve(X)
     heavy = weights > 0
     rows, w = (X, weights) if heavy.all() else (X[heavy], weights[heavy])
-    if (w == w[0]).all() or "median" in str(kernel):
+    if (w == w[0]).all() or kernel.needs_rows:
         return kernel.resolve(rows)
     sums = column_sums(rows, w)
     deviation = np.sqrt(sums.squares / sums.weight)

@@ -23,7 +23,7 @@ from gramian.estimators.targets import Targets, check_labels, check_targets
 from gramian.estimators.validation import Checked, validate
 from gramian.estimators.warnings import IndefiniteKernelWarning, warn
 from gramian.kernels import Kernel, Linear
-from gramian.operators.euclidean_neighbours import EuclideanSearch, falls_with_distance, feature_distances
+from gramian.operators.euclidean_neighbours import EuclideanSearch
 from gramian.operators.feature_means import own_similarities
 from gramian.operators.features import FeatureMap
 from gramian.operators.nearest import EXTRA_CANDIDATES, SIMILARITY_ROUNDING, Sized, nearest_in_features, resolve_ties
@@ -68,7 +68,7 @@ class KernelNeighbours(KernelInput, BaseEstimator):
         self.features_ = low_rank(self.landmarks, kernel, X)
         if self.features_ is not None:
             self._mapped, self.trace_error_ = mapped_rows(self.landmarks, self.features_, X)
-        self._plain = falls_with_distance(self._metric)
+        self._plain = self._metric.keeps_neighbours
         points = X if self.features_ is None else self._mapped
         self._diagonal = np.array(self._metric.diagonal(points), dtype=np.float64)
         check_similarities(kernel, self._diagonal)
@@ -137,7 +137,7 @@ class KernelNeighbours(KernelInput, BaseEstimator):
             raise ValueError(f"n_neighbors={k} is more than the {most} training rows to choose from. Use fewer.")
         if self._plain:
             squares, columns = self._plainly(rows, k, own)
-            return feature_distances(self._metric, squares) + apart, columns
+            return self._metric.feature_distances(squares) + apart, columns
         ranks, columns = nearest_in_features(self.kernel_, rows, self._anchors, self._diagonal, k, own=own)
         if not measured:
             return ranks, columns

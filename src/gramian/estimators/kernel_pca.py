@@ -29,7 +29,6 @@ from gramian.estimators.plans_kernel import plan_kernel_pca
 from gramian.estimators.summary import Clock, summarize, warn_of
 from gramian.estimators.warnings import GramianWarning, RankWarning, warn
 from gramian.kernels import Kernel, as_kernel
-from gramian.kernels.waves import Waves
 from gramian.operators import Rows
 from gramian.operators.centering import uncentred
 from gramian.operators.features import FeatureMap
@@ -306,7 +305,7 @@ class KernelPCA(KernelInput, ProjectionTransformer, BaseEstimator):
         if scores.ndim != 2 or scores.shape[1] != k:
             raise ValueError(f"X has shape {scores.shape}; scores of {k} components, m x {k}, are expected.")
         method = as_fitted(self, "preimage") or "auto"
-        self._check_preimage(self.kernel_, method, random=isinstance(self.projection_.kernel, Waves))
+        self._check_preimage(self.kernel_, method, random=not self.projection_.kernel.compares_rows)
         mean = getattr(self.projection_, "mean", None)
         weights, coordinates = uncentred(self.projection_.coefficients, scores, mean)
         far = self._resembles_nothing(scores, narrow=_is_narrow(X))

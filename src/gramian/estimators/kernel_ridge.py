@@ -266,7 +266,7 @@ class KernelRidge(KernelInput, MultiOutputMixin, RegressorMixin, BaseEstimator):
         """Check everything, and return the problem."""
         self._check_intercept()
         self.kernel_, X, weights = self._read_weighted(X, sample_weight)
-        if self.kernel_.name != "linear":  # its squares are taken in a unit of their own
+        if not self.kernel_.linear:  # its squares are taken in a unit of their own
             warn_of_underflow(self.kernel_, X)
         targets = check_targets(y, X.shape[0])
         features = low_rank(self.landmarks, self.kernel_, X, weights)

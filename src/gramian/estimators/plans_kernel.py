@@ -20,7 +20,6 @@ from gramian.estimators.plans_low_rank import landmarks_of, of_stream, on_mapped
 from gramian.kernels import Kernel
 from gramian.kernels.given import Evaluated
 from gramian.operators import Outline
-from gramian.operators.euclidean_neighbours import falls_with_distance
 from gramian.operators.similarities import KeptGram, ThinProducts, way_of_holding
 from gramian.solvers.box_qp import FIRST_WORKING_SET, FLOAT64_MAX_ROWS, LEAST_WORKING_SET
 from gramian.solvers.canonical import affordable
@@ -31,7 +30,7 @@ from gramian.solvers.eigen import DENSE_LIMIT, LAPACK_QUICK_MAX_ROWS
 from gramian.solvers.linear import choose_linear_solver
 from gramian.solvers.linear_methods import Cholesky
 from gramian.spaces import KernelSpace
-from gramian.spaces.kernel import check_rank, wants_proper_centring
+from gramian.spaces.kernel import check_rank
 from gramian.spaces.ridge import PRIMAL_CORRECTIONS, choose_form
 
 if TYPE_CHECKING:
@@ -78,12 +77,12 @@ _CG_FLOAT32_PRODUCTS, _CG_FLOAT64_PRODUCTS, _MINRES_PRODUCTS = 9, 3, 60
 def is_narrow(kernel: Kernel, shape: tuple[int, int], bias: bool) -> bool:
     """Whether the weights of a support vector machine are so few that the dual is solved by way of them."""
     n, d = shape
-    return kernel.name == "linear" and d + bias < min(n, SVM_WEIGHTS_MAX_COLUMNS)
+    return kernel.linear and d + bias < min(n, SVM_WEIGHTS_MAX_COLUMNS)
 
 
 def search_route(kernel: Kernel, n: int, d: int, *, sparse: bool = False) -> str:
     """Return how neighbours among n rows of d columns are found: a key of :data:`SEARCH_ROUTES`."""
-    if not falls_with_distance(kernel):
+    if not kernel.keeps_neighbours:
         return "tiles"
     return "tree" if not sparse and d <= TREE_MAX_COLUMNS and n >= TREE_MIN_ROWS else "plain"
 
@@ -132,7 +131,7 @@ def pairs_obstacle(x: KernelSpace, y: KernelSpace, ridge: tuple[float, float]) -
     if min(ridge) <= 0:
         return "without a ridge only bases of both spaces tell what varies"
     for space, r in zip((x, y), ridge, strict=True):
-        if not (space.kernel.positive_definite or wants_proper_centring(space.kernel)):
+        if not (space.kernel.positive_definite or space.kernel.properly_centred):
             return f"the kernel {space.kernel} is not known to be positive definite"
         if r < np.finfo(np.float64).eps * np.abs(space.kernel.diagonal(space.X)).max():
             return f"the ridge {r:.3g} is below the rounding of the kernel {space.kernel}"
@@ -355,7 +354,7 @@ def plan_kernel_ridge(estimator: KernelRidge, job: Job) -> Plan:
     narrow = matrix.outline.narrow_pays and kernel.positive_definite
     outline = Outline(n, positive, narrow_pays=narrow)
     solver, reason = choose_linear_solver(outline, float(estimator.ridge), estimator.solver)
-    rows = copy + matrix.held + 8.0 * n * job.q * 4 + (8.0 * n * d if kernel.name == "linear" else 0.0)
+    rows = copy + matrix.held + 8.0 * n * job.q * 4 + (8.0 * n * d if kernel.linear else 0.0)
     if isinstance(solver, Cholesky):
         return _cholesky(job, matrix, rows, reason, twice=solver.inverse)
     if isinstance(solver, ConjugateGradients):

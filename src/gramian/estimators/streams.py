@@ -28,7 +28,8 @@ from gramian.operators.moments import (
     row_count,
 )
 from gramian.operators.remote import Remote, RemoteTable, block_moments, block_triangle, from_dask
-from gramian.operators.rows import ArrayRows, MappedRows, Piece, Rows, in_step, neighbours, watched
+from gramian.operators.rows import ArrayRows, MappedRows, Rows, in_step, neighbours, watched
+from gramian.operators.source import Piece
 from gramian.results import Array
 
 #: Fitted attributes that have an entry for each training row and that no answer to new rows needs.
@@ -331,7 +332,7 @@ def first_rows(estimator: Any, rows: Rows) -> Array:
     take_columns(estimator, rows)
     pieces = rows.pieces()
     piece = next(pieces, None)
-    pieces.close()  # type: ignore[attr-defined]
+    pieces.close()
     if piece is None or len(piece.values) < 2:
         raise ValueError(f"X has fewer than 2 samples; {type(estimator).__name__} needs at least 2, one a row.")
     refuse_gaps(piece, rows, "X", estimator)

@@ -10,6 +10,8 @@ from sklearn.pipeline import make_pipeline
 from gramian import registry
 from gramian.estimators import Standardizer
 from gramian.explore.datasets import Dataset
+from gramian.kernels import Kernel
+from gramian.kernels.base import REGISTRY
 from gramian.kernels.widths import median_width
 
 #: Components that the scree plot shows, and from which the cut chooses.
@@ -21,18 +23,10 @@ EXACT_ROWS, LANDMARKS = 10_000, 500
 #: Methods of the page.
 METHODS = {name: record for name, record in registry.METHODS.items() if record.explored}
 
-#: Kernel -> its text, from a width s and a degree.
-KERNELS = {
-    "rbf": "rbf(sigma={s:.4g})",
-    "laplacian": "laplacian(gamma={inverse:.4g}, norm=l2)",
-    "matern": "matern(length_scale={s:.4g}, nu=1.5)",
-    "rational_quadratic": "rational_quadratic(length_scale={s:.4g})",
-    "polynomial": "polynomial(degree={degree}, scale={square:.4g}, constant=1)",
-    "sigmoid": "sigmoid(scale={square:.4g})",
-    "cosine": "cosine",
-    "linear": "linear",
-}
-WIDTHS = {"rbf", "laplacian", "matern", "rational_quadratic", "polynomial", "sigmoid"}
+
+def kernels_listed() -> dict[str, type[Kernel]]:
+    """Kernels of the page, by name."""
+    return {name: cls for name, cls in REGISTRY.items() if cls.listed}
 
 
 @dataclass(frozen=True)
@@ -76,8 +70,9 @@ class Choice:
         return [self._kernel(_median(data, columns, scaled=self.scale)) for columns in views]
 
     def _kernel(self, median: float) -> str:
-        s = median * 2.0**self.width
-        return KERNELS[self.kernel].format(s=s, inverse=1 / s, square=1 / s**2, degree=self.degree)
+        made = kernels_listed()[self.kernel].from_sliders(median * 2.0**self.width, self.degree)
+        numbers = {key: value for key, value in made.get_params(deep=False).items() if isinstance(value, float)}
+        return str(made.set_params(**{key: float(f"{value:.4g}") for key, value in numbers.items()}))
 
     def landmarks(self, data: Dataset) -> int | None:
         """Landmarks of a kernel method; None is exact."""

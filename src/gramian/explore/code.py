@@ -25,7 +25,7 @@ def code_for(data: Dataset, choice: Choice, opened: str = "") -> str:
         return "\n".join([*lines, "from gramian import load", f"model = load({opened!r})", scored])
     model = choice.model(data)
     made = construction(model, choice.arguments(data))
-    return "\n".join([*lines, *imports(model), f"model = {made}.fit({rows})", scored])
+    return "\n".join([*lines, *imports(made), f"model = {made}.fit({rows})", scored])
 
 
 def _rows(data: Dataset, choice: Choice) -> list[str]:

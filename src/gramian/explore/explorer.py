@@ -8,7 +8,7 @@ from typing import Any
 
 from dash.exceptions import PreventUpdate
 
-from gramian.explore.choice import KERNELS, METHODS, Choice
+from gramian.explore.choice import METHODS, Choice, kernels_listed
 from gramian.explore.datasets import Dataset
 from gramian.explore.fitting import most_components
 from gramian.explore.presets import PRESETS, preset
@@ -59,7 +59,7 @@ def read_choice(data: Dataset, values: dict[str, Any]) -> Choice:
     exponent = _number(values.get("ridge"), -4, 2, -4)
     choice = Choice(
         method=method if method in METHODS else plain.method,
-        kernel=kernel if kernel in KERNELS else plain.kernel,
+        kernel=kernel if kernel in kernels_listed() else plain.kernel,
         width=_number(values.get("width"), -20, 20, 0.0),
         degree=int(_number(values.get("degree"), 1, 20, 3)),
         text=str(values.get("text") or "")[:500].strip(),

@@ -6,7 +6,7 @@ from typing import Any
 
 from dash import dcc, html
 
-from gramian.explore.choice import KERNELS, METHODS
+from gramian.explore.choice import METHODS, kernels_listed
 from gramian.explore.datasets import LARGEST_UPLOAD
 from gramian.registry import Record
 
@@ -14,16 +14,6 @@ from gramian.registry import Record
 PLOT = {"displaylogo": False, "responsive": True, "scrollZoom": False, "showSendToCloud": False, "plotlyServerURL": ""}
 #: The cut of the scree plot is the only thing that moves there.
 SCREE = {**PLOT, "displayModeBar": False, "edits": {"shapePosition": True}}
-KERNEL_NAMES = {
-    "rbf": "Gaussian (rbf)",
-    "laplacian": "Laplacian",
-    "matern": "Matérn 3/2",
-    "rational_quadratic": "rational quadratic",
-    "polynomial": "polynomial",
-    "sigmoid": "sigmoid",
-    "cosine": "cosine",
-    "linear": "linear",
-}
 ROWS_AS = {"bars": "bars", "curve": "a curve", "image": "an image", "plane": "points of a plane"}
 
 
@@ -79,7 +69,7 @@ def _method() -> list[Any]:
         dcc.Checklist(id="scale", options=[{"label": "scale columns to unit variance", "value": "on"}], value=[]),
         html.Div(
             [
-                _pick("kernel", "Kernel", {key: KERNEL_NAMES[key] for key in KERNELS}),
+                _pick("kernel", "Kernel", {name: cls.title for name, cls in kernels_listed().items()}),
                 _slide("width", "Width", -5, 3, 0.05, {-5: "narrow", 0: "median distance", 3: "wide"}),
                 _slide("degree", "Degree", 1, 8, 1, {at: str(at) for at in range(1, 9)}),
                 html.Label("or written by hand", htmlFor="text"),

@@ -14,7 +14,7 @@ import scipy.linalg
 from gramian.config import one_blas_thread
 from gramian.explore.choice import MOST
 from gramian.explore.datasets import Dataset
-from gramian.kernels import RBF, Kernel, MappedKernel
+from gramian.kernels import Kernel
 from gramian.preimage import preimage
 from gramian.results import Array
 
@@ -95,17 +95,15 @@ class Glimpses:
 
     def _similarities(self, kernel: Kernel) -> tuple[Array, Array]:
         """Similarities of the rows to the landmarks, and among those."""
-        measure = getattr(type(kernel), "measure", None)
-        plain = isinstance(kernel, RBF) or type(kernel).pairs is MappedKernel.pairs
-        if measure is None or not plain:
+        if kernel.split is None:
             return kernel(self.X, self.Z).astype(np.float32), kernel(self.Z, self.Z).astype(np.float32)
+        measure, value = kernel.split
         with self._lock:
             name = measure.func if isinstance(measure, partial) else measure
             if name not in self._measures:
                 self._measures[name] = self._measured(measure, self.X), self._measured(measure, self.Z)
             far, near = self._measures[name]
-        factor = np.float32(kernel.factor)  # type: ignore[attr-defined]
-        return kernel.of(far * factor), kernel.of(near * factor)  # type: ignore[attr-defined]
+        return value(far), value(near)
 
     def _measured(self, measure: Any, X: Array) -> Array:
         n, m = len(X), len(self.Z)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from gramian.engine.pairs import Pairs, Rows
-from gramian.kernels.base import ALGEBRA, Kernel, Mapped, evolve, format_value, is_number, raise_to
+from gramian.kernels.base import ALGEBRA, Form, Kernel, Mapped, evolve, format_value, is_number, raise_to
 from gramian.kernels.text import as_kernel
 from gramian.results import Array
 
@@ -31,6 +32,41 @@ class Combined(Pairs):
 class Composite(Kernel):
     """A kernel with others as parameters, which may be set as text too."""
 
+    has_text = False
+
+    @property
+    def parts(self) -> dict[str, Kernel]:
+        """The parameters that are kernels."""
+        return {key: value for key, value in self.get_params(deep=False).items() if isinstance(value, Kernel)}
+
+    @property
+    def given(self) -> bool:
+        return all(part.given for part in self.parts.values())
+
+    @property
+    def positive_definite(self) -> bool:
+        return all(part.positive_definite for part in self.parts.values())
+
+    @property
+    def costly(self) -> bool:
+        return any(part.costly for part in self.parts.values())
+
+    @property
+    def falls_with_distance(self) -> bool:
+        return all(part.falls_with_distance for part in self.parts.values())
+
+    @property
+    def needs_rows(self) -> bool:
+        return any(part.needs_rows for part in self.parts.values())
+
+    @property
+    def properly_centred(self) -> bool:
+        return any(part.properly_centred for part in self.parts.values())
+
+    def resolve(self, X: Rows) -> Self:
+        self.check()
+        return evolve(self, **{key: part.resolve(X) for key, part in self.parts.items()})
+
     def _set(self, key: str, value: Any) -> None:
         super()._set(key, as_kernel(value) if isinstance(getattr(self, key), Kernel) else value)
 
@@ -49,22 +85,12 @@ class Pair(Composite):
                 "matrices, combine them, and use kernel='precomputed'."
             )
 
-    @property
-    def positive_definite(self) -> bool:
-        return self.left.positive_definite and self.right.positive_definite
+    def _forms(self) -> tuple[Form, Form] | None:
+        """The forms of both, if they are functions of the same measure."""
+        f, g = self.left.form, self.right.form
+        return None if f is None or g is None or f.radial != g.radial else (f, g)
 
-    @property
-    def given(self) -> bool:
-        return self.left.given
-
-    @property
-    def costly(self) -> bool:
-        return self.left.costly or self.right.costly
-
-    def resolve(self, X: Rows) -> Self:
-        return evolve(self, left=self.left.resolve(X), right=self.right.resolve(X))
-
-    def _both(self, X: Rows, Y: Rows, dtype: Any) -> tuple[Pairs, Pairs]:
+    def _both(self, X: Rows, Y: Rows, dtype: DTypeLike) -> tuple[Pairs, Pairs]:
         return self.left.pairs(X, Y, dtype), self.right.pairs(X, Y, dtype)
 
 
@@ -83,13 +109,21 @@ class Sum(Pair):
     right: Kernel
 
     name = "sum"
-    has_text = False
 
-    def pairs(self, X: Rows, Y: Rows, dtype: Any) -> Pairs:
+    def pairs(self, X: Rows, Y: Rows, dtype: DTypeLike) -> Pairs:
         return Combined(self._both(X, Y, dtype), np.add)
 
     def diagonal(self, X: Rows) -> Array:
         return self.left.diagonal(X) + self.right.diagonal(X)
+
+    @property
+    def form(self) -> Form | None:
+        if (forms := self._forms()) is None:
+            return None
+        f, g = forms
+        a, b = f.weighted_slope(), g.weighted_slope()
+        slope = None if a is None or b is None else a + b
+        return Form(f.radial, lambda m: f.value(m) + g.value(m), slope, invertible=f.invertible and g.invertible)
 
     def __str__(self) -> str:
         return f"{self.left} + {_bracketed(self.right, Sum)}"
@@ -110,13 +144,21 @@ class Product(Pair):
     right: Kernel
 
     name = "product"
-    has_text = False
 
-    def pairs(self, X: Rows, Y: Rows, dtype: Any) -> Pairs:
+    def pairs(self, X: Rows, Y: Rows, dtype: DTypeLike) -> Pairs:
         return Combined(self._both(X, Y, dtype), np.multiply)
 
     def diagonal(self, X: Rows) -> Array:
         return self.left.diagonal(X) * self.right.diagonal(X)
+
+    @property
+    def form(self) -> Form | None:
+        if (forms := self._forms()) is None:
+            return None
+        f, g = forms
+        a, b = f.weighted_slope(), g.weighted_slope()
+        slope = None if a is None or b is None else a * self.right + self.left * b
+        return Form(f.radial, lambda m: f.value(m) * g.value(m), slope, invertible=f.radial)
 
     def __str__(self) -> str:
         return f"{_bracketed(self.left, Sum)}*{_bracketed(self.right, Sum, Product, Scaled)}"
@@ -137,33 +179,24 @@ class Scaled(Composite):
     kernel: Kernel
 
     name = "scaled"
-    has_text = False
 
     def check(self) -> None:
         if not is_number(self.weight) or not 0 < self.weight < np.inf:
             raise ValueError(f"a kernel can be multiplied by a positive number, not by {self.weight!r}.")
 
-    @property
-    def given(self) -> bool:
-        return self.kernel.given
-
-    @property
-    def positive_definite(self) -> bool:
-        return self.kernel.positive_definite
-
-    @property
-    def costly(self) -> bool:
-        return self.kernel.costly
-
-    def resolve(self, X: Rows) -> Self:
-        self.check()
-        return evolve(self, kernel=self.kernel.resolve(X))
-
-    def pairs(self, X: Rows, Y: Rows, dtype: Any) -> Pairs:
+    def pairs(self, X: Rows, Y: Rows, dtype: DTypeLike) -> Pairs:
         return Mapped(self.kernel.pairs(X, Y, dtype), lambda tile: np.multiply(tile, self.weight, out=tile))
 
     def diagonal(self, X: Rows) -> Array:
         return self.weight * self.kernel.diagonal(X)
+
+    @property
+    def form(self) -> Form | None:
+        f = self.kernel.form
+        return f and replace(f, value=lambda m: self.weight * f.value(m), rate=self.weight * f.rate)
+
+    def frequencies(self, count: int, d: int, rng: np.random.Generator) -> Array | None:
+        return self.kernel.frequencies(count, d, rng)
 
     def __str__(self) -> str:
         return f"{format_value(self.weight)}*{_bracketed(self.kernel, Sum, Product, Scaled)}"
@@ -184,34 +217,26 @@ class Power(Composite):
     exponent: int
 
     name = "power"
-    has_text = False
 
     def check(self) -> None:
         whole = is_number(self.exponent) and float(self.exponent).is_integer()
         if not whole or not 1 <= self.exponent <= 64:
             raise ValueError(f"a kernel can be raised to a whole power from 1 to 64, not to {self.exponent!r}.")
 
-    @property
-    def given(self) -> bool:
-        return self.kernel.given
-
-    @property
-    def positive_definite(self) -> bool:
-        return self.kernel.positive_definite
-
-    @property
-    def costly(self) -> bool:
-        return self.kernel.costly
-
-    def resolve(self, X: Rows) -> Self:
-        self.check()
-        return evolve(self, kernel=self.kernel.resolve(X))
-
-    def pairs(self, X: Rows, Y: Rows, dtype: Any) -> Pairs:
+    def pairs(self, X: Rows, Y: Rows, dtype: DTypeLike) -> Pairs:
         return Mapped(self.kernel.pairs(X, Y, dtype), lambda tile: raise_to(tile, self.exponent))
 
     def diagonal(self, X: Rows) -> Array:
         return self.kernel.diagonal(X) ** self.exponent
+
+    @property
+    def form(self) -> Form | None:
+        f, p = self.kernel.form, int(self.exponent)
+        if f is None or p == 1:
+            return f
+        slope = None if f.slope is None else f.slope * (self.kernel ** (p - 1))
+        invertible = f.radial or (f.invertible and p % 2 == 1)
+        return Form(f.radial, lambda m: f.value(m) ** p, slope, p * f.rate, invertible)
 
     def __str__(self) -> str:
         return f"{_bracketed(self.kernel, Sum, Product, Scaled, Power)}**{self.exponent}"
@@ -232,7 +257,6 @@ class Columns(Composite):
     columns: tuple[int, ...] | slice
 
     name = "columns"
-    has_text = False
 
     def check(self) -> None:
         if self.kernel.given:
@@ -246,24 +270,20 @@ class Columns(Composite):
         if not isinstance(chosen, tuple) or not chosen or not all(_is_index(c) for c in chosen):
             raise ValueError(f"columns={chosen!r} must be whole numbers or a slice, as in rbf[0, 3] or rbf[0:3].")
 
-    @property
-    def positive_definite(self) -> bool:
-        return self.kernel.positive_definite
-
-    @property
-    def costly(self) -> bool:
-        return self.kernel.costly
-
     def resolve(self, X: Rows) -> Self:
         self.check()
         return evolve(self, kernel=self.kernel.resolve(self._take(X)))
 
-    def pairs(self, X: Rows, Y: Rows, dtype: Any) -> Pairs:
+    def pairs(self, X: Rows, Y: Rows, dtype: DTypeLike) -> Pairs:
         taken = self._take(Y)
         return self.kernel.pairs(taken if X is Y else self._take(X), taken, dtype)
 
     def diagonal(self, X: Rows) -> Array:
         return self.kernel.diagonal(self._take(X))
+
+    @property
+    def falls_with_distance(self) -> bool:
+        return False  # with that of some columns alone
 
     def _take(self, X: Rows) -> Rows:
         d = X.shape[1]

@@ -5,17 +5,63 @@ from __future__ import annotations
 import copy
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import MISSING, Field, fields, replace
+from dataclasses import MISSING, Field, dataclass, fields, replace
 from typing import Any, ClassVar, Self, TypeGuard
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import DTypeLike
 
 from gramian.engine.pairs import Pairs, Rows
 from gramian.results import Array
 
 #: Name in the text form -> class.
 REGISTRY: dict[str, type[Kernel]] = {}
+#: What prepares tiles of a distance or a dot product: ``measure(X, Y, factor, dtype)``.
+Measure = Callable[..., Pairs]
+#: Halvings of an interval: all the digits there are.
+_BISECTIONS = 60
+
+
+@dataclass(frozen=True)
+class Form:
+    """``k(x, y) = f(m)``, with ``m`` a squared Euclidean distance (``radial``: f falls) or a dot product (f rises).
+
+    Attributes
+    ----------
+    radial : bool
+    value : callable
+        f, entry by entry.
+    slope : Kernel or None
+        A kernel with values ``|f'(m)| / rate``; None where f has a kink at zero, which a fixed point cannot leave.
+    rate : float
+    invertible : bool
+        Whether f is one to one, so that a similarity gives the distance or the dot product back.
+    """
+
+    radial: bool
+    value: Callable[[Array], Array]
+    slope: Kernel | None = None
+    rate: float = 1.0
+    invertible: bool = True
+
+    def weighted_slope(self) -> Kernel | None:
+        """The slope with its rate."""
+        return None if self.slope is None else self.slope * float(self.rate)
+
+    def invert(self, values: Array, reach: float) -> Array:
+        """Arguments m with ``f(m) = values``, by bisection.
+
+        No squared distance beyond ``reach`` is looked for, and no dot product of a larger size.
+        """
+        # Distances are halved as roots: the precision that counts is that of r, not of r^2.
+        low = np.full(values.shape, 0.0 if self.radial else -reach)
+        high = np.full(values.shape, reach**0.5 if self.radial else reach)
+        for _ in range(_BISECTIONS):
+            middle = (low + high) / 2
+            above = (self.value(middle**2) > values) if self.radial else (self.value(middle) < values)
+            low, high = np.where(above, middle, low), np.where(above, high, middle)
+        return ((low + high) / 2) ** (2 if self.radial else 1)
 
 
 class Kernel(ABC):
@@ -39,6 +85,17 @@ class Kernel(ABC):
     name: ClassVar[str]
     #: Whether the kernel can be written as ``name(argument=value)``.
     has_text: ClassVar[bool] = True
+    #: The name for people, and whether the explorer lists it.
+    title: ClassVar[str] = ""
+    listed: ClassVar[bool] = True
+    #: The parameter that is a length in the units of the rows, if there is one.
+    width_name: ClassVar[str | None] = None
+    #: Whether the features are the rows themselves.
+    linear: ClassVar[bool] = False
+    #: Whether a value rounds in units of the lengths of its rows, also where these are at right angles.
+    rounds_by_length: ClassVar[bool] = False
+    #: Whether both arguments are rows. Random features have frequencies as the second.
+    compares_rows: ClassVar[bool] = True
 
     def __init_subclass__(cls, **rest: Any) -> None:
         super().__init_subclass__(**rest)
@@ -48,9 +105,12 @@ class Kernel(ABC):
         if other is not None and other.__qualname__ != cls.__qualname__:
             raise ValueError(f"the kernel name {cls.name!r} is taken by {other.__qualname__}. Choose another.")
         REGISTRY[cls.name] = cls
+        cls.title = cls.__dict__.get("title") or cls.name.replace("_", " ")
 
     def __post_init__(self) -> None:
         self.check()
+
+    # What a kernel is good for beside its values. Nobody asks for its class: a kernel that knows more says so here.
 
     @property
     def positive_definite(self) -> bool:
@@ -67,8 +127,69 @@ class Kernel(ABC):
         """Whether a value costs far more than reading it from memory."""
         return False
 
+    @property
+    def falls_with_distance(self) -> bool:
+        """Whether the value is a function of the Euclidean distance of two rows alone, and falls strictly with it."""
+        return False
+
+    @property
+    def keeps_neighbours(self) -> bool:
+        """Whether distances in feature space rise strictly with Euclidean ones."""
+        return self.falls_with_distance or self.linear
+
+    @property
+    def needs_rows(self) -> bool:
+        """Whether :meth:`resolve` looks at more of the rows than the means and variances of their columns."""
+        return type(self).resolve is not Kernel.resolve
+
+    @property
+    def properly_centred(self) -> bool:
+        """Whether kernel PCA takes all of :meth:`polynomial` out of the features, not their mean alone."""
+        return False
+
+    @property
+    def form(self) -> Form | None:
+        """The kernel as a function of one squared distance or dot product, for pre-images and slopes."""
+        return None
+
+    @property
+    def split(self) -> tuple[Measure, Callable[[Array], Array]] | None:
+        """``(m, f)`` with ``k(x, y) = f(m(x, y))``, m free of parameters: it can be kept while these change."""
+        return None
+
+    @property
+    def width(self) -> float | None:
+        """The length of a kernel that has one, in the units of a Euclidean distance."""
+        return None if self.width_name is None else float(getattr(self, self.width_name))
+
+    @classmethod
+    def sliders(cls) -> tuple[str, ...]:
+        """Which sliders of the explorer the kernel follows: "width", "degree"."""
+        return ("width",) if cls.width_name else ()
+
+    @classmethod
+    def from_sliders(cls, width: float, degree: int) -> Self:
+        """The kernel for a width in the units of the rows, and a degree."""
+        return cls(**{cls.width_name: width}) if cls.width_name else cls()
+
+    def feature_distances(self, squares: Array) -> Array:
+        """Squared distances in feature space for squared Euclidean ones, if it :attr:`keeps_neighbours`."""
+        # Only the distance counts, so the kernel can be asked about points on a line.
+        zero, line = np.zeros((1, 1)), np.sqrt(squares).reshape(-1, 1)
+        return 2 * (self.diagonal(zero)[0] - self.block(line, zero)).reshape(squares.shape)
+
+    def frequencies(self, count: int, d: int, rng: np.random.Generator) -> Array | None:
+        """Draw from the spectral measure of a stationary kernel of d columns, count x d; None if it is not known."""
+        return None
+
+    def compiled_from(self, d: int) -> int | None:
+        """Pairs of rows of d columns from which on compiled loops make the values; None if they never do."""
+        return None
+
+    # Values.
+
     @abstractmethod
-    def pairs(self, X: Rows, Y: Rows, dtype: Any) -> Pairs:
+    def pairs(self, X: Rows, Y: Rows, dtype: DTypeLike) -> Pairs:
         """Prepare tiles of ``k(x, y)``; the parameters must be numbers by now (see :meth:`resolve`)."""
 
     @abstractmethod
@@ -94,7 +215,7 @@ class Kernel(ABC):
         """Return what must be kept of the training rows: a copy, for the caller may change his."""
         return X.copy()
 
-    def block(self, X: Rows, Y: Rows, dtype: Any = np.float64) -> Array:
+    def block(self, X: Rows, Y: Rows, dtype: DTypeLike = np.float64) -> Array:
         """Return the whole block of ``k(x, y)``: resolved parameters, trusted rows."""
         pairs = self.pairs(X, Y, dtype)
         out = np.empty(pairs.shape, dtype=dtype)
@@ -184,7 +305,7 @@ class MappedKernel(Kernel):
     (True, -0.5, array([[0.6065]]))
     """
 
-    measure: ClassVar[Any]
+    measure: ClassVar[Measure]
 
     @property
     def factor(self) -> float:
@@ -195,7 +316,15 @@ class MappedKernel(Kernel):
     def of(self, tile: Array) -> Array:
         """Map ``a m(x, y)`` to similarities, in place."""
 
-    def pairs(self, X: Rows, Y: Rows, dtype: Any) -> Pairs:
+    def at(self, measured: Array) -> Array:
+        """Similarities for values of the measure."""
+        return self.of(measured.dtype.type(self.factor) * measured)
+
+    @property
+    def split(self) -> tuple[Measure, Callable[[Array], Array]] | None:
+        return (type(self).measure, self.at) if type(self).pairs is MappedKernel.pairs else None
+
+    def pairs(self, X: Rows, Y: Rows, dtype: DTypeLike) -> Pairs:
         return Mapped(type(self).measure(X, Y, self.factor, dtype), self.of)
 
 

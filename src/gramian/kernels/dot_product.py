@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Self
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike, DTypeLike
 
 from gramian.engine.pairs import Pairs, Rows
-from gramian.kernels.base import MappedKernel, as_rows, is_number, raise_to
+from gramian.kernels.base import Form, MappedKernel, as_rows, evolve, is_number, raise_to
 from gramian.kernels.pairwise import dot, squared_norms
 from gramian.kernels.polynomial_map import monomials
+from gramian.kernels.stationary import RBF
 from gramian.results import Array
 
 __all__ = ["Cosine", "Linear", "Polynomial", "Sigmoid"]
 
 
+#: The constant kernel: the slope of a dot product.
+ONE = RBF(gamma=0.0)
 #: Squares of lengths that keep their digits, in either precision.
 SQUARES = (1e-30, 1e30)
 
@@ -49,6 +53,15 @@ class Linear(DotProduct):
     """
 
     name = "linear"
+    linear = True
+    rounds_by_length = True
+
+    @property
+    def form(self) -> Form:
+        return Form(False, self.at, ONE)
+
+    def feature_distances(self, squares: Array) -> Array:
+        return squares
 
     def of(self, tile: Array) -> Array:
         return tile
@@ -86,6 +99,15 @@ class Polynomial(DotProduct):
     constant: float = 1.0
 
     name = "polynomial"
+    rounds_by_length = True
+
+    @classmethod
+    def sliders(cls) -> tuple[str, ...]:
+        return "width", "degree"
+
+    @classmethod
+    def from_sliders(cls, width: float, degree: int) -> Self:
+        return cls(degree, scale=1 / width**2)
 
     def check(self) -> None:
         if not is_number(self.degree) or not 0 < self.degree < np.inf:
@@ -97,6 +119,14 @@ class Polynomial(DotProduct):
     @property
     def positive_definite(self) -> bool:
         return float(self.degree).is_integer() and self.scale >= 0 and self.constant >= 0
+
+    @property
+    def form(self) -> Form | None:
+        degree, scale = int(self.degree), float(self.scale)
+        if not self.positive_definite or scale == 0:
+            return None
+        slope = evolve(self, degree=degree - 1) if degree > 1 else ONE
+        return Form(False, self.at, slope, rate=degree * scale, invertible=degree % 2 == 1)
 
     @property
     def factor(self) -> float:
@@ -115,7 +145,7 @@ class Polynomial(DotProduct):
             raise ValueError(f"the polynomial kernel overflows at degree={self.degree!r}. Lower it, or standardise X.")
         return tile
 
-    def feature_map(self, X: Any) -> Array:
+    def feature_map(self, X: ArrayLike) -> Array:
         r"""Return the explicit features :math:`\phi(x)` with :math:`\phi(x)'\phi(y) = k(x, y)` to rounding.
 
         All monomials up to degree ``p``, weighted by the square roots of the multinomial coefficients. Their number
@@ -158,6 +188,14 @@ class Sigmoid(DotProduct):
 
     name = "sigmoid"
 
+    @classmethod
+    def sliders(cls) -> tuple[str, ...]:
+        return ("width",)
+
+    @classmethod
+    def from_sliders(cls, width: float, degree: int) -> Self:
+        return cls(scale=1 / width**2)
+
     def check(self) -> None:
         for key in ("scale", "constant"):
             if not is_number(value := getattr(self, key)) or not np.isfinite(value):
@@ -197,7 +235,7 @@ class Cosine(DotProduct):
 
     name = "cosine"
 
-    def pairs(self, X: Rows, Y: Rows, dtype: Any) -> Pairs:
+    def pairs(self, X: Rows, Y: Rows, dtype: DTypeLike) -> Pairs:
         unit = _normalised(Y)
         return dot(unit if X is Y else _normalised(X), unit, 1.0, dtype)
 

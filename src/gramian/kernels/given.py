@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import DTypeLike
 
 from gramian.engine.pairs import Pairs, Rows
 from gramian.kernels.base import Kernel, own_copy
@@ -22,7 +23,7 @@ STRIP = 512
 class Stored(Pairs):
     """Tiles of a matrix that exists."""
 
-    def __init__(self, K: Rows, dtype: Any) -> None:
+    def __init__(self, K: Rows, dtype: DTypeLike) -> None:
         self.K, self.shape, self.dtype = K, K.shape, np.dtype(dtype)
 
     def tile(self, rows: slice | Array, cols: slice, out: Array) -> Array:
@@ -46,6 +47,7 @@ class Precomputed(Kernel):
     """
 
     name = "precomputed"
+    listed = False
 
     @property
     def positive_definite(self) -> bool:
@@ -55,7 +57,7 @@ class Precomputed(Kernel):
     def given(self) -> bool:
         return True
 
-    def pairs(self, X: Rows, Y: Rows, dtype: Any) -> Pairs:
+    def pairs(self, X: Rows, Y: Rows, dtype: DTypeLike) -> Pairs:
         return Stored(X, dtype)
 
     def diagonal(self, X: Rows) -> Array:
@@ -107,7 +109,7 @@ def values(kernel: Kernel, K: Rows) -> Rows:
 class Called(Pairs):
     """Tiles of a user's function, checked."""
 
-    def __init__(self, function: Callable[[Array, Array], Any], X: Rows, Y: Rows, dtype: Any) -> None:
+    def __init__(self, function: Callable[[Array, Array], Any], X: Rows, Y: Rows, dtype: DTypeLike) -> None:
         self.function, self.X, self.Y = function, X, Y
         self.shape, self.dtype = (X.shape[0], Y.shape[0]), np.dtype(dtype)
 
@@ -161,7 +163,7 @@ class Function(Kernel):
     def __deepcopy__(self, memo: Any) -> Function:
         return Function(own_copy(self.function))
 
-    def pairs(self, X: Rows, Y: Rows, dtype: Any) -> Pairs:
+    def pairs(self, X: Rows, Y: Rows, dtype: DTypeLike) -> Pairs:
         return Called(self.function, X, Y, dtype)
 
     def diagonal(self, X: Rows) -> Array:

@@ -46,6 +46,7 @@ class ThinPlateSpline(MappedKernel):
     centring: str = "plain"
 
     name = "thin_plate_spline"
+    listed = False
     measure = squared_euclidean
 
     def check(self) -> None:
@@ -56,6 +57,10 @@ class ThinPlateSpline(MappedKernel):
     @property
     def positive_definite(self) -> bool:
         return False
+
+    @property
+    def properly_centred(self) -> bool:
+        return self.centring == "proper"
 
     def polynomial(self, X: Rows) -> Array:
         # Flat plates do not bend: constants and linear functions have no energy.

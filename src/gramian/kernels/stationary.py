@@ -2,28 +2,68 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import DTypeLike
 from scipy.special import gamma as gamma_function
 from scipy.special import kv
 
-from gramian.engine.pairs import Exponential, Pairs, Rows
-from gramian.kernels.base import Mapped, MappedKernel, evolve, is_number, require_positive
+from gramian.engine.pairs import Exponential, Pairs, Rows, compiled_from
+from gramian.kernels.base import (
+    Form,
+    Kernel,
+    Mapped,
+    MappedKernel,
+    Measure,
+    evolve,
+    is_number,
+    require_positive,
+)
 from gramian.kernels.pairwise import manhattan, squared_euclidean
 from gramian.kernels.widths import WORDS, inverse_square, median_width, scale_width
+from gramian.lapack import interruptible
 from gramian.results import Array
 
 __all__ = ["RBF", "Laplacian", "Matern", "RationalQuadratic"]
 
 # The square root has an infinite slope at zero, so these distances must be right for equal rows too.
-_precise_squares = partial(squared_euclidean, exact_near_zero=True)
+precise_squares = partial(squared_euclidean, exact_near_zero=True)
 
 
 class Stationary(MappedKernel):
-    """A kernel of the distance alone, with ``k(x, x) = 1``."""
+    """A kernel of the distance alone that falls strictly with it, with ``k(x, x) = 1``.
+
+    Kernel neighbours and the landmarks of cells need no more. A subclass that knows its :attr:`slope` has pre-images by
+    fixed point and importances of columns by slopes; one that knows its :meth:`gaussian_rates` has random features.
+    """
+
+    @property
+    def falls_with_distance(self) -> bool:
+        return type(self).measure in (squared_euclidean, precise_squares)
+
+    @property
+    def slope(self) -> tuple[Kernel, float] | None:
+        """A kernel s and a number r: the derivative by the squared distance is ``-r s``. None if it has a kink."""
+        return None
+
+    @property
+    def form(self) -> Form | None:
+        return Form(True, self.at, *(self.slope or ())) if self.falls_with_distance else None
+
+    def gaussian_rates(self, count: int, rng: np.random.Generator) -> Array | None:
+        """Draw numbers s so that the kernel is the mean of ``exp(-(s ||x - y||)^2 / 2)``; None if not known how."""
+        return None
+
+    def frequencies(self, count: int, d: int, rng: np.random.Generator) -> Array | None:
+        rates = self.gaussian_rates(count, rng)
+        if rates is None:
+            return None
+        lengths = np.sqrt(rng.chisquare(d, count)) * rates
+        return lengths[:, None] * _directions(count, d, rng)
 
     def diagonal(self, X: Rows) -> Array:
         return np.ones(X.shape[0])
@@ -60,7 +100,9 @@ class RBF(Stationary):
     gamma: float | str | None = None
 
     name = "rbf"
+    title = "Gaussian (rbf)"
     measure = squared_euclidean
+    width_name = "sigma"
 
     def check(self) -> None:
         if self.sigma is not None and self.gamma is not None:
@@ -87,6 +129,10 @@ class RBF(Stationary):
         return self
 
     @property
+    def needs_rows(self) -> bool:
+        return "median" in (self.sigma, self.gamma)
+
+    @property
     def width(self) -> float:
         """The width sigma, whichever of the two parameters was given."""
         if self.sigma is not None:
@@ -100,7 +146,33 @@ class RBF(Stationary):
             return -float(self.gamma)
         return -0.5 * inverse_square(float(self.sigma))  # type: ignore[arg-type]
 
-    def pairs(self, X: Rows, Y: Rows, dtype: Any) -> Pairs:
+    @property
+    def falls_with_distance(self) -> bool:
+        return self.factor < 0
+
+    @property
+    def slope(self) -> tuple[Kernel, float]:
+        return self, -self.factor
+
+    @property
+    def form(self) -> Form | None:
+        return super().form if np.isfinite(self.factor) else None
+
+    @property
+    def split(self) -> tuple[Measure, Callable[[Array], Array]]:
+        return squared_euclidean, self.at
+
+    def gaussian_rates(self, count: int, rng: np.random.Generator) -> Array:
+        return np.full(count, np.sqrt(-2 * self.factor))
+
+    def feature_distances(self, squares: Array) -> Array:
+        with np.errstate(over="ignore"):  # 2 - 2 exp(-t) keeps no digits of a small t
+            return -2 * np.expm1(self.factor * squares)
+
+    def compiled_from(self, d: int) -> int | None:
+        return compiled_from(d)
+
+    def pairs(self, X: Rows, Y: Rows, dtype: DTypeLike) -> Pairs:
         return Exponential(partial(squared_euclidean, X, Y), self.factor, dtype)
 
     def of(self, tile: Array) -> Array:
@@ -138,6 +210,7 @@ class Laplacian(Stationary):
     norm: str = "l1"
 
     name = "laplacian"
+    title = "Laplacian"
 
     def check(self) -> None:
         if self.norm not in ("l1", "l2"):
@@ -154,10 +227,34 @@ class Laplacian(Stationary):
             return evolve(self, gamma=1 / median_width(X, "cityblock" if self.norm == "l1" else "euclidean"))
         return self
 
-    def pairs(self, X: Rows, Y: Rows, dtype: Any) -> Pairs:
+    @property
+    def needs_rows(self) -> bool:
+        return self.gamma == "median"
+
+    @property
+    def falls_with_distance(self) -> bool:
+        return self.norm == "l2"
+
+    @classmethod
+    def sliders(cls) -> tuple[str, ...]:
+        return ("width",)
+
+    @classmethod
+    def from_sliders(cls, width: float, degree: int) -> Self:
+        return cls(gamma=1 / width, norm="l2")
+
+    def gaussian_rates(self, count: int, rng: np.random.Generator) -> Array:
+        return float(self.gamma) / np.sqrt(rng.chisquare(1, count))
+
+    def frequencies(self, count: int, d: int, rng: np.random.Generator) -> Array | None:
+        if self.norm == "l1":
+            return float(self.gamma) * rng.standard_cauchy((count, d))
+        return super().frequencies(count, d, rng)
+
+    def pairs(self, X: Rows, Y: Rows, dtype: DTypeLike) -> Pairs:
         if self.norm == "l1":
             return Mapped(manhattan(X, Y, -float(self.gamma), dtype), self.of)
-        return Mapped(_precise_squares(X, Y, 1.0, dtype), self.of)
+        return Mapped(precise_squares(X, Y, 1.0, dtype), self.of)
 
     def of(self, tile: Array) -> Array:
         if self.norm == "l2":
@@ -170,8 +267,13 @@ class Laplacian(Stationary):
 class Lengthed(Stationary):
     """A kernel of the distance divided by a length."""
 
-    measure: ClassVar[Any] = _precise_squares
+    measure: ClassVar[Measure] = precise_squares
+    width_name = "length_scale"
     length_scale: float | str
+
+    @property
+    def needs_rows(self) -> bool:
+        return self.length_scale == "median"
 
     @property
     def factor(self) -> float:
@@ -220,6 +322,7 @@ class Matern(Lengthed):
     nu: float = 1.5
 
     name = "matern"
+    title = "Matérn 3/2"
 
     def check(self) -> None:
         self._check_length()
@@ -229,6 +332,22 @@ class Matern(Lengthed):
     @property
     def costly(self) -> bool:
         return self.nu not in (0.5, 1.5, 2.5, np.inf)
+
+    @property
+    def slope(self) -> tuple[Kernel, float] | None:
+        # -f'(u) = nu / (2 (nu - 1) l^2) f of nu - 1, at the length that leaves sqrt(2 nu) / l as it is.
+        nu, length = float(self.nu), float(self.length_scale)
+        if np.isinf(nu):
+            return self, 0.5 / length**2
+        if nu <= 1:
+            return None
+        rougher = evolve(self, nu=nu - 1, length_scale=length * ((nu - 1) / nu) ** 0.5)
+        return rougher, nu / (2 * (nu - 1) * length**2)
+
+    def gaussian_rates(self, count: int, rng: np.random.Generator) -> Array:
+        if np.isinf(self.nu):
+            return np.full(count, 1 / float(self.length_scale))
+        return np.sqrt(2 * self.nu / rng.chisquare(2 * self.nu, count)) / float(self.length_scale)
 
     def of(self, tile: Array) -> Array:
         if np.isinf(self.nu):
@@ -279,11 +398,21 @@ class RationalQuadratic(Lengthed):
     alpha: float = 1.0
 
     name = "rational_quadratic"
-    measure: ClassVar[Any] = squared_euclidean
+    measure: ClassVar[Measure] = squared_euclidean
 
     def check(self) -> None:
         self._check_length()
         require_positive(self, alpha=self.alpha)
+
+    @property
+    def slope(self) -> tuple[Kernel, float]:
+        # -f'(u) = (1 + u / (2 a l^2))^-(a + 1) / (2 l^2)
+        alpha, length = float(self.alpha), float(self.length_scale)
+        steeper = evolve(self, alpha=alpha + 1, length_scale=length * (alpha / (alpha + 1)) ** 0.5)
+        return steeper, 0.5 / length**2
+
+    def gaussian_rates(self, count: int, rng: np.random.Generator) -> Array:
+        return np.sqrt(rng.gamma(self.alpha, 1 / self.alpha, count)) / float(self.length_scale)
 
     @property
     def factor(self) -> float:
@@ -292,3 +421,10 @@ class RationalQuadratic(Lengthed):
     def of(self, tile: Array) -> Array:
         tile += tile.dtype.type(1)
         return np.power(tile, tile.dtype.type(-self.alpha), out=tile)
+
+
+def _directions(count: int, d: int, rng: np.random.Generator) -> Array:
+    """Unit vectors, orthogonal in groups of d, each uniform on the sphere."""
+    groups = [interruptible(np.linalg.qr, rng.standard_normal((d, d))) for _ in range(-(-count // d))]
+    # Signs of the triangular factor make the orthogonal one uniform.
+    return np.concatenate([(Q * np.sign(T.diagonal())).T for Q, T in groups])[:count]

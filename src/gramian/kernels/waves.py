@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from gramian.kernels.algebra import Scaled
-from gramian.kernels.base import Kernel, MappedKernel, require_positive
+from gramian.kernels.base import REGISTRY, Kernel, MappedKernel, require_positive
 from gramian.kernels.pairwise import Rows, dot
-from gramian.kernels.stationary import RBF, Laplacian, Matern, RationalQuadratic
-from gramian.lapack import interruptible
+from gramian.kernels.stationary import Stationary
 from gramian.results import Array
 
 
@@ -43,6 +40,7 @@ class Waves(MappedKernel):
 
     name = "waves"
     has_text = False
+    compares_rows = False
     measure = dot
 
     def check(self) -> None:
@@ -72,46 +70,20 @@ def random_waves(kernel: Kernel, d: int, count: int, rng: np.random.Generator) -
     ----------
     Yu, Suresh, Choromanski, Holtmann-Rice, Kumar, Orthogonal random features, NIPS 2016.
     """
-    variance, inner = 1.0, kernel
-    while isinstance(inner, Scaled):
-        variance, inner = variance * float(inner.weight), inner.kernel
     half = -(-count // 2)
-    W = _frequencies(inner, half, d, rng)
+    W = kernel.frequencies(half, d, rng)
     if W is None:
+        names = ", ".join(name for name, cls in REGISTRY.items() if _has_frequencies(cls))
         raise ValueError(
-            f"RandomFeatures needs a kernel whose spectral measure is known (rbf, laplacian, matern, "
-            f"rational_quadratic, or a multiple of one), not {kernel}. Use Landmarks, which take any positive kernel."
+            f"RandomFeatures needs a kernel whose spectral measure is known ({names}, or a multiple of one), "
+            f"not {kernel}. Use Landmarks, which take any positive kernel."
         )
+    variance = float(kernel.diagonal(np.zeros((1, d)))[0])
     return Waves(2 * half, variance), np.concatenate([W, -W])
 
 
-def _frequencies(kernel: Any, count: int, d: int, rng: np.random.Generator) -> Array | None:
-    if isinstance(kernel, Laplacian) and kernel.norm == "l1":
-        return float(kernel.gamma) * rng.standard_cauchy((count, d))
-    stretch = _stretch(kernel, count, rng)
-    if stretch is None:
-        return None
-    lengths = np.sqrt(rng.chisquare(d, count)) * stretch
-    return lengths[:, None] * _directions(count, d, rng)
-
-
-def _stretch(kernel: Any, count: int, rng: np.random.Generator) -> Array | None:
-    """What frequencies are in units of standard Gaussian ones: the kernel is a mixture of Gaussian kernels."""
-    if isinstance(kernel, RBF):
-        return np.full(count, np.sqrt(-2 * kernel.factor))
-    if isinstance(kernel, Laplacian):
-        return float(kernel.gamma) / np.sqrt(rng.chisquare(1, count))
-    if isinstance(kernel, Matern):
-        if np.isinf(kernel.nu):
-            return np.full(count, 1 / float(kernel.length_scale))
-        return np.sqrt(2 * kernel.nu / rng.chisquare(2 * kernel.nu, count)) / float(kernel.length_scale)
-    if isinstance(kernel, RationalQuadratic):
-        return np.sqrt(rng.gamma(kernel.alpha, 1 / kernel.alpha, count)) / float(kernel.length_scale)
-    return None
-
-
-def _directions(count: int, d: int, rng: np.random.Generator) -> Array:
-    """Unit vectors, orthogonal in groups of d, each uniform on the sphere."""
-    groups = [interruptible(np.linalg.qr, rng.standard_normal((d, d))) for _ in range(-(-count // d))]
-    # Signs of the triangular factor make the orthogonal one uniform.
-    return np.concatenate([(Q * np.sign(T.diagonal())).T for Q, T in groups])[:count]
+def _has_frequencies(cls: type[Kernel]) -> bool:
+    """Whether a class knows its spectral measure, for some parameters at least."""
+    if cls.frequencies is Stationary.frequencies:
+        return cls.gaussian_rates is not Stationary.gaussian_rates  # type: ignore[attr-defined]
+    return cls.frequencies is not Kernel.frequencies

@@ -6,7 +6,7 @@
     Data       a centred, scaled table; CrossGram: kernel values between two sets of rows
     Moments    weight, mean and scatter of rows: one pass, mergeable
     Compressed few rows that have the moments of many
-    Rows       a stream of blocks of rows, never in memory all at once
+    Source     rows wherever they are: InMemory | Rows (a stream of blocks) | Remote (dask)
 """
 
 from gramian.operators.base import Dense, Operator, Outline
@@ -16,6 +16,7 @@ from gramian.operators.gram import CrossGram, Gram
 from gramian.operators.matrix import Data, Normal
 from gramian.operators.moments import Moments, moments_of
 from gramian.operators.rows import Rows
+from gramian.operators.source import InMemory, Source
 
 __all__ = [
     "Centred",
@@ -24,12 +25,14 @@ __all__ = [
     "Data",
     "Dense",
     "Gram",
+    "InMemory",
     "KernelCentring",
     "Moments",
     "Normal",
     "Operator",
     "Outline",
     "Rows",
+    "Source",
     "complements",
     "compress",
     "moments_of",

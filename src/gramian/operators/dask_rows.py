@@ -6,7 +6,7 @@ Blocks are described, never scattered: whatever a lost worker takes along is mad
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property, reduce
+from functools import cached_property, partial, reduce
 from itertools import pairwise
 from operator import add
 from typing import Any
@@ -21,7 +21,8 @@ from gramian.engine.tiles import spans
 from gramian.operators.dask_tasks import Graph, chunk_of, count_of, fused, run_batches, run_tasks, values_of
 from gramian.operators.gram import CrossGram, Gram
 from gramian.operators.remote import Remote, place_of, starts
-from gramian.operators.rows import MIN_BLOCK_BYTES, Piece, as_block
+from gramian.operators.rows import MIN_BLOCK_BYTES, as_block
+from gramian.operators.source import Piece
 from gramian.progress import part_done
 from gramian.results import Array
 
@@ -126,7 +127,14 @@ class DaskRows(Remote):
         rows = [found[at] if c == 1 else np.hstack(found[at : at + c]) for at in range(0, len(found), c)]
         return np.concatenate(rows)
 
-    def answers(self, function: Callable[[Array], Array]) -> Any:
+    def answers(
+        self,
+        function: Callable[[Array], Array],
+        names: tuple[str, ...] | None = None,
+        *,
+        gate: Callable[[Piece], None] | None = None,
+    ) -> Any:
+        function = function if gate is None else partial(_gated, gate, function)
         with one_thread():
             sample = function(np.zeros((1, self.width), dtype=self.dtype))
         X = self.lazy.rechunk({1: -1}) if self.lazy.ndim == 2 else self.lazy[:, None]
@@ -233,6 +241,15 @@ def _apply(function: Callable[..., Any], place: list[Any], pieces: list[Any], ot
             )
     with one_thread():
         return function(Piece(values, name), *beside)
+
+
+def _gated(gate: Callable[[Piece], None], function: Callable[[Array], Array], block: Array) -> Array:
+    gate(Piece(block, _within_block))
+    return function(block)
+
+
+def _within_block(row: int) -> str:
+    return f"row {row} of a block (counted from 0)"
 
 
 def _answer(block: Array, function: Callable[[Array], Array], none: Array) -> Array:

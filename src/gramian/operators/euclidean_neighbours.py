@@ -8,20 +8,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from gramian.engine.pairs import Product as MatrixProduct
+from gramian.engine.pairs import Product
 from gramian.engine.tiles import Meter, row_blocks, run, share, spans, threads_for
-from gramian.kernels import (
-    RBF,
-    Kernel,
-    Laplacian,
-    Linear,
-    Matern,
-    Power,
-    Product,
-    RationalQuadratic,
-    Scaled,
-    Sum,
-)
 from gramian.kernels.pairwise import Rows, squared_norms
 from gramian.operators.centering import column_means
 from gramian.operators.nearest import EXTRA_CANDIDATES, smallest
@@ -29,32 +17,6 @@ from gramian.results import Array
 
 #: Rows searched again at a time.
 RECHECKED_ROWS_PER_BLOCK = 4096
-
-
-def falls_with_distance(kernel: Kernel) -> bool:
-    """Whether feature-space distances rise strictly with Euclidean ones."""
-    if isinstance(kernel, RBF):
-        return kernel.factor < 0
-    if isinstance(kernel, Laplacian):
-        return kernel.norm == "l2"
-    if isinstance(kernel, (Scaled, Power)):
-        return falls_with_distance(kernel.kernel) and not isinstance(kernel.kernel, Linear)
-    if isinstance(kernel, (Sum, Product)):
-        parts = (kernel.left, kernel.right)
-        return all(falls_with_distance(part) and not isinstance(part, Linear) for part in parts)
-    return isinstance(kernel, (Matern, RationalQuadratic, Linear))
-
-
-def feature_distances(kernel: Kernel, squares: Array) -> Array:
-    """Return squared feature-space distances for squared Euclidean ones."""
-    if isinstance(kernel, Linear):
-        return squares
-    if isinstance(kernel, RBF):  # 2 - 2 exp(-t) keeps no digits of a small t
-        with np.errstate(over="ignore"):
-            return -2 * np.expm1(kernel.factor * squares)
-    # Only the distance counts, so the kernel can be asked about points on a line.
-    zero, line = np.zeros((1, 1)), np.sqrt(squares).reshape(-1, 1)
-    return 2 * (kernel.diagonal(zero)[0] - kernel.block(line, zero)).reshape(squares.shape)
 
 
 class EuclideanSearch:
@@ -119,12 +81,12 @@ class EuclideanSearch:
         squares, columns = smallest(pairs, k, bound=bound / self.unit**2, slack=slack, exact=exact)
         return squares * self.unit**2, columns
 
-    def _pairs(self, dtype: Any, rows: Array | slice = slice(None)) -> MatrixProduct:
+    def _pairs(self, dtype: Any, rows: Array | slice = slice(None)) -> Product:
         # Norms ride along as two extra columns, so one matrix product writes squared distances.
         unit2 = self.unit**2
         nx, ny = self.nx[rows] / unit2, self.ny / unit2
         left = self._prepared(self.X[rows], -2 / self.unit, nx, np.ones_like(nx), dtype)
-        return MatrixProduct(left, self._prepared(self.Y, 1 / self.unit, np.ones_like(ny), ny, dtype), dtype)
+        return Product(left, self._prepared(self.Y, 1 / self.unit, np.ones_like(ny), ny, dtype), dtype)
 
     def _prepared(self, X: Rows, factor: float, first: Array, second: Array, dtype: Any) -> Rows:
         if self.sparse:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from gramian.kernels import Kernel, Linear
+from gramian.kernels import Kernel
 from gramian.operators.centering import column_means
 from gramian.operators.gram import CrossGram
 from gramian.operators.nearest import SIMILARITY_ROUNDING, Sized, resolve_ties
@@ -84,7 +84,7 @@ def feature_means(
     kernel: Kernel, X: Any, coefficients: Array, squares: Array, origin: Array | None = None
 ) -> FeatureMeans:
     """Return the means ``coefficients'Phi(X)`` of rows seen from ``origin``, keeping what is needed of them."""
-    if isinstance(kernel, Linear):  # features are the rows themselves: the means can be written down
+    if kernel.linear:  # features are the rows themselves: the means can be written down
         reach = float(np.sqrt(kernel.diagonal(X).max()))
         means = np.asarray(coefficients.T @ X)
         return FeatureMeans(kernel, means, np.eye(len(squares)), squares, origin, reach=reach)
@@ -98,7 +98,7 @@ def feature_means(
 
 def best_origin(kernel: Kernel, X: Any, weights: Array | None = None) -> Array | None:
     """Return the point to move the origin to, if distances do not see the move but rounding does."""
-    if not isinstance(kernel, Linear) or sp.issparse(X):
+    if not kernel.linear or sp.issparse(X):
         return None
     return X.columns(weights).mean if isinstance(X, RemoteTable) else column_means(X, weights)
 

@@ -16,7 +16,7 @@ from gramian.kernels import Kernel
 from gramian.operators.base import Dense, Operator
 from gramian.operators.pivoted_cholesky import pivoted_factor
 from gramian.operators.remote import Remote, remote_of
-from gramian.operators.rows import Piece
+from gramian.operators.source import Piece
 from gramian.progress import part_done
 from gramian.results import Array
 

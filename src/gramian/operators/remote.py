@@ -14,9 +14,10 @@ import numpy as np
 from gramian.config import format_bytes, memory_budget
 from gramian.kernels import Kernel
 from gramian.kernels.widths import SAMPLE
-from gramian.operators.compressed import Compressed, from_rows
+from gramian.operators.compressed import Compressed, from_rows, without_constants
 from gramian.operators.moments import Accumulator, ColumnRanges, Moments, column_ranges
-from gramian.operators.rows import Piece, Rows, counted
+from gramian.operators.rows import Rows
+from gramian.operators.source import InMemory, Piece, Refuse, Source, accept, counted
 from gramian.results import Array
 
 
@@ -40,6 +41,7 @@ class Remote(Rows):
 
     dtype: np.dtype
     single: bool = False
+    weighted = True
 
     @property
     @abstractmethod
@@ -69,16 +71,29 @@ class Remote(Rows):
         """Return ``K(X, X) V`` in the precision of V, made over pairs of blocks."""
 
     @abstractmethod
-    def take(self, rows: Array) -> Array:
-        """Return some rows, in the order of their numbers ``rows``."""
-
-    @abstractmethod
     def whole(self) -> Any:
         """Return everything as it is, in memory: an array of its own dtype and dimensions, or a data frame."""
 
-    @abstractmethod
-    def answers(self, function: Callable[[Array], Array]) -> Any:
-        """Return what a function makes of the blocks, when it is asked for."""
+    def moments(
+        self,
+        weights: Any = None,
+        beside: Source | Array | None = None,
+        *,
+        refuse: Refuse = accept,
+        loses: Callable[[Moments], bool] | None = None,
+    ) -> Moments:
+        found: Moments = self.total(
+            partial(block_moments, refuse=refuse), _beside(beside), _weights(weights), task="moments"
+        )
+        return found
+
+    def triangle(self, weights: Any = None, beside: Source | Array | None = None, *, why: str = "") -> Compressed:
+        found: Compressed = self.total(block_triangle, _beside(beside), _weights(weights), task="triangular factor")
+        return without_constants(found)
+
+    def column_sums(self, weights: Any = None, *, refuse: Refuse = accept) -> ColumnRanges:
+        found: ColumnRanges = self.total(partial(block_columns, refuse=refuse), _weights(weights), task="columns")
+        return found
 
 
 #: Where classes of collections are; data frames of dask before 2025.1 are in the second.
@@ -92,6 +107,12 @@ def from_dask(given: Any) -> Any:
     from gramian.operators.dask_rows import rows_of
 
     return rows_of(given)
+
+
+def source_of(X: Any, columns: tuple[str, ...] | None = None) -> Source:
+    """Return the source of rows that a user gave: an array, a CSR matrix, a stream, or a collection of dask."""
+    found = from_dask(X)
+    return found if isinstance(found, Source) else InMemory(found, columns)
 
 
 #: Arrays in memory of which the rows are also elsewhere, by identity, for as long as they live.
@@ -148,6 +169,21 @@ def block_triangle(piece: Piece, *beside: Any) -> Compressed:
     second, weights = beside
     w = None if weights is None else weights.values[:, 0].astype(np.float64)
     return from_rows(piece.values, None if second is None else second.values, w)
+
+
+def block_columns(piece: Piece, weights: Piece | None, refuse: Refuse) -> ColumnRanges:
+    """Means and squares of the columns of a block."""
+    refuse(piece, None, weights)
+    return column_ranges(piece.values, None if weights is None else weights.values[:, 0].astype(np.float64))
+
+
+def _beside(view: Source | Array | None) -> Any:
+    """What goes along with remote rows: other remote rows, or an array."""
+    return view.toarray() if isinstance(view, Source) and not isinstance(view, Remote) else view
+
+
+def _weights(weights: Any) -> Any:
+    return weights if weights is None or isinstance(weights, Remote) else np.asarray(weights, dtype=np.float64)
 
 
 def place_of(source: str, start: int | None, block: int) -> Callable[[int], str]:
@@ -229,7 +265,7 @@ class RemoteTable:
         n = self.shape[0]
         if weights is None:
             return kernel.resolve(self[:] if n <= SAMPLE else self)
-        if "median" in str(kernel):
+        if kernel.needs_rows:
             heavy = np.flatnonzero(weights)
             if len(heavy) > SAMPLE:  # those that median_width would draw
                 heavy = heavy[np.sort(np.random.default_rng(0).choice(len(heavy), SAMPLE, replace=False))]

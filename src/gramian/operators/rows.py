@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import queue
 import threading
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from itertools import chain
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
-from gramian.config import memory_budget
+from gramian.config import memory_budget, one_blas_thread
+from gramian.operators.compressed import Compressed, from_rows, without_constants
+from gramian.operators.moments import Accumulator, ColumnSums, Moments, column_sums
+from gramian.operators.source import Piece, Refuse, Source, accept, counted
 from gramian.progress import Tracker
 from gramian.results import Array
 
@@ -25,29 +29,13 @@ BLOCK_BUDGET_DIVISOR = 16
 MIN_BLOCK_BYTES = 2**20
 
 
-class Piece(NamedTuple):
-    """A block of rows, how to name the place of one of them, and the share of all rows that has been read with it."""
-
-    values: Array
-    place: Callable[[int], str]
-    share: float | None = None
-
-
-class Rows(ABC):
+class Rows(Source):
     """Rows that stream by in blocks.
 
     Attributes
     ----------
-    source : str
-        Where they come from, for messages.
-    columns : tuple of str or None
-        Names of the columns, if they have names.
-    n_rows : int or None
-        How many rows there are, if that is known before they are read.
     about : int or None
         How many there are, more or less, as far as can be told without reading them.
-    again : bool
-        Whether they can be read more than once.
     reader : int
         Bytes that reading takes beside the blocks, about.
     text : bool
@@ -59,19 +47,13 @@ class Rows(ABC):
     """
 
     source: str = "the stream"
-    columns: tuple[str, ...] | None = None
-    n_rows: int | None = None
+    weighted: bool = False
     about: int | None = None
-    again: bool = True
     reader: int = 0
     text: bool = False
     block: int | None = None
     y: Rows | None = None
-
-    @property
-    @abstractmethod
-    def n_features(self) -> int:
-        """Number of columns."""
+    _triangle: Compressed | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -82,22 +64,73 @@ class Rows(ABC):
     def _read(self) -> Iterator[Piece]:
         """Read the blocks, once."""
 
-    def pieces(self) -> Iterator[Piece]:
+    def pieces(self) -> Generator[Piece]:
         """Blocks with their places, all of one width, none of them tiny but the last."""
         least = self.block or min(block_rows(self.n_features), max(1, MIN_BLOCK_BYTES // (8 * max(self.n_features, 1))))
         return _combined(self._read(), self.n_features, self.source, least)
 
-    def blocks(self) -> Iterator[Array]:
-        """Blocks of rows, (m, d) arrays in double or single precision."""
-        return (piece.values for piece in self.pieces())
-
     def __iter__(self) -> Iterator[Array]:
         return self.blocks()
 
-    def toarray(self) -> Array:
-        """All rows in memory."""
-        blocks = list(self.blocks())
-        return np.concatenate(blocks) if blocks else np.zeros((0, self.n_features))
+    def moments(
+        self,
+        weights: Any = None,
+        beside: Source | Array | None = None,
+        *,
+        refuse: Refuse = accept,
+        loses: Callable[[Moments], bool] | None = None,
+    ) -> Moments:
+        _refuse_weights(weights)
+        views, kept = Views(self, beside), None
+        total, rows, keeps, settled = Accumulator(views.width), 0, not views.again, False
+        with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
+            for pieces in views.pieces("reading"):
+                if not total.add([piece.values for piece in pieces]):  # the sums have looked at every entry
+                    refuse(*views.split(pieces))
+                self.dtype = self.dtype if rows else pieces[0].values.dtype
+                rows += len(pieces[0].values)
+                if not settled and rows > views.width:  # enough to tell what the others will be like
+                    keeps, settled = keeps and loses is not None and loses(total.moments()), True
+                part = from_rows(*views.values(pieces)) if keeps else None
+                kept = part if part is None or kept is None else kept + part
+                del pieces  # or they would be kept while the next are read
+        if not rows:
+            raise ValueError(f"{self.source} has no rows: 0 samples. Give at least 2.")
+        self._triangle = None if kept is None else without_constants(kept)
+        return total.moments()
+
+    def triangle(self, weights: Any = None, beside: Source | Array | None = None, *, why: str = "") -> Compressed:
+        _refuse_weights(weights)
+        if self._triangle is not None:
+            return self._triangle
+        views = Views(self, beside)
+        if not views.again:
+            raise ValueError(
+                f"{why}, which one pass over the rows cannot resolve, and {self.source} can be read only once. "
+                "Give a function that returns a new iterator, or a file."
+            )
+        parts = (from_rows(*views.values(pieces)) for pieces in views.pieces("reading again"))
+        return without_constants(reduce(Compressed.__add__, parts))
+
+    def column_sums(self, weights: Any = None, *, refuse: Refuse = accept) -> ColumnSums:
+        _refuse_weights(weights)
+        total = ColumnSums(0.0, np.zeros(self.n_features), np.zeros(self.n_features))
+        for piece in watched(self.pieces(), "reading", self.n_rows):
+            refuse(piece)
+            total = total + column_sums(piece.values)
+        return total
+
+    def answers(
+        self,
+        function: Callable[[Array], Array],
+        names: tuple[str, ...] | None = None,
+        *,
+        gate: Callable[[Piece], None] | None = None,
+    ) -> MappedRows:
+        sample = function(np.zeros((1, self.n_features)))
+        found = MappedRows(self, function, sample.size, names, gate)
+        found.text = sample.dtype.kind not in "biuf"
+        return found
 
     def _like(self, other: Rows) -> None:
         """Have the rows of another stream, in other columns."""
@@ -116,9 +149,14 @@ class MappedRows(Rows):
     """
 
     def __init__(
-        self, parent: Rows, function: Callable[[Array], Array], width: int, names: tuple[str, ...] | None
+        self,
+        parent: Rows,
+        function: Callable[[Array], Array],
+        width: int,
+        names: tuple[str, ...] | None,
+        gate: Callable[[Piece], None] | None = None,
     ) -> None:
-        self.parent, self.function, self.width, self.given = parent, function, width, names
+        self.parent, self.function, self.width, self.given, self.gate = parent, function, width, names, gate
         self._like(parent)
 
     @property
@@ -137,9 +175,11 @@ class MappedRows(Rows):
 
     def _gate(self, piece: Piece) -> None:
         """Refuse what the function should not see."""
+        if self.gate:
+            self.gate(piece)
 
 
-class ColumnRange(Rows):
+class ColumnSlice(Rows):
     """Some neighbouring columns of another stream; ``y``, if given, are others of the same stream."""
 
     def __init__(self, parent: Rows, part: slice, y: Rows | None = None) -> None:
@@ -194,7 +234,7 @@ def block_rows(d: int, itemsize: int = 8) -> int:
     return max(1, min(BLOCK_BYTES, memory_budget() // BLOCK_BUDGET_DIVISOR) // (itemsize * max(d, 1)))
 
 
-def _combined(pieces: Iterator[Piece], d: int, source: str, least: int) -> Iterator[Piece]:
+def _combined(pieces: Iterator[Piece], d: int, source: str, least: int) -> Generator[Piece]:
     """Refuse pieces of another width, and put small ones together."""
     waiting: list[Piece] = []
     for at, piece in enumerate(pieces):
@@ -217,9 +257,44 @@ def _together(pieces: list[Piece]) -> Piece:
     return Piece(values, Places(tuple(pieces)), pieces[-1].share)
 
 
+class Views:
+    """Blocks of a stream, and of a second view of the same rows if there is one."""
+
+    def __init__(self, X: Rows, Y: Source | Array | None = None) -> None:
+        self.X, self.Y = X, Y if Y is None or isinstance(Y, Rows) else ArrayRows(Y)
+        self.width = X.n_features + (0 if self.Y is None else self.Y.n_features)
+        self.again = X.again and (self.Y is None or self.Y.again)
+
+    def pieces(self, task: str) -> Iterator[tuple[Piece, ...]]:
+        """Blocks as they are read: of one stream, of both views together, or of two streams in step."""
+        found: Iterator[tuple[Piece, ...]]
+        if self.Y is None or neighbours(self.X, self.Y):
+            whole = self.X if self.Y is None else self.X.parent  # type: ignore[attr-defined]
+            found = ((piece,) for piece in whole.pieces())
+        else:
+            found = in_step(self.X, self.Y)
+        return watched(found, task, self.X.n_rows)
+
+    def split(self, pieces: tuple[Piece, ...]) -> tuple[Piece, ...]:
+        """A block of X and, if there are two views, of Y."""
+        if len(pieces) == 2 or self.Y is None:
+            return pieces
+        d, (both,) = self.X.n_features, pieces
+        return both._replace(values=both.values[:, :d]), both._replace(values=both.values[:, d:])
+
+    def values(self, pieces: tuple[Piece, ...]) -> tuple[Array, ...]:
+        """Rows of X and, if there are two views, of Y."""
+        return tuple(piece.values for piece in self.split(pieces))
+
+
+def _refuse_weights(weights: Any) -> None:
+    if weights is not None:
+        raise ValueError("sample_weight goes with rows in memory, not with a stream. Repeat rows in the stream.")
+
+
 def neighbours(X: Rows, Y: Rows | None) -> bool:
     """Whether two streams are all the columns of one, the first before the second."""
-    if not (isinstance(X, ColumnRange) and isinstance(Y, ColumnRange) and X.parent is Y.parent):
+    if not (isinstance(X, ColumnSlice) and isinstance(Y, ColumnSlice) and X.parent is Y.parent):
         return False
     all_columns = range(X.parent.n_features)
     return [*all_columns[X.part], *all_columns[Y.part]] == [*all_columns]
@@ -361,11 +436,6 @@ def column_order(labels: Labels | None, found: Labels | None, place: str) -> lis
         )
     where = {label: at for at, label in enumerate(found)}
     return [where[label] for label in labels]
-
-
-def counted(source: str, start: int, part: str = "") -> Callable[[int], str]:
-    """Name rows by their number in a source, or in a part of it."""
-    return lambda row: f"{source}: {part and part + ', '}row {start + row} (counted from 0)"
 
 
 def as_block(block: Any, place: str = "the array") -> Array:

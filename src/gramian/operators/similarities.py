@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from gramian.config import memory_budget, one_blas_thread
 from gramian.engine.tiles import row_blocks
-from gramian.kernels import Kernel, Linear
+from gramian.kernels import Kernel
 from gramian.kernels.pairwise import Rows, squared_norms
 from gramian.operators.base import Dense
 from gramian.operators.feature_means import FeatureMeans
@@ -162,7 +162,7 @@ def way_of_holding(kernel: Kernel, n: int) -> type[Similarities]:
     """Return how the similarities of n rows are held."""
     if kernel.given:
         return KeptGram
-    if isinstance(kernel, Linear):
+    if kernel.linear:
         return ThinProducts
     return KeptGram if worth_keeping(kernel, n) else TiledGram
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from gramian.engine.tiles import Meter, run, share, threads_for
+from gramian.kernels.base import Form
 from gramian.kernels.pairwise import squared_norms
-from gramian.preimage.forms import Form
 from gramian.preimage.points import FeaturePoints, dense
 from gramian.results import Array
 

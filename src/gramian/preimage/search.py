@@ -8,11 +8,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from gramian.kernels import Kernel
-from gramian.kernels.base import as_rows
+from gramian.kernels.base import Form, as_rows
 from gramian.kernels.text import as_kernel
 from gramian.preimage.distances import from_distances
 from gramian.preimage.fixed_point import fixed_point
-from gramian.preimage.forms import Form, form
 from gramian.preimage.learned import learned
 from gramian.preimage.points import FeaturePoints, PreImage, dense
 from gramian.results import Array
@@ -86,7 +85,7 @@ def preimage(
     points = FeaturePoints(resolved, rows, weights, coords)
     nearest = points.nearest()
     start = dense(rows[nearest])
-    f = form(resolved)
+    f = resolved.form
     lost, known = np.zeros(points.m, dtype=bool), _checked_far(far, points.m)
     if f is not None and f.radial:
         lost = points.without_pull(nearest) | known
@@ -108,7 +107,7 @@ def available(kernel: Kernel) -> tuple[str, ...]:
     """
     if not kernel.positive_definite:
         return ()
-    f = form(kernel)
+    f = kernel.form
     chosen = ["fixed_point"] if f is not None and f.slope is not None else []
     chosen += ["distance"] if f is not None and f.invertible else []
     return (*chosen, "learned")

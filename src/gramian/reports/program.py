@@ -11,9 +11,6 @@ from gramian.construction import construction, imports, steps_of, unwritten
 from gramian.reports.subject import Subject, label_of
 from gramian.results import Array
 
-#: Functions of :mod:`gramian.tables` that the call of a table may name.
-READERS = ("match_rows", "named", "read_table", "read_views")
-
 
 def program(subject: Subject) -> str:
     """Write a program that reads, fits (or loads the model, where the rows are not those of the fit) and reports."""
@@ -36,16 +33,11 @@ def program(subject: Subject) -> str:
         lines.append(f"model = {fitted}")
     lines.append(f"print({'model[-1]' if hasattr(model, 'steps') else 'model'}.summary_)")
     given = ["model", repr(subject.path), *([x] if x else []), *([y] if y else [])]
-    colour = "" if subject.colour is None else _colour(subject, x)
-    given += [f"colour={colour}"] if colour else []
+    given += [f"colour={_colour(subject, x)}"] if subject.colour is not None else []
     given += ["names=names"] if subject.names is not None and not subject.named_by_table else []
     given += [f"title={subject.title!r}"] if subject.title else []
-    more = ["load"] if not refits and subject.file else []
-    found = imports(model, "report") if refits else [f"from gramian import {', '.join([*more, 'report'])}"]
-    readers = [name for name in READERS if any(f"{name}(" in line for line in lines)]
-    found += [f"from gramian.tables import {', '.join(readers)}"] if readers else []
-    ordered = sorted(found, key=lambda line: (not line.startswith("import"), line))
-    return "\n".join([*ordered, "", *lines, f"report({', '.join(given)})"])
+    lines.append(f"report({', '.join(given)})")
+    return "\n".join([*imports("\n".join(lines)), "", *lines])
 
 
 def _weights(model: Any) -> list[str]:

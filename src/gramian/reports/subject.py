@@ -211,7 +211,7 @@ class Subject:
         return doctor(self.y) if self.two_views and self.y is not None else None
 
     def _named(self, X: Any, kernel: Any) -> Any:
-        if not isinstance(X, np.ndarray) or X.ndim != 2 or getattr(kernel, "name", "") == "precomputed":
+        if not isinstance(X, np.ndarray) or X.ndim != 2 or getattr(kernel, "given", False):
             return X
         return dict(zip(self.columns, X.T, strict=True)) if len(set(self.columns)) == X.shape[1] else X
 
@@ -225,7 +225,7 @@ class Subject:
         work = DRAWS * self.n * float(len(self.columns) + q) ** 2
         if isinstance(self.estimator, KernelPCA):  # no draws, but the training scores once more
             work = float(self.n) ** 2 * len(self.columns)
-        if getattr(getattr(self.estimator, "kernel_", None), "name", "") == "precomputed" or work > MOST_WORK:
+        if getattr(getattr(self.estimator, "kernel_", None), "given", False) or work > MOST_WORK:
             return None
         return trust(self.estimator, self.X, self.y, n_boot=FEW_DRAWS if self._takes_steps() else DRAWS)
 
@@ -281,7 +281,7 @@ class Subject:
         if not self.classifies or self.y is None or not self.of_the_fit or not 2 * FOLDS <= self.n <= MOST_ROWS:
             return None
         least = np.unique(np.asarray(self.y).astype(str), return_counts=True)[1].min()
-        if least < FOLDS or getattr(getattr(self.estimator, "kernel_", None), "name", "") == "precomputed":
+        if least < FOLDS or getattr(getattr(self.estimator, "kernel_", None), "given", False):
             return None
         folds = StratifiedKFold(FOLDS, shuffle=True, random_state=0)
         return np.asarray(cross_val_predict(unwatched(clone(self.model)), self.X, np.asarray(self.y), cv=folds))

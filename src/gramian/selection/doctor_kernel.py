@@ -103,7 +103,7 @@ def _shape(kernel: Kernel, rows: Array, K: Array, probes: Array, *, stationary: 
     """Near the identity, near a constant, or of another scale than the data."""
     own = np.abs(np.diag(K)[: len(probes)])
     others = np.abs(probes).sum(axis=1) - own
-    width = None if given else _width(kernel)
+    width = None if given else kernel.width
     typical = median_width(rows) if width is not None else 0.0
     advice = "Check the units of the columns and the parameters of the kernel."
     if width is not None:
@@ -126,18 +126,8 @@ def _mean_apart(K: Array) -> float:
     return float((K.sum() - np.trace(K)) / (n * (n - 1)))
 
 
-def _width(kernel: Kernel) -> float | None:
-    """The length of a kernel that has one, in the units of a Euclidean distance."""
-    for name in ("width", "length_scale"):
-        value = getattr(kernel, name, None)
-        if value is not None:
-            return float(value)
-    return None
-
-
 def _at(kernel: Kernel, width: float) -> str:
-    parameter = "length_scale" if hasattr(kernel, "length_scale") else "sigma"
-    return f"{kernel.name}({parameter}={format_value(float(f'{width:.3g}'))})"
+    return f"{kernel.name}({kernel.width_name}={format_value(float(f'{width:.3g}'))})"
 
 
 def _negative(kernel: Kernel, K: Array) -> list[Finding]:

@@ -12,8 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 from gramian.estimators.base import random_generator
 from gramian.estimators.validation import check_choice, validate
 from gramian.kernels import Kernel
+from gramian.kernels.base import Form
 from gramian.operators import CrossGram
-from gramian.preimage.forms import Form, form
 from gramian.progress import track
 from gramian.projection import KernelProjection
 from gramian.results import Array, FitSummary, percent
@@ -151,7 +151,7 @@ def _form(projection: Any) -> Form | None:
     """The form of a kernel projection whose slope is a kernel too."""
     if not isinstance(projection, KernelProjection) or sp.issparse(projection.anchors):
         return None
-    found = form(projection.kernel)
+    found = projection.kernel.form
     return found if found is not None and found.slope is not None else None
 
 

@@ -87,7 +87,7 @@ class KernelSpace:
     def centred(self) -> Centred | Projected:
         """The Gram matrix beside the mean, or beside all polynomials if the kernel asks for it."""
         gram = gram_of(self.kernel, self.X).kept()
-        if not wants_proper_centring(self.kernel):
+        if not self.kernel.properly_centred:
             return Centred(gram)
         values = self.kernel.polynomial(self.X)
         if values is None:
@@ -108,11 +108,6 @@ def check_rank(rank: int | None, n: int) -> None:
             f"n_components=None asks for all components of {n:,} rows, a dense problem of {format_bytes(8 * n**2)}. "
             "Say how many you need, for instance n_components=10."
         )
-
-
-def wants_proper_centring(kernel: Kernel) -> bool:
-    """Whether a kernel, or one inside it, asks to be freed of its polynomials."""
-    return any(key.split("__")[-1] == "centring" and value == "proper" for key, value in kernel.get_params().items())
 
 
 @dataclass(frozen=True, kw_only=True)

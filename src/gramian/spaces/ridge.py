@@ -132,7 +132,7 @@ def _units(Y: Array) -> Array:
 def choose_form(kernel: Kernel, shape: tuple[int, int], solver: str | LinearSolver) -> tuple[bool, str]:
     """Whether the weights are the smaller unknown, and the reason."""
     n, d = shape
-    linear = kernel.name == "linear"
+    linear = kernel.linear
     if isinstance(solver, str) and solver not in ("auto", "primal", *LINEAR_SOLVERS):
         raise ValueError(
             f"solver={solver!r} is not known. Use one of: {', '.join(['auto', 'primal', *LINEAR_SOLVERS])}."
@@ -314,7 +314,7 @@ class DualRidge:
         if kernel.given and not self.used.all():
             rows = rows[:, self.used]
         self.mean: Array | None = None
-        if kernel.name == "linear" and intercept and not sp.issparse(X):
+        if kernel.linear and intercept and not sp.issparse(X):
             # Nothing changes but the rounding: far from the origin products keep no digit of what is left beside 1.
             self.mean = column_means(rows, None if weights is None else weights[self.used])
             rows = rows - self.mean
@@ -396,7 +396,7 @@ class DualRidge:
     def _read(self, U: Array) -> tuple[Array, Array, KernelFunction | LinearFunction]:
         """Coefficients a of all rows, b, and the function they make."""
         dual, offsets = self._coefficients(U)
-        if self.kernel.name != "linear":
+        if not self.kernel.linear:
             return dual, offsets, KernelFunction(self.kernel, self.kernel.anchors(self.X), dual, offsets)
         if self.mean is None:  # the weights say it all
             weights = np.asarray(self.X.T @ dual)

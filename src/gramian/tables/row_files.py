@@ -17,7 +17,7 @@ import pyarrow.ipc as arrow_ipc
 import pyarrow.parquet as arrow_parquet
 
 from gramian.config import format_bytes, memory_budget
-from gramian.operators.rows import Piece, counted
+from gramian.operators.source import Piece, counted
 from gramian.results import Array
 from gramian.tables.arrays import column_names, open_hdf5, read_header
 from gramian.tables.arrow import WIDE, to_column, to_columns

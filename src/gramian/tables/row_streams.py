@@ -12,7 +12,8 @@ from typing import Any
 
 from gramian.operators import Rows
 from gramian.operators.remote import Remote
-from gramian.operators.rows import ColumnRange, Piece, block_rows, read_ahead
+from gramian.operators.rows import ColumnSlice, block_rows, read_ahead
+from gramian.operators.source import Piece
 from gramian.results import Array
 from gramian.tables.assemble import choose
 from gramian.tables.columns import find_columns
@@ -118,7 +119,7 @@ def open_rows(
         rows = FileRows(paths, name, [*x, *y], block, how)
         for file in rows.files:
             file.all_numeric = columns is None
-        return ColumnRange(rows, slice(0, len(x)), ColumnRange(rows, slice(len(x), None)))
+        return ColumnSlice(rows, slice(0, len(x)), ColumnSlice(rows, slice(len(x), None)))
     except OSError as error:
         raise TableError(f"{name} cannot be read: {error.strerror or error}.") from error
 
@@ -218,7 +219,7 @@ def remote_rows(
     from gramian.tables.row_streams import open_rows
 
     known: Any = open_rows(source, columns, y_columns=y_columns, **reading)
-    if not isinstance(known, ColumnRange):
+    if not isinstance(known, ColumnSlice):
         return made_rows(*_described(known, known, reading))
     found = made_rows(*_described(known.parent, known, reading))
     found.y = made_rows(*_described(known.parent, known.y, reading))

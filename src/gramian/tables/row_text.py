@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gramian.operators.rows import Piece
+from gramian.operators.source import Piece
 from gramian.tables.arrow import EMPTY
 from gramian.tables.assemble import COUNTS, counts_from, named, stack
 from gramian.tables.encodings import PROBE, Decoder, inflate

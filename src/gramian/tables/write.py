@@ -21,7 +21,8 @@ import pyarrow.parquet as arrow_parquet
 from gramian import files
 from gramian.files import PathLike, atomic
 from gramian.operators import Rows
-from gramian.operators.rows import Piece, in_step, watched
+from gramian.operators.rows import in_step, watched
+from gramian.operators.source import Piece
 from gramian.results import Array
 from gramian.tables.read import READERS
 

@@ -8,7 +8,7 @@ from dash import Dash, Input, Output, State, ctx, no_update
 from dash.exceptions import PreventUpdate
 
 from gramian.explore.browser import NAMES, STANDS, WEBGL
-from gramian.explore.choice import EXACT_ROWS, WIDTHS
+from gramian.explore.choice import EXACT_ROWS, kernels_listed
 from gramian.explore.datasets import Dataset, from_upload
 from gramian.explore.explorer import CONTROLS, LOOKS, Explorer, read_choice
 from gramian.explore.fitting import most_components
@@ -98,8 +98,8 @@ def register(app: Dash, explorer: Explorer) -> None:
         data = explorer.session(page).data
         choice = read_choice(data, {"method": method, "kernel": kernel, "text": text, "second": second})
         most = most_components(data, choice)
-        wide = bool(choice.text) or choice.kernel not in WIDTHS
-        curved = bool(choice.text) or choice.kernel != "polynomial"
+        sliders = () if choice.text else kernels_listed()[choice.kernel].sliders()
+        wide, curved = "width" not in sliders, "degree" not in sliders
         few = {} if len(data.X) > EXACT_ROWS else {"display": "none"}
         return not choice.pair, not choice.row.has("kernel"), wide, curved, not choice.pair, most < 2, few, max(most, 2)
 

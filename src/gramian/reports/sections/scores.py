@@ -69,7 +69,7 @@ def _paired(subject: Subject) -> Section | None:
 
 def _mapped(subject: Subject) -> Section | None:
     """Rows in the plane: regions of classes if there are two columns, else a map by principal components."""
-    if getattr(getattr(subject.estimator, "kernel_", None), "name", "") == "precomputed":
+    if getattr(getattr(subject.estimator, "kernel_", None), "given", False):
         return None
     classes = subject.classifies or subject.name == "KernelKMeans"
     if len(subject.columns) == 2 and classes:
