@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 Array = NDArray[Any]
 #: Rows in memory: an array, or a CSR matrix.
 Matrix: TypeAlias = Array | sp.csr_array | sp.csr_matrix
+#: What scikit-learn takes as ``random_state``.
+Seed: TypeAlias = int | np.random.Generator | np.random.RandomState | None
 #: Share of a total that sums lose: what is nearer to all of it is all of it.
 ROUNDING = 1e-12
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -22,27 +22,32 @@ from gramian.estimators.kernel_cca_pairs import (
     partition,
     pieces_of,
 )
-from gramian.estimators.kernel_cca_views import KernelViews, divided, held_out_part, more_pairs, seen_pairs, told_held
-from gramian.estimators.kernel_input import KernelInput
-from gramian.estimators.kernel_streams import Seen, add_first_rows, has_landmarks, keep_seen, next_rows, second_stream
-from gramian.estimators.landmarks import add_low_rank, left_by, low_rank
+from gramian.estimators.kernel_cca_views import (
+    KernelViews,
+    divided,
+    held_out_part,
+    mapped_views,
+    more_pairs,
+    seen_pairs,
+    told_held,
+)
+from gramian.estimators.kernel_input import KernelArgument
+from gramian.estimators.kernel_streams import Seen, has_landmarks, keep_seen, landmarks_of, next_rows, second_stream
+from gramian.estimators.landmarks import LandmarksArgument
 from gramian.estimators.n_components import check_components
 from gramian.estimators.plans_kernel import plan_kernel_cca
 from gramian.estimators.streams import by_blocks
 from gramian.estimators.summary import Clock, describe
-from gramian.estimators.validation import check_choice, validate
+from gramian.estimators.validation import Table, check_choice, validate
 from gramian.estimators.warnings import ConvergenceWarning, GramianWarning, IndefiniteKernelWarning, RankWarning, warn
 from gramian.kernels import Kernel
 from gramian.operators.feature_means import moved
 from gramian.operators.remote import Remote, from_dask, is_stream
-from gramian.results import Array, FitSummary
+from gramian.results import Array, FitSummary, Seed
 from gramian.spaces import KernelSpace
 
-#: Finds the correlations of that many pairs on rows that were held out.
-HoldOut = Callable[[int], Array | None]
 
-
-class KernelCCA(KernelViews, KernelInput, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class KernelCCA(KernelViews, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     r"""Pairs of functions, one of each of two views of the same rows, that correlate most.
 
     Definition
@@ -127,22 +132,19 @@ class KernelCCA(KernelViews, KernelInput, ClassNamePrefixFeaturesOutMixin, Trans
 
     _plan = plan_kernel_cca
 
-    trace_error_: Any = None
-    _kernel_parameters = ("kernel", "kernel_y")
-
     def __init__(
         self,
         n_components: int | None = None,
         *,
-        ridge: Any = 0.01,
+        ridge: float | tuple[float, float] = 0.01,
         scale: bool = False,
-        kernel: Any = "rbf",
-        kernel_y: Any = None,
-        landmarks: Any = None,
+        kernel: KernelArgument = "rbf",
+        kernel_y: KernelArgument | None = None,
+        landmarks: LandmarksArgument | tuple[LandmarksArgument, LandmarksArgument] = None,
         rank: int | None = None,
         solver: str = "auto",
         folds: int | None = 5,
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.n_components = n_components
         self.ridge = ridge
@@ -155,7 +157,7 @@ class KernelCCA(KernelViews, KernelInput, ClassNamePrefixFeaturesOutMixin, Trans
         self.folds = folds
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Table, y: Table | None = None) -> Self:
         """Find the pairs.
 
         Parameters
@@ -173,38 +175,35 @@ class KernelCCA(KernelViews, KernelInput, ClassNamePrefixFeaturesOutMixin, Trans
         self._fit(X, y)
         return self
 
-    def fit_transform(self, X: Any, y: Any = None) -> Array:
+    def fit_transform(self, X: Table, y: Table | None = None) -> Array:
         """Find the pairs and return the training scores of X, without a second pass over the kernel."""
         scores = self._fit(X, y)
         return self.transform(X) if scores is None or isinstance(from_dask(X), Remote) else scores
 
     @planned_fit
-    def _fit(self, X: Any, y: Any) -> Array | None:
-        clock = Clock()
-        ridge = self._check()
+    def _fit(self, X: Table, y: Table | None) -> Array | None:
+        clock, how = Clock(), self._check()
         if is_stream(X):
-            self._fit_seen(seen_pairs(self, X, second_stream(X, y, "Y")), clock)
+            self._fit_seen(seen_pairs(self, X, second_stream(X, y, "Y")), how, clock)
             return None
         A, B, kernels = self._views(X, y)
-        rng = random_generator(self.random_state)
-        parts, held = partition(A.shape[0], self.folds, rng)
-        maps: Any = tuple(low_rank(*pair) for pair in zip(self._approximations(), kernels, (A, B), strict=True))
-        how: dict[str, Any] = {"ridge": ridge, "rank": self.rank, "solver": self.solver, "rng": rng}
-        if maps == (None, None):
-            self.__dict__.pop("seen_", None)
-            self.trace_error_ = None
+        parts, held = partition(A.shape[0], self.folds, how["rng"])
+        if landmarks_of(self)[0] is None:
             pairs = find_pairs(KernelSpace(kernels[0], A), KernelSpace(kernels[1], B), self.n_components, **how)
-            hold_out: HoldOut = lambda k: held_out_correlations(A, B, kernels, k, parts, **how)  # noqa: E731
+            k = _count(pairs, kernels)
+            held_out = held_out_correlations(A, B, kernels, k, parts, **how) if held else None
+            self._keep(pairs, held_out, held, kernels, A.shape, clock)
+            keep_seen(self, None)
         else:
+            maps = mapped_views(self, kernels, (A, B))
             pieces = pieces_of(maps, (A, B), parts)
-            pairs, hold_out = self._low_rank_pairs(LowRankViews(maps, pieces, len(parts)), how)
-            keep_seen(self, kernels, maps, *held_out_part(pieces, len(parts)))
-        self._keep(pairs, hold_out if held else None, kernels, maps, held, A.shape, clock)
+            pairs = self._low_rank_pairs(LowRankViews(maps, pieces, len(parts)), held, kernels, how, A.shape, clock)
+            keep_seen(self, Seen(kernels, maps, held_out_part(pieces, len(parts)), A.shape[0]))
         return None if pairs.x_scores is None else pairs.x_scores.astype(self._dtype, copy=False)
 
     @available_if(has_landmarks)
     @all_or_nothing
-    def partial_fit(self, X: Any, y: Any) -> Self:
+    def partial_fit(self, X: Table, y: Table) -> Self:
         """Add rows to those seen so far; the result is that of one ``fit`` to the stream of them.
 
         The first call chooses the landmarks, a width such as "scale" and, with ``scale=True``, the deviations, from its
@@ -219,66 +218,65 @@ class KernelCCA(KernelViews, KernelInput, ClassNamePrefixFeaturesOutMixin, Trans
         -------
         self
         """
-        clock = Clock()
-        self._check()
-        X = next_rows(self, X)
-        Y = self._second(y, X.shape[0], new=not hasattr(self, "seen_"))
-        self._fit_seen(more_pairs(self, X, Y), clock)
+        clock, how = Clock(), self._check()
+        rows = next_rows(self, X)
+        second = self._second(y, rows.shape[0], new=not hasattr(self, "seen_"))
+        self._fit_seen(more_pairs(self, rows, second), how, clock)
         return self
 
-    def _fit_seen(self, seen: Seen, clock: Clock) -> None:
+    def _fit_seen(self, seen: Seen, how: dict[str, Any], clock: Clock) -> None:
         """Pairs from the moments of all rows so far."""
-        rng, held = random_generator(self.random_state), told_held(seen, self.folds)
-        how: dict[str, Any] = {"ridge": self._check(), "rank": self.rank, "solver": self.solver, "rng": rng}
-        pairs, hold_out = self._low_rank_pairs(LowRankViews(seen.maps, seen.parts, len(seen.parts) - 1), how)
-        given = seen.kernels, seen.maps, held, (seen.n, self.n_features_in_)
-        self._keep(pairs, hold_out if held else None, *given, clock)
-        more = ("deviations",) if self.scale else ()
-        self.seen_, self.summary_ = seen, add_first_rows(self, self.summary_, seen.first, seen.n, *more)
+        views = LowRankViews(seen.maps, seen.parts, len(seen.parts) - 1)
+        shape = seen.n, self.n_features_in_
+        self._low_rank_pairs(views, told_held(seen, self.folds), seen.kernels, how, shape, clock)
+        keep_seen(self, seen, *(["deviations"] if self.scale else []), streamed=True)
+
+    def _low_rank_pairs(
+        self,
+        views: LowRankViews,
+        held: str,
+        kernels: tuple[Kernel, ...],
+        how: dict[str, Any],
+        shape: tuple[int, int],
+        clock: Clock,
+    ) -> KernelPairs:
+        """Find and keep the pairs of mapped rows."""
+        pairs = views.pairs(views.all, self.n_components, **how)[0]
+        k = _count(pairs, kernels)
+        self._keep(pairs, views.held_out(k, **how) if held else None, held, kernels, shape, clock)
+        return pairs
 
     def _keep(
         self,
         pairs: KernelPairs,
-        hold_out: HoldOut | None,
-        kernels: tuple[Kernel, ...],
-        maps: tuple[Any, ...],
+        held_out: Array | None,
         held: str,
+        kernels: tuple[Kernel, ...],
         shape: tuple[int, int],
         clock: Clock,
     ) -> None:
-        """Set the fitted attributes."""
-        k = self._count(pairs, kernels)
+        """Set the fitted attributes; ``held`` says which rows were held out."""
         self.x_projection_, self.y_projection_ = pairs.x, pairs.y
         self.kernel_, self.kernel_y_ = kernels
         self.correlations_ = pairs.values
         self.score_correlations_ = pairs.plain
-        self.held_out_correlations_ = None if hold_out is None else hold_out(k)
-        self.summary_ = summarize_pairs(self, shape, pairs, check_ridge(self.ridge), held, clock)
-        for side in (1, 0) if self.trace_error_ else ():
-            low = self._approximations()[side], maps[side], self.trace_error_[side]
-            self.summary_ = add_low_rank(self.summary_, *low, "XY"[side])
-
-    def _low_rank_pairs(self, views: LowRankViews, how: dict[str, Any]) -> tuple[KernelPairs, HoldOut]:
-        """Pairs, and a function that finds as many on rows that were held out."""
-        self.trace_error_ = tuple(
-            left_by(landmarks, map, views.all.trace_error(at))
-            for at, (landmarks, map) in enumerate(zip(self._approximations(), views.maps, strict=True))
-        )
-        return views.pairs(views.all, self.n_components, **how)[0], lambda k: views.held_out(k, **how)
+        self.held_out_correlations_ = held_out
+        self.summary_ = _summary(self, shape, pairs, check_ridge(self.ridge), held, clock)
 
     @by_blocks
-    def transform(self, X: Any, Y: Any = None) -> Any:
+    def transform(self, X: Table, Y: Table | None = None) -> Array | tuple[Array, Array]:
         """Return the scores of rows of X, m x k; with Y, a pair: those of X and those of Y. Of streams, streams.
 
         float32 for float32 rows of X, float64 otherwise; computed in double precision.
         """
         check_is_fitted(self)
-        X = validate(self, X, reset=False)
-        scores = self.x_projection_.scores(moved(divided(X, self.x_scale_), self._x_origin)).astype(X.dtype, copy=False)
-        return scores if Y is None else (scores, self._y_scores(Y, X.shape[0]))
+        rows = validate(self, X, reset=False)
+        scores = self.x_projection_.scores(moved(divided(rows, self.x_scale_), self._x_origin))
+        scores = scores.astype(rows.dtype, copy=False)
+        return scores if Y is None else (scores, self._y_scores(Y, rows.shape[0]))
 
-    def _check(self) -> tuple[float, float]:
-        """Refuse parameters out of their range; return both ridges."""
+    def _check(self) -> dict[str, Any]:
+        """Refuse parameters out of their range; return how pairs are to be found."""
         check_components(self.n_components, 10**9, "there can be", fractions=False)
         check_choice("scale", self.scale, (True, False))
         check_choice("solver", self.solver, SOLVERS)
@@ -287,24 +285,17 @@ class KernelCCA(KernelViews, KernelInput, ClassNamePrefixFeaturesOutMixin, Trans
             good = isinstance(value, (int, np.integer)) and not isinstance(value, bool) and value >= least
             if value is not None and not good:
                 raise ValueError(f"{name}={value!r} must be a whole number of {least} or more, or None.")
-        return check_ridge(self.ridge)
-
-    def _count(self, pairs: KernelPairs, kernels: tuple[Kernel, ...]) -> int:
-        k = len(pairs.values)
-        if not k:
-            names = [n for n, basis in zip("XY", pairs.bases, strict=False) if not basis.rank] or ["X or Y"]
-            kernel = kernels[1] if names == ["Y"] else kernels[0]
-            raise ValueError(
-                f"{names[0]} has zero variance: the centred matrix of the kernel {kernel} has rank 0, all rows look "
-                "alike. Check for identical rows, and the width of the kernel."
-            )
-        return k
+        ridge, pair = check_ridge(self.ridge), landmarks_of(self)
+        if len(pair) != 2 or (pair[0] is None) != (pair[1] is None):
+            raise ValueError(f"landmarks={self.landmarks!r} must be one for both views, a pair, or None.")
+        rng = random_generator(self.random_state)
+        return {"ridge": ridge, "rank": self.rank, "solver": self.solver, "rng": rng}
 
     @property
     def _n_features_out(self) -> int:
         return self.x_projection_.size
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         tags.target_tags.required = True
@@ -312,8 +303,25 @@ class KernelCCA(KernelViews, KernelInput, ClassNamePrefixFeaturesOutMixin, Trans
         return tags
 
 
-def summarize_pairs(
-    estimator: Any, shape: tuple[int, int], pairs: KernelPairs, ridge: tuple[float, float], held: str, clock: Clock
+def _count(pairs: KernelPairs, kernels: tuple[Kernel, ...]) -> int:
+    """How many pairs there are; refuse none."""
+    if not len(pairs.values):
+        names = [n for n, basis in zip("XY", pairs.bases, strict=False) if not basis.rank] or ["X or Y"]
+        kernel = kernels[1] if names == ["Y"] else kernels[0]
+        raise ValueError(
+            f"{names[0]} has zero variance: the centred matrix of the kernel {kernel} has rank 0, all rows look "
+            "alike. Check for identical rows, and the width of the kernel."
+        )
+    return len(pairs.values)
+
+
+def _summary(
+    estimator: KernelCCA,
+    shape: tuple[int, int],
+    pairs: KernelPairs,
+    ridge: tuple[float, float],
+    held: str,
+    clock: Clock,
 ) -> FitSummary:
     """Write what was found and how; warn of what is less than was asked for."""
     found = _lacking(pairs, shape[0], ridge, estimator.n_components)
@@ -330,7 +338,7 @@ def summarize_pairs(
         ("certified", f"residuals of {of} <= {pairs.residuals.max(initial=0.0):.1e}"),
     ]
     lines += [("note", note) for note in notes]
-    facts = {
+    facts: dict[str, object] = {
         "kernel": str(kernels[0]),
         "kernel_y": str(kernels[1]),
         "ridge": ridge,

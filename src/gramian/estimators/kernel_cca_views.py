@@ -11,58 +11,57 @@ import numpy as np
 import scipy.sparse as sp
 
 from gramian.estimators.distances import underflows
-from gramian.estimators.kernel_input import own_kernel, resolve_weighted
-from gramian.estimators.kernel_streams import KernelStream, Seen, narrowest
+from gramian.estimators.kernel_input import CheckedRows, KernelArgument, KernelInput, own_kernel, resolve_weighted
+from gramian.estimators.kernel_streams import KernelStream, Seen, landmarks_of, narrowest
 from gramian.estimators.landmarks import low_rank
 from gramian.estimators.streams import Gate, block_columns, read_table
 from gramian.estimators.two_blocks import read_targets
+from gramian.estimators.validation import Table
 from gramian.kernels import Kernel, as_kernel
 from gramian.kernels.given import values
 from gramian.operators import Rows
 from gramian.operators.centering import column_means
 from gramian.operators.feature_means import best_origin, moved
+from gramian.operators.features import FeatureMap
 from gramian.operators.mapped_moments import MappedMoments, MappedSums, mapped_moments
 from gramian.operators.matrix import column_scale
 from gramian.operators.remote import Remote, RemoteTable
-from gramian.results import Array
+from gramian.projection import Projection
+from gramian.results import Array, Matrix
+
+#: Rows that must be held out for their correlations to mean anything.
+HELD_OUT_MIN_ROWS = 3
 
 
-class KernelViews:
+class KernelViews(KernelInput):
     """Rows of two views, each with a kernel, on their way into a fit and into scores."""
 
-    kernel: Any
-    kernel_y: Any
-    landmarks: Any
+    kernel_y: KernelArgument | None
     scale: bool
+    folds: int | None
     kernel_y_: Kernel
-    y_projection_: Any
+    y_projection_: Projection
     x_scale_: Array | None
     y_scale_: Array | None
     # Distances to the mean do not see where the origin is, rounding of a linear kernel does.
     _x_origin: Array | None = None
     _y_origin: Array | None = None
+    _kernel_parameters = ("kernel", "kernel_y")
 
-    def _approximations(self) -> tuple[Any, Any]:
-        """How each view is cut to low rank."""
-        pair = self.landmarks if isinstance(self.landmarks, (tuple, list)) else (self.landmarks, self.landmarks)
-        if len(pair) != 2 or (pair[0] is None) != (pair[1] is None):
-            raise ValueError(f"landmarks={self.landmarks!r} must be one for both views, a pair, or None.")
-        return pair[0], pair[1]
-
-    def _views(self, X: Any, Y: Any) -> tuple[Any, Any, tuple[Kernel, Kernel]]:
+    def _views(self, X: Table, Y: Table | None) -> tuple[Any, Any, tuple[Kernel, Kernel]]:
         """Checked and scaled rows of both views, and the kernels resolved on them."""
         kernel = as_kernel(self.kernel)
         other = kernel if self.kernel_y is None else as_kernel(self.kernel_y)
-        X = read_table(self, X, min_samples=2, kernel=kernel)
-        Y = read_second_table(Y, X, other)
+        A = read_table(self, X, min_samples=2, kernel=kernel)
+        B = read_second_table(Y, A, other)
         if self.scale and (kernel.given or other.given):
             raise ValueError(
                 "scale=True divides columns, of which a precomputed kernel knows nothing. Use scale=False."
             )
-        self._dtype, kernels = X.dtype, self._prepare(X, Y)
-        return *self._from(X, Y), kernels
+        self._dtype, kernels = A.dtype, self._prepare(A, B)
+        return *self._from(A, B), kernels
 
-    def _prepare(self, X: Any, Y: Any) -> tuple[Kernel, Kernel]:
+    def _prepare(self, X: CheckedRows, Y: CheckedRows) -> tuple[Kernel, Kernel]:
         """Find scales, origins and the widths of the kernels from rows of both views."""
         kernel = own_kernel(self.kernel)
         other = kernel if self.kernel_y is None else own_kernel(self.kernel_y)
@@ -75,15 +74,15 @@ class KernelViews:
         self._x_origin, self._y_origin = best_origin(kernels[0], X), best_origin(kernels[1], Y)
         return kernels
 
-    def _from(self, X: Any, Y: Any) -> tuple[Any, Any]:
+    def _from(self, X: CheckedRows, Y: CheckedRows) -> tuple[Any, Any]:
         """Rows of both views, scaled and seen from their origins."""
         return moved(divided(X, self.x_scale_), self._x_origin), moved(divided(Y, self.y_scale_), self._y_origin)
 
-    def _y_scores(self, Y: Any, n: int) -> Array:
+    def _y_scores(self, Y: Table, n: int) -> Array:
         rows = self._second(Y, n)
         return self.y_projection_.scores(moved(divided(rows, self.y_scale_), self._y_origin))
 
-    def _second(self, Y: Any, n: int, *, new: bool = False) -> Any:
+    def _second(self, Y: Table, n: int, *, new: bool = False) -> Matrix:
         """Check rows of the second view."""
         rows = read_second(Y, n, None if new else self.kernel_y_)
         if not new and rows.shape[1] != self.n_features_y_in_:
@@ -93,12 +92,12 @@ class KernelViews:
         return rows
 
 
-def read_second(Y: Any, n: int, kernel: Kernel | None, *, fitting: bool = False) -> Any:
+def read_second(Y: Table | None, n: int, kernel: Kernel | None, *, fitting: bool = False) -> Matrix:
     """Return the second view as n x q doubles, CSR if it is sparse; of a precomputed kernel, the matrix it makes.
 
     ``fitting`` asks for a Gram matrix, symmetric and n x n.
     """
-    rows = read_targets(Y, n, "Y", fitted=not fitting).values
+    rows: Any = read_targets(Y, n, "Y", fitted=not fitting).values
     if kernel is None or not kernel.given:
         return rows
     if (made := values(kernel, rows)) is not rows:
@@ -120,7 +119,7 @@ def read_second(Y: Any, n: int, kernel: Kernel | None, *, fitting: bool = False)
     return rows
 
 
-def read_second_table(Y: Any, X: Any, kernel: Kernel) -> Any:
+def read_second_table(Y: Table | None, X: CheckedRows, kernel: Kernel) -> CheckedRows:
     """Return the second view as rows, or as a remote table beside one."""
     if not isinstance(X, RemoteTable):
         return read_second(Y, X.shape[0], kernel, fitting=True)
@@ -133,7 +132,7 @@ def read_second_table(Y: Any, X: Any, kernel: Kernel) -> Any:
     return RemoteTable(Y, columns=found)
 
 
-def check_underflow(kernel: Kernel, X: Any, name: str) -> None:
+def check_underflow(kernel: Kernel, X: CheckedRows, name: str) -> None:
     """Refuse rows whose squares underflow: they would vary by rounding alone."""
     if (largest := underflows(kernel, X)) is not None:
         raise ValueError(
@@ -142,7 +141,7 @@ def check_underflow(kernel: Kernel, X: Any, name: str) -> None:
         )
 
 
-def deviations(X: Any) -> Array:
+def deviations(X: CheckedRows) -> Array:
     """Standard deviations of columns, divisor n - 1; 1 for a column without variance."""
     n = X.shape[0]
     if isinstance(X, RemoteTable):
@@ -163,51 +162,53 @@ def deviations(X: Any) -> Array:
     return np.where(spread > n * np.finfo(np.float64).eps, spread * size, 1.0)
 
 
-def divided(X: Any, scale: Array | None) -> Any:
+def divided(X: CheckedRows, scale: Array | None) -> Any:
     """Rows with their columns divided by a scale, if there is one."""
     if scale is None:
         return X
-    return sp.csr_array(X.multiply(1 / scale)) if sp.issparse(X) else X / scale
+    return sp.csr_array(X.multiply(1 / scale)) if isinstance(X, sp.sparray | sp.spmatrix) else X / scale
 
 
-#: Rows that must be held out for their correlations to mean anything.
-LEAST_HELD = 3
+def mapped_views(
+    model: KernelViews, kernels: tuple[Kernel, ...], views: Sequence[CheckedRows]
+) -> tuple[FeatureMap, ...]:
+    """The features of low rank of each view."""
+    found = (low_rank(*given) for given in zip(landmarks_of(model), kernels, views, strict=True))
+    return tuple(features for features in found if features is not None)
 
 
-def seen_pairs(estimator: Any, X: Rows, Y: Any) -> Seen:
+def seen_pairs(model: KernelViews, X: Rows, Y: Table) -> Seen:
     """Read two streams in step; every so-manyth row is held out."""
-    stream = KernelStream(estimator, X, Y, name="Y")
-    kernels = estimator._prepare(*stream.first)
-    first = estimator._from(*stream.first)
-    maps = tuple(map(_features, estimator._approximations(), kernels, first))
-    sets = 1 if estimator.folds is None else 2
-    sums = [MappedSums(maps, 0, narrowest(first), X.n_rows, sets=sets) for _ in range(sets)]
+    stream = KernelStream(model, X, Y, name="Y")
+    kernels = model._prepare(*stream.first)
+    first = model._from(*stream.first)
+    maps, dtype = mapped_views(model, kernels, first), narrowest(first)
+    sets = 1 if model.folds is None else 2
+    sums = [MappedSums(maps, 0, dtype, X.n_rows, sets=sets) for _ in range(sets)]
     del first
     at = 0
     for block in stream.blocks():
-        views = estimator._from(*block)
-        for total, chosen in zip(sums, _held(len(views[0]), at, estimator.folds), strict=True):
+        views = model._from(*block)
+        for total, chosen in zip(sums, _held(len(views[0]), at, model.folds), strict=True):
             total.add([view[chosen] for view in views])
         at += len(views[0])
         del block, views  # or they would be kept while the next are read
     return Seen(kernels, maps, tuple(total.moments() for total in sums), stream.n_first)
 
 
-def more_pairs(estimator: Any, X: Any, Y: Any) -> Seen:
-    """Add checked rows of both views to those an estimator has seen."""
-    seen: Seen | None = getattr(estimator, "seen_", None)
-    kernels = estimator._prepare(X, Y) if seen is None else seen.kernels
-    views = estimator._from(X, Y)
-    maps = tuple(map(_features, estimator._approximations(), kernels, views)) if seen is None else seen.maps
-    start, folds = (0, estimator.folds) if seen is None else (seen.n, estimator.folds if len(seen.parts) > 1 else None)
-    new = [
-        mapped_moments(maps, [view[chosen] for view in views]) if _count(chosen, X.shape[0]) else None
-        for chosen in _held(X.shape[0], start, folds)
-    ]
+def more_pairs(model: KernelViews, X: Matrix, Y: Matrix) -> Seen:
+    """Add checked rows of both views to those a model has seen."""
+    seen: Seen | None = getattr(model, "seen_", None)
+    kernels = model._prepare(X, Y) if seen is None else seen.kernels
+    views = model._from(X, Y)
+    maps = mapped_views(model, kernels, views) if seen is None else seen.maps
+    start, folds = (0, model.folds) if seen is None else (seen.n, model.folds if len(seen.parts) > 1 else None)
+    parts = [[view[chosen] for view in views] for chosen in _held(X.shape[0], start, folds)]
+    new = [mapped_moments(maps, part) if part[0].shape[0] else None for part in parts]
     if seen is None:
         return Seen(kernels, maps, tuple(part for part in new if part is not None), X.shape[0])
-    parts = zip(seen.parts, new, strict=True)
-    return replace(seen, parts=tuple(old if added is None else old + added for old, added in parts))
+    both = zip(seen.parts, new, strict=True)
+    return replace(seen, parts=tuple(old if added is None else old + added for old, added in both))
 
 
 def held_out_part(pieces: Sequence[MappedMoments], parts: int) -> tuple[MappedMoments, ...]:
@@ -220,21 +221,13 @@ def held_out_part(pieces: Sequence[MappedMoments], parts: int) -> tuple[MappedMo
 
 def told_held(seen: Seen, folds: int | None) -> str:
     """What the rows held out are called; nothing if they are too few."""
-    enough = len(seen.parts) > 1 and seen.parts[0].moments.weight >= LEAST_HELD
+    enough = len(seen.parts) > 1 and seen.parts[0].moments.weight >= HELD_OUT_MIN_ROWS
     return f"one row in {folds} held out" if enough else ""
 
 
-def _held(n: int, start: int, folds: int | None) -> list[Any]:
+def _held(n: int, start: int, folds: int | None) -> list[Array | slice]:
     """Rows of a block to hold out and the others, by their number in all."""
     if folds is None:
         return [slice(None)]
     held = (start + np.arange(n)) % folds == 0
     return [np.flatnonzero(held), np.flatnonzero(~held)]
-
-
-def _count(chosen: Array | slice, n: int) -> int:
-    return n if isinstance(chosen, slice) else len(chosen)
-
-
-def _features(landmarks: Any, kernel: Any, X: Any) -> Any:
-    return low_rank(landmarks, kernel, X)

@@ -2,28 +2,38 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from collections.abc import Callable
+from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from gramian.estimators.streams import read_table
-from gramian.estimators.validation import check_weights
+from gramian.estimators.validation import Table, check_weights
 from gramian.kernels import Kernel, as_kernel, parse
 from gramian.kernels.base import own_copy
 from gramian.kernels.given import evaluated
 from gramian.kernels.text import takes_matrix
 from gramian.operators.moments import column_sums
 from gramian.operators.remote import RemoteTable
-from gramian.results import Array, FitSummary
+from gramian.results import Array, FitSummary, Matrix
+
+#: A kernel as text, as an object, or as a function of two blocks of rows.
+KernelArgument: TypeAlias = str | Kernel | Callable[..., Array]
+#: Checked rows: in memory, or on a cluster.
+CheckedRows: TypeAlias = Matrix | RemoteTable
 
 
 class KernelInput:
     """What estimators with a ``kernel`` argument share: reading rows at fit, and saying that they may be a Gram."""
 
-    kernel: Any
+    kernel: KernelArgument
     landmarks: Any
+    n_features_in_: int
     #: What landmarks leave of the trace of the kernel matrix, as a share of it; None without them.
-    trace_error_: float | None = None
+    trace_error_: float | tuple[float | None, ...] | None = None
+    #: What ``partial_fit`` goes on from, where that is known.
+    seen_: Any
     summary_: FitSummary
     _kernel_parameters: ClassVar[tuple[str, ...]] = ("kernel",)
 
@@ -46,13 +56,13 @@ class KernelInput:
                 )
         return super().set_params(**params)  # type: ignore[misc]
 
-    def _read(self, X: Any, *, min_samples: int = 1) -> tuple[Kernel, Any]:
+    def _read(self, X: Table, *, min_samples: int = 1) -> tuple[Kernel, Any]:
         """Return the kernel with its parameters resolved on checked training rows, and the rows."""
         kernel = own_kernel(self.kernel)
         X = read_table(self, X, min_samples=min_samples, kernel=kernel)
         return resolve_weighted(kernel, X, None), X
 
-    def _read_weighted(self, X: Any, sample_weight: Any) -> tuple[Kernel, Any, Array | None]:
+    def _read_weighted(self, X: Table, sample_weight: ArrayLike | None) -> tuple[Kernel, Any, Array | None]:
         """Return the kernel, resolved as if rows were repeated by their weights, the rows, and the weights."""
         kernel = own_kernel(self.kernel)
         X = read_table(self, X, kernel=kernel)
@@ -66,12 +76,12 @@ class KernelInput:
         return tags
 
 
-def own_kernel(kernel: Any) -> Kernel:
+def own_kernel(kernel: KernelArgument) -> Kernel:
     """Return the kernel that an argument asks for as an object of the fit's own, which nobody else can change."""
     return own_copy(as_kernel(kernel))
 
 
-def resolve_weighted(kernel: Kernel, X: Any, weights: Array | None) -> Kernel:
+def resolve_weighted(kernel: Kernel, X: CheckedRows, weights: Array | None) -> Kernel:
     """Return the kernel with its parameters resolved as if rows were repeated ``weights`` times.
 
     The width ``"scale"`` depends on the mean and the variance of each column alone: two rows that have those of the

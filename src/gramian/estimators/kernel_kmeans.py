@@ -1,38 +1,34 @@
-"""Kernel k-means: the estimator, what it refuses, its summary and its warnings."""
+"""Kernel k-means: the estimator, its summary and its warnings, and what it refuses."""
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.config import one_blas_thread
 from gramian.estimators.base import random_generator
 from gramian.estimators.base_estimator import BaseEstimator, all_or_nothing, planned_fit
-from gramian.estimators.distances import (
-    check_count,
-    check_similarities,
-    check_start,
-    lengths,
-    warn_of_underflow,
-)
-from gramian.estimators.kernel_input import KernelInput
+from gramian.estimators.distances import check_count, check_similarities, check_start, lengths, warn_of_underflow
+from gramian.estimators.kernel_input import KernelArgument, KernelInput
 from gramian.estimators.kernel_kmeans_streams import Course, SeenMeans, by_passes, by_steps, one_pass
 from gramian.estimators.kernel_streams import KEPT_FEATURES, KernelStream, add_first_rows, has_landmarks, next_rows
-from gramian.estimators.landmarks import add_low_rank, diagonal_of, left_by, left_of, low_rank
+from gramian.estimators.landmarks import LandmarksArgument, add_low_rank, diagonal_of, left_by, left_of, low_rank
 from gramian.estimators.plans_kernel import plan_kernel_kmeans
 from gramian.estimators.streams import by_blocks
 from gramian.estimators.summary import Clock
-from gramian.estimators.validation import Checked, check_choice, check_weights, validate
+from gramian.estimators.validation import Checked, Table, check_choice, check_weights, validate
 from gramian.estimators.warnings import ConvergenceWarning, IndefiniteKernelWarning, RankWarning, warn
 from gramian.kernels.base import is_number
 from gramian.operators.feature_means import FeatureMeans, best_origin, feature_means, moved
 from gramian.operators.remote import is_stream
 from gramian.operators.similarities import Similarities, mapped_similarities, natural_order, similarities
-from gramian.results import Array, FitSummary
+from gramian.results import Array, FitSummary, Matrix, Seed
 from gramian.solvers.clustering import Clusters, lloyd, relaxed, scatter, seed, shares
 from gramian.solvers.lloyd_stream import batches
 
@@ -120,14 +116,14 @@ class KernelKMeans(KernelInput, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         self,
         n_clusters: int = 8,
         *,
-        kernel: Any = "rbf",
+        kernel: KernelArgument = "rbf",
         n_init: int = 10,
-        init: Any = "k-means++",
-        landmarks: Any = None,
+        init: str | ArrayLike = "k-means++",
+        landmarks: LandmarksArgument = None,
         max_iter: int = 300,
         tol: float = 0.0,
         batch_size: int | None = None,
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.kernel = kernel
@@ -140,7 +136,7 @@ class KernelKMeans(KernelInput, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         self.random_state = random_state
 
     @planned_fit
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: Table, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
         """Find the clusters.
 
         Parameters
@@ -160,25 +156,25 @@ class KernelKMeans(KernelInput, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         """
         clock = Clock()
         if not is_stream(X):
-            seen = self._fit_rows(X, sample_weight, clock)
             self.__dict__.pop("seen_", None)
+            seen = self._fit_rows(X, sample_weight, clock)
             if seen is not None and seen.features.size <= KEPT_FEATURES:
                 self.seen_ = seen  # so that partial_fit may go on from here
             return self
         stream = KernelStream(self, X, sample_weight=sample_weight)
-        seen = self._start(stream.first[0].view(Checked), clock)
+        seen = self._start(stream.first[0], clock)
         if self.batch_size is None and stream.again:
-            return keep_means(self, *by_passes(seen, stream, tol=float(self.tol), max_iter=self.max_iter), clock)
-        return keep_means(self, *by_steps(seen, stream, self.batch_size), clock)
+            return self._keep_means(*by_passes(seen, stream, tol=float(self.tol), max_iter=self.max_iter), clock)
+        return self._keep_means(*by_steps(seen, stream, self.batch_size), clock)
 
     @available_if(has_landmarks)
     @all_or_nothing
-    def partial_fit(self, X: Any, y: Any = None) -> Self:
+    def partial_fit(self, X: Table, y: object = None) -> Self:
         """Let more rows move the means, once.
 
         The first call clusters its rows as :meth:`fit` does, and chooses the landmarks and a width such as "scale"
         among them: give it a good sample. Each later one counts its rows for the nearest means, and moves those to the
-        mean of all rows that were counted for them so far. Rows are not kept and never counted anew, so that
+        mean of all rows that were counted for them so far. Rows are not kept and never counted again, so that
         ``inertia_``, the sum of the squared distances at which rows were counted, is more than that of a fit to all of
         them; ``labels_`` are not known.
 
@@ -192,33 +188,34 @@ class KernelKMeans(KernelInput, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         -------
         self
         """
-        clock = Clock()
-        X = next_rows(self, X)
+        clock, rows = Clock(), next_rows(self, X)
         if not hasattr(self, "seen_"):
-            seen = self._start(X.view(Checked) if isinstance(X, np.ndarray) else X, clock)
-            return keep_means(self, seen, one_pass(seen, 1), clock)
-        seen = self.seen_.after(X)
-        return keep_means(self, seen, one_pass(seen, self.n_iter_ + 1), clock)
+            seen = self._start(rows, clock)
+            return self._keep_means(seen, one_pass(seen, 1), clock)
+        seen = self.seen_.after(rows)
+        return self._keep_means(seen, one_pass(seen, self.n_iter_ + 1), clock)
 
-    def _start(self, X: Any, clock: Clock) -> SeenMeans:
-        """Cluster the first rows."""
+    def _start(self, X: Matrix, clock: Clock) -> SeenMeans:
+        """Cluster the first rows, which have been checked."""
         if not isinstance(self.init, str):
             raise ValueError("init holds labels, one for each of the rows in memory. With a stream use 'k-means++'.")
-        seen = self._fit_rows(X, None, clock)
+        seen = self._fit_rows(X.view(Checked) if isinstance(X, np.ndarray) else X, None, clock)
         assert seen is not None  # without landmarks a stream was refused
         return seen
 
-    def _fit_rows(self, X: Any, sample_weight: Any, clock: Clock) -> SeenMeans | None:
+    def _fit_rows(self, X: Table, sample_weight: ArrayLike | None, clock: Clock) -> SeenMeans | None:
         """Cluster rows in memory; return what to go on from, if there are landmarks."""
-        kernel, X, given = self._read_weighted(X, sample_weight)
-        weights, unit = shares(np.ones(X.shape[0]) if given is None else given)
-        check_clustering(self, X.shape[0], int((weights > 0).sum()))
-        origin = best_origin(kernel, X, given)
-        rows = moved(X, origin)
+        kernel, table, given = self._read_weighted(X, sample_weight)
+        n = table.shape[0]
+        weights, unit = shares(np.ones(n) if given is None else given)
+        check_clustering(self, n, int((weights > 0).sum()))
+        origin = best_origin(kernel, table, given)
+        rows = moved(table, origin)
         features = low_rank(self.landmarks, kernel, rows, given)
         inner = similarities(kernel, rows) if features is None else mapped_similarities(features, rows)
-        check_similarities(kernel, inner.diagonal(), total=unit)
-        warn_of_underflow(kernel, X)
+        own = inner.diagonal()
+        check_similarities(kernel, own, total=unit)
+        warn_of_underflow(kernel, table)
         with one_blas_thread():  # products run on threads of their own, which those of BLAS would disturb
             found = self._cluster(inner, natural_order(kernel, rows), weights)
         self.kernel_, self.labels_, self.n_iter_ = kernel, found.labels.astype(np.int32), found.steps
@@ -228,20 +225,32 @@ class KernelKMeans(KernelInput, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         else:
             sums = features.sums(rows, found.coefficients)
             self.means_ = FeatureMeans(features.kernel, features.anchors, features.lift(sums), found.squares, origin)
-            lost, self.trace_error_ = left_of(self.landmarks, features, rows, inner.diagonal(), given)
+            lost, self.trace_error_ = left_of(self.landmarks, features, rows, own, given)
         self.inertia_path_ = unit * np.array(found.path) + lost
         self.inertia_ = float(self.inertia_path_[-1])
+        if features is not None:
+            masses, kept = np.bincount(found.labels, unit * weights), unit * float(weights @ own)
+            trace = unit * float(weights @ diagonal_of(features.kernel, rows))
+            seen = SeenMeans(kernel, features, origin, sums.T, masses, self.inertia_, trace, kept, n, n)
         way = "Lloyd" if self.batch_size is None else "mini-batches"
         sizes = np.bincount(self.labels_, minlength=len(found.squares))
-        summary = summarise(self, X.shape, clock, found, sizes, way=way, route=inner.route)
+        summary = _summary(self, table.shape, clock, found, sizes, way=way, route=inner.route)
         self.summary_ = add_low_rank(summary, self.landmarks, features, self.trace_error_)
-        warn_of(self, found, len(found.squares))
-        if features is not None:
-            masses, kept = np.bincount(found.labels, unit * weights), unit * float(weights @ inner.diagonal())
-            trace = unit * float(weights @ diagonal_of(features.kernel, rows))
-            n = X.shape[0]
-            seen = SeenMeans(kernel, features, origin, sums.T, masses, self.inertia_, trace, kept, n, n)
+        _warn_of(self, found, len(found.squares))
         return seen
+
+    def _keep_means(self, seen: SeenMeans, course: Course, clock: Clock) -> Self:
+        """Set the fitted attributes after rows that came in parts."""
+        self.seen_, self.kernel_, self.means_, self.n_iter_ = seen, seen.kernel, seen.feature_means(), course.steps
+        self.trace_error_ = left_by(self.landmarks, seen.features, seen.trace_error)
+        self.inertia_, self.inertia_path_ = seen.inertia, np.array(course.path)
+        self.__dict__.pop("labels_", None)
+        shape = seen.n, self.n_features_in_
+        summary = _summary(self, shape, clock, course, seen.masses, way=course.way, route=course.route)
+        self.summary_ = add_low_rank(summary, self.landmarks, seen.features, self.trace_error_)
+        self.summary_ = add_first_rows(self, seen.first, seen.n, "the start")
+        _warn_of(self, course, len(seen.masses))
+        return self
 
     def _cluster(self, inner: Similarities, order: Array, weights: Array) -> Clusters:
         rng, k = random_generator(self.random_state), int(self.n_clusters)
@@ -259,7 +268,7 @@ class KernelKMeans(KernelInput, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         return lloyd(inner, starts, k, weights, order=order, tol=tol, max_iter=max_iter)
 
     @by_blocks
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: Table) -> Array:
         """Return the nearest cluster of each row; of equally near ones the first.
 
         Parameters
@@ -270,46 +279,53 @@ class KernelKMeans(KernelInput, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         check_is_fitted(self)
         return self.means_.nearness(validate(self, X, reset=False)).argmax(axis=1).astype(np.int32)
 
-    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
+    def fit_predict(self, X: Table, y: object = None, sample_weight: ArrayLike | None = None) -> Array:
         """Find the clusters and return the labels of the training rows."""
         self.fit(X, sample_weight=sample_weight)
         return self.predict(X) if is_stream(X) else self.labels_
 
     @by_blocks
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: Table) -> Array:
         """Return the distances of rows to the means in feature space, m x clusters."""
         check_is_fitted(self)
-        X = validate(self, X, reset=False)
-        return lengths(self.means_.squared_distances(X)).astype(X.dtype, copy=False)
+        rows = validate(self, X, reset=False)
+        return lengths(self.means_.squared_distances(rows)).astype(rows.dtype, copy=False)
 
-    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
+    def fit_transform(self, X: Table, y: object = None, sample_weight: ArrayLike | None = None) -> Array:
         """Find the clusters and return the distances of the training rows to their means."""
         return self.fit(X, sample_weight=sample_weight).transform(X)
 
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+    def score(self, X: Table, y: object = None, sample_weight: ArrayLike | None = None) -> float:
         """Return minus the sum of squared distances of rows to their nearest means."""
         check_is_fitted(self)
-        X = validate(self, X, reset=False)
-        weights = check_weights(sample_weight, X.shape[0], variance=False)
-        nearest = self.means_.squared_distances(X).min(axis=1)
+        rows = validate(self, X, reset=False)
+        weights = check_weights(sample_weight, rows.shape[0], variance=False)
+        nearest = self.means_.squared_distances(rows).min(axis=1)
         return -float(nearest.sum() if weights is None else weights @ nearest)
 
     @property
     def _n_features_out(self) -> int:
         return self.means_.size
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
 
 #: Why mini-batches may find fewer clusters than there are places, and what to do about it.
-SAMPLED = "the sample that gives the start takes", " Use a larger batch_size if the rows take more."
+_SAMPLED = "the sample that gives the start takes", " Use a larger batch_size if the rows take more."
 
 
-def summarise(
-    model: Any, shape: tuple[int, int], clock: Clock, found: Clusters | Course, sizes: Array, *, way: str, route: str
+def _summary(
+    model: KernelKMeans,
+    shape: tuple[int, int],
+    clock: Clock,
+    found: Clusters | Course,
+    sizes: Array,
+    *,
+    way: str,
+    route: str,
 ) -> FitSummary:
     """Write what a fit did."""
     k, (n, d), word = len(sizes), shape, "certified" if way == "Lloyd" else "ended"
@@ -341,10 +357,10 @@ def summarise(
     return FitSummary(title, tuple(lines), facts)
 
 
-def warn_of(model: Any, found: Clusters | Course, k: int) -> None:
-    """Say aloud what is less than was asked for."""
+def _warn_of(model: KernelKMeans, found: Clusters | Course, k: int) -> None:
+    """Warn of what is less than was asked for."""
     if k < model.n_clusters:
-        who, remedy = ("the rows take", "") if model.batch_size is None else SAMPLED
+        who, remedy = ("the rows take", "") if model.batch_size is None else _SAMPLED
         warn(
             f"n_clusters={model.n_clusters}, but {who} only {k} different places in feature space: "
             f"{k} clusters were kept.{remedy}",
@@ -364,7 +380,7 @@ def _negative(count: int) -> str:
     )
 
 
-def check_clustering(model: Any, n: int, present: int) -> None:
+def check_clustering(model: KernelKMeans, n: int, present: int) -> None:
     """Refuse parameters of k-means that do not go together, or not with n rows, so many of them of positive weight."""
     check_count("n_clusters", model.n_clusters)
     check_count("n_init", model.n_init)
@@ -387,17 +403,3 @@ def check_clustering(model: Any, n: int, present: int) -> None:
         check_count("batch_size", model.batch_size)
         if model.init != "k-means++" if isinstance(model.init, str) else True:
             raise ValueError("batch_size starts from a sample of its own. Use init='k-means++', or batch_size=None.")
-
-
-def keep_means(model: Any, seen: SeenMeans, course: Course, clock: Clock) -> Any:
-    """Set the fitted attributes of k-means for rows that have gone by."""
-    model.seen_, model.kernel_, model.means_, model.n_iter_ = seen, seen.kernel, seen.feature_means(), course.steps
-    model.trace_error_ = left_by(model.landmarks, seen.features, seen.trace_error)
-    model.inertia_, model.inertia_path_ = seen.inertia, np.array(course.path)
-    model.__dict__.pop("labels_", None)
-    shape = seen.n, model.n_features_in_
-    summary = summarise(model, shape, clock, course, seen.masses, way=course.way, route=course.route)
-    summary = add_low_rank(summary, model.landmarks, seen.features, model.trace_error_)
-    model.summary_ = add_first_rows(model, summary, seen.first, seen.n, "the start")
-    warn_of(model, course, len(seen.masses))
-    return model

@@ -3,43 +3,41 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from gramian import mixing
-from gramian.criteria import Suggestion
 from gramian.estimators.base import ProjectionTransformer, random_generator
 from gramian.estimators.base_estimator import BaseEstimator, all_or_nothing, as_fitted, planned_fit
-from gramian.estimators.kernel_input import KernelInput
+from gramian.estimators.kernel_input import CheckedRows, KernelArgument, KernelInput
 from gramian.estimators.kernel_streams import (
     Seen,
-    add_first_rows,
     has_landmarks,
     keep_seen,
     next_rows,
+    seen_in_memory,
     seen_more,
     seen_of,
 )
-from gramian.estimators.landmarks import RandomFeatures, add_low_rank, left_by, low_rank
+from gramian.estimators.landmarks import LandmarksArgument, RandomFeatures
 from gramian.estimators.n_components import check_components, choose_for_kernel, how_many, is_auto, whole_number
 from gramian.estimators.plans_kernel import plan_kernel_pca
 from gramian.estimators.summary import Clock, summarize, warn_of
+from gramian.estimators.validation import Table
 from gramian.estimators.warnings import GramianWarning, RankWarning, warn
 from gramian.kernels import Kernel, as_kernel
-from gramian.operators import Rows
 from gramian.operators.centering import uncentred
-from gramian.operators.features import FeatureMap
-from gramian.operators.mapped_moments import MappedMoments, mapped_moments
 from gramian.operators.remote import Remote, from_dask, is_stream
 from gramian.preimage import PreImage, check_method, preimage
 from gramian.preimage.search import numbers
-from gramian.results import Array
-from gramian.spaces import KernelBasis, KernelSpace
-from gramian.spaces.kernel import ConditionalBasis
-from gramian.spaces.low_rank import LowRankBasis, LowRankSpace
+from gramian.results import Array, Seed
+from gramian.solvers.eigen_methods import Solver
+from gramian.spaces import KernelSpace, SingularBasis
+from gramian.spaces.low_rank import LowRankSpace
 
 
 class KernelPCA(KernelInput, ProjectionTransformer, BaseEstimator):
@@ -114,11 +112,11 @@ class KernelPCA(KernelInput, ProjectionTransformer, BaseEstimator):
         self,
         n_components: int | float | str | None = None,
         *,
-        kernel: Any = "rbf",
-        landmarks: Any = None,
-        solver: Any = "auto",
+        kernel: KernelArgument = "rbf",
+        landmarks: LandmarksArgument = None,
+        solver: str | Solver = "auto",
         preimage: str | None = None,
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.n_components = n_components
         self.kernel = kernel
@@ -127,7 +125,7 @@ class KernelPCA(KernelInput, ProjectionTransformer, BaseEstimator):
         self.preimage = preimage
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Table, y: object = None) -> Self:
         """Find the components.
 
         Parameters
@@ -140,36 +138,19 @@ class KernelPCA(KernelInput, ProjectionTransformer, BaseEstimator):
         -------
         self
         """
-        if is_stream(X):
-            return self._fit_stream(X)
         self._fit(X)
         return self
 
-    def fit_transform(self, X: Any, y: Any = None) -> Array:
+    def fit_transform(self, X: Table, y: object = None) -> Array:
         """Find the components and return the training scores, without a second pass over an exact kernel."""
-        if is_stream(X):
-            return self._fit_stream(X).transform(X)
         basis, dtype = self._fit(X)
-        if isinstance(from_dask(X), Remote):
+        if dtype is None or isinstance(from_dask(X), Remote):
             return self.transform(X)
         return basis.scores().astype(dtype, copy=False)
 
-    @planned_fit
-    def _fit(self, X: Any) -> tuple[KernelBasis | ConditionalBasis | LowRankBasis, np.dtype]:
-        clock = Clock()
-        kernel, X = self._read(X, min_samples=2)
-        if self.preimage is not None:
-            self._check_preimage(kernel, self.preimage, random=isinstance(self.landmarks, RandomFeatures))
-        features = low_rank(self.landmarks, kernel, X)
-        space, moments = self._space(kernel, X, features)
-        basis, chosen = self._basis(space, kernel, X)
-        keep_seen(self, (kernel,), (features,), moments)
-        self._keep(basis, chosen, kernel, features, X.shape, clock)
-        return basis, X.dtype
-
     @available_if(has_landmarks)
     @all_or_nothing
-    def partial_fit(self, X: Any, y: Any = None) -> Self:
+    def partial_fit(self, X: Table, y: object = None) -> Self:
         """Add rows to those seen so far; the result is that of one ``fit`` to the stream of them.
 
         The first call chooses the landmarks, and a width such as "scale", from its rows: give it a good sample. Only
@@ -186,79 +167,46 @@ class KernelPCA(KernelInput, ProjectionTransformer, BaseEstimator):
         self
         """
         clock = Clock()
-        return self._fit_seen(seen_more(self, next_rows(self, X)), clock)
-
-    @planned_fit
-    def _fit_stream(self, X: Rows) -> Self:
-        clock = Clock()
-        if self.preimage is not None:
-            self._check_preimage(
-                as_kernel(self.kernel), self.preimage, random=isinstance(self.landmarks, RandomFeatures)
-            )
-        return self._fit_seen(seen_of(self, X), clock)
-
-    def _fit_seen(self, seen: Seen, clock: Clock) -> Self:
-        """Components from the moments of all rows so far."""
-        if is_auto(self.n_components):
-            raise ValueError("n_components='auto' needs the rows in memory. Give a number.")
-        (kernel,), (features,), moments = seen.kernels, seen.maps, seen.total
-        self.trace_error_ = left_by(self.landmarks, features, moments.trace_error())
-        basis, chosen = self._basis(LowRankSpace(features, moments), kernel, None)
-        self._keep(basis, chosen, kernel, features, (seen.n, self.n_features_in_), clock)
-        self.seen_, self.summary_ = seen, add_first_rows(self, self.summary_, seen.first, seen.n)
+        seen = seen_more(self, next_rows(self, X))
+        self._find(seen.kernels[0], None, seen, clock)
         return self
 
-    def _keep(
-        self,
-        basis: KernelBasis | ConditionalBasis | LowRankBasis,
-        chosen: Suggestion | None,
-        kernel: Kernel,
-        features: FeatureMap | None,
-        shape: tuple[int, int],
-        clock: Clock,
-    ) -> None:
-        """Set the fitted attributes."""
-        self.projection_ = basis.projection(mixing.identity(basis))
-        self.eigenvalues_ = basis.eigenvalues
-        self.kernel_ = kernel
-        self._shares = basis.shares
-        summary = summarize(self, basis, shape, clock, detail=str(kernel), chosen=chosen)
-        self.summary_ = add_low_rank(summary, self.landmarks, features, self.trace_error_)
+    @planned_fit
+    def _fit(self, X: Table) -> tuple[SingularBasis, np.dtype | None]:
+        """Find the components; return them, and the precision of rows in memory."""
+        clock = Clock()
+        if self.preimage is not None:
+            _check_preimage(as_kernel(self.kernel), self.preimage, random=isinstance(self.landmarks, RandomFeatures))
+        if is_stream(X):
+            seen = seen_of(self, X)
+            return self._find(seen.kernels[0], None, seen, clock), None
+        kernel, rows = self._read(X, min_samples=2)
+        mapped = None if self.landmarks is None else seen_in_memory(self, kernel, rows)
+        return self._find(kernel, rows, mapped, clock), rows.dtype
 
-    def _space(
-        self, kernel: Kernel, X: Any, features: FeatureMap | None
-    ) -> tuple[KernelSpace | LowRankSpace, MappedMoments | None]:
-        if features is None:
-            self.trace_error_ = None
-            return KernelSpace(kernel, X), None
-        moments = mapped_moments([features], [X])
-        self.trace_error_ = left_by(self.landmarks, features, moments.trace_error())
-        return LowRankSpace(features, moments, rows=X), moments
+    def _find(self, kernel: Kernel, rows: CheckedRows | None, seen: Seen | None, clock: Clock) -> SingularBasis:
+        """Find the components of rows, or of ``seen``, the moments of rows mapped to features of low rank.
 
-    def _basis(
-        self, space: KernelSpace | LowRankSpace, kernel: Kernel, X: Any
-    ) -> tuple[KernelBasis | ConditionalBasis | LowRankBasis, Suggestion | None]:
-        """Components, and the criterion that chose how many, if one did."""
+        ``rows`` are None if they came in parts.
+        """
+        space = KernelSpace(kernel, rows) if seen is None else LowRankSpace(seen.maps[0], seen.total, rows=rows)
         check_components(self.n_components, int(space.n), f"the number of rows, {space.n:.0f}", auto=True)
         asked, chosen = whole_number(self.n_components), None
         if is_auto(self.n_components):
-            asked, chosen = choose_for_kernel(kernel, X)
+            if rows is None:
+                raise ValueError("n_components='auto' needs the rows in memory. Give a number.")
+            asked, chosen = choose_for_kernel(kernel, rows)
         basis = space.basis(asked, self.solver, random_generator(self.random_state))
-        if basis.rank == 0:
-            raise ValueError(
-                f"zero variance: the centred matrix of the kernel {kernel} has rank 0, all rows look alike. "
-                "Check X for identical rows, and the width of the kernel."
-            )
-        if asked is not None and basis.rank < asked:
-            warn(
-                f"n_components={asked}, but the centred matrix of the kernel {kernel} has {basis.rank} positive "
-                f"eigenvalues: {basis.rank} components were kept.",
-                RankWarning,
-            )
-        warn_of(basis)
-        return basis.truncate(how_many(self.n_components, basis)), chosen
+        _check_found(basis, asked, kernel)
+        basis = basis.truncate(how_many(self.n_components, basis))
+        self.projection_ = basis.projection(mixing.identity(basis))
+        self.kernel_, self.eigenvalues_, self._shares = kernel, basis.eigenvalues, basis.shares
+        shape = int(space.n), self.n_features_in_
+        self.summary_ = summarize(self, basis, shape, clock, detail=str(kernel), chosen=chosen)
+        keep_seen(self, seen, streamed=rows is None)
+        return basis
 
-    def inverse_transform(self, X: Any) -> Array:
+    def inverse_transform(self, X: ArrayLike) -> Array:
         """Return rows whose features are near the points with the scores ``X``.
 
         Most points of a feature space are the features of no row; :meth:`reconstruct` also says how near these come.
@@ -283,7 +231,7 @@ class KernelPCA(KernelInput, ProjectionTransformer, BaseEstimator):
             )
         return found.points.astype(np.float32 if _is_narrow(X) else np.float64, copy=False)
 
-    def reconstruct(self, X: Any) -> PreImage:
+    def reconstruct(self, X: ArrayLike) -> PreImage:
         r"""Find rows for scores, and say how near in feature space they come.
 
         Definition
@@ -305,7 +253,7 @@ class KernelPCA(KernelInput, ProjectionTransformer, BaseEstimator):
         if scores.ndim != 2 or scores.shape[1] != k:
             raise ValueError(f"X has shape {scores.shape}; scores of {k} components, m x {k}, are expected.")
         method = as_fitted(self, "preimage") or "auto"
-        self._check_preimage(self.kernel_, method, random=not self.projection_.kernel.compares_rows)
+        _check_preimage(self.kernel_, method, random=not self.projection_.kernel.compares_rows)
         mean = getattr(self.projection_, "mean", None)
         weights, coordinates = uncentred(self.projection_.coefficients, scores, mean)
         far = self._resembles_nothing(scores, narrow=_is_narrow(X))
@@ -314,14 +262,6 @@ class KernelPCA(KernelInput, ProjectionTransformer, BaseEstimator):
         )
         origin = getattr(self.projection_, "origin", None)
         return found if origin is None else replace(found, points=found.points + origin)
-
-    def _check_preimage(self, kernel: Kernel, method: str, *, random: bool) -> None:
-        if random:
-            raise ValueError(
-                f"preimage={method!r}: random features have no pre-images, for no rows stand behind them. Use "
-                "Landmarks."
-            )
-        check_method(kernel, method)
 
     def _resembles_nothing(self, scores: Array, *, narrow: bool) -> Array:
         """Whether scores are those of a row with no similarity to any training row: what is left is the offset."""
@@ -344,6 +284,31 @@ class KernelPCA(KernelInput, ProjectionTransformer, BaseEstimator):
         return shares
 
 
-def _is_narrow(scores: Any) -> bool:
+def _check_preimage(kernel: Kernel, method: str, *, random: bool) -> None:
+    """Refuse a way to find rows for scores that the kernel, or random features, do not allow."""
+    if random:
+        raise ValueError(
+            f"preimage={method!r}: random features have no pre-images, for no rows stand behind them. Use Landmarks."
+        )
+    check_method(kernel, method)
+
+
+def _check_found(basis: SingularBasis, asked: int | None, kernel: Kernel) -> None:
+    """Refuse no components; warn of fewer than were asked for, and of what the solver or the kernel lacks."""
+    if basis.rank == 0:
+        raise ValueError(
+            f"zero variance: the centred matrix of the kernel {kernel} has rank 0, all rows look alike. "
+            "Check X for identical rows, and the width of the kernel."
+        )
+    if asked is not None and basis.rank < asked:
+        warn(
+            f"n_components={asked}, but the centred matrix of the kernel {kernel} has {basis.rank} positive "
+            f"eigenvalues: {basis.rank} components were kept.",
+            RankWarning,
+        )
+    warn_of(basis)
+
+
+def _is_narrow(scores: ArrayLike) -> bool:
     """Whether scores are in single precision."""
-    return bool((scores if hasattr(scores, "dtype") else np.asarray(scores)).dtype == np.float32)
+    return np.asarray(scores).dtype == np.float32

@@ -6,16 +6,16 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.estimators.base_estimator import BaseEstimator, all_or_nothing, planned_fit
 from gramian.estimators.distances import warn_of_underflow
-from gramian.estimators.kernel_input import KernelInput
+from gramian.estimators.kernel_input import KernelArgument, KernelInput
 from gramian.estimators.kernel_streams import (
     Seen,
-    add_first_rows,
     has_landmarks,
     keep_seen,
     next_rows,
@@ -23,19 +23,23 @@ from gramian.estimators.kernel_streams import (
     seen_more,
     seen_of,
 )
-from gramian.estimators.landmarks import add_low_rank, left_by, low_rank
+from gramian.estimators.landmarks import LandmarksArgument, low_rank
 from gramian.estimators.plans_kernel import plan_kernel_ridge
 from gramian.estimators.streams import by_blocks
 from gramian.estimators.summary import Clock
 from gramian.estimators.targets import Targets, check_targets
-from gramian.estimators.validation import check_weights, validate
+from gramian.estimators.validation import Table, check_weights, validate
 from gramian.estimators.warnings import ConvergenceWarning, GramianWarning, IndefiniteKernelWarning, RankWarning, warn
-from gramian.operators.features import FeatureMap
+from gramian.operators.moments import row_count
 from gramian.operators.remote import is_stream
 from gramian.results import Array, FitSummary
+from gramian.solvers.linear_methods import LinearSolver
 from gramian.spaces.low_rank import NO_LEAVE_ONE_OUT
 from gramian.spaces.ridge import RidgeSpace, check_low_rank_solver, from_moments
 from gramian.spaces.ridge_fit import ROW_NEEDED, RidgeCurve, RidgeFit
+
+#: Deviations of targets from their mean that are rounding, relative to the targets.
+_TARGET_ROUNDING = 8 * float(np.finfo(np.float64).eps)
 
 
 class KernelRidge(KernelInput, MultiOutputMixin, RegressorMixin, BaseEstimator):
@@ -111,10 +115,10 @@ class KernelRidge(KernelInput, MultiOutputMixin, RegressorMixin, BaseEstimator):
         self,
         ridge: float = 1.0,
         *,
-        kernel: Any = "rbf",
+        kernel: KernelArgument = "rbf",
         fit_intercept: bool = False,
-        landmarks: Any = None,
-        solver: Any = "auto",
+        landmarks: LandmarksArgument = None,
+        solver: str | LinearSolver = "auto",
     ) -> None:
         self.ridge = ridge
         self.kernel = kernel
@@ -123,7 +127,7 @@ class KernelRidge(KernelInput, MultiOutputMixin, RegressorMixin, BaseEstimator):
         self.solver = solver
 
     @planned_fit
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: Table, y: Table | None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Find the function.
 
         Parameters
@@ -141,17 +145,17 @@ class KernelRidge(KernelInput, MultiOutputMixin, RegressorMixin, BaseEstimator):
         """
         clock = Clock()
         ridge = check_ridge(self.ridge)
+        self._check_intercept()
         if is_stream(X):
-            self._check_low_rank()
+            check_low_rank_solver(self.solver)
             seen = seen_of(self, X, second_stream(X, y), sample_weight)
             return self._fit_seen(seen, clock, single=seen.parts[0].moments.d == seen.maps[0].size + 1)
         space, targets, _ = self._space(X, y, sample_weight)
-        keep_seen(self, (self.kernel_,), (space.features,), space.original_moments())
-        return self._keep(space.fit(ridge), len(targets.values), space.features, clock, single=targets.single)
+        return self._keep(space.fit(ridge), _seen_in(space), len(targets.values), clock, single=targets.single)
 
     @available_if(has_landmarks)
     @all_or_nothing
-    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def partial_fit(self, X: Table, y: Table, sample_weight: ArrayLike | None = None) -> Self:
         """Add rows to those seen so far; the result is that of one ``fit`` to the stream of them.
 
         The first call chooses the landmarks, and a width such as "scale", from its rows: give it a good sample. Only
@@ -172,22 +176,22 @@ class KernelRidge(KernelInput, MultiOutputMixin, RegressorMixin, BaseEstimator):
         """
         clock = Clock()
         check_ridge(self.ridge)
-        self._check_low_rank()
-        X = next_rows(self, X)
-        targets = check_targets(y, X.shape[0])
-        weights = check_weights(sample_weight, X.shape[0], variance=False)
-        return self._fit_seen(seen_more(self, X, targets.values, weights), clock, single=targets.single)
+        self._check_intercept()
+        check_low_rank_solver(self.solver)
+        rows = next_rows(self, X)
+        targets = check_targets(y, rows.shape[0])
+        weights = check_weights(sample_weight, rows.shape[0], variance=False)
+        return self._fit_seen(seen_more(self, rows, targets.values, weights), clock, single=targets.single)
 
     def _fit_seen(self, seen: Seen, clock: Clock, *, single: bool) -> Self:
         """The function from the moments of all rows and targets so far."""
-        (self.kernel_,), (features,), moments = seen.kernels, seen.maps, seen.total
-        fit = from_moments(features, moments, float(self.ridge), intercept=bool(self.fit_intercept))
-        self.trace_error_ = left_by(self.landmarks, features, moments.trace_error())
-        self._keep(fit, seen.n, features, clock, single=single)
-        self.seen_, self.summary_ = seen, add_first_rows(self, self.summary_, seen.first, seen.n)
-        return self
+        self.kernel_ = seen.kernels[0]
+        fit = from_moments(seen.maps[0], seen.total, float(self.ridge), intercept=bool(self.fit_intercept))
+        return self._keep(fit, seen, seen.n, clock, single=single, streamed=True)
 
-    def _keep(self, fit: RidgeFit, n: int, features: FeatureMap | None, clock: Clock, *, single: bool) -> Self:
+    def _keep(
+        self, fit: RidgeFit, seen: Seen | None, n: int, clock: Clock, *, single: bool, streamed: bool = False
+    ) -> Self:
         """Set the fitted attributes."""
 
         def shaped(values: Array) -> Array:
@@ -200,15 +204,15 @@ class KernelRidge(KernelInput, MultiOutputMixin, RegressorMixin, BaseEstimator):
         if len(fit.offsets) > 1:
             self.polynomial_coef_ = shaped(fit.offsets)
         self._left_out = None if fit.left_out is None else shaped(fit.left_out)
-        self._unknown = fit.unknown
-        self._single = single
-        summary = summarise_ridge(self, fit, n, clock.seconds)
-        self.summary_ = add_low_rank(summary, self.landmarks, features, self.trace_error_)
-        warn_of_ridge(fit, float(self.ridge))
+        self._unknown, self._single = fit.unknown, single
+        self.summary_ = _summary(self, fit, n, clock.seconds)
+        keep_seen(self, seen, streamed=streamed)
+        for text, category in _shortfalls(fit, float(self.ridge)):
+            warn(text, category)
         return self
 
     @by_blocks
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: Table) -> Array:
         """Return the values of the function at rows.
 
         Parameters
@@ -222,11 +226,12 @@ class KernelRidge(KernelInput, MultiOutputMixin, RegressorMixin, BaseEstimator):
             Of a stream, a stream.
         """
         check_is_fitted(self)
-        X = validate(self, X, reset=False)
-        values = self.function_(X)
+        values = self.function_(validate(self, X, reset=False))
         return values[:, 0] if self._single else values
 
-    def path(self, X: Any, y: Any, ridges: Any = None, sample_weight: Any = None) -> RidgePath:
+    def path(
+        self, X: Table, y: Table, ridges: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> RidgePath:
         """Fit a path of ridges from one eigendecomposition, and judge each by leaving rows out.
 
         The estimator is not changed; its ``ridge`` and ``solver`` do not matter.
@@ -258,32 +263,26 @@ class KernelRidge(KernelInput, MultiOutputMixin, RegressorMixin, BaseEstimator):
         if self.landmarks is not None:
             raise ValueError(f"landmarks={self.landmarks!r}: {NO_LEAVE_ONE_OUT}.")
         checked = None if ridges is None else check_ridges(ridges)
+        self._check_intercept()
         probe = KernelRidge(kernel=self.kernel, fit_intercept=self.fit_intercept)
         space, targets, weights = probe._space(X, y, sample_weight)
-        return summarise_path(space.path(checked), targets.values, weights, single=targets.single)
+        return _judged(space.path(checked), targets.values, weights, single=targets.single)
 
-    def _space(self, X: Any, y: Any, sample_weight: Any) -> tuple[RidgeSpace, Targets, Array | None]:
+    def _space(
+        self, X: Table, y: Table | None, sample_weight: ArrayLike | None
+    ) -> tuple[RidgeSpace, Targets, Array | None]:
         """Check everything, and return the problem."""
-        self._check_intercept()
-        self.kernel_, X, weights = self._read_weighted(X, sample_weight)
+        self.kernel_, rows, weights = self._read_weighted(X, sample_weight)
         if not self.kernel_.linear:  # its squares are taken in a unit of their own
-            warn_of_underflow(self.kernel_, X)
-        targets = check_targets(y, X.shape[0])
-        features = low_rank(self.landmarks, self.kernel_, X, weights)
+            warn_of_underflow(self.kernel_, rows)
+        targets = check_targets(y, rows.shape[0])
+        features = low_rank(self.landmarks, self.kernel_, rows, weights)
         how: dict[str, Any] = {"intercept": bool(self.fit_intercept), "solver": self.solver, "features": features}
-        space = RidgeSpace(self.kernel_, X, targets.values, weights, **how)
-        self.trace_error_ = None
-        if features is not None and space.moments is not None:
-            self.trace_error_ = left_by(self.landmarks, features, space.moments.trace_error())
-        return space, targets, weights
+        return RidgeSpace(self.kernel_, rows, targets.values, weights, **how), targets, weights
 
     def _check_intercept(self) -> None:
         if not isinstance(self.fit_intercept, (bool, np.bool_)):
             raise TypeError(f"fit_intercept={self.fit_intercept!r} must be True or False.")
-
-    def _check_low_rank(self) -> None:
-        self._check_intercept()
-        check_low_rank_solver(self.solver)
 
     @property
     def leave_one_out_(self) -> Array:
@@ -295,8 +294,12 @@ class KernelRidge(KernelInput, MultiOutputMixin, RegressorMixin, BaseEstimator):
         return left_out
 
 
-#: Deviations from the mean that are rounding, relative to the targets.
-ROUNDING = 8 * float(np.finfo(np.float64).eps)
+def _seen_in(space: RidgeSpace) -> Seen | None:
+    """Moments of rows in memory, if features of low rank stand for them."""
+    moments = space.original_moments()
+    if space.features is None or moments is None:
+        return None
+    return Seen((space.kernel,), (space.features,), (moments,), row_count(moments.moments.weight))
 
 
 @dataclass(frozen=True)
@@ -344,7 +347,7 @@ class RidgePath:
         return "\n".join(lines)
 
 
-def summarise_path(curve: RidgeCurve, Y: Array, weights: Array | None, *, single: bool) -> RidgePath:
+def _judged(curve: RidgeCurve, Y: Array, weights: Array | None, *, single: bool) -> RidgePath:
     """Judge every ridge by its leave-one-out residuals."""
     size = float(np.abs(Y).max())
     if size and not 1e-140 < size < 1e140:
@@ -359,14 +362,14 @@ def summarise_path(curve: RidgeCurve, Y: Array, weights: Array | None, *, single
     return RidgePath(
         curve.ridges,
         errors,
-        1 - errors / variance if variance > np.square(ROUNDING * size) else np.zeros_like(errors),
+        1 - errors / variance if variance > np.square(_TARGET_ROUNDING * size) else np.zeros_like(errors),
         shape(curve.left_out),
         shape(curve.dual),
         shape(curve.offsets[:, 0]),
     )
 
 
-def check_ridge(ridge: Any) -> float:
+def check_ridge(ridge: object) -> float:
     """Refuse what is no ridge."""
     if isinstance(ridge, (bool, np.bool_)) or not isinstance(ridge, (int, float, np.integer, np.floating)):
         raise TypeError(f"ridge={ridge!r} must be a number, 0 or more.")
@@ -375,7 +378,7 @@ def check_ridge(ridge: Any) -> float:
     return float(ridge)
 
 
-def check_ridges(ridges: Any) -> Array:
+def check_ridges(ridges: ArrayLike) -> Array:
     """Refuse what is no list of ridges."""
     try:
         values = np.asarray(ridges, dtype=np.float64)
@@ -386,11 +389,11 @@ def check_ridges(ridges: Any) -> Array:
     return values
 
 
-def summarise_ridge(estimator: Any, fit: RidgeFit, n: int, seconds: float) -> FitSummary:
+def _summary(estimator: KernelRidge, fit: RidgeFit, n: int, seconds: float) -> FitSummary:
     """Write what was done, the certificate, and what fell short."""
     name, d, q = type(estimator).__name__, estimator.n_features_in_, fit.dual.shape[1]
     kernel, ridge, trace = str(estimator.kernel_), float(estimator.ridge), fit.trace
-    notes = [text for text, _ in shortfalls(fit, ridge)]
+    notes = [text for text, _ in _shortfalls(fit, ridge)]
     worst = float(fit.residuals.max(initial=0.0))
     lines = [
         ("route", f"{trace.solver} ({trace.reason})"),
@@ -425,13 +428,7 @@ def summarise_ridge(estimator: Any, fit: RidgeFit, n: int, seconds: float) -> Fi
     return FitSummary(tuple(part for part in title if part), tuple(lines), facts)
 
 
-def warn_of_ridge(fit: RidgeFit, ridge: float) -> None:
-    """Say aloud what the summary says of a fit that is less than was asked for."""
-    for text, category in shortfalls(fit, ridge):
-        warn(text, category)
-
-
-def shortfalls(fit: RidgeFit, ridge: float) -> list[tuple[str, type[GramianWarning]]]:
+def _shortfalls(fit: RidgeFit, ridge: float) -> list[tuple[str, type[GramianWarning]]]:
     """What a fit lacks: convergence, rank, a kernel that is positive."""
     found: list[tuple[str, type[GramianWarning]]] = []
     if not fit.trace.converged:

@@ -1,85 +1,31 @@
-"""Streams of rows on their way into a kernel method: landmarks of the first rows, moments of all of them."""
+"""Rows that a kernel method sees through landmarks: moments of features, of rows in memory or in blocks."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from gramian.config import memory_budget
-from gramian.estimators.kernel_input import own_kernel, resolve_weighted
-from gramian.estimators.landmarks import as_approximation, low_rank
+from gramian.estimators.kernel_input import CheckedRows, KernelInput, own_kernel, resolve_weighted
+from gramian.estimators.landmarks import LandmarksArgument, add_low_rank, as_approximation, left_by, low_rank
 from gramian.estimators.plans_low_rank import FIRST_ROWS_BUDGET_DIVISOR, require_landmarks
 from gramian.estimators.streams import Reader
-from gramian.estimators.validation import validate
+from gramian.estimators.validation import Table, validate
 from gramian.kernels import Kernel, as_kernel
 from gramian.operators import Rows
 from gramian.operators.features import FeatureMap
 from gramian.operators.mapped_moments import MappedMoments, MappedSums, mapped_moments
 from gramian.operators.moments import row_count
-from gramian.results import Array, FitSummary
+from gramian.operators.rows import Piece
+from gramian.results import Array, FitSummary, Matrix
 
 #: Features up to which moments are kept after a fit to rows in memory, so that ``partial_fit`` may go on from it: with
 #: more of them a model would be many times as large as what it needs to answer.
 KEPT_FEATURES = 200
-
-
-class KernelStream(Reader):
-    """A stream, or two in step, whose first rows are held: widths and landmarks come from them.
-
-    Parameters
-    ----------
-    estimator, X, Y, name, sample_weight
-        As of :class:`Reader`. The estimator says how many first rows its landmarks need.
-
-    Attributes
-    ----------
-    first : tuple of arrays
-        The first rows of each view: the first block, or more of them until there are enough. Let go by
-        :meth:`blocks`.
-    n_first : int
-        How many those are.
-    """
-
-    def __init__(self, estimator: Any, X: Rows, Y: Any = None, *, name: str = "y", sample_weight: Any = None) -> None:
-        require_landmarks(estimator)
-        super().__init__(estimator, X, Y, name=name, sample_weight=sample_weight)
-        self._coming = self.pieces("reading")
-        self.first = self._first(_rows_wanted(estimator.landmarks))
-        self.dtype = narrowest(self.first)
-        self.n_first = len(self.first[0])
-        if self.n_first < 2:
-            raise ValueError(f"X has {self.n_first} sample; {type(estimator).__name__} needs at least 2, one a row.")
-
-    def blocks(self) -> Iterator[tuple[Array, ...]]:
-        """All rows, in one pass that began with the first of them."""
-        waiting, self.first = [self.first], ()
-        yield waiting.pop()  # not held while the others are read
-        yield from self._checked(self._coming)
-
-    def again_blocks(self) -> Iterator[tuple[Array, ...]]:
-        """All rows once more."""
-        return self._checked(self.pieces("reading again"))
-
-    def _checked(self, coming: Iterator[Any]) -> Iterator[tuple[Array, ...]]:
-        for pieces in coming:
-            self.refuse(pieces)
-            yield self.views(pieces)
-            del pieces  # or they would be kept while the next are read
-
-    def _first(self, wanted: int) -> tuple[Array, ...]:
-        wanted = min(wanted, max(2, memory_budget() // (FIRST_ROWS_BUDGET_DIVISOR * 8 * self.width)))
-        held: list[tuple[Array, ...]] = []
-        for views in self._checked(self._coming):
-            held.append(views)
-            if sum(len(one[0]) for one in held) >= wanted:
-                break
-        if not held:
-            raise ValueError(f"{self.X.source} has no rows: 0 samples. Give at least 2.")
-        return held[0] if len(held) == 1 else tuple(map(np.concatenate, zip(*held, strict=True)))
 
 
 @dataclass(frozen=True)
@@ -114,33 +60,103 @@ class Seen:
         return row_count(sum(part.moments.weight for part in self.parts))
 
 
-def has_landmarks(estimator: Any) -> bool:
+class KernelStream(Reader):
+    """A stream, or two in step, whose first rows are held: widths and landmarks come from them.
+
+    Parameters
+    ----------
+    estimator, X, Y, name, sample_weight
+        As of :class:`Reader`. The estimator says how many first rows its landmarks need.
+
+    Attributes
+    ----------
+    first : tuple of arrays
+        The first rows of each view: the first block, or more of them until there are enough. Let go by
+        :meth:`blocks`.
+    n_first : int
+        How many those are.
+    """
+
+    def __init__(
+        self,
+        estimator: KernelInput,
+        X: Rows,
+        Y: Table | None = None,
+        *,
+        name: str = "y",
+        sample_weight: ArrayLike | None = None,
+    ) -> None:
+        require_landmarks(estimator)
+        super().__init__(estimator, X, Y, name=name, sample_weight=sample_weight)
+        self._coming = self.pieces("reading")
+        self.first = self._first(max(as_approximation(one).rows_wanted for one in landmarks_of(estimator)))
+        self.dtype = narrowest(self.first)
+        self.n_first = len(self.first[0])
+        if self.n_first < 2:
+            raise ValueError(f"X has {self.n_first} sample; {type(estimator).__name__} needs at least 2, one a row.")
+
+    def blocks(self) -> Iterator[tuple[Array, ...]]:
+        """All rows, in one pass that began with the first of them."""
+        waiting, self.first = [self.first], ()
+        yield waiting.pop()  # not held while the others are read
+        yield from self._checked(self._coming)
+
+    def again_blocks(self) -> Iterator[tuple[Array, ...]]:
+        """All rows once more."""
+        return self._checked(self.pieces("reading again"))
+
+    def _checked(self, coming: Iterator[tuple[Piece, ...]]) -> Iterator[tuple[Array, ...]]:
+        for pieces in coming:
+            self.refuse(pieces)
+            yield self.views(pieces)
+            del pieces  # or they would be kept while the next are read
+
+    def _first(self, wanted: int) -> tuple[Array, ...]:
+        wanted = min(wanted, max(2, memory_budget() // (FIRST_ROWS_BUDGET_DIVISOR * 8 * self.width)))
+        held: list[tuple[Array, ...]] = []
+        for views in self._checked(self._coming):
+            held.append(views)
+            if sum(len(one[0]) for one in held) >= wanted:
+                break
+        if not held:
+            raise ValueError(f"{self.X.source} has no rows: 0 samples. Give at least 2.")
+        return held[0] if len(held) == 1 else tuple(map(np.concatenate, zip(*held, strict=True)))
+
+
+def has_landmarks(estimator: KernelInput) -> bool:
     """Whether ``partial_fit`` makes sense: without landmarks every new row meets all rows before it."""
     if estimator.landmarks is None:
         raise AttributeError("partial_fit goes with landmarks, which stand for the rows. Set landmarks=1000, say.")
     return True
 
 
-def narrowest(views: Iterable[Any]) -> np.dtype:
+def landmarks_of(estimator: KernelInput) -> Sequence[LandmarksArgument]:
+    """How each view is cut to low rank."""
+    given = estimator.landmarks
+    return given if isinstance(given, (tuple, list)) else [given] * len(estimator._kernel_parameters)
+
+
+def narrowest(views: Iterable[CheckedRows]) -> np.dtype:
     """Single precision if all views are, else double."""
     return np.dtype(np.float32 if all(view.dtype == np.float32 for view in views) else np.float64)
 
 
-def _rows_wanted(landmarks: Any) -> int:
-    pair = landmarks if isinstance(landmarks, (tuple, list)) else (landmarks,)
-    return max(as_approximation(one).rows_wanted for one in pair)
-
-
-def second_stream(X: Rows, y: Any, name: str = "y") -> Any:
+def second_stream(X: Rows, y: Table | None, name: str = "y") -> Table:
     """Targets or second view of a stream, given beside it or in it."""
-    found = X.y if y is None else y
+    found: Table | None = X.y if y is None else y
     if found is None:
-        raise ValueError(f"requires {name} to be passed: give a second stream, or y_columns= when X is opened.")
+        raise ValueError(f"requires {name} to be passed: give a second stream, or y_columns= when X is from_dask.")
     return found
 
 
-def seen_of(estimator: Any, X: Rows, Y: Any = None, sample_weight: Any = None) -> Seen:
-    """Read a stream, with targets beside it or without."""
+def seen_in_memory(estimator: KernelInput, kernel: Kernel, X: CheckedRows) -> Seen:
+    """Map checked rows in memory."""
+    features = _features(estimator, kernel, X)
+    return Seen((kernel,), (features,), (mapped_moments([features], [X]),), X.shape[0])
+
+
+def seen_of(estimator: KernelInput, X: Rows, Y: Table | None = None, sample_weight: ArrayLike | None = None) -> Seen:
+    """Read and map a stream, with targets beside it or without."""
     stream = KernelStream(estimator, X, Y, sample_weight=sample_weight)
     kernel = own_kernel(estimator.kernel).resolve(stream.first[0])
     features = _features(estimator, kernel, stream.first[0])
@@ -151,7 +167,7 @@ def seen_of(estimator: Any, X: Rows, Y: Any = None, sample_weight: Any = None) -
     return Seen((kernel,), (features,), (total.moments(),), stream.n_first)
 
 
-def seen_more(estimator: Any, X: Any, Y: Array | None = None, weights: Array | None = None) -> Seen:
+def seen_more(estimator: KernelInput, X: CheckedRows, Y: Array | None = None, weights: Array | None = None) -> Seen:
     """Add checked rows to those an estimator has seen; the first block gives widths and landmarks."""
     seen: Seen | None = getattr(estimator, "seen_", None)
     if seen is None:
@@ -165,48 +181,63 @@ def seen_more(estimator: Any, X: Any, Y: Array | None = None, weights: Array | N
     return replace(seen, parts=(seen.total + new,))
 
 
-def keep_seen(estimator: Any, kernels: tuple[Kernel, ...], maps: tuple[Any, ...], *parts: MappedMoments | None) -> None:
-    """After a fit to rows in memory, remember what ``partial_fit`` may go on from, if it is little."""
-    estimator.__dict__.pop("seen_", None)
-    known = [part for part in parts if part is not None]
-    if known and sum(known[0].sizes) <= KEPT_FEATURES and all(np.isfinite(p.moments.scatter).all() for p in known):
-        rows = row_count(sum(part.moments.weight for part in known))
-        estimator.seen_ = Seen(kernels, maps, tuple(known), rows)
-
-
-def next_rows(estimator: Any, X: Any) -> Any:
+def next_rows(estimator: KernelInput, X: Table) -> Matrix:
     """Check more rows: what every ``partial_fit`` begins with."""
     seen = getattr(estimator, "seen_", None)
     if seen is None and hasattr(estimator, "summary_"):
         raise ValueError(
             f"partial_fit cannot go on from this fit: of rows in memory, in more than {KEPT_FEATURES} features, no "
-            "moments were kept. Give all rows to partial_fit, or clone the estimator to begin anew."
+            "moments were kept. Give all rows to partial_fit, or clone the estimator to begin again."
         )
-    return validate(estimator, X, reset=seen is None, min_samples=2 if seen is None else 1)
+    rows: Matrix = validate(estimator, X, reset=seen is None, min_samples=2 if seen is None else 1)
+    return rows
 
 
-def _features(estimator: Any, kernel: Kernel, X: Any, weights: Array | None = None) -> FeatureMap:
-    features = low_rank(estimator.landmarks, kernel, X, weights)
-    assert features is not None  # a stream was refused without landmarks
-    return features
+def keep_seen(
+    estimator: KernelInput, seen: Seen | None, *, streamed: bool = False, decided: Sequence[str] = ()
+) -> None:
+    """Set ``trace_error_``, add the low rank to the summary, and keep what ``partial_fit`` may go on from.
+
+    Without landmarks (``seen`` is None) nothing is kept; of rows in memory only moments of a few features. Of streamed
+    rows the summary says how many came first, and that they gave what was ``decided``, widths and landmarks.
+    """
+    estimator.trace_error_ = None
+    vars(estimator).pop("seen_", None)
+    if seen is None:
+        return
+    given, total = landmarks_of(estimator), seen.total
+    errors = [left_by(given[at], features, total.trace_error(at)) for at, features in enumerate(seen.maps)]
+    estimator.trace_error_ = errors[0] if len(errors) == 1 else tuple(errors)
+    for at in reversed(range(len(errors))):
+        view = "" if len(errors) == 1 else "XY"[at]
+        estimator.summary_ = add_low_rank(estimator.summary_, given[at], seen.maps[at], errors[at], view)
+    small = sum(total.sizes) <= KEPT_FEATURES and all(np.isfinite(p.moments.scatter).all() for p in seen.parts)
+    if streamed or small:
+        estimator.seen_ = seen
+    if streamed:
+        estimator.summary_ = add_first_rows(estimator, seen.first, seen.n, *decided)
 
 
-def add_first_rows(estimator: Any, summary: FitSummary, first: int, n: int, *more: str) -> FitSummary:
-    """Say how many rows decided the widths, the landmarks and whatever else the first rows decided."""
-    kernels = {"kernel": "kernel_", "kernel_y": "kernel_y_"}
+def add_first_rows(estimator: KernelInput, first: int, n: int, *decided: str) -> FitSummary:
+    """Return the summary with how many rows gave the widths, the landmarks and whatever else the first rows decided."""
+    summary = estimator.summary_
     words = any(
-        str(as_kernel(given)) != str(getattr(estimator, fitted))
-        for argument, fitted in kernels.items()
-        if (given := getattr(estimator, argument, None)) is not None
+        str(as_kernel(given)) != str(getattr(estimator, f"{argument}_"))
+        for argument in estimator._kernel_parameters
+        if (given := getattr(estimator, argument)) is not None
     )
-    pair = estimator.landmarks if isinstance(estimator.landmarks, (tuple, list)) else (estimator.landmarks,)
-    chosen = any(as_approximation(one).rows_wanted for one in pair)
-    what = [*more, *(["widths"] if words else []), *(["landmarks"] if chosen else [])]
+    chosen = any(as_approximation(one).rows_wanted for one in landmarks_of(estimator))
+    what = [*decided, *(["widths"] if words else []), *(["landmarks"] if chosen else [])]
     facts = {**summary.facts, "streamed": True, "first_rows": first if what else None}
     if not what or first >= n:
         return FitSummary(summary.title, summary.lines, facts)
     *others, last = what
     named = f"{', '.join(others)} and {last}" if others else last
-    line = ("first rows", f"{first:,} of {n:,} gave {named}")
     top, *rest = summary.lines
-    return FitSummary(summary.title, (top, line, *rest), facts)
+    return FitSummary(summary.title, (top, ("first rows", f"{first:,} of {n:,} gave {named}"), *rest), facts)
+
+
+def _features(estimator: KernelInput, kernel: Kernel, X: CheckedRows, weights: Array | None = None) -> FeatureMap:
+    features = low_rank(estimator.landmarks, kernel, X, weights)
+    assert features is not None  # a stream was refused without landmarks
+    return features

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, fields
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -57,6 +57,10 @@ class Approximation(ABC):
     @abstractmethod
     def told(self, features: FeatureMap, error: float | None) -> str:
         """What the summary says."""
+
+
+#: That many landmarks, how to choose them, or none.
+LandmarksArgument: TypeAlias = int | Approximation | None
 
 
 @dataclass(eq=False)

@@ -14,6 +14,7 @@ from gramian.config import format_bytes, memory_budget, thread_count
 from gramian.costs import machine
 from gramian.costs.plan import Job, Matrix, Plan, eigenpairs, gram, prepared, resolved, tile_buffers
 from gramian.engine.tiles import threads_for
+from gramian.estimators.cca import check_ridge
 from gramian.estimators.n_components import check_components, is_auto, whole_number
 from gramian.estimators.plans_linear import in_memory
 from gramian.estimators.plans_low_rank import landmarks_of, of_stream, on_mapped_rows, one_pass
@@ -172,7 +173,9 @@ def plan_kernel_cca(estimator: KernelCCA, job: Job) -> Plan:
     other = resolved(given, job.q)
     widths = job.d, job.n if other.given else job.q
     x, y = (KernelSpace(K, machine.sample(K, d, 8)) for K, d in zip((kernel, other), widths, strict=True))
-    route, reason = pairs_route(n, k, pairs_obstacle(x, y, estimator._check()), estimator.rank, estimator.solver)
+    route, reason = pairs_route(
+        n, k, pairs_obstacle(x, y, check_ridge(estimator.ridge)), estimator.rank, estimator.solver
+    )
     sides = [gram(K, n, d) for K, d in zip((kernel, other), widths, strict=True)]
     parts = min(estimator.folds or 0, n // 3)
     folds = 0.0 if parts < 2 else (parts if n <= ALL_FOLDS_MAX_ROWS else 1) * (1 - 1 / parts) ** 2

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import reprlib
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import validate_data
 
 from gramian.estimators import fitted_rows
@@ -18,6 +19,8 @@ from gramian.operators.moments import has_variance
 from gramian.operators.remote import Remote, from_dask, gathered, mirror
 from gramian.results import Array
 
+#: Rows as users give them: arrays, nested lists, data frames and dask collections, sparse matrices, streams.
+Table: TypeAlias = ArrayLike | sp.sparray | sp.spmatrix | Rows
 #: Weights that sum to less leave squares of sums of squares, of rows of any usual size, within double precision.
 MOST_ROWS = 1e100
 

@@ -7,7 +7,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -119,7 +119,7 @@ def source_of(X: Any, columns: tuple[str, ...] | None = None) -> Source:
 _mirrors: dict[int, tuple[weakref.ref[Any], Remote]] = {}
 
 
-def is_stream(X: Any) -> bool:
+def is_stream(X: Any) -> TypeGuard[Rows]:
     """Whether rows come block by block through this process, rather than stay where they are."""
     return isinstance(X, Rows) and not isinstance(X, Remote)
 

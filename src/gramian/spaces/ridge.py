@@ -57,7 +57,7 @@ class RidgeSpace:
         solver: str | LinearSolver = "auto",
         features: FeatureMap | None = None,
     ) -> None:
-        self.solver, self.features = solver, features
+        self.kernel, self.solver, self.features = kernel, solver, features
         self.units = _units(Y)
         Y = Y / self.units
         self.primal: PrimalRidge | None = None
