@@ -87,6 +87,9 @@ class Record:
         Whether the explorer offers it.
     projects : bool
         Whether its likelihood is that of the projection on the components, not of the whole rows.
+    refits_max_rows : int, optional
+        Rows up to which a report fits it again for errors of rows left out or over ridges, or to shuffled rows, since
+        each fit takes the cube of their number; no limit if None.
     nested : bool
         Whether the first k of more components are the k components.
     counted : {"", "variances", "factors", "kernel", "predictions", "correlations"}
@@ -112,6 +115,7 @@ class Record:
     streams: bool = False
     explored: bool = False
     projects: bool = False
+    refits_max_rows: int | None = None
     nested: bool = False
     counted: str = ""
     page: str = "linear"
@@ -305,6 +309,7 @@ RECORDS: tuple[Record, ...] = (
         "Kernel canonical correlation analysis finds scores of two views that are correlated as strongly as possible, "
         "where the relation need not be linear.",
         command="kernel-cca",
+        refits_max_rows=400,
         needs="view",
         noun="pair",
         default=2,
@@ -319,6 +324,7 @@ RECORDS: tuple[Record, ...] = (
         "Kernel ridge regression predicts a row from the rows that the kernel finds similar to it; the ridge keeps it "
         "from following every single row.",
         command="kernel-ridge",
+        refits_max_rows=2_000,
         needs="target",
         size="",
         streams=True,

@@ -318,7 +318,7 @@ JUDGED = {"apart", "noise", "wide noise", "equal variances", "few rows", "kernel
 @cache
 def told(name):
     """Sentences of a case, with few bootstrap draws."""
-    quick = {"DRAWS": 20, "FEW_DRAWS": 20, **({} if name in JUDGED else {"MOST_WORK": 0})}
+    quick = {"DRAWS": 20, "FEW_DRAWS": 20, **({} if name in JUDGED else {"BOOTSTRAP_MAX_WORK": 0})}
     with warnings.catch_warnings(), patch.multiple(subject, **quick):
         warnings.simplefilter("ignore")
         made = CASES[name]()

@@ -9,8 +9,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.estimators.streams import by_blocks
-from gramian.estimators.validation import check_weights, validate
-from gramian.operators import Moments, moments_of
+from gramian.estimators.validation import validate
 from gramian.results import Array
 
 
@@ -61,17 +60,3 @@ def random_generator(random_state: Any) -> np.random.Generator:
         raise ValueError(
             f"random_state={random_state!r} must be a whole number of 0 or more, a random generator, or None."
         ) from None
-
-
-def accumulate(estimator: Any, X: Any, sample_weight: Any) -> tuple[Any, Moments]:
-    """Check more rows, add their moments to ``moments_``, and return both: what every ``partial_fit`` begins with."""
-    seen = getattr(estimator, "moments_", None)
-    if seen is None and hasattr(estimator, "summary_"):
-        raise ValueError(
-            "partial_fit cannot go on from this fit, of which no moments were kept (missing entries, or many columns). "
-            "Give all rows to partial_fit, or clone the estimator to begin anew."
-        )
-    X = validate(estimator, X, reset=seen is None)
-    new = moments_of(X, check_weights(sample_weight, X.shape[0], variance=False))
-    estimator.moments_ = total = new if seen is None else seen + new
-    return X, total

@@ -12,14 +12,15 @@ from sklearn.utils.validation import check_is_fitted
 from gramian.adequacy import bartlett_sphericity, fit_indices, kmo
 from gramian.criteria import Suggestion
 from gramian.estimators import factor_checks as checks
-from gramian.estimators.base import ProjectionTransformer, accumulate
+from gramian.estimators.base import ProjectionTransformer
 from gramian.estimators.base_estimator import BaseEstimator, all_or_nothing, as_fitted, planned_fit
+from gramian.estimators.fit_rows import FitRows, more_rows, read
 from gramian.estimators.plans_linear import plan_factor_analysis
 from gramian.estimators.probabilistic_pca import ProbabilisticPCA
-from gramian.estimators.streams import Stream, by_blocks
+from gramian.estimators.streams import by_blocks
 from gramian.estimators.summary import Clock, SummaryBuilder
-from gramian.estimators.validation import check_choice, check_squares, check_weights, validate
-from gramian.operators import Moments, Rows, moments_of
+from gramian.estimators.validation import check_choice, check_squares, validate
+from gramian.operators import Moments, moments_of
 from gramian.projection import LinearProjection
 from gramian.results import Array, FitSummary, percent
 from gramian.solvers.factor import FactorSolution
@@ -144,32 +145,25 @@ class FactorAnalysis(ProjectionTransformer, DensityMixin, BaseEstimator):
         self
         """
         clock = Clock()
-        if isinstance(X, Rows):
-            self._check_words()
-            stream = Stream(self, X, sample_weight=sample_weight)
-            checks.refuse_constant(stream.moments, self._names())
-            return self._fit_moments(stream.moments, stream.dtype, clock)
-        X = self._validate(X, reset=True, min_samples=2)
-        weights = check_weights(sample_weight, X.shape[0])
-        checks.count_factors(self.n_components, X.shape[1])
-        gaps = int(np.isnan(X).sum()) if self.missing else 0
-        self.moments_ = None
-        if not gaps:
-            moments = self.moments_ = moments_of(X, weights)  # so that partial_fit may go on from here
-            checks.refuse_constant(moments, self._names())
-            return self._fit_moments(moments, X.dtype, clock)
-        X64 = X.astype(np.float64)
-        check_observed(X64)
-        checks.refuse_constant(
-            moments_of(np.where(np.isnan(X64), np.nanmean(X64, axis=0), X64), weights), self._names()
-        )
+        check_choice("rotation", self.rotation, (None, *ROTATIONS))
+        rows = read(self, X, sample_weight)
+        checks.count_factors(self.n_components, rows.d)
+        self.moments_ = None if rows.gaps else rows.moments  # so that partial_fit may go on from here
+        if rows.gaps:
+            return self._fit_missing(rows, clock)
+        checks.refuse_constant(rows.moments, self._names())
+        return self._fit_moments(rows.moments, rows.dtype, clock)
+
+    def _fit_missing(self, rows: FitRows, clock: Clock) -> Self:
+        """Factors of rows with missing entries, which EM imputes."""
+        X, weights = rows.X.astype(np.float64), rows.weights
+        check_observed(X)
+        checks.refuse_constant(moments_of(np.where(np.isnan(X), np.nanmean(X, axis=0), X), weights), self._names())
         filler = ProbabilisticPCA(None, missing="em")
-        k, said = checks.choose_factors(
-            self.n_components, X.shape[1], lambda: filler.fit_expectation(X64, weights).moments
-        )
-        found, beside = fit_factors_missing(X64, weights, k, tol=self.tol, max_iter=self.max_iter)
-        n = float(X.shape[0] if weights is None else weights.sum())
-        self._keep(found, None if beside is None else beside.R, n, X.dtype, clock, gaps, said)
+        k, said = checks.choose_factors(self.n_components, rows.d, lambda: filler.fit_expectation(X, weights).moments)
+        found, beside = fit_factors_missing(X, weights, k, tol=self.tol, max_iter=self.max_iter)
+        n = float(len(X) if weights is None else weights.sum())
+        self._keep(found, None if beside is None else beside.R, n, rows.dtype, clock, rows.gaps, said)
         if beside is not None:
             self.fit_indices_["likelihood_ratio"] = max(0.0, 2 * (beside.log_likelihood - self.log_likelihood_))
         return self
@@ -179,13 +173,13 @@ class FactorAnalysis(ProjectionTransformer, DensityMixin, BaseEstimator):
         """Add rows; the result is that of one ``fit`` of all, once rows outnumber columns and none is constant."""
         clock = Clock()
         self._check_words()
-        X, moments = accumulate(self, X, sample_weight)
-        checks.count_factors(self.n_components, X.shape[1])
-        check_squares(moments)
-        early = moments.weight <= X.shape[1] + 1
-        if early or len(checks.constant_columns(moments)):
+        rows = more_rows(self, X, sample_weight)
+        checks.count_factors(self.n_components, rows.d)
+        check_squares(rows.moments)
+        early = rows.moments.weight <= rows.d + 1
+        if early or len(checks.constant_columns(rows.moments)):
             return self
-        return self._fit_moments(moments, X.dtype, clock)
+        return self._fit_moments(rows.moments, rows.dtype, clock)
 
     @all_or_nothing
     def fit_correlation(self, R: Any, n: float) -> Self:
@@ -234,7 +228,7 @@ class FactorAnalysis(ProjectionTransformer, DensityMixin, BaseEstimator):
     def score_samples(self, X: Any) -> Array:
         """Log-density of each row; of its observed entries, if ``missing="em"``."""
         check_is_fitted(self)
-        X = self._validate(X, reset=False)
+        X = self._validate(X)
         if as_fitted(self, "missing") and np.isnan(X).any():
             return expect(X.astype(np.float64), patterns(X), self._model.mean, self._model.covariance()).log_density
         return self._model.log_density(X)
@@ -264,11 +258,13 @@ class FactorAnalysis(ProjectionTransformer, DensityMixin, BaseEstimator):
         tags.input_tags.sparse = self.missing is None
         return tags
 
-    def _validate(self, X: Any, *, reset: bool, min_samples: int = 1) -> Any:
-        if reset:
-            self._check_words()
-        missing = as_fitted(self, "missing") is not None
-        return validate(self, X, reset=reset, sparse=not missing, min_samples=min_samples, missing=missing)
+    def _validate(self, X: Any) -> Any:
+        missing = self._imputes
+        return validate(self, X, reset=False, sparse=not missing, missing=missing)
+
+    @property
+    def _imputes(self) -> bool:
+        return as_fitted(self, "missing") is not None
 
     def _check_words(self) -> None:
         check_choice("missing", self.missing, (None, "em"))
@@ -279,7 +275,7 @@ class FactorAnalysis(ProjectionTransformer, DensityMixin, BaseEstimator):
         return [f"column {j}" for j in range(self.n_features_in_)] if names is None else [str(name) for name in names]
 
     def _complete(self, X: Any) -> Any:
-        X = self._validate(X, reset=False)
+        X = self._validate(X)
         if not as_fitted(self, "missing") or not np.isnan(X).any():
             return X
         filled = expect(X.astype(np.float64), patterns(X), self._model.mean, self._model.covariance()).filled

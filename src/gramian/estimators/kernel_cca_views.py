@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,8 +13,8 @@ from gramian.estimators.distances import underflows
 from gramian.estimators.kernel_input import CheckedRows, KernelArgument, KernelInput, own_kernel, resolve_weighted
 from gramian.estimators.kernel_streams import KernelStream, Seen, landmarks_of, narrowest
 from gramian.estimators.landmarks import low_rank
-from gramian.estimators.streams import Gate, block_columns, read_table
-from gramian.estimators.two_blocks import read_targets
+from gramian.estimators.streams import Gate, read_table
+from gramian.estimators.targets import read_targets
 from gramian.estimators.validation import Table
 from gramian.kernels import Kernel, as_kernel
 from gramian.kernels.given import values
@@ -126,7 +125,7 @@ def read_second_table(Y: Table | None, X: CheckedRows, kernel: Kernel) -> Checke
     if not isinstance(Y, Remote):
         raise TypeError(f"X is a dask collection, and Y is a {type(Y).__name__}. Give both of one kind.")
     gate = Gate(Y.columns, own="Y")
-    found = Y.total(partial(block_columns, refuse=gate), None, task="columns")
+    found = Y.column_sums(refuse=gate)
     if found.weight != X.shape[0]:
         raise ValueError(f"X has {X.shape[0]} rows and Y has {found.weight:.0f}; they must have the same number.")
     return RemoteTable(Y, columns=found)

@@ -8,22 +8,22 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from gramian import mixing
-from gramian.criteria import Suggestion
-from gramian.estimators.base import ProjectionTransformer, accumulate, random_generator
+from gramian.estimators.base import ProjectionTransformer, random_generator
 from gramian.estimators.base_estimator import BaseEstimator, all_or_nothing, as_fitted, planned_fit
 from gramian.estimators.diagnostics import ComponentDiagnostics
+from gramian.estimators.fit_rows import FitRows, SeenRows, more_rows, read
 from gramian.estimators.n_components import check_components, choose_basis, how_many, is_auto, whole_number
 from gramian.estimators.plans_linear import plan_pca
 from gramian.estimators.probabilistic_pca import ProbabilisticPCA
-from gramian.estimators.streams import Stream, by_blocks
+from gramian.estimators.streams import by_blocks
 from gramian.estimators.summary import Clock, summarize, warn_of
-from gramian.estimators.validation import check_choice, check_finite, check_weights, validate
+from gramian.estimators.validation import check_finite, validate
 from gramian.estimators.warnings import RankWarning, warn
-from gramian.operators import Rows
+from gramian.operators import Moments
 from gramian.operators.moments import has_variance, row_count
 from gramian.results import Array, percent
-from gramian.spaces import LinearBasis, LinearSpace, MomentSpace
-from gramian.spaces.stream import StreamSpace, moments_unresolved
+from gramian.spaces import LinearBasis
+from gramian.spaces.stream import moments_unresolved
 
 
 class PCA(ComponentDiagnostics, ProjectionTransformer, BaseEstimator):
@@ -128,21 +128,9 @@ class PCA(ComponentDiagnostics, ProjectionTransformer, BaseEstimator):
         self
         """
         clock = Clock()
-        if isinstance(X, Rows):
-            return self._fit_stream(X, sample_weight, clock)
-        X = self._validate(X, min_samples=2, finite=self.missing is not None)
-        weights = check_weights(sample_weight, X.shape[0])
-        self.__dict__.pop("moments_", None)
+        rows = read(self, X, sample_weight, finite=False, loses=self._loses)
         self.__dict__.pop("filler_", None)
-        if self.missing and (gaps := int(np.isnan(X).sum())):
-            return self._fit_missing(X, weights, gaps, clock)
-        space = LinearSpace(
-            X, center=self.center, scale=self.scale, weights=weights, check=lambda: check_finite(X, self)
-        )
-        rows = X.shape[0] if weights is None else row_count(float(weights.sum()))
-        self._keep(*self._basis(space, (rows, X.shape[1])), X.dtype, X.shape, clock)
-        self.moments_ = space.moments()  # so that partial_fit may go on from here
-        return self
+        return self._find(rows, clock) if not rows.gaps else self._fit_missing(rows, clock)
 
     @all_or_nothing
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -163,69 +151,53 @@ class PCA(ComponentDiagnostics, ProjectionTransformer, BaseEstimator):
         self
         """
         clock = Clock()
-        X, moments = accumulate(self, X, sample_weight)
-        rows, d = row_count(moments.weight), X.shape[1]
+        rows = more_rows(self, X, sample_weight)
+        check_components(self.n_components, rows.d, f"d = {rows.d}", auto=True)
         asked = whole_number(self.n_components)
-        check_components(self.n_components, d, f"d = {d}", auto=True)
-        if not has_variance(moments.weight) or rows <= (asked or 1):
-            return self
-        space = MomentSpace(moments, center=self.center, scale=self.scale)
-        return self._keep(*self._basis(space, (rows, d)), X.dtype, (rows, d), clock)
+        early = not has_variance(rows.moments.weight) or rows.shape[0] <= (asked or 1)
+        return self if early else self._find(rows, clock)
 
     @by_blocks
     def transform(self, X: Any) -> Array:
         """Return the scores of rows; missing entries, if they are welcome, are imputed by the model first."""
         check_is_fitted(self)
-        X = self._validate(X, reset=False)
+        welcome = as_fitted(self, "missing") is not None
+        X = validate(self, X, reset=False, sparse=not welcome, missing=welcome)
         if hasattr(self, "filler_") and np.isnan(X).any():
             X = self.filler_.fill(X)
-        elif as_fitted(self, "missing"):
+        elif welcome:
             check_finite(X, self, fitted=True)  # nothing was missing at fit: there is no model to impute from
         return self.projection_.scores(X).astype(X.dtype, copy=False)
 
-    def _validate(self, X: Any, *, reset: bool = True, min_samples: int = 1, finite: bool = True) -> Any:
-        if reset:
-            check_choice("missing", self.missing, (None, "em"))
-        welcome = as_fitted(self, "missing") is not None
-        return validate(
-            self, X, reset=reset, sparse=not welcome, min_samples=min_samples, missing=welcome, finite=finite
-        )
+    @property
+    def _imputes(self) -> bool:
+        return as_fitted(self, "missing") is not None and hasattr(self, "filler_")
 
-    def _fit_stream(self, X: Rows, sample_weight: Any, clock: Clock) -> Self:
-        """Components of rows that stream by: their moments, and another pass where those do not resolve them."""
-        check_choice("missing", self.missing, (None, "em"))
-        how = {"center": self.center, "scale": self.scale}
-        stream = Stream(
-            self,
-            X,
-            sample_weight=sample_weight,
-            loses=lambda m: self.solver != "covariance" and moments_unresolved(m, **how),
-        )
-        self.__dict__.pop("filler_", None)
-        space = StreamSpace(stream.moments, stream.triangle, **how)
-        return self._keep(*self._basis(space, stream.shape), stream.dtype, stream.shape, clock)
+    def _loses(self, moments: Moments) -> bool:
+        """Whether moments do not resolve the components, and rows themselves are needed."""
+        return self.solver != "covariance" and moments_unresolved(moments, center=self.center, scale=self.scale)
 
-    def _fit_missing(self, X: Any, weights: Any, gaps: int, clock: Clock) -> Self:
+    def _fit_missing(self, rows: FitRows, clock: Clock) -> Self:
         """Components of the moments expected under probabilistic PCA with as many components."""
-        d = X.shape[1]
-        self._check_components(X.shape)
-        asked = whole_number(self.n_components)
-        self.filler_ = ProbabilisticPCA(None if asked is None or asked >= d else asked, missing="em")
-        expected = self.filler_.fit_expectation(X, weights)
-        space = MomentSpace(expected.moments, center=self.center, scale=self.scale)
-        note = f"{gaps:,} missing entries ({percent(gaps / X.size)}) were expected under probabilistic PCA."
-        return self._keep(*self._basis(space, X.shape), X.dtype, X.shape, clock, (note,))
+        self._check_components(rows.shape)
+        asked, gaps = whole_number(self.n_components), rows.gaps
+        self.filler_ = ProbabilisticPCA(None if asked is None or asked >= rows.d else asked, missing="em")
+        expected = self.filler_.fit_expectation(rows.X, rows.weights)
+        note = f"{gaps:,} missing entries ({percent(gaps / rows.X.size)}) were expected under probabilistic PCA."
+        return self._find(SeenRows(expected.moments, rows.dtype, rows.shape), clock, (note,))
 
-    def _keep(
-        self,
-        basis: LinearBasis,
-        chosen: Suggestion | None,
-        dtype: Any,
-        shape: tuple[int, int],
-        clock: Clock,
-        notes: tuple[str, ...] = (),
-    ) -> Self:
-        """Set the fitted attributes."""
+    def _find(self, rows: FitRows, clock: Clock, notes: tuple[str, ...] = ()) -> Self:
+        """Find the components and set the fitted attributes."""
+        self._check_components(rows.weighted_shape)
+        space, rng = rows.space(center=self.center, scale=self.scale), random_generator(self.random_state)
+        solver = self.solver if rows.any_solver else "auto"
+        if is_auto(self.n_components):
+            basis, chosen = choose_basis(space, solver, rng)
+        else:
+            basis, chosen = space.basis(whole_number(self.n_components), solver, rng), None
+            basis = basis.truncate(how_many(self.n_components, basis))
+        warn_of(basis)
+        dtype = rows.dtype
         self.projection_ = basis.projection(mixing.whiten(basis) if self.whiten else mixing.identity(basis))
         self.components_ = basis.directions.T.astype(dtype)
         self.mean_ = basis.mean.astype(dtype)
@@ -241,7 +213,8 @@ class PCA(ComponentDiagnostics, ProjectionTransformer, BaseEstimator):
         self.noise_variance_ = left_out / max(basis.limit - basis.rank, 1)
         self.n_samples_ = basis.n if basis.n % 1 else int(basis.n)
         notes = (*notes, *self._notes(basis))
-        self.summary_ = summarize(self, basis, shape, clock, chosen=chosen, notes=notes)
+        self.moments_ = rows.kept()  # so that partial_fit may go on from here
+        self.summary_ = summarize(self, basis, rows.shape, clock, chosen=chosen, notes=notes)
         return self
 
     def inverse_transform(self, X: Any) -> Array:
@@ -283,21 +256,6 @@ class PCA(ComponentDiagnostics, ProjectionTransformer, BaseEstimator):
     def _check_components(self, shape: tuple[int, int]) -> None:
         least, (n, d) = min(shape), shape
         check_components(self.n_components, least, f"min(n, d) = {least} (n={n}, d={d})", auto=True)
-
-    def _basis(
-        self, space: LinearSpace | MomentSpace | StreamSpace, shape: tuple[int, int]
-    ) -> tuple[LinearBasis, Suggestion | None]:
-        """Components, and the criterion that chose how many, if one did."""
-        self._check_components(shape)
-        solver, chosen = "auto" if isinstance(space, MomentSpace) else self.solver, None
-        rng = random_generator(self.random_state)
-        if is_auto(self.n_components):
-            basis, chosen = choose_basis(space, solver, rng)
-        else:
-            basis = space.basis(whole_number(self.n_components), solver, rng)
-            basis = basis.truncate(how_many(self.n_components, basis))
-        warn_of(basis)
-        return basis, chosen
 
     def _notes(self, basis: LinearBasis) -> tuple[str, ...]:
         rank = int((basis.singular > 0).sum())

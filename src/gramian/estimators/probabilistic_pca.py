@@ -10,16 +10,16 @@ from sklearn.base import DensityMixin
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.criteria import Suggestion
-from gramian.estimators.base import ProjectionTransformer, accumulate, random_generator
+from gramian.estimators.base import ProjectionTransformer, random_generator
 from gramian.estimators.base_estimator import BaseEstimator, all_or_nothing, as_fitted, planned_fit
+from gramian.estimators.fit_rows import more_rows, read
 from gramian.estimators.n_components import check_components, choose_from_moments, is_auto, whole_number
 from gramian.estimators.plans_linear import plan_probabilistic_pca
-from gramian.estimators.streams import Stream, by_blocks
+from gramian.estimators.streams import by_blocks
 from gramian.estimators.summary import Clock, SummaryBuilder
-from gramian.estimators.validation import check_choice, check_squares, check_weights, validate
+from gramian.estimators.validation import check_choice, check_squares, validate
 from gramian.estimators.warnings import ConvergenceWarning, warn
-from gramian.operators import Moments, Rows, moments_of
-from gramian.operators.moments import row_count
+from gramian.operators import Moments
 from gramian.projection import LinearProjection
 from gramian.results import Array, FitSummary, percent
 from gramian.spaces import MomentSpace, gaussian
@@ -122,18 +122,12 @@ class ProbabilisticPCA(ProjectionTransformer, DensityMixin, BaseEstimator):
         self
         """
         clock = Clock()
-        if isinstance(X, Rows):
-            self._check_words()
-            stream = Stream(self, X, sample_weight=sample_weight)
-            k, said = self._asked(stream.shape[1], lambda: stream.moments)
-            return self._keep(self._maximise(stream.moments, k), stream.dtype, stream.shape, clock, said=said)
-        X = self._validate(X, reset=True, min_samples=2)
-        weights = check_weights(sample_weight, X.shape[0])
-        gaps = int(np.isnan(X).sum()) if self.missing else 0
-        self.moments_ = None if gaps else moments_of(X, weights)  # so that partial_fit may go on from here
-        k, said = self._asked(X.shape[1], lambda: self.moments_ or self._complete_moments(X, weights))
-        found = self._expect(X, weights, k)[0] if self.moments_ is None else self._maximise(self.moments_, k)
-        return self._keep(found, X.dtype, X.shape, clock, gaps, said)
+        check_choice("method", self.method, ("closed", "em"))
+        rows = read(self, X, sample_weight)
+        self.moments_ = None if rows.gaps else rows.moments  # so that partial_fit may go on from here
+        k, said = self._asked(rows.d, lambda: self.moments_ or self._complete_moments(rows.X, rows.weights))
+        found = self._expect(rows.X, rows.weights, k)[0] if rows.gaps else self._maximise(rows.moments, k)
+        return self._keep(found, rows.dtype, rows.shape, clock, rows.gaps, said)
 
     @all_or_nothing
     def fit_expectation(self, X: Array, weights: Array | None = None) -> Expectation:
@@ -199,18 +193,17 @@ class ProbabilisticPCA(ProjectionTransformer, DensityMixin, BaseEstimator):
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Add rows to those seen so far; the result is that of one ``fit`` of all of them."""
         clock = Clock()
-        X, moments = accumulate(self, X, sample_weight)
-        rows = row_count(moments.weight)
-        check_components(self.n_components, X.shape[1], f"d = {X.shape[1]}", fractions=False, auto=True)
-        if rows <= max(2, (whole_number(self.n_components) or 0) + 1):
+        rows = more_rows(self, X, sample_weight)
+        check_components(self.n_components, rows.d, f"d = {rows.d}", fractions=False, auto=True)
+        if rows.shape[0] <= max(2, (whole_number(self.n_components) or 0) + 1):
             return self
-        k, said = self._asked(X.shape[1], lambda: moments)
-        return self._keep(self._maximise(moments, k), X.dtype, (rows, X.shape[1]), clock, said=said)
+        k, said = self._asked(rows.d, lambda: rows.moments)
+        return self._keep(self._maximise(rows.moments, k), rows.dtype, rows.shape, clock, said=said)
 
     def score_samples(self, X: Any) -> Array:
         """Log-density of each row; of its observed entries, if ``missing="em"``."""
         check_is_fitted(self)
-        X = self._validate(X, reset=False)
+        X = self._validate(X)
         if as_fitted(self, "missing") and np.isnan(X).any():
             return expect(X.astype(np.float64), patterns(X), self._model.mean, self._model.covariance()).log_density
         return self._model.log_density(X)
@@ -254,18 +247,16 @@ class ProbabilisticPCA(ProjectionTransformer, DensityMixin, BaseEstimator):
         noise = float(self.noise_variance_)
         return (squares + noise) / (squares.sum() + len(self.loadings_) * noise)
 
-    def _validate(self, X: Any, *, reset: bool, min_samples: int = 1) -> Any:
-        if reset:
-            self._check_words()
-        missing = as_fitted(self, "missing") is not None
-        return validate(self, X, reset=reset, sparse=not missing, min_samples=min_samples, missing=missing)
+    def _validate(self, X: Any) -> Any:
+        missing = self._imputes
+        return validate(self, X, reset=False, sparse=not missing, missing=missing)
 
-    def _check_words(self) -> None:
-        check_choice("missing", self.missing, (None, "em"))
-        check_choice("method", self.method, ("closed", "em"))
+    @property
+    def _imputes(self) -> bool:
+        return as_fitted(self, "missing") is not None
 
     def _complete(self, X: Any) -> Any:
-        X = self._validate(X, reset=False)
+        X = self._validate(X)
         return self.fill(X) if as_fitted(self, "missing") and np.isnan(X).any() else X
 
     def _maximise(self, moments: Moments, asked: Any) -> Climb[Isotropic]:

@@ -14,14 +14,12 @@ from gramian.config import format_bytes, memory_budget
 from gramian.engine.tiles import row_blocks
 from gramian.estimators.base import ProjectionTransformer, random_generator
 from gramian.estimators.base_estimator import BaseEstimator, planned_fit
-from gramian.estimators.n_components import check_components
+from gramian.estimators.fit_rows import read
+from gramian.estimators.n_components import check_components, is_auto
 from gramian.estimators.plans_linear import DISTORTION_PAIRS, plan_random_projection
-from gramian.estimators.streams import first_rows
 from gramian.estimators.summary import Clock, SummaryBuilder
-from gramian.estimators.validation import validate
 from gramian.estimators.warnings import RankWarning, warn
 from gramian.lapack import interruptible
-from gramian.operators import Rows
 from gramian.results import Array, percent
 
 
@@ -162,9 +160,13 @@ class RandomProjection(ProjectionTransformer, BaseEstimator):
         self
         """
         clock = Clock()
-        n = X.n_rows if isinstance(X, Rows) else None
-        X = first_rows(self, X) if isinstance(X, Rows) else validate(self, X, min_samples=2)
-        shape = (n or X.shape[0], X.shape[1])
+        rows = read(self, X)
+        if is_auto(self.n_components) and rows.n_rows is None:
+            raise ValueError(
+                f"n_components='auto' depends on the number of rows, which is not known of {rows.where}. Give a number."
+            )
+        X = rows.first()
+        shape = (rows.n_rows or X.shape[0], X.shape[1])
         k, notes = self._how_many(shape)
         self.density_ = self._density(X.shape[1])
         _check_room(k, X.shape, self.density_)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -10,11 +9,12 @@ from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.estimators.base_estimator import BaseEstimator, all_or_nothing, planned_fit
+from gramian.estimators.fit_rows import read
 from gramian.estimators.plans_linear import plan_standardizer
-from gramian.estimators.streams import by_blocks, column_moments
+from gramian.estimators.streams import by_blocks
 from gramian.estimators.summary import SummaryBuilder
 from gramian.estimators.validation import check_weights, validate
-from gramian.operators import Data, Rows
+from gramian.operators import Data
 from gramian.operators.moments import ColumnSums, column_sums, has_variance, row_count
 from gramian.results import Array
 
@@ -64,17 +64,16 @@ class Standardizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self
         """
         self.__dict__.pop("moments_", None)
-        if isinstance(X, Rows):
-            return self._keep(column_moments(self, X, sample_weight))
-        X = validate(self, X, sparse=False, min_samples=2)
-        data = Data(X, scale=True, weights=check_weights(sample_weight, X.shape[0]))
+        rows = read(self, X, sample_weight, sparse=False)
+        if rows.X is None:
+            return self._keep(rows.column_sums())
+        data = Data(rows.X, scale=True, weights=rows.weights)
         self.mean_, self.scale_ = data.mean, data.scale
         with np.errstate(over="ignore"):
-            sums = ColumnSums(data.weight, data.mean, np.where(data.column_squares > 0, data.scale, 0) ** 2)
-            sums = replace(sums, squares=sums.squares * (data.weight - 1))
-        if np.isfinite(sums.squares).all():
-            self.moments_ = sums  # so that partial_fit may go on from here
-        return self._summarize(X.shape[0], int((data.column_squares == 0).sum()))
+            squares = np.where(data.column_squares > 0, data.scale, 0) ** 2 * (data.weight - 1)
+        if np.isfinite(squares).all():
+            self.moments_ = ColumnSums(data.weight, data.mean, squares)  # so that partial_fit may go on from here
+        return self._summarize(rows.shape[0], int((data.column_squares == 0).sum()))
 
     @all_or_nothing
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:

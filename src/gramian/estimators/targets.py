@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from gramian.estimators.validation import without_gaps
+from gramian.estimators.validation import check_finite, without_gaps
 from gramian.operators.remote import gathered
 from gramian.results import Array
 
@@ -100,3 +100,16 @@ def check_labels(y: Any, n: int, *, least: int = 1) -> tuple[Array, Array]:
             f"y has only one class, {classes.tolist()[0]!r}; at least {least} are needed to tell rows apart."
         )
     return classes, codes.ravel()
+
+
+def read_targets(
+    Y: Any, n: int, name: str, estimator: Any = None, *, missing: bool = False, fitted: bool = False
+) -> Targets:
+    """Check the second block; a sparse second view (``name="Y"``) keeps its zeros."""
+    if not (sp.issparse(Y) and name == "Y" and not missing):
+        return check_targets(Y, n, name=name, missing=missing, estimator=estimator, fitted=fitted)
+    if Y.shape[0] != n:
+        raise ValueError(f"X has {n} rows and {name} has {Y.shape[0]}; they must have the same number.")
+    rows = Y.tocsr().astype(np.float64)
+    check_finite(rows, estimator, name=name, fitted=fitted)
+    return Targets(rows, single=False)

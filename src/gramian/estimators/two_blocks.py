@@ -9,14 +9,13 @@ import numpy as np
 import scipy.sparse as sp
 
 from gramian.estimators.base_estimator import as_fitted
+from gramian.estimators.fit_rows import read, refuse_to_go_on
 from gramian.estimators.probabilistic_pca import ProbabilisticPCA
-from gramian.estimators.streams import Stream
-from gramian.estimators.targets import Targets, check_targets
-from gramian.estimators.validation import check_choice, check_finite, check_weights, validate
-from gramian.operators import Compressed, Moments, Rows, compress, moments_of
+from gramian.estimators.targets import check_targets
+from gramian.estimators.validation import check_finite, check_weights, validate
+from gramian.operators import Compressed, Moments, moments_of
 from gramian.operators.compressed import from_moments
 from gramian.operators.moments import has_variance, row_count
-from gramian.operators.remote import Remote
 from gramian.results import Array
 from gramian.spaces.gaussian import check_observed, observed_means
 
@@ -27,11 +26,17 @@ KEPT_COLUMNS = 2_000
 class BlockInput:
     """What estimators of two blocks tell scikit-learn of their input, and when they count as fitted."""
 
-    missing: Any
+    missing: str | None
+    filler_: Filler | None
+    moments_: Moments | None
     _kept_parameters: ClassVar[tuple[str, ...]] = ("missing",)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "summary_")  # moments of a first row alone are no fit
+
+    @property
+    def _imputes(self) -> bool:
+        return as_fitted(self, "missing") is not None and self.filler_ is not None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc]
@@ -52,7 +57,6 @@ class Blocks:
 
     views: Compressed
     shape: tuple[int, int]
-    dtype: Any
     X: Any = None
     Y: Any = None
     weights: Array | None = None
@@ -185,53 +189,30 @@ class Filler:
         return np.where(np.isnan(Z), self.mean, Z)
 
 
-def gather(estimator: Any, X: Any, Y: Any, sample_weight: Any, *, name: str = "y") -> Blocks:
+def gather(estimator: BlockInput, X: Any, Y: Any, sample_weight: Any, *, name: str = "y") -> Blocks:
     """Check both blocks, expect what is missing if that is wanted, and compress them."""
-    if isinstance(X, Rows):
-        return _gather_stream(estimator, X, Y, sample_weight, name)
-    X = read_rows(estimator, X, min_samples=2)
-    targets = read_targets(Y, X.shape[0], name, estimator, missing=estimator.missing is not None)
-    weights = check_weights(sample_weight, X.shape[0])
-    shape, values = X.shape, targets.values
-    if estimator.missing and (gaps := int(np.isnan(X).sum() + np.isnan(values).sum())):
-        check_observed(X, "X", rows=False)
-        check_observed(values, name, rows=False)
-        filler = Filler(np.hstack([X.astype(np.float64), values]), X.shape[1], weights)
-        views = from_moments(filler.moments, X.shape[1])
-        X, values = filler.filled[:, : filler.d].astype(X.dtype), filler.filled[:, filler.d :]
-        return Blocks(views, shape, X.dtype, X, values, weights, targets.single, gaps, filler)  # type: ignore[arg-type]
-    return Blocks(compress(X, values, weights), shape, X.dtype, X, values, weights, targets.single)
-
-
-def _gather_stream(estimator: Any, X: Rows, Y: Any, sample_weight: Any, name: str) -> Blocks:
-    """Compress two blocks that stream by in step, or one stream that has both."""
-    check_choice("missing", estimator.missing, (None, "em"))
-    second = X.y if Y is None else Y
-    if second is None:
-        raise ValueError(f"requires {name} to be passed: give a second stream, or y_columns= when X is opened.")
 
     def loses(moments: Moments) -> bool:
         return from_moments(moments, X.n_features, careful=True) is None
 
-    stream = Stream(estimator, X, second, name=name, sample_weight=sample_weight, loses=loses)
-    views = from_moments(stream.moments, stream.d, careful=True)
-    if views is None:
-        views = stream.triangle("columns are constant, depend on others or are of extreme size")
-    single = second.single if isinstance(second, Remote) else stream.width == stream.d + 1
-    single = name == "y" and single
-    blocks = Blocks(views, stream.shape, stream.dtype, single=single)
-    estimator.moments_ = blocks.moments()
+    rows = read(estimator, X, sample_weight, Y, name=name, loses=loses)
+    if rows.gaps:
+        check_observed(rows.X, "X", rows=False)
+        check_observed(rows.Y, name, rows=False)
+        filler = Filler(np.hstack([rows.X.astype(np.float64), rows.Y]), rows.d, rows.weights)
+        views = from_moments(filler.moments, rows.d)
+        X, Y = filler.filled[:, : rows.d].astype(rows.dtype), filler.filled[:, rows.d :]
+        return Blocks(views, rows.shape, X, Y, rows.weights, rows.single, rows.gaps, filler)  # type: ignore[arg-type]
+    blocks = Blocks(rows.compressed(), rows.shape, rows.X, rows.Y, rows.weights, rows.single)
+    if rows.X is None:
+        estimator.moments_ = blocks.moments()
     return blocks
 
 
 def gather_more(estimator: Any, X: Any, Y: Any, sample_weight: Any, *, name: str = "y") -> Blocks | None:
     """Add rows to those an estimator has seen; None while there are too few to fit anything."""
+    refuse_to_go_on(estimator)
     seen: Moments | None = getattr(estimator, "moments_", None)
-    if seen is None and hasattr(estimator, "summary_"):
-        raise ValueError(
-            "partial_fit cannot go on from this fit, of which no moments were kept (missing entries, or many columns). "
-            "Give all rows to partial_fit, or clone the estimator to begin anew."
-        )
     X = validate(estimator, X, reset=seen is None)
     targets = check_targets(Y, X.shape[0], name=name)
     new = moments_of(X, check_weights(sample_weight, X.shape[0], variance=False), beside=targets.values)
@@ -248,7 +229,7 @@ def gather_more(estimator: Any, X: Any, Y: Any, sample_weight: Any, *, name: str
         return None
     views = from_moments(total, X.shape[1])
     shape = row_count(total.weight), X.shape[1]
-    return Blocks(views, shape, X.dtype, single=targets.single)  # type: ignore[arg-type]
+    return Blocks(views, shape, single=targets.single)  # type: ignore[arg-type]
 
 
 def _vanishes(view: Any) -> bool:
@@ -258,32 +239,12 @@ def _vanishes(view: Any) -> bool:
     return bool(((largest > 0) & (largest < 1e-150)).any())
 
 
-def read_rows(estimator: Any, X: Any, *, reset: bool = True, min_samples: int = 1) -> Any:
-    """Check the first block; NaN pass if the estimator expects missing entries."""
-    if reset:
-        check_choice("missing", estimator.missing, (None, "em"))
-    welcome = as_fitted(estimator, "missing") is not None
-    return validate(estimator, X, reset=reset, sparse=not welcome, min_samples=min_samples, missing=welcome)
-
-
 def complete_rows(estimator: Any, X: Any) -> Any:
     """Check new rows of the first block; expect what they lack under the model of the fit."""
-    X = read_rows(estimator, X, reset=False)
-    if as_fitted(estimator, "missing") and np.isnan(X).any():
+    welcome = as_fitted(estimator, "missing") is not None
+    X = validate(estimator, X, reset=False, sparse=not welcome, missing=welcome)
+    if welcome and np.isnan(X).any():
         if estimator.filler_ is None:  # nothing was missing at fit: there is no model to expect from
             check_finite(X, estimator, fitted=True)
         return estimator.filler_.fill(X)
     return X
-
-
-def read_targets(
-    Y: Any, n: int, name: str, estimator: Any = None, *, missing: bool = False, fitted: bool = False
-) -> Targets:
-    """Check the second block; a sparse second view (``name="Y"``) keeps its zeros."""
-    if not (sp.issparse(Y) and name == "Y" and not missing):
-        return check_targets(Y, n, name=name, missing=missing, estimator=estimator, fitted=fitted)
-    if Y.shape[0] != n:
-        raise ValueError(f"X has {n} rows and {name} has {Y.shape[0]}; they must have the same number.")
-    rows = Y.tocsr().astype(np.float64)
-    check_finite(rows, estimator, name=name, fitted=fitted)
-    return Targets(rows, single=False)

@@ -14,16 +14,8 @@ from gramian.estimators.n_components import check_components
 from gramian.estimators.plans_linear import plan_pls_canonical, plan_pls_svd
 from gramian.estimators.streams import by_blocks
 from gramian.estimators.summary import Clock, SummaryBuilder
-from gramian.estimators.two_blocks import (
-    BlockInput,
-    Blocks,
-    Filler,
-    Scaled,
-    complete_rows,
-    gather,
-    gather_more,
-    read_targets,
-)
+from gramian.estimators.targets import read_targets
+from gramian.estimators.two_blocks import BlockInput, Blocks, Filler, Scaled, complete_rows, gather, gather_more
 from gramian.estimators.validation import check_choice
 from gramian.estimators.warnings import RankWarning, warn
 from gramian.projection import LinearProjection

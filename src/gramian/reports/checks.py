@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from gramian.adequacy import GRADES as WORDS
 from gramian.adequacy import LIMITS, grade
 from gramian.reports.contents import GRADES, Check, at_least, at_most, brief
 from gramian.reports.sentences import check, check_of, full
 from gramian.reports.subject import Subject
-from gramian.results import percent
+from gramian.results import Array, percent
 from gramian.selection import Diagnosis, Trust
 from gramian.selection.trust_recovery import ALIKE, FAIR, RECOVERED
 from gramian.selection.trust_ties import TOLD_APART
@@ -90,7 +89,7 @@ def _of_fit(subject: Subject) -> list[Check]:
     return found + _of_distances(estimator)
 
 
-def _of_distances(estimator: Any) -> list[Check]:
+def _of_distances(estimator: BaseEstimator) -> list[Check]:
     distortion = getattr(estimator, "distortion_", None)
     if distortion is None:
         return []
@@ -197,7 +196,7 @@ def _of_recovery(known: Trust, noun: str) -> list[Check]:
     return found
 
 
-def _recovered(noun: str, places: list[int], shares: Any) -> tuple[str, str]:
+def _recovered(noun: str, places: list[int], shares: Array) -> tuple[str, str]:
     """How many draws give components again, and which.
 
     >>> _recovered("factor", [0, 2], [1.0, 0.4, 0.95]), _recovered("factor", [1], [1.0, 1.0])

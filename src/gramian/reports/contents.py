@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from gramian.estimators.calibration_metrics import Merit
 from gramian.reports.sentences import Check, say
 from gramian.results import Sentence
 
@@ -112,13 +113,16 @@ class Code:
     kind = "code"
 
 
+Part = Grid | Picture | Facts | Code
+
+
 @dataclass(frozen=True)
 class Section:
     """Part of a page: a heading, a few sentences, and what belongs to them."""
 
     title: str
     says: Sequence[Sentence] = ()
-    parts: Sequence[Any] = field(default_factory=tuple)
+    parts: Sequence[Part] = ()
 
     @property
     def id(self) -> str:
@@ -196,19 +200,19 @@ def counted(count: int, noun: str, verb: str = "") -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}{f' {one if count == 1 else verb}' if verb else ''}"
 
 
-def tidy_bias(found: Any) -> float:
+def tidy_bias(found: Merit) -> float:
     """The bias of predictions; what is left of zero by rounding is zero."""
     return found.bias if abs(found.bias) > 1e-9 * found.rmse else 0.0
 
 
-def cell_text(cell: Any) -> str:
+def cell_text(cell: str | float | None) -> str:
     """What a cell of a table shows."""
     if cell is None:
         return "–"
     return str(cell) if isinstance(cell, (str, bool, np.bool_)) else number(cell)
 
 
-def _plain(cell: Any) -> Any:
+def _plain(cell: object) -> object:
     """A cell for a file: all digits, nothing where there is nothing."""
     if cell is None or (isinstance(cell, (float, np.floating)) and not math.isfinite(cell)):
         return ""

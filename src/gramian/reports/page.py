@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 from importlib.resources import files
 from itertools import count
-from typing import Any
 
 import numpy as np
 
-from gramian.reports.contents import Page
+from gramian.reports.contents import Page, Picture
 
 #: Digits of coordinates; a screen shows no more.
 DIGITS = 6
@@ -40,7 +39,7 @@ def render(page: Page) -> str:
     )
 
 
-def spec(picture: Any) -> str:
+def spec(picture: Picture) -> str:
     """A picture as JSON that may stand inside a script element, whatever names it holds.
 
     >>> from gramian.reports.contents import Grid, Picture
@@ -54,7 +53,7 @@ def spec(picture: Any) -> str:
     return text
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     """Values that JSON knows; what is no number becomes null."""
     if isinstance(value, dict):
         return {key: _plain(part) for key, part in value.items()}

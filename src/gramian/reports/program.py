@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
 
 from gramian.construction import construction, imports, steps_of, unwritten
 from gramian.reports.subject import Subject, label_of
 from gramian.results import Array
+from gramian.tables import Table
 
 
 def program(subject: Subject) -> str:
@@ -40,7 +42,7 @@ def program(subject: Subject) -> str:
     return "\n".join([*imports("\n".join(lines)), "", *lines])
 
 
-def _weights(model: Any) -> list[str]:
+def _weights(model: BaseEstimator) -> list[str]:
     """The argument of ``fit`` for weights, if the fit had any."""
     if not getattr(steps_of(model)[-1], "_weighted", False):
         return []
@@ -83,11 +85,11 @@ def _reading(subject: Subject) -> tuple[list[str], str, str]:
     return [*lines, "# y: what goes with the rows"], x, "y"
 
 
-def _label(values: Any, known: Mapping[str, Any]) -> str:
+def _label(values: ArrayLike, known: Mapping[str, Table]) -> str:
     """The column of labels that holds some values, as an expression."""
     for variable, table in known.items():
         for name, cells in table.labels.items():
-            if len(cells) == len(values) and list(map(str, np.asarray(values).ravel())) == list(cells):
+            if list(map(str, np.ravel(values))) == list(cells):
                 return f"{variable}.labels[{name!r}]"
     return ""
 

@@ -6,7 +6,6 @@ Tests walk these tables: a code needs data for which its sentence is said, and d
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from gramian.registry import RECORDS, record_of
 from gramian.results import Book, Sentence
@@ -240,7 +239,7 @@ say = Book(
 )
 
 
-def check(code: str, **values: Any) -> Check:
+def check(code: str, **values: object) -> Check:
     """A check by its code."""
     grade, text, remedy = CHECKS[code]
     return Check(grade, Sentence(text.format(**values), code), remedy.format(**values))

@@ -2,39 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.base import BaseEstimator, clone, is_classifier, is_regressor
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
 from gramian.charts import NoChart, Predicted, predicted
 from gramian.charts.labels import noun_of
-from gramian.estimators import FactorAnalysis, KernelPCA, Standardizer
+from gramian.construction import steps_of
+from gramian.estimators import Standardizer
 from gramian.estimators.callbacks import unwatched
 from gramian.estimators.fitted_rows import of_the_fit
+from gramian.kernels.text import takes_matrix
 from gramian.registry import Record, record_of
 from gramian.results import Array
 from gramian.selection import Diagnosis, HowMany, Trust, doctor, how_many, trust
 from gramian.tables import Table
 
 #: Multiplications that bootstrap draws may cost: some seconds.
-MOST_WORK = 1e11
-#: Rows up to which a kernel matrix is taken apart once more, for errors over ridges and rows left out, and up to which
-#: pairs of two kernels are fitted to shuffled rows.
-MOST_ROWS, MOST_SHUFFLED = 2_000, 400
-#: Folds in which classes are predicted of rows left out.
-FOLDS = 5
+BOOTSTRAP_MAX_WORK = 1e11
+#: Folds in which classes are predicted of rows left out, and rows up to which they are.
+CLASS_FOLDS, CLASS_FOLDS_MAX_ROWS = 5, 2_000
 #: Bootstrap draws; fewer where each takes many steps.
 DRAWS, FEW_DRAWS = 100, 40
 #: Rows below which no criterion counts components.
-LEAST_ROWS = 4
+CRITERIA_MIN_ROWS = 4
 #: Points from which on a density stands for them: a page draws each as an element.
-MANY = 5_000
+DRAWN_MAX_POINTS = 5_000
+Made = TypeVar("Made")
+
+
+def chart_or_none(chart: Callable[..., Made], *args: object, **options: object) -> Made | None:
+    """A chart, or None where the estimator, or these rows, cannot give it; any other error is a fault, and shows."""
+    try:
+        return chart(*args, **options)
+    except NoChart:
+        return None
 
 
 @dataclass(frozen=True)
@@ -62,7 +70,7 @@ class Subject:
         Heading of the page.
     """
 
-    model: Any
+    model: BaseEstimator
     X: Any = None
     y: Any = None
     colour: Any = None
@@ -75,9 +83,9 @@ class Subject:
     title: str | None = None
 
     @property
-    def estimator(self) -> Any:
+    def estimator(self) -> BaseEstimator:
         """The estimator itself, without steps before it."""
-        return self.model[-1] if hasattr(self.model, "steps") else self.model
+        return steps_of(self.model)[-1]
 
     @property
     def name(self) -> str:
@@ -100,14 +108,24 @@ class Subject:
         return noun_of(self.estimator)
 
     @property
-    def facts(self) -> Any:
+    def facts(self) -> Mapping[str, Any]:
         """What the summary of the fit knows."""
         return self.estimator.summary_.facts
 
     @property
     def two_views(self) -> bool:
         """Whether y is a second view."""
-        return hasattr(self.estimator, "y_projection_")
+        return self.record is not None and self.record.needs == "view"
+
+    @property
+    def clusters(self) -> bool:
+        """Whether rows are put into clusters."""
+        return self.record is not None and self.record.clusters
+
+    @property
+    def precomputed(self) -> bool:
+        """Whether the rows are those of a kernel matrix."""
+        return takes_matrix(getattr(self.estimator, "kernel_", None))
 
     @property
     def classifies(self) -> bool:
@@ -122,13 +140,13 @@ class Subject:
     @property
     def piped(self) -> bool:
         """Whether steps come before the estimator."""
-        return hasattr(self.model, "steps") and len(self.model.steps) > 1
+        return len(steps_of(self.model)) > 1
 
     @property
     def even(self) -> bool:
         """Whether the sizes of the columns do not matter, because they are scaled or the method does not mind."""
-        steps = [step for _, step in self.model.steps] if self.piped else []
-        scaled = bool(getattr(self.estimator, "scale", False)) or any(isinstance(s, Standardizer) for s in steps)
+        before = any(isinstance(step, Standardizer) for step in steps_of(self.model)[:-1])
+        scaled = before or bool(getattr(self.estimator, "scale", False))
         return scaled or (self.record is not None and not self.record.units)
 
     @property
@@ -165,13 +183,13 @@ class Subject:
     @property
     def affordable(self) -> bool:
         """Whether what takes the cube of the number of rows, or many fits, is done in a few seconds."""
-        most = {"KernelRidge": MOST_ROWS, "KernelCCA": MOST_SHUFFLED}.get(self.name)
+        most = None if self.record is None else self.record.refits_max_rows
         return most is None or self.n <= most
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
         """Names of the columns."""
-        first = self.model[0] if hasattr(self.model, "steps") else self.model
+        first = steps_of(self.model)[0]
         names = getattr(first, "feature_names_in_", getattr(self.X, "columns", None))
         if names is None:
             return tuple(f"column {at + 1}" for at in range(first.n_features_in_))
@@ -203,17 +221,15 @@ class Subject:
         if self.X is None:
             return None
         kernel = None if self.piped else getattr(self.estimator, "kernel_", None)
-        return doctor(self._named(self.X, kernel), kernel, None if self.two_views else self.y)
+        X = self.X
+        if isinstance(X, np.ndarray) and X.ndim == 2 and not takes_matrix(kernel):
+            X = dict(zip(self.columns, X.T, strict=True)) if len(set(self.columns)) == X.shape[1] else X
+        return doctor(X, kernel, None if self.two_views else self.y)
 
     @cached_property
     def diagnosis_of_y(self) -> Diagnosis | None:
         """What is wrong with the second view."""
         return doctor(self.y) if self.two_views and self.y is not None else None
-
-    def _named(self, X: Any, kernel: Any) -> Any:
-        if not isinstance(X, np.ndarray) or X.ndim != 2 or getattr(kernel, "given", False):
-            return X
-        return dict(zip(self.columns, X.T, strict=True)) if len(set(self.columns)) == X.shape[1] else X
 
     @cached_property
     def trust(self) -> Trust | None:
@@ -223,15 +239,12 @@ class Subject:
             return None
         q = 0 if self.y is None else int(np.prod(np.shape(self.y)[1:]))
         work = DRAWS * self.n * float(len(self.columns) + q) ** 2
-        if isinstance(self.estimator, KernelPCA):  # no draws, but the training scores once more
+        if self.record is not None and self.record.counted == "kernel":  # no draws, but the training scores once more
             work = float(self.n) ** 2 * len(self.columns)
-        if getattr(getattr(self.estimator, "kernel_", None), "given", False) or work > MOST_WORK:
+        if self.precomputed or work > BOOTSTRAP_MAX_WORK:
             return None
-        return trust(self.estimator, self.X, self.y, n_boot=FEW_DRAWS if self._takes_steps() else DRAWS)
-
-    def _takes_steps(self) -> bool:
-        by_steps = isinstance(self.estimator, FactorAnalysis) or getattr(self.estimator, "method", "") == "em"
-        return by_steps or getattr(self.estimator, "missing", None) is not None
+        slow = self.facts.get("steps", 1) > 1 or getattr(self.estimator, "missing", None) is not None
+        return trust(self.estimator, self.X, self.y, n_boot=FEW_DRAWS if slow else DRAWS)
 
     @cached_property
     def how_many(self) -> HowMany | None:
@@ -251,7 +264,7 @@ class Subject:
     @cached_property
     def countable(self) -> bool:
         """Whether criteria for the number of components can be asked: a few rows that differ, and no gaps."""
-        if self.X is None or self.n < LEAST_ROWS or self.gaps:
+        if self.X is None or self.n < CRITERIA_MIN_ROWS or self.gaps:
             return False
         return sp.issparse(self.X) or bool(np.ptp(np.asarray(self.X, dtype=np.float64), axis=0).any())
 
@@ -266,24 +279,23 @@ class Subject:
         """Of each target, predictions of rows from fits that have not seen them; none where they are not known."""
         if not self.regresses or self.y is None or not self.of_the_fit or not self.affordable or self.gaps:
             return ()
-        found = []
-        for at in range(len(self.targets)):
-            try:
-                chart = predicted(self.model, self.X, self.y, target=at, left_out=True, names=self.names, many=MANY)
-            except NoChart:  # the estimator knows no way, or it would not fit into memory
-                return ()
-            found.append(chart)
-        return tuple(found)
+        given = {"left_out": True, "names": self.names, "many": DRAWN_MAX_POINTS}
+        found = [
+            chart_or_none(predicted, self.model, self.X, self.y, target=at, **given) for at in range(len(self.targets))
+        ]
+        # None if the estimator knows no way, or it would not fit into memory.
+        return tuple(chart for chart in found if chart is not None) if None not in found else ()
 
     @cached_property
     def classes_left_out(self) -> Array | None:
         """Classes of rows, predicted in five folds by fits that have not seen them; None where that is not possible."""
-        if not self.classifies or self.y is None or not self.of_the_fit or not 2 * FOLDS <= self.n <= MOST_ROWS:
+        enough = 2 * CLASS_FOLDS <= self.n <= CLASS_FOLDS_MAX_ROWS
+        if not self.classifies or self.y is None or not self.of_the_fit or not enough:
             return None
         least = np.unique(np.asarray(self.y).astype(str), return_counts=True)[1].min()
-        if least < FOLDS or getattr(getattr(self.estimator, "kernel_", None), "given", False):
+        if least < CLASS_FOLDS or self.precomputed:
             return None
-        folds = StratifiedKFold(FOLDS, shuffle=True, random_state=0)
+        folds = StratifiedKFold(CLASS_FOLDS, shuffle=True, random_state=0)
         return np.asarray(cross_val_predict(unwatched(clone(self.model)), self.X, np.asarray(self.y), cv=folds))
 
     @cached_property
@@ -294,11 +306,9 @@ class Subject:
         return np.asarray(self.model.predict(self.X))
 
 
-def label_of(model: Any, table: Table) -> str:
+def label_of(model: BaseEstimator, table: Table) -> str:
     """Name of the column of labels that a classifier predicts: the one it knows, or the only one there is."""
-    known = [
-        str(name) for name in getattr(model[-1] if hasattr(model, "steps") else model, "target_names_in_", table.labels)
-    ]
+    known = [str(name) for name in getattr(steps_of(model)[-1], "target_names_in_", table.labels)]
     if len(known) != 1 or known[0] not in table.labels:
         raise ValueError(
             f"y={table.source} has the text columns {', '.join(table.labels) or 'none'}; one is to be predicted. Give "

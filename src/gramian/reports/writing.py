@@ -13,34 +13,31 @@ from typing import Any
 
 import numpy as np
 import sklearn
-from sklearn.base import is_classifier
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 import gramian
 from gramian.files import PathLike, atomic, check_writable
 from gramian.reports.checks import checks_of
 from gramian.reports.contents import Page
+from gramian.reports.model_sections import code, components, number_of_components, rounded, what_was_done
 from gramian.reports.page import render
-from gramian.reports.sections.choice import choice
-from gramian.reports.sections.components import components
-from gramian.reports.sections.diagnostics import diagnostics
-from gramian.reports.sections.done import code, done, rounded
-from gramian.reports.sections.predictions import predictions
-from gramian.reports.sections.scores import scores
+from gramian.reports.row_sections import diagnostics, predictions, scores
 from gramian.reports.subject import Subject, label_of
 from gramian.tables import Table, named
 
-SECTIONS = (done, choice, components, scores, predictions, diagnostics, code)
+SECTIONS = (what_was_done, number_of_components, components, scores, predictions, diagnostics, code)
 
 
 def report(
-    estimator: Any,
+    estimator: BaseEstimator,
     path: PathLike,
-    X: Any = None,
-    y: Any = None,
+    X: ArrayLike | Table | None = None,
+    y: ArrayLike | Table | None = None,
     *,
-    colour: Any = None,
-    names: Sequence[Any] | None = None,
+    colour: ArrayLike | None = None,
+    names: Sequence[object] | None = None,
     title: str | None = None,
 ) -> None:
     """Write a report of a fitted estimator: one HTML file that needs no network and nothing beside it.
@@ -94,7 +91,14 @@ def report(
     write_page(page_of(subject), path)
 
 
-def tabled(model: Any, table: Table, y: Any = None, *, names: Sequence[Any] | None = None, **beside: Any) -> Subject:
+def tabled(
+    model: BaseEstimator,
+    table: Table,
+    y: ArrayLike | Table | None = None,
+    *,
+    names: Sequence[object] | None = None,
+    **beside: Any,
+) -> Subject:
     """Put together what a report is about from tables, which know names of columns and rows and where they are from."""
     second = y if isinstance(y, Table) else None
     targets: Sequence[str] = ()
@@ -102,7 +106,7 @@ def tabled(model: Any, table: Table, y: Any = None, *, names: Sequence[Any] | No
         targets = (label_of(model, second),)
         y = second.labels[targets[0]]
     elif second is not None:
-        single = len(second.columns) == 1 and not hasattr(model, "y_projection_")
+        single = len(second.columns) == 1 and not Subject(model).two_views
         y, targets = (second.values[:, 0] if single else second.values), second.columns
     named = table.row_ids if names is None else tuple(map(str, names))
     return Subject(
@@ -117,7 +121,7 @@ def tabled(model: Any, table: Table, y: Any = None, *, names: Sequence[Any] | No
     )
 
 
-def _with_names(model: Any, table: Table, targets: Sequence[str]) -> Any:
+def _with_names(model: BaseEstimator, table: Table, targets: Sequence[str]) -> BaseEstimator:
     """A copy of a model that knows the names of its columns and targets; its arrays are shared."""
     if hasattr(model, "steps"):
         found = type(model)([(name, copy.copy(step)) for name, step in model.steps])
@@ -176,7 +180,7 @@ def _subtitle(subject: Subject) -> str:
     return rounded(" · ".join(subject.estimator.summary_.title))
 
 
-def _row_names(X: Any, names: Sequence[Any] | None) -> Sequence[str] | None:
+def _row_names(X: object, names: Sequence[object] | None) -> Sequence[str] | None:
     if names is not None:
         return [str(name) for name in names]
     index = getattr(X, "index", None)

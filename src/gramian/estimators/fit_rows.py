@@ -1,0 +1,310 @@
+"""The rows of a fit, wherever they are.
+
+::
+
+    read         TableRows    an array or CSR matrix in memory
+                 StreamRows   a stream of blocks, or a collection of dask
+    more_rows    SeenRows     moments alone: of all rows that partial_fit has seen, or with missing entries imputed
+
+A method asks them for moments, a space, compressed rows or the first rows, and need not know which of them it has.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from gramian.config import format_bytes, memory_budget
+from gramian.estimators.streams import Gate, check_counted, take_columns
+from gramian.estimators.targets import read_targets
+from gramian.estimators.validation import check_choice, check_finite, check_weights, validate
+from gramian.operators import Compressed, Moments, Rows, compress, moments_of
+from gramian.operators.compressed import from_moments
+from gramian.operators.moments import ColumnSums, column_sums, has_variance, row_count
+from gramian.operators.rows import ArrayRows
+from gramian.results import Array, Matrix
+from gramian.spaces import LinearSpace, MomentSpace
+from gramian.spaces.stream import StreamSpace
+
+
+class FitRows(ABC):
+    """Rows of a fit, and of a second view of them, that have passed the gate.
+
+    Attributes
+    ----------
+    d : int
+        Columns of X.
+    dtype : dtype
+    X, Y : matrix or None
+        The rows and the second view, if they are in memory.
+    weights : (n,) array or None
+        Frequencies of rows in memory.
+    gaps : int
+        Missing entries.
+    single : bool
+        Whether the second view came as one dimension.
+    n_rows : int or None
+        How many rows there are, if that is known before they are read.
+    where : str
+        Where they come from, for messages.
+    any_solver : bool
+        Whether every solver can work on them; moments alone leave no choice.
+    """
+
+    any_solver: bool = True
+    n_rows: int | None = None
+    where: str = "X"
+    d: int
+    dtype: np.dtype
+    X: Any = None
+    Y: Any = None
+    weights: Array | None = None
+    gaps: int = 0
+    single: bool = False
+
+    @property
+    @abstractmethod
+    def moments(self) -> Moments:
+        """Weight, mean and scatter of the columns of X."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return self.weighted_shape
+
+    @property
+    def weighted_shape(self) -> tuple[int, int]:
+        """Rows, counted by their weights, and columns."""
+        return row_count(self.moments.weight), self.d
+
+    @abstractmethod
+    def space(self, *, center: bool, scale: bool) -> LinearSpace | StreamSpace | MomentSpace:
+        """The centred (and scaled) columns."""
+
+    @abstractmethod
+    def kept(self) -> Moments | None:
+        """Moments from which ``partial_fit`` may go on; None if they hold imputed entries, or cost more than a fit."""
+
+
+class SeenRows(FitRows):
+    """Rows known by their moments alone; ``shape`` is that of a table whose missing entries were imputed."""
+
+    any_solver = False
+
+    def __init__(self, moments: Moments, dtype: np.dtype, shape: tuple[int, int] | None = None) -> None:
+        self._moments, self.d, self.dtype, self._shape = moments, moments.d, dtype, shape
+
+    @property
+    def moments(self) -> Moments:
+        return self._moments
+
+    @property
+    def weighted_shape(self) -> tuple[int, int]:
+        return self._shape or super().weighted_shape
+
+    def space(self, *, center: bool, scale: bool) -> MomentSpace:
+        return MomentSpace(self.moments, center=center, scale=scale)
+
+    def kept(self) -> Moments | None:
+        return self.moments if self._shape is None else None
+
+
+class TableRows(FitRows):
+    """Rows in memory."""
+
+    def __init__(
+        self,
+        estimator: BaseEstimator,
+        X: Matrix,
+        weights: Array | None,
+        Y: Matrix | None = None,
+        *,
+        single: bool = False,
+        gaps: int = 0,
+    ) -> None:
+        self.estimator, self.X, self.Y, self.weights, self.single, self.gaps = estimator, X, Y, weights, single, gaps
+        (self.n_rows, self.d), self.dtype = X.shape, X.dtype
+        self._space: LinearSpace | None = None
+
+    @cached_property
+    def moments(self) -> Moments:
+        return moments_of(self.X, self.weights)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.X.shape
+
+    @property
+    def weighted_shape(self) -> tuple[int, int]:
+        return self.X.shape[0] if self.weights is None else row_count(float(self.weights.sum())), self.d
+
+    def space(self, *, center: bool, scale: bool) -> LinearSpace:
+        def check() -> None:
+            check_finite(self.X, self.estimator)
+
+        self._space = LinearSpace(self.X, center=center, scale=scale, weights=self.weights, check=check)
+        return self._space
+
+    def kept(self) -> Moments | None:
+        return self.moments if self._space is None else self._space.moments()
+
+    def compressed(self) -> Compressed:
+        """Few rows with the moments of X and Y."""
+        return compress(self.X, self.Y, self.weights)
+
+    def column_sums(self) -> ColumnSums:
+        """Means and squared deviations of the columns."""
+        return column_sums(self.X, self.weights)
+
+    def first(self) -> Matrix:
+        """All rows."""
+        return self.X
+
+
+class StreamRows(FitRows):
+    """Rows that are read in blocks, once or twice, here or where dask has them.
+
+    ``loses`` says whether moments are too little for the method; then :meth:`triangle` is asked for.
+    """
+
+    def __init__(
+        self,
+        estimator: BaseEstimator,
+        source: Rows,
+        sample_weight: Any,
+        second: Any,
+        *,
+        name: str,
+        loses: Callable[[Moments], bool] | None,
+    ) -> None:
+        take_columns(estimator, source)
+        self.estimator, self.source, self.sample_weight, self.loses = estimator, source, sample_weight, loses
+        self.second: Rows | None = second if second is None or isinstance(second, Rows) else ArrayRows(second)
+        self.d, self.dtype = source.n_features, source.dtype
+        self.n_rows, self.where = source.n_rows, source.source
+        columns = None
+        if self.second is not None:
+            columns = self.second.columns
+            self.single = name == "y" and getattr(self.second, "single", self.second.n_features == 1)
+        self.gate = Gate(source.columns, columns, name, missing=getattr(estimator, "missing", None))
+
+    @cached_property
+    def moments(self) -> Moments:
+        width = self.d + (0 if self.second is None else self.second.n_features)
+        if (size := 24 * width**2) > memory_budget():
+            raise ValueError(
+                f"X is a stream of {width:,} columns, whose moments take {format_bytes(size)}; the memory budget "
+                f"is {format_bytes(memory_budget())}. Choose fewer columns, or use RandomProjection first."
+            )
+        found = self.source.moments(self.sample_weight, self.second, refuse=self.gate, loses=self.loses)
+        check_counted(found, self.sample_weight)
+        if (n := row_count(found.weight)) < 2:
+            raise ValueError(f"X has {n} sample; {type(self.estimator).__name__} needs at least 2, one a row.")
+        self.dtype = self.source.dtype
+        return found
+
+    def triangle(self, why: str) -> Compressed:
+        """Compressed rows that lost nothing by squaring: another pass, if the stream can be read again."""
+        return self.source.triangle(self.sample_weight, self.second, why=why)
+
+    def space(self, *, center: bool, scale: bool) -> StreamSpace:
+        return StreamSpace(self.moments, self.triangle, center=center, scale=scale)
+
+    def kept(self) -> Moments:
+        return self.moments
+
+    def compressed(self) -> Compressed:
+        """Few rows with the moments of X and Y."""
+        found = from_moments(self.moments, self.d, careful=True)
+        return found or self.triangle("columns are constant, depend on others or are of extreme size")
+
+    def column_sums(self) -> ColumnSums:
+        """Means and squared deviations of the columns."""
+        found = self.source.column_sums(self.sample_weight, refuse=self.gate)
+        check_counted(found, self.sample_weight)
+        if not has_variance(found.weight):
+            raise ValueError(f"X has {found.weight:.0f} samples; at least 2 are needed. Give more rows.")
+        return found
+
+    def first(self) -> Array:
+        """The first block."""
+        pieces = self.source.pieces()
+        piece = next(pieces, None)
+        pieces.close()
+        if piece is None or len(piece.values) < 2:
+            name = type(self.estimator).__name__
+            raise ValueError(f"X has fewer than 2 samples; {name} needs at least 2, one a row.")
+        self.gate(piece)
+        return piece.values
+
+
+def read(
+    estimator: BaseEstimator,
+    X: Any,
+    sample_weight: Any = None,
+    second: Any = None,
+    *,
+    name: str | None = None,
+    sparse: bool = True,
+    finite: bool = True,
+    loses: Callable[[Moments], bool] | None = None,
+) -> TableRows | StreamRows:
+    """Check the rows of a fit and return them as a source of what linear methods need.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Its features are set. If it has a parameter ``missing``, NaN pass where that is ``"em"``.
+    X : table or stream
+    sample_weight : (n,) array, optional
+        Frequencies.
+    second : table or stream, optional
+        Targets, or the second view; ``X.y`` of a stream that has one.
+    name : str, optional
+        What the second view is called; nothing if there is none.
+    sparse : bool
+        Whether sparse input is taken.
+    finite : bool
+        False leaves it to the space to look for NaN and infinities.
+    loses : callable, optional
+        Whether the moments of a stream are too little for the method.
+    """
+    missing = getattr(estimator, "missing", None)
+    check_choice("missing", missing, (None, "em"))
+    if isinstance(X, Rows):
+        second = X.y if second is None and name is not None else second
+        if second is None and name is not None:
+            raise ValueError(f"requires {name} to be passed: give a second stream, or y_columns= when X is opened.")
+        return StreamRows(estimator, X, sample_weight, second, name=name or "y", loses=loses)
+    welcome = missing is not None
+    X = validate(estimator, X, sparse=sparse and not welcome, min_samples=2, missing=welcome, finite=finite or welcome)
+    Y, single = None, False
+    if name is not None:
+        targets = read_targets(second, X.shape[0], name, estimator, missing=welcome)
+        Y, single = targets.values, targets.single
+    gaps = int(np.isnan(X).sum() + (0 if Y is None else np.isnan(Y).sum())) if welcome else 0
+    return TableRows(estimator, X, check_weights(sample_weight, X.shape[0]), Y, single=single, gaps=gaps)
+
+
+def refuse_to_go_on(estimator: BaseEstimator) -> None:
+    """Refuse ``partial_fit`` after a fit that kept no moments."""
+    if getattr(estimator, "moments_", None) is None and hasattr(estimator, "summary_"):
+        raise ValueError(
+            "partial_fit cannot go on from this fit, of which no moments were kept (missing entries, or many columns). "
+            "Give all rows to partial_fit, or clone the estimator to begin anew."
+        )
+
+
+def more_rows(estimator: BaseEstimator, X: Any, sample_weight: Any) -> SeenRows:
+    """Check more rows and add their moments to ``moments_``: what every ``partial_fit`` begins with."""
+    refuse_to_go_on(estimator)
+    seen: Moments | None = getattr(estimator, "moments_", None)
+    X = validate(estimator, X, reset=seen is None)
+    new = moments_of(X, check_weights(sample_weight, X.shape[0], variance=False))
+    estimator.moments_ = total = new if seen is None else seen + new
+    return SeenRows(total, X.dtype)

@@ -1,0 +1,176 @@
+"""Sections of a report about the model: what was done, how many components, what they are made of, and the program.
+
+A section is a function of the subject; None where there is nothing to show.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from gramian import charts
+from gramian.construction import construction, unwritten
+from gramian.reports.contents import WHOLE, Code, Facts, Grid, Part, Picture, Section
+from gramian.reports.figures.columns import contributions_picture, importance_picture, loadings_picture
+from gramian.reports.figures.heat import heat_grid, heat_picture
+from gramian.reports.figures.planes import contours_pictures
+from gramian.reports.figures.spectra import correlations_picture, cv_picture, scree_picture
+from gramian.reports.program import program
+from gramian.reports.sentences import full, method_in_words, say
+from gramian.reports.subject import DRAWN_MAX_POINTS, Subject, chart_or_none
+from gramian.results import percent
+from gramian.selection import ColumnImportance
+from gramian.selection.trust_recovery import ALIKE
+
+#: Columns from which on a heat map is too long to read.
+HEAT_MAP_MAX_COLUMNS = 60
+
+
+def what_was_done(subject: Subject) -> Section:
+    """The method in words, and the summary of the fit."""
+    summary = subject.estimator.summary_
+    lines = [("data", subject.source)] if subject.source else []
+    if subject.piped:
+        lines.append(("first", "columns were centred and divided by their standard deviations"))
+    lines.append(("fitted", rounded(", ".join(summary.title[1:]))))
+    for label, text in summary.lines:
+        if label:
+            lines.append((label, text))
+        else:  # goes on the line before
+            lines[-1] = (lines[-1][0], f"{lines[-1][1]} {text}")
+    lines.append(("call", construction(subject.model)))
+    return Section("What was done", method_in_words(subject.estimator), [Facts("Summary", lines)])
+
+
+def rounded(text: str) -> str:
+    """Text in which no number has more than four digits behind the point.
+
+    >>> rounded("rbf(gamma=0.0295981723785551), 215 x 100")
+    'rbf(gamma=0.0296), 215 x 100'
+    """
+    return re.sub(r"\d+\.\d{5,}", lambda found: f"{float(found[0]):.4g}", text)
+
+
+def number_of_components(subject: Subject) -> Section | None:
+    """What every criterion says of the number of components, and the picture behind it."""
+    parts: list[Part] = [*_curves(subject)]
+    said, noun = subject.how_many, subject.noun
+    says = []
+    if said is not None:
+        kept = subject.facts.get("n_components")
+        least, most = said.spread
+        code = "as_recommended" if kept == said.recommended else "not_as_recommended"
+        nouns = noun if kept == 1 else f"{noun}s"
+        says.append(say(code, kept=kept, nouns=nouns, criterion=said.decided_by, recommended=said.recommended))
+        if least < most:
+            says.append(say("criteria_differ", least=least, most=most))
+        elif len(said.table) > 1:
+            says.append(say("criteria_agree", count=len(said.table)))
+        says.append(say("purpose", noun=noun))
+        if said.note:
+            says.append(say("criteria_note", note=full(said.note)))
+        rows = []
+        for line in said.table:
+            decides = " (decides)" if line.criterion == said.decided_by else ""
+            rows.append([f"{line.criterion}{decides}", line.k, line.reference, line.detail])
+        columns = ["criterion", "says", "reference", "detail"]
+        parts.append(Grid("What every criterion says", columns, rows, shown=WHOLE))
+    if not parts:
+        return None
+    if subject.record is not None and not subject.record.size:  # what is chosen is not a number of components
+        return Section("How large a ridge", [say("ridge", ridge=subject.facts["ridge"])], parts)
+    return Section(f"How many {noun}s", says, parts)
+
+
+def _curves(subject: Subject) -> list[Picture]:
+    model, X, y = subject.model, subject.X, subject.y
+    fitted = X if subject.of_the_fit and subject.affordable and subject.countable else None
+    if hasattr(subject.estimator, "correlations_"):
+        both = (fitted, y) if fitted is not None and y is not None else (None, None)
+        pairs = chart_or_none(charts.correlations, model, *both) or chart_or_none(charts.correlations, model)
+        return [correlations_picture(pairs)] if pairs is not None else []
+    curve = chart_or_none(charts.cv_curve, model, fitted, y if fitted is not None else None)
+    curve = curve or chart_or_none(charts.cv_curve, model)
+    if curve is not None:
+        return [cv_picture(curve)]
+    spectrum = chart_or_none(charts.scree, model, fitted) or chart_or_none(charts.scree, model)
+    return [scree_picture(spectrum)] if spectrum is not None else []
+
+
+def components(subject: Subject) -> Section | None:
+    """Loadings, contributions, what a regression rests on, intervals."""
+    parts = [*_loadings(subject), *_importance(subject), *_contours(subject), *_limits(subject)]
+    return Section(f"{subject.noun.capitalize()}s", (), parts) if parts else None
+
+
+def _loadings(subject: Subject) -> list[Part]:
+    names = [*subject.columns, *(subject.targets if subject.two_views else ())]
+    lines = chart_or_none(charts.loadings, subject.model, names=names)
+    if lines is None:  # a single component has no plane
+        lines = chart_or_none(charts.loadings, subject.model, kind="lines", components=(0,), names=names)
+    if lines is None:
+        return []
+    found: list[Part] = [loadings_picture(lines)]
+    factors = subject.record is not None and subject.record.counted == "factors"
+    shown = not factors and subject.facts.get("n_components") == len(lines.labels)
+    many = len(lines.columns) > HEAT_MAP_MAX_COLUMNS or lines.kind == "lines"
+    heat = None if (many and not factors) or shown else chart_or_none(charts.heat, subject.model, names=names)
+    if heat is not None:
+        part = heat_grid(heat) if many else heat_picture(heat)
+        found = [part, *found] if factors else [*found, part]
+    if lines.kind == "arrows":
+        shares = chart_or_none(charts.contributions, subject.model, names=subject.columns)
+        found += [] if shares is None else [contributions_picture(shares)]
+    return found
+
+
+def _importance(subject: Subject) -> list[Picture]:
+    kinds = ("vip", "coefficients")
+    found = [chart_or_none(charts.importance, subject.model, kind=kind, names=subject.columns) for kind in kinds]
+    return [importance_picture(chart) for chart in found if chart is not None]
+
+
+def _contours(subject: Subject) -> Sequence[Picture]:
+    curved = subject.record is not None and subject.record.counted == "kernel"
+    if subject.X is None or len(subject.columns) != 2 or not curved:
+        return []
+    k = range(min(3, len(subject.estimator.eigenvalues_)))
+    chart = chart_or_none(charts.contours, subject.model, subject.X, components=k, grid=60, many=DRAWN_MAX_POINTS)
+    return [] if chart is None else contours_pictures(chart)
+
+
+def _limits(subject: Subject) -> list[Grid]:
+    """Confidence limits of variances or correlations, and for kernels the columns that components depend on."""
+    known = subject.trust
+    if known is None:
+        return []
+    v, level = known.values, percent(known.level)
+    columns, parts = [known.what, "from", "to"], [v.estimate, v.low, v.high]
+    if known.recovery is None:
+        note = [say("limits_by_rows", level=level)]
+    else:
+        note = [say("limits_by_draws", level=level, draws=known.draws, noun=subject.noun, alike=ALIKE)]
+        columns += ["recovered in draws", "median cosine"]
+        parts += [known.recovery.shares, known.recovery.cosines]
+    if ((v.estimate < v.low) | (v.estimate > v.high)).any():
+        note.append(say("bias_corrected"))
+    rows = [[k + 1, *map(float, row)] for k, row in enumerate(zip(*parts, strict=True))]
+    title = f"{known.what.capitalize()} of each {subject.noun}, with limits"
+    found = [Grid(title, [subject.noun, *columns], rows, note)]
+    return found if known.importance is None else [*found, _depends(known.importance, subject.columns)]
+
+
+def _depends(importance: ColumnImportance, names: tuple[str, ...]) -> Grid:
+    columns = ["column", *(f"component {k + 1}" for k in range(importance.shares.shape[1]))]
+    order = sorted(range(len(importance.shares)), key=lambda at: -float(importance.shares[at].max()))
+    rows = [[names[at], *importance.shares[at].tolist()] for at in order]
+    return Grid("Columns that components depend on", columns, rows, [say("depends_on")], shown=WHOLE)
+
+
+def code(subject: Subject) -> Section:
+    """The program."""
+    if subject.refits:
+        says = [say("program"), *([] if unwritten(subject.model) else [say("seeds")])]
+    else:
+        says = [say("program_of_model" if subject.X is None else "program_of_other_rows")]
+    return Section("Code", says, [Code("Python", program(subject))])

@@ -1,0 +1,275 @@
+"""Sections of a report about the rows: where they lie, how well they are predicted, and which do not belong.
+
+A section is a function of the subject; None where there is nothing to show.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.metrics import confusion_matrix
+
+from gramian import charts
+from gramian.adequacy import LIMITS, grade
+from gramian.estimators import PCA
+from gramian.estimators.calibration_metrics import merit
+from gramian.reports.contents import KEPT, WHOLE, Facts, Grid, Part, Section, brief, counted, number, tidy_bias
+from gramian.reports.figures.planes import rebuilt_picture, regions_picture
+from gramian.reports.figures.points import outliers_picture, paired_picture, predicted_picture, scores_picture
+from gramian.reports.figures.spectra import likelihood_picture, residuals_picture
+from gramian.reports.sentences import say
+from gramian.reports.subject import DRAWN_MAX_POINTS, Subject, chart_or_none
+from gramian.results import Array, Sentence, percent
+
+#: Columns from which on arrows would hide the points.
+ARROWS_MAX_COLUMNS = 15
+#: Pairs of scores, and targets, that are drawn; classes that are told apart in a table.
+PAIRS_DRAWN, TARGETS_DRAWN, TABLE_MAX_CLASSES = 2, 3, 30
+#: Indices of fit that are listed, and what they are called.
+FIT_INDICES = {
+    "chi_square": "chi-square",
+    "df": "degrees of freedom",
+    "p": "p",
+    "rmsea": "RMSEA",
+    "cfi": "CFI",
+    "tli": "TLI",
+    "srmr": "SRMR",
+    "bic": "BIC (to compare models: the lower the better)",
+}
+
+
+def scores(subject: Subject) -> Section | None:
+    """Pictures and a table of scores; of methods without scores, a map of the rows."""
+    if subject.X is None:
+        return None
+    if subject.two_views:
+        return _pairs(subject)
+    if not hasattr(subject.model, "transform") or subject.clusters:
+        return _map(subject)
+    if subject.record is not None and not subject.record.command:  # a step before others: its rows are not scores
+        return None
+    parts: list[Part] = []
+    given = {"colour": _colour(subject), "names": subject.names, "many": DRAWN_MAX_POINTS}
+    few = len(subject.columns) <= ARROWS_MAX_COLUMNS
+    arrows = chart_or_none(charts.biplot, subject.model, subject.X, **given) if few else None
+    chart = arrows or chart_or_none(charts.scores, subject.model, subject.X, **given)
+    if chart is not None:
+        fair = subject.colour is not None or not (subject.regresses or subject.classifies)
+        parts.append(scores_picture(chart, "Scores" if arrows is None else "Rows and columns", compare=fair))
+    shape = _image_shape(subject)
+    strips = None if few else chart_or_none(charts.reconstructions, subject.model, subject.X, shape=shape)
+    parts += [] if strips is None else [rebuilt_picture(strips)]
+    values = np.asarray(subject.model.transform(subject.X), dtype=np.float64)
+    names = [f"{subject.noun} {at + 1}" for at in range(values.shape[1])]
+    return Section("Scores", (), [*parts, _table(subject, "scores", values, names)])
+
+
+def _pairs(subject: Subject) -> Section | None:
+    if subject.y is None:
+        return None
+    first, second = subject.model.transform(subject.X, subject.y)
+    given = {"colour": subject.colour, "names": subject.names, "many": DRAWN_MAX_POINTS}
+    known = getattr(subject.estimator, "correlations_", None) if subject.of_the_fit else None
+    parts: list[Part] = []
+    for k in range(min(PAIRS_DRAWN, first.shape[1])):
+        chart = chart_or_none(charts.paired, subject.model, subject.X, subject.y, pair=k, **given)
+        parts += [] if chart is None else [paired_picture(chart, None if known is None else float(known[k]))]
+    names = [f"{view}, pair {k + 1}" for view in "XY" for k in range(first.shape[1])]
+    return Section("Scores", (), [*parts, _table(subject, "scores", np.hstack([first, second]), names)])
+
+
+def _map(subject: Subject) -> Section | None:
+    """Rows in the plane: regions of classes if there are two columns, else a map by principal components."""
+    if subject.precomputed:
+        return None
+    if len(subject.columns) == 2 and (subject.classifies or subject.clusters):
+        classes = subject.y if subject.classifies else None
+        regions = chart_or_none(charts.regions, subject.model, subject.X, classes, many=DRAWN_MAX_POINTS)
+        return None if regions is None else Section("The plane", (), [regions_picture(regions)])
+    if sp.issparse(subject.X) or min(np.shape(subject.X)) < 2:
+        return None
+    table = np.asarray(subject.X, dtype=np.float64)
+    colour = _colour(subject)
+    if subject.clusters and subject.predictions is not None:
+        colour = np.array([f"cluster {place}" for place in subject.predictions])
+    given = {"colour": colour, "names": subject.names, "ellipses": None, "many": DRAWN_MAX_POINTS}
+    chart = chart_or_none(charts.scores, PCA(2, scale=True).fit(table), table, **given)
+    if chart is None:
+        return None
+    # Clusters are made to differ: a test of their means along an axis would prove nothing.
+    return Section("Map of the rows", [say("map")], [scores_picture(chart, "Map", compare=not subject.clusters)])
+
+
+def _colour(subject: Subject) -> Array | None:
+    """What to colour by: what was asked for, else what is predicted."""
+    if subject.colour is not None or subject.y is None or subject.two_views:
+        return subject.colour
+    return subject.y if np.ndim(subject.y) == 1 else np.asarray(subject.y)[:, 0]
+
+
+def _image_shape(subject: Subject) -> tuple[int, int] | None:
+    """Height and width of rows that look like square images: names without meaning, and a square number of columns."""
+    side = int(np.sqrt(len(subject.columns)))
+    pixels = all("pixel" in name or name == f"column {at + 1}" for at, name in enumerate(subject.columns))
+    return (side, side) if pixels and side * side == len(subject.columns) else None
+
+
+def predictions(subject: Subject) -> Section | None:
+    """Predictions beside what was measured; clusters and their sizes."""
+    if subject.clusters:
+        return _cluster_sizes(subject)
+    if subject.X is None or subject.predictions is None or subject.y is None:
+        return None
+    return _classes(subject) if subject.classifies else _numbers(subject)
+
+
+def _numbers(subject: Subject) -> Section:
+    names = subject.targets
+    parts: list[Part] = []
+    given = {"names": subject.names, "many": DRAWN_MAX_POINTS}
+    seen = "Rows of the fit" if subject.of_the_fit else "New rows"
+    for at, name in enumerate(names[:TARGETS_DRAWN]):
+        of = "" if len(names) == 1 else f": {name}"
+        parts += [predicted_picture(chart, f"Rows left out{of}") for chart in subject.left_out[at : at + 1]]
+        chart = chart_or_none(charts.predicted, subject.model, subject.X, subject.y, target=at, **given)
+        parts += [] if chart is None else [predicted_picture(chart, f"{seen}{of}")]
+    measured, guesses = (
+        np.asarray(part, dtype=np.float64).reshape(subject.n, -1) for part in (subject.y, subject.predictions)
+    )
+    whose = "fit" if subject.of_the_fit else "new"
+    found = [merit(measured[:, at], guesses[:, at], whose) for at in range(measured.shape[1])]
+    rows = [
+        [name, each.n, each.rmse, tidy_bias(each), each.sep, each.r2, each.rpd, each.slope, each.intercept]
+        for name, each in zip(names, found, strict=True)
+    ]
+    error, spread = found[0].error_name, found[0].spread_name
+    words = ["target", "rows", error, "bias", spread, "R2", "RPD", "slope", "intercept"]
+    parts.append(Grid("Figures of merit", words, rows, [say("merit", error=error, spread=spread)]))
+    code = "merit_of_fit" if subject.of_the_fit else "merit_of_new"
+    drawn = list(zip(names, found, strict=True))[:TARGETS_DRAWN]
+    says = [say(code, name=name, r2=brief(each.r2)) for name, each in drawn if np.isfinite(each.r2)]
+    says += _caution(subject, bool(subject.left_out))
+    table = _table(subject, "predictions", guesses, [f"predicted {name}" for name in names])
+    return Section("Predictions", says, [*parts, table])
+
+
+def _classes(subject: Subject) -> Section:
+    truth, guesses = (np.asarray(part).astype(str).ravel() for part in (subject.y, subject.predictions))
+    wrong = np.flatnonzero(truth != guesses)
+    code, whose = ("right_of_fit", "Rows of the fit") if subject.of_the_fit else ("right_of_new", "New rows")
+    says = [say(code, right=percent(1 - len(wrong) / len(truth)), n=len(truth))]
+    says += _caution(subject, subject.classes_left_out is not None)
+    parts: list[Part] = []
+    if subject.classes_left_out is not None:
+        parts += _confusion(truth, subject.classes_left_out.astype(str).ravel(), "Rows left out, in five folds")
+    parts += _confusion(truth, guesses, whose)
+    if len(wrong):
+        rows = [[subject.row_names[at], truth[at], guesses[at]] for at in wrong[:KEPT]]
+        parts.append(Grid("Rows predicted wrong", ["row", "true", "predicted"], rows, total=len(wrong)))
+    return Section("Predictions", says, parts)
+
+
+def _caution(subject: Subject, left_out: bool) -> list[Sentence]:
+    """What to think of predictions of rows of the fit."""
+    if not subject.of_the_fit:
+        return []
+    return [say("optimistic"), *([say("judge_by_left_out")] if left_out else [])]
+
+
+def _confusion(truth: Array, guesses: Array, title: str) -> list[Grid]:
+    """Which classes were taken for which."""
+    names = sorted({*truth, *guesses})
+    if len(names) > TABLE_MAX_CLASSES:
+        return []
+    counts = confusion_matrix(truth, guesses, labels=names).tolist()
+    rows = [
+        [name, *row, percent(row[at] / max(sum(row), 1))]
+        for at, (name, row) in enumerate(zip(names, counts, strict=True))
+    ]
+    return [Grid(title, ["class", *names, "right"], rows, [say("confusion")], shown=TABLE_MAX_CLASSES)]
+
+
+def _cluster_sizes(subject: Subject) -> Section:
+    sizes = np.asarray(subject.facts["sizes"])
+    rows = [[at, int(size), percent(float(size / sizes.sum()))] for at, size in enumerate(sizes)]
+    least, most, count = int(sizes.min()), int(sizes.max()), counted(len(sizes), "cluster")
+    says = say("clusters_alike" if least == most else "clusters", count=count, least=least, most=most)
+    parts = [Grid("Sizes of the clusters", ["cluster", "rows", "share"], rows)]
+    if subject.predictions is not None:
+        parts.append(_table(subject, "clusters", subject.predictions.reshape(-1, 1), ["cluster"]))
+    return Section("Clusters", [says], parts)
+
+
+def _table(subject: Subject, of: str, values: Array, names: list[str]) -> Grid:
+    rows = [[name, *row] for name, row in zip(subject.row_names[:KEPT], values[:KEPT].tolist(), strict=True)]
+    return Grid(f"Table of {of}", ["row", *names], rows, total=len(values), shown=10)
+
+
+def diagnostics(subject: Subject) -> Section | None:
+    """Outliers, fit indices, accuracy of the computation and the path of the likelihood."""
+    parts = [*_outliers(subject), *_fit_indices(subject), *_distortion(subject)]
+    likelihood = chart_or_none(charts.likelihood, subject.model)
+    parts += [] if likelihood is None else [likelihood_picture(likelihood)]
+    residuals = chart_or_none(charts.residuals, subject.model)
+    parts += [] if residuals is None else [residuals_picture(residuals)]
+    return Section("Diagnostics", (), parts) if parts else None
+
+
+def _outliers(subject: Subject) -> list[Part]:
+    if subject.X is None or subject.gaps:  # a row with missing values has no distances
+        return []
+    chart = chart_or_none(charts.outliers, subject.model, subject.X, names=subject.names, many=DRAWN_MAX_POINTS)
+    if chart is None:
+        return []
+    found: list[Part] = [outliers_picture(chart)]
+    at = {int(row): place for place, row in enumerate(chart.points.rows)}
+    rows = [
+        [subject.row_names[row], *map(float, chart.points.at[at[row]])] for row in chart.beyond.tolist() if row in at
+    ]
+    if rows:
+        limits = [("T2", chart.t2_limit), ("Q", chart.q_limit)]
+        known = ", ".join(f"{name} {number(limit)}" for name, limit in limits if limit is not None)
+        found.append(Grid("Rows beyond a limit", ["row", "T2", "Q"], rows, [say("limits", limits=known)], shown=10))
+    return found
+
+
+def _fit_indices(subject: Subject) -> list[Part]:
+    known = subject.facts.get("fit_indices")
+    if not known:
+        return []
+    lines = [(word, _index(name, known[name])) for name, word in FIT_INDICES.items() if known.get(name) is not None]
+    found: list[Part] = [Facts("How well the factors fit", lines)] if lines else []
+    adequacy = getattr(subject.estimator, "kmo_", None)
+    if adequacy is not None:
+        columns = zip(subject.columns, adequacy.columns, subject.estimator.uniquenesses_, strict=True)
+        rows = [[name, float(own), float(u)] for name, own, u in columns]
+        words = ["column", "KMO", "uniqueness"]
+        found.append(Grid("Columns of the factor model", words, rows, [say("kmo")], shown=WHOLE))
+    return found
+
+
+def _index(name: str, value: float) -> str:
+    """An index, and how good it is by the limits that the checks use.
+
+    >>> _index("cfi", 0.9268), _index("df", 185)
+    ('0.927, fair (good from 0.95, fair from 0.9; 1 is best)', '185')
+    """
+    if name not in LIMITS:
+        return number(value)
+    (good, fair), word = LIMITS[name], grade(name, value)
+    from_on, best = ("up to", 0) if good < fair else ("from", 1)
+    return f"{value:.3f}, {word} (good {from_on} {good:g}, fair {from_on} {fair:g}; {best} is best)"
+
+
+def _distortion(subject: Subject) -> list[Part]:
+    known = getattr(subject.estimator, "distortion_", None)
+    if known is None:
+        return []
+    lines = [
+        ("pairs", f"{known.pairs:,}"),
+        ("smallest", number(known.min)),
+        ("largest", number(known.max)),
+        ("mean", number(known.mean)),
+        ("within the bound", percent(known.share_within)),
+    ]
+    return [Facts("Squared distances after the projection, as multiples of those before", lines)]
