@@ -93,14 +93,14 @@ def theirs(n: int, d: int, dtype: str, method: str) -> Callable[[], dict[str, An
 def scatter(n: int, m: int, dtype: str, panels: bool) -> Callable[[], dict[str, Any]]:
     """``A'A`` of n rows of m columns, block by block on all threads: by our loops, or by BLAS."""
     from gramian.config import thread_count
-    from gramian.engine.scatter import Squares, SquaresInPanels, total_of
+    from gramian.engine.scatter import PanelScatter, Scatter, total_of
     from gramian.engine.tiles import run, share
     from gramian.engine.vector_loops import vector_loops
     from gramian.operators.mapped_moments import rows_summed
 
     kind, rows = np.dtype(dtype), rows_summed(n, m)
     loops = vector_loops(kind) if panels else None
-    sums = [SquaresInPanels(m, kind, loops) if loops else Squares(m, kind) for _ in range(thread_count())]
+    sums = [PanelScatter(m, kind, loops) if loops else Scatter(m, kind) for _ in range(thread_count())]
     blocks = [part.room(rows) for part in sums]
     for block in blocks:
         block[:, :m] = np.random.default_rng(0).standard_normal((rows, m))

@@ -317,7 +317,7 @@ def test_long_work_shows_progress_and_is_cancelled(page, folder):
     settled(page, "PCA ·")
     choose(page, "method", "Kernel PCA")
     settled(page, "landmarks")
-    page.get_by_text("all rows, however long it takes").click()
+    page.get_by_text("exact: all rows, no landmarks (slow)").click()
     page.wait_for_selector("#cancel:not([hidden])", timeout=20_000)
     page.wait_for_function("Number(document.getElementById('progress').value) > 0", timeout=60_000)
     page.click("#cancel")

@@ -48,7 +48,7 @@ def test_it_prints_its_address_serves_it_there_only_and_ends_on_ctrl_c(started):
 
 def test_what_cannot_be_served_is_said_in_a_line(gramian, here):
     (here / "few.csv").write_text("a,b\n1,2\n")
-    for table, words in (("nowhere.csv", "no such file"), ("few.csv", "three at least"), (".", "is a folder")):
+    for table, words in (("nowhere.csv", "no such file"), ("few.csv", "at least three"), (".", "is a folder")):
         code, out, err = gramian("explore", table, "--no-browser")
         assert (code, out) == (1, "")
         assert words in err

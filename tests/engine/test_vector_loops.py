@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from gramian.engine import pairs as engine_pairs
 from gramian.engine import product, vector_loops
 from gramian.kernels import RBF, Matern
 from gramian.operators import Gram
@@ -97,7 +96,7 @@ def test_directions_taken_out_of_powers_that_are_never_stored(n, m, dtype, k):
 @pytest.mark.parametrize("kernel", [RBF(gamma=0.3), Matern(length_scale=1.0, nu=1.5)])
 @pytest.mark.parametrize("k", [3, 10, 16, 20, 32, 40])
 def test_products_are_those_of_plain_numpy(kernel, k, dtype, monkeypatch):
-    monkeypatch.setitem(engine_pairs.LOOPS_MIN_PAIRS, dtype, 1)
+    monkeypatch.setitem(product.LOOPS_MIN_PAIRS, dtype, 1)
     X, V = numbers(float, 1500, 4), numbers(dtype, 1500, k)  # one block that loops take, and one that is ragged
     compiled = Gram(kernel, X, dtype) @ V
     assert np.array_equal(Gram(kernel, X, dtype) @ V, compiled)

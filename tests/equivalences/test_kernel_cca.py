@@ -12,7 +12,7 @@ from gramian.estimators.cca import CCA
 from gramian.estimators.kernel_cca_pairs import find_pairs
 from gramian.estimators.warnings import RankWarning
 from gramian.kernels import RBF, Polynomial
-from gramian.kernels.polynomial_map import monomials
+from gramian.kernels.dot_product import monomials
 from gramian.operators import Centred, Dense
 from gramian.solvers.canonical import Canonical
 from gramian.spaces import KernelSpace

@@ -6,8 +6,8 @@ import pytest
 
 pytest.importorskip("dash", reason="the extra 'explore' is not installed")
 
+from gramian.explore.datasets import preset
 from gramian.explore.notes import listening
-from gramian.explore.presets import preset
 from gramian.explore.server import make_app
 
 PORT = 8123

@@ -8,8 +8,8 @@ import time
 import numpy as np
 import pytest
 
-from gramian.explore.explorer import CONTROLS
-from gramian.explore.presets import preset
+from gramian.explore.choice import CONTROLS
+from gramian.explore.datasets import preset
 
 from .conftest import HOST, ORIGIN
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from gramian.explore.choice import Choice
+from gramian.explore.datasets import preset
 from gramian.explore.figures import loadings, rows
 from gramian.explore.figures.scores import DRAWN, Cloud, View, draw, thinned
 from gramian.explore.fitting import fit
-from gramian.explore.presets import preset
 
 
 def numbers(sent):

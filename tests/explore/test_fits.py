@@ -8,15 +8,11 @@ import numpy as np
 import pytest
 
 from gramian import CCA
-from gramian.explore.choice import METHODS, Choice, kernels_listed
-from gramian.explore.code import code_for
-from gramian.explore.datasets import LARGEST_UPLOAD, from_upload, open_table
-from gramian.explore.explorer import read_choice
-from gramian.explore.fitting import fit, most_components
+from gramian.explore.choice import METHODS, Choice, code_for, kernels_listed, most_components, read_choice
+from gramian.explore.datasets import MAX_UPLOAD_BYTES, PRESETS, from_upload, open_table, preset
+from gramian.explore.fitting import Glimpses, fit
+from gramian.explore.model_files import open_model, save_model
 from gramian.explore.notes import in_controls, listening
-from gramian.explore.opening import open_model, save_model
-from gramian.explore.presets import PRESETS, preset
-from gramian.explore.preview import Glimpses
 from gramian.kernels import parse
 from gramian.tables import TableError
 
@@ -104,7 +100,7 @@ def test_a_model_of_some_columns_finds_them(tmp_path):
     seen, found, _ = open_model(data, tmp_path / "model.safetensors", {})
     assert seen.table.columns == some.table.columns
     assert found.scores.shape == (41, 2)
-    with pytest.raises(ValueError, match="which Two rings has not"):
+    with pytest.raises(ValueError, match="which Two rings does not have"):
         open_model(preset("rings"), tmp_path / "model.safetensors", {})
 
 
@@ -165,7 +161,7 @@ def test_what_is_no_upload_is_refused(contents):
 
 def test_an_upload_is_bounded():
     with pytest.raises(TableError, match="larger than"):
-        from_upload("a.csv", "data:," + "A" * (LARGEST_UPLOAD * 4 // 3 + 10))
+        from_upload("a.csv", "data:," + "A" * (MAX_UPLOAD_BYTES * 4 // 3 + 10))
 
 
 def test_the_summary_speaks_of_the_components_that_are_kept():

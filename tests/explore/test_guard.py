@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from gramian.explore.guard import LARGEST_BODY
+from gramian.explore.guard import MAX_REQUEST_BYTES
 
 from .conftest import HOST, ORIGIN, PORT
 
@@ -180,7 +180,7 @@ def test_what_is_too_large_is_refused_before_it_is_read(member):
         input_stream=NeverRead(),
         headers={"Host": HOST, "Origin": ORIGIN},
         content_type="application/json",
-        environ_overrides={"CONTENT_LENGTH": str(LARGEST_BODY + 1)},
+        environ_overrides={"CONTENT_LENGTH": str(MAX_REQUEST_BYTES + 1)},
     )
     assert answer.status_code == 413
 

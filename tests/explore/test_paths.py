@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from gramian.explore.paths import PathError, inside, models_in
+from gramian.explore.model_files import PathError, inside, models_in
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,8 @@ import pytest
 
 from gramian import KernelPCA
 from gramian.explore.choice import Choice
-from gramian.explore.presets import preset
-from gramian.explore.session import TABS, Session, Sessions
-from gramian.explore.worker import Worker
+from gramian.explore.datasets import preset
+from gramian.explore.session import MAX_TABS, Session, Sessions, Worker
 
 
 @pytest.fixture
@@ -142,7 +141,7 @@ def test_keys_cannot_be_guessed_and_unknown_ones_find_nothing():
 def test_tabs_are_forgotten_in_the_order_of_their_last_use():
     sessions = Sessions(preset("rings"))
     first, second = sessions.open(), sessions.open()
-    for _ in range(TABS - 1):
+    for _ in range(MAX_TABS - 1):
         sessions.find(first.key)
         sessions.open()
     assert sessions.find(first.key) is first

@@ -20,7 +20,7 @@ from gramian.kernels import (
     Sigmoid,
     ThinPlateSpline,
 )
-from gramian.kernels.widths import median_width
+from gramian.kernels.pairwise import median_width
 
 
 @pytest.fixture

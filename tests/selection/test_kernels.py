@@ -7,7 +7,7 @@ import pytest
 from sklearn.datasets import load_iris, make_circles
 
 from gramian import KernelPCA, KernelRidge, KernelSVC
-from gramian.kernels.widths import median_width
+from gramian.kernels.pairwise import median_width
 from gramian.selection import bandwidth, select_kernel
 
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from gramian.explore.datasets import MOST_COLUMNS, from_upload
+from gramian.explore.datasets import MAX_PAGE_COLUMNS, from_upload
 from gramian.tables import TableError, read_table
 
 #: Bytes beside the table: arenas of Arrow's threads and of the allocator, whose number depends on the machine.
@@ -114,7 +114,7 @@ def _upload(path):
 
 @pytest.mark.parametrize("name", ["t.csv", "t.npy", "t.npz", "t.parquet"])
 def test_an_upload_of_too_many_columns_is_refused_before_it_is_read(tmp_path, name, monkeypatch):
-    monkeypatch.setattr("gramian.explore.datasets.MOST_COLUMNS", 40)
+    monkeypatch.setattr("gramian.explore.datasets.MAX_PAGE_COLUMNS", 40)
     d, path = 41, tmp_path / name
     X = np.random.default_rng(0).standard_normal((4, d))
     for width in (d, d - 1):
@@ -132,4 +132,4 @@ def test_an_upload_of_too_many_columns_is_refused_before_it_is_read(tmp_path, na
                 _upload(path)
         else:
             assert _upload(path).X.shape == (4, 40)
-    assert MOST_COLUMNS == 20_000
+    assert MAX_PAGE_COLUMNS == 20_000

@@ -18,7 +18,7 @@ import numpy as np
 import scipy.linalg
 
 from gramian.config import one_blas_thread, thread_count
-from gramian.engine.pairs import Pairs
+from gramian.engine.product import Pairs
 from gramian.kernels import Kernel
 from gramian.operators import Dense, Gram, moments_of
 from gramian.operators.similarities import ThinProducts

@@ -1,19 +1,172 @@
-"""Products of a symmetric matrix of kernel values with a few vectors: each tile serves twice."""
+"""Products by tiles: of two sets of rows, their exponentials, and of a symmetric matrix of tiles with a few vectors."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
+from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
-from gramian.engine.pairs import Pairs, striped, transposed_times
 from gramian.engine.tiles import tile_spans, wide_spans
-from gramian.engine.vector_loops import PANELS, ROWS, in_lines, lanes_of, vector_loops
+from gramian.engine.vector_loops import LOOPS_MAX_COLUMNS, PANELS, ROWS, in_lanes, lanes_of, vector_loops
 from gramian.results import Array
 
+Rows = Any  # a 2-d float array or a CSR matrix
+#: Rows multiplied at a time at the most, and multiplications up to which BLAS takes its route for small matrices, which
+#: does not copy its operands first. Worth a third of the time where few columns are summed over.
+STRIPE, SMALL = 64, 10**6
+#: Pairs of rows from which on compiled loops are worth the fifth of a second it takes to compile them. In single
+#: precision, which is for large tables anyway, they always are.
+LOOPS_MIN_PAIRS = {np.dtype(np.float32): 1, np.dtype(np.float64): 10**8}
 #: Share of a register that may carry nothing for loops of our own to be quicker than BLAS.
 SPARE = 0.75
+
+
+class Pairs(ABC):
+    """Two prepared sets of rows, and tiles of what lies between them."""
+
+    shape: tuple[int, int]
+    dtype: np.dtype
+    #: No entry of any tile is larger in size than this.
+    reach: float = float("inf")
+    #: (L, R) if tiles are ``2 ** (L R)`` of narrow dense rows, for loops that make and use them in one pass.
+    factors: tuple[Array, Array] | None = None
+
+    @abstractmethod
+    def tile(self, rows: slice | Array, cols: slice, out: Array) -> Array:
+        """Write the tile ``rows x cols`` into ``out`` (C-ordered, of that shape) and return it."""
+
+
+class Product(Pairs):
+    """Tiles of ``L R'``, dense or CSR; dense rows R are best held column by column (Fortran's order)."""
+
+    def __init__(self, left: Rows, right: Rows, dtype: Any) -> None:
+        self.left, self.right = left, right
+        self.shape, self.dtype = (left.shape[0], right.shape[0]), np.dtype(dtype)
+
+    def tile(self, rows: slice | Array, cols: slice, out: Array) -> Array:
+        L, R = self.left[rows], self.right[cols]
+        if sp.issparse(L) or sp.issparse(R):
+            out[...] = to_dense(L @ R.T)
+            return out
+        return striped(L, R.T, out)
+
+
+@cache
+def exponent_base(dtype: np.dtype) -> tuple[float, Callable[..., Array]]:
+    """Return ``(unit, function)`` with ``function(unit * x) = exp(x)``: powers of two where those are quicker.
+
+    NumPy has vector code for ``exp`` on most processors. Where it has it for ``exp2`` too, that takes half the time in
+    single precision and a fifth less in double; where it has not, ``exp2`` is a loop over single numbers.
+    """
+    introspect = getattr(np.lib, "introspect", None)  # new in NumPy 2.0
+    found = introspect.opt_func_info(func_name="^exp2$") if introspect else {}
+    symbol = dtype.char
+    targets = found.get("exp2", {}).get(symbol + symbol, {"current": "baseline"})
+    return (1.0, np.exp) if targets["current"].startswith("baseline") else (float(np.log2(np.e)), np.exp2)
+
+
+def compiled_from(d: int) -> int | None:
+    """Pairs of rows of d columns from which on compiled loops make exponentials in either precision, or None."""
+    return max(LOOPS_MIN_PAIRS.values()) if d < LOOPS_MAX_COLUMNS else None
+
+
+def _factors(inner: Pairs) -> tuple[Array, Array] | None:
+    """What exponents are a product of, if it is one of narrow dense rows, laid out as the loops want them."""
+    if (
+        not isinstance(inner, Product)
+        or inner.left.shape[1] > LOOPS_MAX_COLUMNS
+        or inner.shape[0] * inner.shape[1] < LOOPS_MIN_PAIRS[inner.dtype]
+    ):
+        return None
+    L, R = inner.left, inner.right
+    if sp.issparse(L) or sp.issparse(R) or not (L.flags.c_contiguous and R.flags.f_contiguous):
+        return None
+    return (L, R.T) if vector_loops(inner.dtype) else None
+
+
+class Exponential(Pairs):
+    """Tiles of ``exp(a m(x, y))``.
+
+    Parameters
+    ----------
+    prepare : callable
+        ``prepare(factor, dtype)`` returns the tiles of ``factor m(x, y)``.
+    factor : float
+        The number ``a``.
+    dtype : dtype
+
+    Numbers that leave the normal range cost twenty times as much as others. Where distances reach that far, such
+    exponents are raised to the edge of the range and their powers, below the smallest normal number, become 0.
+
+    Dense rows of few columns take one pass in place of two where there are :mod:`~gramian.engine.vector_loops`.
+    """
+
+    def __init__(self, prepare: Callable[[float, Any], Pairs], factor: float, dtype: Any) -> None:
+        unit, self.power = exponent_base(np.dtype(dtype))
+        self.inner = prepare(factor * unit, dtype)
+        self.shape, self.dtype = self.inner.shape, self.inner.dtype
+        limits = np.finfo(self.dtype)
+        self.edge = self.dtype.type(unit * np.log(2) * (limits.minexp + 1))
+        self.far = not self.inner.reach < -self.edge
+        self.smallest = self.power(self.edge)
+        self.factors = _factors(self.inner) if self.power is np.exp2 else None
+
+    def tile(self, rows: slice | Array, cols: slice, out: Array) -> Array:
+        loops = vector_loops(self.dtype) if self.factors else None
+        if loops and self.factors and all(map(int.__ge__, out.shape, loops.smallest)):
+            left, right = self.factors
+            return loops.powers_of_two(left[rows], right[:, cols], out)
+        exponents = self.inner.tile(rows, cols, out)
+        if not self.far or exponents.min(initial=0.0) > self.edge:
+            return self.power(exponents, out=exponents)
+        np.maximum(exponents, self.edge, out=exponents)
+        values = self.power(exponents, out=exponents)
+        values -= self.smallest
+        return values
+
+
+def striped(A: Array, B: Array, out: Array | None = None) -> Array:
+    """``A B`` of which one side is narrow, by stripes of rows of A."""
+    (n, d), m = A.shape, B.shape[1]
+    stripe = next((rows for rows in (STRIPE, STRIPE // 2) if n % rows == 0 and rows * d * m <= SMALL), None)
+    if stripe is None:
+        return np.matmul(A, B, out=out)
+    product = np.matmul(A.reshape(-1, stripe, d), B, out=None if out is None else out.reshape(-1, stripe, m))
+    return product.reshape(n, m)
+
+
+def transposed_times(tile: Array, V: Array) -> Array:
+    """``tile.T @ V`` for a narrow V; in single precision the plain way is as quick."""
+    n, m = tile.shape
+    if m % STRIPE or tile.dtype == np.float32:
+        return tile.T @ V
+    return (tile.reshape(n, -1, STRIPE).transpose(1, 2, 0) @ V).reshape(m, -1)
+
+
+@cache
+def manhattan_loop() -> Callable[[Array, Array, float, Array], None]:
+    """What writes ``factor * sum_c |X[i, c] - Y[j, c]|`` into its last argument, without a 3-d temporary."""
+    import numba  # takes half a second: only those who use this distance wait for it
+
+    @numba.njit(nogil=True, fastmath={"reassoc", "contract"}, boundscheck=False)
+    def tile(X: Array, Y: Array, factor: float, out: Array) -> None:  # pragma: no cover  (compiled)
+        for i in range(X.shape[0]):
+            for j in range(Y.shape[0]):
+                total = X.dtype.type(0)
+                for c in range(X.shape[1]):
+                    total += abs(X[i, c] - Y[j, c])
+                out[i, j] = factor * total
+
+    return tile
+
+
+def to_dense(X: Rows) -> Array:
+    """Rows as a dense array."""
+    return X.toarray() if sp.issparse(X) else np.asarray(X)
 
 
 class TwoProducts:
@@ -78,11 +231,3 @@ def two_products(pairs: Pairs, V: Array, d: int) -> tuple[list[slice], Callable[
         return usual, partial(TwoProducts, pairs, V, usual[0].stop)
     blocks = usual if pairs.factors is None else wide_spans(n)
     return blocks, partial(InOnePass, pairs, in_lanes(V, width), blocks[0].stop)
-
-
-def in_lanes(V: Array, width: int | None = None) -> Array:
-    """A copy with columns of zeros up to that width, which begins where a line of the cache does."""
-    k = V.shape[1]
-    out = in_lines((len(V), width or k), V.dtype)
-    out[:, :k], out[:, k:] = V, 0.0
-    return out

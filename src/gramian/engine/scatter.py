@@ -1,27 +1,33 @@
-"""Sums of ``A'A`` over blocks of rows: half of them, since they are symmetric."""
+"""Sums of ``A'A`` over blocks of rows, half of them as they are symmetric, and factors F taken out as ``F'F``."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
+
 import numpy as np
 
-from gramian.engine.tiles import spans
-from gramian.engine.vector_loops import VectorLoops, in_lines, loops_if_worth
+from gramian.engine.product import Pairs, striped
+from gramian.engine.tiles import Meter, run, share, spans, threads_for
+from gramian.engine.vector_loops import (
+    PANELS,
+    ROWS,
+    VectorLoops,
+    in_lanes,
+    in_lines,
+    lanes_of,
+    loops_if_worth,
+    vector_loops,
+)
 from gramian.results import Array
 
-#: Rows whose squares are summed in single precision before the sum is added in double.
-SINGLE = 8192
+#: Rows whose products are summed in single precision before the sum is added in double.
+FLOAT32_SUM_ROWS = 8192
+#: Columns of a growing factor that a thread visits at a time.
+FACTOR_STRIP_COLUMNS = 2048
 
 
-class Squares:
-    """Sums in double precision of products in the precision of the rows; each thread has its own.
-
-    Parameters
-    ----------
-    width : int
-        Columns.
-    dtype : dtype
-        Of the rows.
-    """
+class Scatter:
+    """Sums in double precision of products in the precision of the rows; each thread has its own."""
 
     def __init__(self, width: int, dtype: np.dtype) -> None:
         self.width, self.product = width, np.empty((width, width), dtype=dtype)
@@ -36,6 +42,13 @@ class Squares:
         np.matmul(A.T, A, out=self.product)  # NumPy sees the transpose and computes half
         self.sums += self.product
 
+    def add_reflected(self, prepare: Callable[[], Pairs], Y: Array, B: Array, pilot: Array, beside: Array) -> bool:
+        """Add ``A'A`` of what :func:`write_reflected` would write, and of columns beside it; False if there is no way.
+
+        Nothing of A is stored as a whole.
+        """
+        return False
+
     def settle(self) -> Array:
         """Return the sums so far, as they lie; they change with the next rows."""
         return self.sums
@@ -45,14 +58,14 @@ class Squares:
         return sums.copy() if sums is self.sums else sums
 
 
-class SquaresInPanels(Squares):
-    """The same by loops of our own: panels of columns, each with the rows down to its end, one after the other.
+class PanelScatter(Scatter):
+    """The same by compiled loops: panels of columns, each with the rows down to its end, one after the other.
 
     What lies below the diagonal is not read.
     """
 
     def __init__(self, width: int, dtype: np.dtype, loops: VectorLoops) -> None:
-        self.width, self.loops, self.single = width, loops, 0
+        self.width, self.loops, self.pending_rows = width, loops, 0
         self.panels = spans(loops.panel * -(-width // loops.panel), loops.panel)
         size = sum(panel.stop for panel in self.panels) * loops.panel
         self.sums = np.zeros(size)
@@ -66,8 +79,12 @@ class SquaresInPanels(Squares):
         self.loops.scatter(A, self.product)
         self._end(len(A))
 
-    def add_powers(self, left: Array, right: Array, U: Array, back: Array, own: Array, beside: Array) -> None:
-        """Add ``A'A`` of columns ``C - (own + C U) back`` with ``C = 2 ** (left right)``, and of others beside them."""
+    def add_reflected(self, prepare: Callable[[], Pairs], Y: Array, B: Array, pilot: Array, beside: Array) -> bool:
+        pairs = prepare()
+        if pairs.factors is None or _loops_to_reflect(pairs, Y, self.product.dtype) is None:
+            return False
+        left, right = pairs.factors
+        U, back, own = _operands(Y, B, pilot, len(left), lanes_of(self.product.dtype))
         size, width = self.panels[-1].stop, U.shape[1]
         rest = _filled(beside, (len(left), size - right.shape[1]))
         U, back, right = (
@@ -76,20 +93,21 @@ class SquaresInPanels(Squares):
         self._begin()
         self.loops.powers_scatter(left, right, U, back, own, rest, self.product)
         self._end(len(left))
+        return True
 
     def _begin(self) -> None:
-        if self.single == 0 and self.product is not self.sums:
+        if self.pending_rows == 0 and self.product is not self.sums:
             self.product[:] = 0.0
 
     def _end(self, rows: int) -> None:
-        self.single += rows
-        if self.single >= SINGLE:
+        self.pending_rows += rows
+        if self.pending_rows >= FLOAT32_SUM_ROWS:
             self.settle()
 
     def settle(self) -> Array:
-        if self.single and self.product is not self.sums:
+        if self.pending_rows and self.product is not self.sums:
             self.sums += self.product
-        self.single = 0
+        self.pending_rows = 0
         return self.sums
 
     def toarray(self, sums: Array) -> Array:
@@ -103,15 +121,7 @@ class SquaresInPanels(Squares):
         return out
 
 
-def _filled(V: Array, shape: tuple[int, int]) -> Array:
-    """A copy in the corner of a larger matrix of zeros."""
-    out = in_lines(shape, V.dtype)
-    out[:] = 0.0
-    out[: V.shape[0], : V.shape[1]] = V
-    return out
-
-
-def total_of(parts: list[Squares]) -> Array:
+def total_of(parts: list[Scatter]) -> Array:
     """Return the sum over threads, as a symmetric matrix."""
     first, *rest = (part.settle() for part in parts)
     total = first
@@ -120,7 +130,115 @@ def total_of(parts: list[Squares]) -> Array:
     return parts[0].toarray(total)
 
 
-def squares_for(width: int, dtype: np.dtype, n: int) -> Squares:
+def scatter_for(width: int, dtype: np.dtype, n: int) -> Scatter:
     """Return sums for about n rows: the quicker way."""
     loops = loops_if_worth(dtype, n * width**2)
-    return SquaresInPanels(width, dtype, loops) if loops else Squares(width, dtype)
+    return PanelScatter(width, dtype, loops) if loops else Scatter(width, dtype)
+
+
+def write_reflected(
+    pairs: Pairs,
+    pieces: Callable[[Pairs], Iterator[tuple[slice, Array]]],
+    Y: Array,
+    B: Array,
+    pilot: Array,
+    out: Array,
+) -> None:
+    """Write ``C - (C Y) B - pilot`` of the tiles C of a block of rows; ``pieces`` makes them some rows at a time."""
+    loops, k = _loops_to_reflect(pairs, Y, out.dtype), Y.shape[1]
+    U, back, own = _operands(Y, B, pilot, len(out) if loops else 0, lanes_of(out.dtype) if loops else 1)
+    if loops and pairs.factors:
+        loops.powers_less(*pairs.factors, U, back, own, out)
+        return
+    for rows, C in pieces(pairs):
+        own = striped(C, U)
+        own[:, k] = 1.0
+        np.subtract(C, own @ back, out=out[rows])
+
+
+def _loops_to_reflect(pairs: Pairs, Y: Array, dtype: np.dtype) -> VectorLoops | None:
+    fits = Y.shape[1] < PANELS * lanes_of(dtype) and pairs.shape[0] % ROWS == 0
+    return vector_loops(dtype) if pairs.factors and fits else None
+
+
+def _operands(Y: Array, B: Array, pilot: Array, n: int, lanes: int) -> tuple[Array, Array, Array]:
+    """Y and B with a column and a row more for the pilot, in rows of lanes; its coefficient of one in n rows."""
+    m, k = Y.shape
+    width = lanes * -(-(k + 1) // lanes)
+    back, own = np.zeros((width, m), dtype=B.dtype), np.zeros((n, width), dtype=Y.dtype)
+    back[:k], back[k], own[:, k] = B, pilot, 1.0
+    return in_lanes(Y, width), back, own
+
+
+def _filled(V: Array, shape: tuple[int, int]) -> Array:
+    """A copy in the corner of a larger matrix of zeros."""
+    out = in_lines(shape, V.dtype)
+    out[:] = 0.0
+    out[: V.shape[0], : V.shape[1]] = V
+    return out
+
+
+class GrowingFactor:
+    """A matrix F, count x n at the most, that grows by rows ``inverse (values - F[:, chosen]' F)``.
+
+    It lies in panels of its columns, each of which is in one piece: compiled loops then need no copy.
+    """
+
+    def __init__(self, n: int, count: int, dtype: np.dtype) -> None:
+        self.n, self.dtype, self.size = n, dtype, 0
+        self.loops = loops_if_worth(dtype, n * float(count) ** 2)
+        self.width = self.loops.panel if self.loops else -(-n // -(-n // FACTOR_STRIP_COLUMNS))
+        self.F = in_lines((-(-n // self.width), count, self.width), dtype)
+
+    def columns(self, chosen: Array) -> Array:
+        """Some columns, as rows."""
+        return self.F[chosen // self.width, : self.size, chosen % self.width]
+
+    def extend(self, chosen: Array, inverse: Array, values: Callable[[slice, Array], object], left: Array) -> None:
+        """Add a row for each of the chosen columns, and take its squares out of ``left``, (n,).
+
+        ``values(columns, out)`` writes their values in some columns; the inverse is lower triangular.
+        """
+        at, k = self.size, len(chosen)
+        own = np.zeros((ROWS * -(-k // ROWS), at), dtype=self.dtype)  # rows in eights, as the loops want them
+        own[:k] = self.columns(chosen)
+        strips = _strips(len(self.F), max(1, FACTOR_STRIP_COLUMNS // self.width))
+
+        def work(turns: Sequence[int], meter: Meter) -> None:
+            room = np.zeros((k, strips[0].stop * self.width), dtype=self.dtype)
+            for panels in (strips[i] for i in turns):
+                columns = slice(panels.start * self.width, min(panels.stop * self.width, self.n))
+                size = columns.stop - columns.start
+                values(columns, room[:, :size])
+                room[:, size:] = 0.0  # the last panel is filled up
+                self._eliminate(room, own, inverse, self.F[panels])
+                G = self.F[panels, at : at + k]
+                left[columns] -= np.einsum("pij,pij->pj", G, G).ravel()[:size]
+                np.maximum(left[columns], 0.0, out=left[columns])
+                meter.tick()
+
+        run(work, share(len(strips), threads_for(len(strips))))
+        self.size += k
+
+    def squares(self, since: int, w: Array) -> Array:
+        """Sums of the squares of each row from one on, with weights w of the columns."""
+        spread = np.zeros((len(self.F), self.width))
+        spread.ravel()[: len(w)] = w
+        return np.einsum("pij,pj->i", np.square(self.F[:, since : self.size]), spread)
+
+    def _eliminate(self, tile: Array, own: Array, inverse: Array, F: Array) -> None:
+        """Write ``inverse (tile - own F)`` to the next rows of some panels."""
+        panels, k, at = len(F), len(tile), self.size
+        tile = tile[:, : panels * self.width]
+        if self.loops and at and k >= ROWS:
+            self.loops.eliminate(tile, own, inverse, F, at)
+        else:
+            rest = tile.reshape(k, panels, self.width).swapaxes(0, 1) - own[:k] @ F[:, :at]
+            np.matmul(inverse, rest, out=F[:, at : at + k])
+
+
+def _strips(panels: int, most: int) -> list[slice]:
+    """Cut panels into strips of at most so many, as many for each thread."""
+    count = -(-panels // most)
+    threads = threads_for(count)
+    return spans(panels, -(-panels // (threads * -(-count // threads))))

@@ -114,6 +114,14 @@ def in_lines(shape: tuple[int, ...], dtype: Any) -> Array:
     return room[start : start + size].view(dtype).reshape(shape)
 
 
+def in_lanes(V: Array, width: int | None = None) -> Array:
+    """A copy with columns of zeros up to that width, which begins where a line of the cache does."""
+    k = V.shape[1]
+    out = in_lines((len(V), width or k), V.dtype)
+    out[:, :k], out[:, k:] = V, 0.0
+    return out
+
+
 @cache
 def _loops(dtype: np.dtype) -> VectorLoops | None:
     if min(left_by_limits(), default=COMPILER) < COMPILER:

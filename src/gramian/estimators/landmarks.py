@@ -15,7 +15,7 @@ from gramian.estimators.validation import check_choice
 from gramian.estimators.warnings import RankWarning, warn
 from gramian.kernels import Kernel
 from gramian.kernels.base import as_rows, is_number
-from gramian.kernels.waves import random_waves
+from gramian.kernels.dot_product import random_waves
 from gramian.operators.features import FeatureMap
 from gramian.operators.landmarks import centred_on_cells, check_positive, landmark_map, pivots, spread, uniform
 from gramian.operators.remote import RemoteTable

@@ -2,12 +2,11 @@
 
 ::
 
-    browser --> guard --> Dash --> callbacks --> session --> worker --> fitting        exact, on release
-               (token,             (controls)   (one per     (one       preview        low rank, while dragging
-                Host, Origin)                    tab)         thread)
-                                       |
-                                       v
-                                    figures (plain dictionaries for plotly.js)
+    browser --> guard --> Dash --> control_callbacks --> session --> fitting     exact, when a control is released
+               (token,             picture_callbacks    (tabs, one              low rank, while a slider moves
+                Host, Origin)             |              thread)
+                                          v
+                                       figures (plain dictionaries for plotly.js)
 
 The server listens on the loopback address only. Nothing that is sent to it is evaluated or unpickled; files are written
 and read in one folder only.

@@ -8,7 +8,7 @@ WEBGL = """function(page) {
 }"""
 
 #: Says beside a slider where it stands.
-STANDS = """function(width, degree, ridge, k) {
+SLIDER_LABELS = """function(width, degree, ridge, k) {
     return [
         'Width: ' + (2 ** width).toPrecision(2) + ' x median distance',
         'Degree: ' + degree,
@@ -19,7 +19,7 @@ STANDS = """function(width, degree, ridge, k) {
 
 #: Gives names and roles to what Dash draws without: handles of sliders, buttons of lists, boxes to tick. Lists take the
 #: focus themselves, and not through a field that nobody sees.
-NAMES = """function(page) {
+ACCESSIBLE_NAMES = """function(page) {
     const set = (node, name, value) => node.getAttribute(name) === value || node.setAttribute(name, value);
     const drop = (node, ...names) => names.forEach(name => node.removeAttribute(name));
     const all = (where, act) => document.querySelectorAll(where).forEach(act);
@@ -33,7 +33,7 @@ NAMES = """function(page) {
         all('.dash-dropdown-focus-target', one => set(one, 'tabindex', '-1'));
         all('.dash-checklist', one => { set(one, 'role', 'group'); set(one, 'aria-label', one.textContent); });
         all('.dash-checklist label', one => drop(one, 'role', 'aria-selected'));
-        all('#upload input', one => { set(one, 'aria-label', 'Table to send'); set(one, 'tabindex', '-1'); });
+        all('#upload input', one => { set(one, 'aria-label', 'Table to upload'); set(one, 'tabindex', '-1'); });
     };
     if (!window.gramianNames) {
         let waiting = null;  // plotly.js adds and removes much while it draws; once after is enough
@@ -51,7 +51,7 @@ NAMES = """function(page) {
 }"""
 
 #: Lets one question through at a time; what moves in the meantime waits, and only the last of it is asked.
-GATE = """function(width, degree, ridge, k) {
+ASK_ONE_AT_A_TIME = """function(width, degree, ridge, k) {
     const gate = window.gramianGate = window.gramianGate || {since: 0, next: null, number: 0};
     gate.next = {width, degree, ridge, k};
     if (gate.since && performance.now() - gate.since < 2000) { return window.dash_clientside.no_update; }
@@ -61,7 +61,7 @@ GATE = """function(width, degree, ridge, k) {
 }"""
 
 #: Opens the gate when the answer is there. Set from outside: as an output of this callback it would close a circle.
-OPEN = """function(drawn) {
+ASK_THE_NEXT = """function(drawn) {
     const gate = window.gramianGate;
     if (!gate) { return window.dash_clientside.no_update; }
     gate.since = 0;

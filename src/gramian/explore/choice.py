@@ -1,4 +1,4 @@
-"""What the controls say: a method, its kernel and its parameters, and the estimator they stand for."""
+"""What the controls say: a method, its kernel and its parameters, the estimator they stand for, and its code."""
 
 from __future__ import annotations
 
@@ -8,17 +8,19 @@ from typing import Any
 from sklearn.pipeline import make_pipeline
 
 from gramian import registry
+from gramian.construction import construction, imports
 from gramian.estimators import Standardizer
 from gramian.explore.datasets import Dataset
 from gramian.kernels import Kernel
 from gramian.kernels.base import REGISTRY
-from gramian.kernels.widths import median_width
+from gramian.kernels.pairwise import median_width
 
 #: Components that the scree plot shows, and from which the cut chooses.
-MOST = 20
+MAX_COMPONENTS = 20
+#: Components of kernel CCA: each pair is dear.
+MAX_KERNEL_PAIRS = 6
 #: Rows up to which kernels are exact unless told otherwise, and landmarks beyond.
-EXACT_ROWS, LANDMARKS = 10_000, 500
-
+EXACT_ROWS, FIT_LANDMARKS = 10_000, 500
 
 #: Methods of the page.
 METHODS = {name: record for name, record in registry.METHODS.items() if record.explored}
@@ -27,6 +29,12 @@ METHODS = {name: record for name, record in registry.METHODS.items() if record.e
 def kernels_listed() -> dict[str, type[Kernel]]:
     """Kernels of the page, by name."""
     return {name: cls for name, cls in REGISTRY.items() if cls.listed}
+
+
+#: Controls of a fit, in the order in which callbacks take them.
+CONTROLS = ("method", "second", "scale", "kernel", "width", "degree", "text", "ridge", "k", "exact")
+#: Controls of the view.
+LOOKS = ("x", "y", "z", "space", "colour", "rows-as")
 
 
 @dataclass(frozen=True)
@@ -76,7 +84,7 @@ class Choice:
 
     def landmarks(self, data: Dataset) -> int | None:
         """Landmarks of a kernel method; None is exact."""
-        return LANDMARKS if self.row.has("kernel") and not self.exact and len(data.X) > EXACT_ROWS else None
+        return FIT_LANDMARKS if self.row.has("kernel") and not self.exact and len(data.X) > EXACT_ROWS else None
 
     def arguments(self, data: Dataset, k: int | None = None) -> dict[str, Any]:
         """Arguments of the estimator; ``k`` components in place of those chosen."""
@@ -102,6 +110,52 @@ class Choice:
         return make_pipeline(Standardizer(), estimator) if self.standardizes else estimator
 
 
+def most_components(data: Dataset, choice: Choice) -> int:
+    """Components to choose from."""
+    n, d = data.X.shape
+    if choice.pair:
+        q = len(choice.second)
+        return min(q, d - q) if choice.method == "cca" else min(MAX_KERNEL_PAIRS, n - 1)
+    if choice.method == "kernel-pca":
+        return min(MAX_COMPONENTS, n - 1)
+    if choice.method == "factor-analysis":  # as many as leave degrees of freedom
+        return max(1, min(MAX_COMPONENTS, int((2 * d + 1 - (8 * d + 1) ** 0.5) / 2)))
+    if choice.method == "probabilistic-pca":
+        return max(1, min(MAX_COMPONENTS, d - 1, n - 1))
+    return min(MAX_COMPONENTS, d, n - 1)
+
+
+def read_choice(data: Dataset, values: dict[str, Any]) -> Choice:
+    """What the controls say, whatever was sent: bounded, and of the right kind."""
+    known = set(data.table.columns)
+    given = values.get("second")
+    second = tuple(
+        name for name in (given if isinstance(given, list) else ()) if isinstance(name, str) and name in known
+    )
+    method, kernel = str(values.get("method")), str(values.get("kernel"))
+    plain = Choice()
+    exponent = _number(values.get("ridge"), -4, 2, -4)
+    choice = Choice(
+        method=method if method in METHODS else plain.method,
+        kernel=kernel if kernel in kernels_listed() else plain.kernel,
+        width=_number(values.get("width"), -20, 20, 0.0),
+        degree=int(_number(values.get("degree"), 1, 20, 3)),
+        text=str(values.get("text") or "")[:500].strip(),
+        scale=bool(values.get("scale")),
+        ridge=0.0 if exponent <= -4 else float(f"{10**exponent:.3g}"),
+        second=second if 0 < len(second) < len(known) else data.half(),
+        exact=bool(values.get("exact")),
+    )
+    most = most_components(data, choice)
+    return replace(choice, k=int(_number(values.get("k"), 1, most, 2)))
+
+
+def _number(value: object, low: float, high: float, default: float) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or value != value:
+        return max(low, min(high, default))
+    return float(max(low, min(high, value)))
+
+
 def _median(data: Dataset, columns: tuple[str, ...], *, scaled: bool) -> float:
     """Median distance of rows in some columns, found once for each table."""
     known: dict[Any, float] = data.__dict__.setdefault("_medians", {})
@@ -111,3 +165,38 @@ def _median(data: Dataset, columns: tuple[str, ...], *, scaled: bool) -> float:
             X = X[:, [data.table.columns.index(name) for name in columns]]
         known[columns, scaled] = median_width(X)
     return known[columns, scaled]
+
+
+def code_for(data: Dataset, choice: Choice, opened: str = "") -> str:
+    """Return a program that makes the model and the scores on the screen; ``opened`` is a file that holds the model.
+
+    >>> from gramian.explore.datasets import preset
+    >>> print(code_for(preset("rings"), Choice("pca", 2)))
+    from sklearn.datasets import make_circles
+    X, inner = make_circles(600, factor=0.35, noise=0.07, random_state=0)
+    from gramian import PCA
+    model = PCA(n_components=2).fit(X)
+    scores = model.transform(X)
+    """
+    lines = [*data.code, *_reading_rows(data, choice)]
+    rows = "X, Y" if choice.pair else "X"
+    scored = f"{'x_scores, y_scores' if choice.pair else 'scores'} = model.transform({rows})"
+    if opened:
+        return "\n".join([*lines, "from gramian import load", f"model = load({opened!r})", scored])
+    model = choice.model(data)
+    made = construction(model, choice.arguments(data))
+    return "\n".join([*lines, *imports(made), f"model = {made}.fit({rows})", scored])
+
+
+def _reading_rows(data: Dataset, choice: Choice) -> list[str]:
+    if not choice.pair:
+        return ["X = table.values"] if data.from_file else []
+    if data.from_file:
+        return [
+            "from gramian.tables import split_table",
+            f"x, y = split_table(table, y_columns={list(choice.second)!r})",
+            "X, Y = x.values, y.values",
+        ]
+    x, y = data.views(choice.second)
+    places = [[data.table.columns.index(name) for name in view.columns] for view in (x, y)]
+    return [f"X, Y = X[:, {places[0]}], X[:, {places[1]}]"]

@@ -1,4 +1,4 @@
-"""What is explored: a table, how its rows look best, and the code that makes it."""
+"""What is explored: a table, how its rows are drawn, the code that makes it; tables for teaching."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ import base64
 import binascii
 import re
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import count
 from pathlib import Path
 
 import numpy as np
+from sklearn.datasets import load_digits, load_linnerud, make_circles, make_moons
 
 from gramian.estimators import Standardizer
 from gramian.results import Array
@@ -21,11 +23,11 @@ from gramian.tables.read import READERS, load
 from gramian.tables.table import Dialect
 
 #: Bytes of a file that may be sent through the browser.
-LARGEST_UPLOAD = 32 * 10**6
+MAX_UPLOAD_BYTES = 32 * 10**6
 #: Columns of a table in the page, which lists them by name.
-MOST_COLUMNS = 20_000
+MAX_PAGE_COLUMNS = 20_000
 #: Columns from which rows are drawn as curves.
-CURVE = 25
+CURVE_MIN_COLUMNS = 25
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +105,7 @@ class Dataset:
         alike = len({re.sub(r"\d+", "", name) for name in self.table.columns}) == 1
         if alike and side**2 == d and "pix" in self.table.columns[0].lower():
             return "image"
-        return "curve" if alike and d >= CURVE else "bars"
+        return "curve" if alike and d >= CURVE_MIN_COLUMNS else "bars"
 
     def only(self, names: tuple[str, ...]) -> Dataset:
         """The same rows with some of the columns, in the order given."""
@@ -120,7 +122,7 @@ class Dataset:
 
 def open_table(path: str) -> Dataset:
     """Read a table; rows with missing values are left out, and the table says so."""
-    table = load(path, Roles(missing="drop"), Dialect(most=MOST_COLUMNS))
+    table = load(path, Roles(missing="drop"), Dialect(most=MAX_PAGE_COLUMNS))
     _check_rows(table)
     given = repr(path) if table.rows is None else f"{path!r}, missing='drop'"
     return Dataset("table", Path(path).name, table, _reading(given), _advice(table))
@@ -140,17 +142,19 @@ def from_upload(name: str, contents: str) -> Dataset:
             f"{name}: files that end in {ending or 'nothing'!r} are not read. Known: {', '.join(READERS)}."
         )
     head, comma, body = contents.partition(",")
-    if not comma or not head.startswith("data:") or len(body) > LARGEST_UPLOAD * 4 // 3 + 4:
-        raise TableError(f"{name} is larger than {LARGEST_UPLOAD // 10**6} MB. Start gramian explore with it instead.")
+    if not comma or not head.startswith("data:") or len(body) > MAX_UPLOAD_BYTES * 4 // 3 + 4:
+        raise TableError(
+            f"{name} is larger than {MAX_UPLOAD_BYTES // 10**6} MB. Start gramian explore with it instead."
+        )
     try:
         data = base64.b64decode(body, validate=True)
     except binascii.Error as error:
-        raise TableError(f"{name} arrived damaged ({error}). Send it again.") from error
+        raise TableError(f"{name} arrived damaged ({error}). Upload it again.") from error
     with tempfile.TemporaryDirectory(prefix="gramian-") as folder:
         path = Path(folder, f"upload{ending}")
         path.write_bytes(data)
         try:
-            table = replace(load(path, Roles(missing="drop"), Dialect(most=MOST_COLUMNS)), source=name)
+            table = replace(load(path, Roles(missing="drop"), Dialect(most=MAX_PAGE_COLUMNS)), source=name)
         except TableError as error:
             raise TableError(str(error).replace(str(path), name)) from None
     _check_rows(table)
@@ -165,9 +169,9 @@ def _reading(given: str) -> tuple[str, ...]:
 def _check_rows(table: Table) -> None:
     n, d = table.values.shape
     if n < 3:
-        raise TableError(f"{table.source} has {n} rows; a picture needs three at least.")
+        raise TableError(f"{table.source} has {n} rows; at least three are needed.")
     if not np.ptp(table.values, axis=0).any():
-        raise TableError(f"{table.source}: all {n:,} rows are the same in {d} columns. There is nothing to see.")
+        raise TableError(f"{table.source}: all {n:,} rows are the same in {d} columns. There is nothing to analyse.")
 
 
 def _advice(table: Table) -> dict[str, object]:
@@ -175,3 +179,81 @@ def _advice(table: Table) -> dict[str, object]:
     spread = table.values.std(axis=0)
     spread = spread[spread > 0]
     return {"scale": bool(spread.max() > 5 * spread.min())}
+
+
+def _make(title: str, values: Array, names: list[str], labels: dict[str, list[str]], code: str) -> Dataset:
+    table = Table(np.ascontiguousarray(values, dtype=np.float64), tuple(names), labels, (), title)
+    return Dataset("", title, table, tuple(code.strip().splitlines()))
+
+
+def _curve() -> Dataset:
+    t = np.linspace(-2.1, 0.8, 120)
+    code = "import numpy as np\nt = np.linspace(-2.1, 0.8, 120)\nX = np.column_stack([t, 2 * t**2 + t**3])"
+    return _make("A cubic curve", np.column_stack([t, 2 * t**2 + t**3]), ["x", "y"], _thirds(120), code)
+
+
+def _ellipse() -> Dataset:
+    a = 2 * np.pi * np.arange(200) / 200
+    code = "import numpy as np\na = 2 * np.pi * np.arange(200) / 200\nX = np.column_stack([np.cos(a), np.sin(a) / 2])"
+    return _make("An ellipse", np.column_stack([np.cos(a), np.sin(a) / 2]), ["x", "y"], _thirds(200), code)
+
+
+def _rings() -> Dataset:
+    X, inner = make_circles(600, factor=0.35, noise=0.07, random_state=0)
+    labels = {"ring": ["inner" if at else "outer" for at in inner]}
+    code = (
+        "from sklearn.datasets import make_circles\n"
+        "X, inner = make_circles(600, factor=0.35, noise=0.07, random_state=0)"
+    )
+    return _make("Two rings", X, ["x", "y"], labels, code)
+
+
+def _moons() -> Dataset:
+    X, lower = make_moons(600, noise=0.08, random_state=0)
+    labels = {"moon": ["lower" if at else "upper" for at in lower]}
+    code = "from sklearn.datasets import make_moons\nX, lower = make_moons(600, noise=0.08, random_state=0)"
+    return _make("Two moons", X, ["x", "y"], labels, code)
+
+
+def _digits() -> Dataset:
+    digits = load_digits()
+    labels = {"digit": [str(digit) for digit in digits.target]}
+    code = "from sklearn.datasets import load_digits\nX = load_digits().data"
+    return _make("Handwritten digits", digits.data, list(digits.feature_names), labels, code)
+
+
+def _men() -> Dataset:
+    men = load_linnerud()
+    values, names = np.hstack([men.data, men.target]), [*men.feature_names, *men.target_names]
+    code = (
+        "import numpy as np\nfrom sklearn.datasets import load_linnerud\nX = np.hstack(load_linnerud(return_X_y=True))"
+    )
+    return _make("Exercises and bodies (two views)", values, names, {}, code)
+
+
+def _thirds(n: int) -> dict[str, list[str]]:
+    words = ("start", "middle", "end")
+    return {"part": [words[3 * at // n] for at in range(n)]}
+
+
+#: Name -> maker, and what the controls show first.
+PRESETS: dict[str, tuple[Callable[[], Dataset], dict[str, object]]] = {
+    "curve": (_curve, {"method": "kernel-pca", "kernel": "polynomial", "degree": 3, "width": 0.0}),
+    "ellipse": (_ellipse, {"method": "kernel-pca", "kernel": "polynomial", "degree": 2, "width": 0.0}),
+    "rings": (_rings, {"method": "kernel-pca", "kernel": "rbf", "width": -1.6}),
+    "moons": (_moons, {"method": "kernel-pca", "kernel": "rbf", "width": -2.6}),
+    "digits": (_digits, {"method": "kernel-pca", "kernel": "rbf", "width": -0.9, "k": 10}),
+    "exercises": (_men, {"method": "cca"}),
+}
+
+
+@cache
+def preset(name: str) -> Dataset:
+    """Return a table for teaching.
+
+    >>> preset("rings").X.shape, preset("digits").rows_as
+    ((600, 2), 'image')
+    """
+    make, advice = PRESETS[name]
+    made = make()
+    return Dataset(name, made.title, made.table, made.code, advice)

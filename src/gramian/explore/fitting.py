@@ -1,26 +1,33 @@
-"""A fit, with all that the pictures show of it."""
+"""A fit, with all that the pictures show of it; a fit of low rank while a slider moves."""
 
 from __future__ import annotations
 
 import re
+import threading
 import time
+from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
+import scipy.linalg
+from sklearn.base import BaseEstimator
 from sklearn.linear_model import LinearRegression
 
 from gramian import PCA
 from gramian.charts.labels import shares_of
-from gramian.explore.choice import MOST, Choice
+from gramian.config import one_blas_thread
+from gramian.explore.choice import MAX_COMPONENTS, Choice, most_components
 from gramian.explore.datasets import Dataset
 from gramian.explore.notes import heard
+from gramian.kernels import Kernel
+from gramian.preimage import preimage
 from gramian.results import Array, FitSummary, percent
 
-#: Components of kernel CCA: each pair is dear.
-PAIRS = 6
 #: Seconds that a fit may take to be made while a slider moves: with the drawing, about two tenths.
-QUICK = 0.05
+QUICK_FIT_SECONDS = 0.05
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +92,7 @@ class Fit:
     @property
     def quick(self) -> bool:
         """Whether fits like this one are made while a slider moves."""
-        return 0 < self.seconds < QUICK
+        return 0 < self.seconds < QUICK_FIT_SECONDS
 
     def summary(self, k: int) -> str:
         """What was done, said of the k components that are kept; more may have been fitted, for the spectrum."""
@@ -99,21 +106,6 @@ class Fit:
             title.append(f"{percent(float(shares[:k].sum()))} of variance")
         fitted = ("fitted", f"{self.size} components at once, for the spectrum; the lines below are of all {self.size}")
         return str(FitSummary(tuple(title), (fitted, *whole.lines)))
-
-
-def most_components(data: Dataset, choice: Choice) -> int:
-    """Components to choose from."""
-    n, d = data.X.shape
-    if choice.pair:
-        q = len(choice.second)
-        return min(q, d - q) if choice.method == "cca" else min(PAIRS, n - 1)
-    if choice.method == "kernel-pca":
-        return min(MOST, n - 1)
-    if choice.method == "factor-analysis":  # as many as leave degrees of freedom
-        return max(1, min(MOST, int((2 * d + 1 - (8 * d + 1) ** 0.5) / 2)))
-    if choice.method == "probabilistic-pca":
-        return max(1, min(MOST, d - 1, n - 1))
-    return min(MOST, d, n - 1)
 
 
 def fit(data: Dataset, choice: Choice) -> Fit:
@@ -139,7 +131,7 @@ def fit(data: Dataset, choice: Choice) -> Fit:
     return Fit(choice, estimator, first, second, spectrum, measure, seconds, told, scaler=scaler)
 
 
-def spectrum_of(data: Dataset, choice: Choice, estimator: Any) -> tuple[Array, str]:
+def spectrum_of(data: Dataset, choice: Choice, estimator: BaseEstimator) -> tuple[Array, str]:
     """What the scree plot shows, and what that is."""
     if choice.pair:
         what = "regularised correlation" if np.any(estimator.ridge) else "canonical correlation"
@@ -158,5 +150,117 @@ def linear_fit(data: Dataset, *, scaled: bool) -> PCA:
     known: dict[bool, PCA] = data.__dict__.setdefault("_linear", {})
     if scaled not in known:
         n, d = data.X.shape
-        known[scaled] = PCA(min(MOST, d, n - 1), scale=scaled).fit(data.X)
+        known[scaled] = PCA(min(MAX_COMPONENTS, d, n - 1), scale=scaled).fit(data.X)
     return known[scaled]
+
+
+#: Rows drawn while a slider moves, and landmarks that stand for them.
+PREVIEW_ROWS, PREVIEW_LANDMARKS = 5000, 128
+#: Tables of which distances are kept.
+CACHED_TABLES = 8
+
+
+@dataclass(frozen=True, eq=False)
+class Glimpse:
+    """Components of low rank.
+
+    Attributes
+    ----------
+    rows : (p,) array
+        Which rows of the table.
+    scores : (p, K) array
+    shares : (K,) array
+        Of the variance, in percent.
+    """
+
+    rows: Array
+    scores: Array
+    shares: Array
+    landmarks: Array
+    kernel: Kernel
+    weights: Array
+    mean: Array
+
+    def rebuilt(self, at: Array, k: int) -> Array | None:
+        """Pre-images of the scores of some of ``rows``, on k components."""
+        if not self.kernel.positive_definite:
+            return None
+        points = self.scores[at, :k].astype(np.float64)
+        vectors = np.column_stack([self.weights[:, :k], self.mean])
+        coordinates = np.column_stack([points, np.ones(len(points))])
+        return preimage(self.kernel, self.landmarks, vectors, coordinates=coordinates, method="fixed_point").points
+
+
+class Glimpses:
+    """Low-rank kernel PCA of one table for many kernels.
+
+    Cost
+    ----
+    Distances once for each measure: p x m. Then p x m similarities and 2 p m^2 multiplications for each kernel.
+    """
+
+    def __init__(self, X: Array) -> None:
+        n = len(X)
+        self.rows = np.arange(n) if n <= PREVIEW_ROWS else np.linspace(0, n - 1, PREVIEW_ROWS).astype(int)
+        p = len(self.rows)
+        chosen = np.sort(np.random.default_rng(0).choice(p, min(PREVIEW_LANDMARKS, p), replace=False))
+        self.X = X[self.rows]
+        self.Z = self.X[chosen]
+        self._measures: dict[Any, tuple[Array, Array]] = {}
+        self._lock = threading.Lock()
+
+    def glimpse(self, kernel: Kernel) -> Glimpse:
+        """Components for a kernel whose parameters are numbers."""
+        with one_blas_thread():
+            A, B = self._similarities(kernel)
+            values, U = np.linalg.eigh(B.astype(np.float64))
+            kept = values > 1e-6 * values.max()
+            to_features = U[:, kept] / np.sqrt(values[kept])
+            F = A @ to_features.astype(np.float32)
+            mean = F.mean(axis=0)
+            F -= mean
+            scatter = (F.T @ F).astype(np.float64)
+            r = len(scatter)
+            k = min(MAX_COMPONENTS, r)
+            variances, V = scipy.linalg.eigh(scatter, subset_by_index=[r - k, r - 1])
+            variances, V = variances[::-1], V[:, ::-1]
+            scores = F @ V.astype(np.float32)
+            total = float(kernel.diagonal(self.X).sum() - len(F) * (mean.astype(np.float64) @ mean))
+            weights = to_features @ V
+            centre = to_features @ mean.astype(np.float64)
+        return Glimpse(self.rows, scores, 100 * variances / total, self.Z, kernel, weights, centre)
+
+    def _similarities(self, kernel: Kernel) -> tuple[Array, Array]:
+        """Similarities of the rows to the landmarks, and among those."""
+        if kernel.split is None:
+            return kernel(self.X, self.Z).astype(np.float32), kernel(self.Z, self.Z).astype(np.float32)
+        measure, value = kernel.split
+        with self._lock:
+            name = measure.func if isinstance(measure, partial) else measure
+            if name not in self._measures:
+                self._measures[name] = self._measured(measure, self.X), self._measured(measure, self.Z)
+            far, near = self._measures[name]
+        return value(far), value(near)
+
+    def _measured(self, measure: Callable[[Array, Array], Any], X: Array) -> Array:
+        n, m = len(X), len(self.Z)
+        return measure(X, self.Z).tile(slice(0, n), slice(0, m), np.empty((n, m))).astype(np.float32)
+
+
+class GlimpseCache:
+    """Glimpses of the tables used last."""
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[tuple[int, bool], Glimpses] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def of(self, data: Dataset, *, scaled: bool) -> Glimpses:
+        """Glimpses of a dataset, made when first asked for."""
+        key = (data.serial, scaled)
+        with self._lock:
+            if key not in self._known:
+                self._known[key] = Glimpses(data.scaled if scaled else data.X)
+            self._known.move_to_end(key)
+            while len(self._known) > CACHED_TABLES:
+                self._known.popitem(last=False)
+            return self._known[key]

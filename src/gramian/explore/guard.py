@@ -8,11 +8,11 @@ import secrets
 from flask import Flask, Response, redirect, request
 
 #: Bytes of a request: an upload in base 64, and some room.
-LARGEST_BODY = 48 * 10**6
+MAX_REQUEST_BYTES = 48 * 10**6
 #: Bytes of an address.
-LONGEST_ADDRESS = 2000
-NAMES = ("127.0.0.1", "localhost")
-POSTED = "/_dash-update-component"
+MAX_ADDRESS_LENGTH = 2000
+HOST_NAMES = ("127.0.0.1", "localhost")
+POST_PATH = "/_dash-update-component"
 
 
 class Guard:
@@ -32,12 +32,12 @@ class Guard:
         self.token = secrets.token_urlsafe(32)
         self._pass = secrets.token_urlsafe(32)
         self._cookie = f"gramian-{port}"
-        self._hosts = {f"{name}:{port}" for name in NAMES}
+        self._hosts = {f"{name}:{port}" for name in HOST_NAMES}
         self.address = f"http://127.0.0.1:{port}/?token={self.token}"
 
     def protect(self, server: Flask, policy: str) -> None:
         """Stand before every route of a server; ``policy`` says where its pages may take scripts from."""
-        server.config["MAX_CONTENT_LENGTH"] = LARGEST_BODY
+        server.config["MAX_CONTENT_LENGTH"] = MAX_REQUEST_BYTES
         server.before_request(self._check)
 
         @server.after_request
@@ -68,10 +68,10 @@ class Guard:
             return 403, "This server answers on 127.0.0.1 and localhost only."
         if request.method not in ("GET", "HEAD", "POST"):
             return 405, "Only GET, HEAD and POST are known here."
-        if len(request.full_path) > LONGEST_ADDRESS or "\0" in request.path or "\\" in request.path:
-            return 400, "The address is no address of this server."
+        if len(request.full_path) > MAX_ADDRESS_LENGTH or "\0" in request.path or "\\" in request.path:
+            return 400, "This server has no such address."
         if ".." in request.path.split("/"):
-            return 400, "The address is no address of this server."
+            return 400, "This server has no such address."
         if request.headers.get("Sec-Fetch-Site", "none") not in ("none", "same-origin"):
             return 403, "The request comes from another site."
         origin = request.headers.get("Origin")
@@ -80,7 +80,7 @@ class Guard:
         return self._wrong_post(origin) if request.method == "POST" else None
 
     def _wrong_post(self, origin: str | None) -> tuple[int, str] | None:
-        if request.path != POSTED:
+        if request.path != POST_PATH:
             return 405, "Nothing is sent to this address."
         if origin is None:
             return 403, "The request does not say where it comes from."
@@ -88,8 +88,8 @@ class Guard:
             return 415, "Only JSON is taken."
         if request.content_length is None:
             return 411, "The request does not say how long it is."
-        if request.content_length > LARGEST_BODY:
-            return 413, f"The request is larger than {LARGEST_BODY // 10**6} MB."
+        if request.content_length > MAX_REQUEST_BYTES:
+            return 413, f"The request is larger than {MAX_REQUEST_BYTES // 10**6} MB."
         return None
 
     def _exchange(self, given: list[str]) -> Response:

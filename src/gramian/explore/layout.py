@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from dash import dcc, html
+from dash.development.base_component import Component
 
 from gramian.explore.choice import METHODS, kernels_listed
-from gramian.explore.datasets import LARGEST_UPLOAD
+from gramian.explore.datasets import MAX_UPLOAD_BYTES
 from gramian.registry import Record
 
 #: plotly.js would offer to send the data to its makers.
@@ -36,7 +37,7 @@ def page() -> html.Div:
             dcc.Store(id="tab", storage_type="session"),
             dcc.Interval(id="tick", interval=250, disabled=True),
             dcc.Download(id="file"),
-            html.A("To the pictures", href="#pictures", className="skip"),
+            html.A("Skip to the pictures", href="#pictures", className="skip"),
             html.Header([html.H1("gramian"), html.P(id="about")]),
             html.Div([_controls(), _pictures()], className="columns"),
         ]
@@ -55,7 +56,7 @@ def _controls() -> html.Aside:
     )
 
 
-def _method() -> list[Any]:
+def _method() -> list[Component]:
     return [
         _pick("method", "Method", {key: _titled(row) for key, row in METHODS.items()}),
         html.Div(
@@ -72,11 +73,11 @@ def _method() -> list[Any]:
                 _pick("kernel", "Kernel", {name: cls.title for name, cls in kernels_listed().items()}),
                 _slide("width", "Width", -5, 3, 0.05, {-5: "narrow", 0: "median distance", 3: "wide"}),
                 _slide("degree", "Degree", 1, 8, 1, {at: str(at) for at in range(1, 9)}),
-                html.Label("or written by hand", htmlFor="text"),
+                html.Label("or type a kernel", htmlFor="text"),
                 dcc.Input(id="text", type="text", debounce=True, value="", placeholder="2*rbf(sigma=1) + linear"),
                 html.P(id="kernel-says", className="says"),
                 dcc.Checklist(
-                    id="exact", options=[{"label": "all rows, however long it takes", "value": "on"}], value=[]
+                    id="exact", options=[{"label": "exact: all rows, no landmarks (slow)", "value": "on"}], value=[]
                 ),
             ],
             id="kernel-box",
@@ -88,17 +89,20 @@ def _method() -> list[Any]:
     ]
 
 
-def _view() -> list[Any]:
+def _view() -> list[Component]:
     numbers = {at: str(at + 1) for at in range(20)}
     return [
-        html.Div([_pick("x", "Component across", numbers), _pick("y", "Component up", numbers)], className="halves"),
+        html.Div(
+            [_pick("x", "x axis", numbers), _pick("y", "y axis", numbers)],
+            className="halves",
+        ),
         dcc.Checklist(id="space", options=[{"label": "in three dimensions", "value": "on"}], value=[]),
-        html.Div(_pick("z", "Component in depth", numbers), id="z-box", hidden=True),
+        html.Div(_pick("z", "z axis", numbers), id="z-box", hidden=True),
         _pick("rows-as", "Draw a row as", ROWS_AS),
     ]
 
 
-def _model() -> list[Any]:
+def _model() -> list[Component]:
     return [
         html.Label("Save as", htmlFor="name"),
         html.Div(
@@ -129,10 +133,10 @@ def _pictures() -> html.Main:
                     _card("scores", "Scores", "", "main tall"),
                     _card("scree", "Spectrum", "Drag the line to keep more or fewer components.", "tall", SCREE),
                     _card("loadings", "Loadings", ""),
-                    _card("row", "Rows rebuilt", ""),
+                    _card("row", "Reconstructed rows", ""),
                     html.Section(
                         [
-                            html.H2("Rows chosen", id="chosen-title"),
+                            html.H2("Selected rows", id="chosen-title"),
                             html.Div(
                                 id="chosen",
                                 className="scroll",
@@ -149,7 +153,7 @@ def _pictures() -> html.Main:
                             html.H2("The code", id="code-title"),
                             html.Pre(id="code", tabIndex=0, role="region", **named_by("code-title")),
                             dcc.Clipboard(target_id="code", title="Copy the code", className="copy"),
-                            html.H2("What was done", id="done-title"),
+                            html.H2("Summary of the fit", id="done-title"),
                             html.Pre(id="summary", tabIndex=0, role="region", **named_by("done-title")),
                         ],
                         className="card wide",
@@ -182,7 +186,7 @@ def _card(name: str, title: str, hint: str, kind: str = "", config: Any = PLOT) 
     )
 
 
-def _group(title: str, *parts: Any) -> html.Section:
+def _group(title: str, *parts: Component) -> html.Section:
     return html.Section([html.H2(title), *parts], className="group")
 
 
@@ -213,6 +217,6 @@ def _columns() -> html.Div:
 
 
 def _upload() -> dcc.Upload:
-    limit = f"up to {LARGEST_UPLOAD // 10**6} MB"
-    button = html.Button(f"Send a table ({limit})", type="button", id="send")
-    return dcc.Upload(button, id="upload", max_size=LARGEST_UPLOAD, className="upload")
+    limit = f"up to {MAX_UPLOAD_BYTES // 10**6} MB"
+    button = html.Button(f"Upload a table ({limit})", type="button", id="send")
+    return dcc.Upload(button, id="upload", max_size=MAX_UPLOAD_BYTES, className="upload")

@@ -9,7 +9,6 @@ import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from gramian import GramianWarning
 from gramian.tables.calls import respelled
@@ -51,7 +50,7 @@ def _control(name: str, value: str) -> str:
 def listening() -> Iterator[None]:
     """Let :func:`heard` hear, for as long as the server runs."""
 
-    def show(message: Warning | str, *where: Any, **more: Any) -> None:
+    def show(message: Warning | str, *where: object, **more: object) -> None:
         found = getattr(_ears, "notes", None)
         if found is not None and in_controls(str(message)) not in found:
             found.append(in_controls(str(message)))

@@ -14,26 +14,26 @@ from flask import Flask, Response
 from werkzeug.exceptions import HTTPException
 from werkzeug.serving import BaseWSGIServer, WSGIRequestHandler, make_server
 
+from gramian.explore import control_callbacks, picture_callbacks
 from gramian.explore.browser import INDEX
-from gramian.explore.callbacks import register
 from gramian.explore.datasets import Dataset, open_table
-from gramian.explore.explorer import Explorer
 from gramian.explore.guard import Guard
 from gramian.explore.layout import page
 from gramian.explore.notes import listening
+from gramian.explore.session import Explorer
 
 HOST = "127.0.0.1"
 #: Seconds after which an idle connection is closed.
-IDLE = 120
+IDLE_SECONDS = 120
 
 
 class Handler(WSGIRequestHandler):
     """Says nothing of each request, and nothing of what it is made of."""
 
-    timeout = IDLE
+    timeout = IDLE_SECONDS
     server_version, sys_version = "gramian", ""
 
-    def log(self, type: str, message: str, *args: Any) -> None:
+    def log(self, type: str, message: str, *args: object) -> None:
         """Keep the terminal free."""
 
 
@@ -70,7 +70,8 @@ def make_app(first: Dataset, folder: Path, port: int) -> tuple[Dash, Guard, Expl
     flask.register_error_handler(Exception, _failed)
     app.layout = page
     app.index_string = INDEX
-    register(app, explorer)
+    control_callbacks.register(app, explorer)
+    picture_callbacks.register(app, explorer)
     guard.protect(flask, _policy(app))
     return app, guard, explorer
 
@@ -99,7 +100,7 @@ def serving(table: str | Dataset, *, folder: Path | None = None, port: int = 0) 
 
     Examples
     --------
-    >>> from gramian.explore.presets import preset
+    >>> from gramian.explore.datasets import preset
     >>> with serving(preset("rings")) as served:
     ...     served.address.partition("?")[2][:6]
     'token='

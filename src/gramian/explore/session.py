@@ -1,29 +1,149 @@
-"""Tabs: each has its own table, choice and fit; all share one worker."""
+"""Tabs, each with its own table, choice and fit, and the one thread that makes fits for all of them."""
 
 from __future__ import annotations
 
 import re
 import secrets
 import threading
-from collections import OrderedDict
+from collections import OrderedDict, deque
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+from dash.exceptions import PreventUpdate
 
+from gramian.config import Progress, config
 from gramian.explore.choice import Choice
-from gramian.explore.datasets import Dataset
-from gramian.explore.fitting import Fit, fit
-from gramian.explore.preview import Glimpse
-from gramian.explore.worker import Job, Worker
+from gramian.explore.datasets import PRESETS, Dataset, preset
+from gramian.explore.fitting import Fit, Glimpse, GlimpseCache, fit
+from gramian.explore.notes import in_controls
 from gramian.results import Array
 
+
+class Cancelled(BaseException):
+    """Raised inside the work to end it; like an interrupt, nothing on the way may take it for a failure."""
+
+
+class Job:
+    """A piece of work: waiting, running, done, failed or cancelled."""
+
+    def __init__(self, owner: str, work: Callable[[], Any]) -> None:
+        self.owner, self.work = owner, work
+        self.state, self.error = "waiting", ""
+        self.result: Any = None
+        self.share = 0.0
+        self.unwanted = False
+        self._over = threading.Event()
+
+    @property
+    def over(self) -> bool:
+        """Whether there is nothing left to wait for."""
+        return self._over.is_set()
+
+    def wait(self, seconds: float) -> bool:
+        """Wait for the end, for so long at most; return whether it came."""
+        return self._over.wait(seconds)
+
+    def end(self, state: str) -> None:
+        """Say that it is over."""
+        self.state = state
+        self._over.set()
+
+    def run(self) -> None:
+        """Do the work and keep what it gives, or one line on why it failed."""
+        self.state = "running"
+        try:
+            self.result = self.work()
+        except Cancelled:
+            self.end("cancelled")
+        except MemoryError:
+            self.error = "out of memory. Choose fewer components, or landmarks in the place of all rows."
+            self.end("failed")
+        except Exception as error:  # a thread that dies would leave the page waiting
+            self.error = in_controls(" ".join(str(error).split()))[:500] or type(error).__name__
+            self.end("failed")
+        else:
+            self.end("cancelled" if self.unwanted else "done")
+
+
+class Worker:
+    """The thread.
+
+    >>> worker = Worker()
+    >>> job = worker.submit("tab", lambda: 6 * 7)
+    >>> job.wait(10), job.state, job.result
+    (True, 'done', 42)
+    >>> worker.close()
+    """
+
+    def __init__(self) -> None:
+        self._queue: deque[Job] = deque()
+        self._changed = threading.Condition()
+        self._running: Job | None = None
+        self._closed = False
+        self._thread = threading.Thread(target=self._loop, name="gramian-explore", daemon=True)
+        self._thread.start()
+
+    def submit(self, owner: str, work: Callable[[], Any]) -> Job:
+        """Queue work; what the same owner asked for before is given up."""
+        job = Job(owner, work)
+        with self._changed:
+            self._give_up(owner)
+            self._queue.append(job)
+            self._changed.notify()
+        return job
+
+    def cancel(self, owner: str) -> None:
+        """Give up what an owner asked for."""
+        with self._changed:
+            self._give_up(owner)
+
+    def close(self) -> None:
+        """End the thread, and what it does."""
+        with self._changed:
+            self._closed = True
+            for job in (*self._queue, *([self._running] if self._running else [])):
+                job.unwanted = True
+            self._changed.notify()
+        self._thread.join(10)
+
+    def _give_up(self, owner: str) -> None:
+        for job in [job for job in self._queue if job.owner == owner]:
+            self._queue.remove(job)
+            job.end("cancelled")
+        if self._running is not None and self._running.owner == owner:
+            self._running.unwanted = True
+
+    def _loop(self) -> None:
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self._queue or self._closed)
+                if self._closed:
+                    return
+                self._running = self._queue.popleft()
+            with config(progress=self._hear):
+                self._running.run()
+            with self._changed:
+                self._running = None
+
+    def _hear(self, progress: Progress) -> None:
+        """Take a report; the callback belongs to the process, so other threads' reports are passed over."""
+        job = self._running
+        if threading.current_thread() is not self._thread or job is None:
+            return
+        if job.unwanted:
+            raise Cancelled
+        job.share = min(1.0, progress.done / max(progress.expected, 1e-9))
+
+
 #: Tabs that are remembered; the one used longest ago is forgotten first.
-TABS = 32
+MAX_TABS = 32
 #: Fits of a tab that are kept, so that going back is instant.
-FITS = 4
+FITS_KEPT = 4
 #: Rows that decide which way an axis is drawn.
-SAMPLE = 2000
-CANCELLED = "Cancelled: the picture is the one before."
+SIGN_SAMPLE_ROWS = 2000
+CANCELLED = "Cancelled. The picture shows the previous fit."
 
 
 class Session:
@@ -84,7 +204,7 @@ class Session:
                 self.message = job.error or CANCELLED
                 return False
             self._fits[self.choice.key] = job.result
-            while len(self._fits) > FITS:
+            while len(self._fits) > FITS_KEPT:
                 self._fits.popitem(last=False)
             self._show(job.result)
             return True
@@ -104,7 +224,7 @@ class Session:
 
     def directions(self, found: Fit) -> Array:
         """Direction in which each axis of a fit is drawn."""
-        sample = np.linspace(0, len(found.scores) - 1, min(len(found.scores), SAMPLE)).astype(int)
+        sample = np.linspace(0, len(found.scores) - 1, min(len(found.scores), SIGN_SAMPLE_ROWS)).astype(int)
         return self.signs(found.scores[sample], sample)
 
     def signs(self, scores: Array, rows: Array) -> Array:
@@ -130,7 +250,7 @@ class Sessions:
         self._all: OrderedDict[str, Session] = OrderedDict()
         self._lock = threading.Lock()
 
-    def open(self, key: Any = None) -> Session:
+    def open(self, key: object = None) -> Session:
         """Return the session of a key, or a new one if there is none."""
         with self._lock:
             if isinstance(key, str) and key in self._all:
@@ -138,11 +258,11 @@ class Sessions:
                 return self._all[key]
             session = Session(secrets.token_urlsafe(24), self.first)
             self._all[session.key] = session
-            while len(self._all) > TABS:
+            while len(self._all) > MAX_TABS:
                 self._all.popitem(last=False)
             return session
 
-    def find(self, key: Any) -> Session | None:
+    def find(self, key: object) -> Session | None:
         """Return the session of a key, if there is one."""
         if not isinstance(key, str) or not re.fullmatch(r"[\w-]{32}", key):
             return None
@@ -151,3 +271,28 @@ class Sessions:
             if found is not None:
                 self._all.move_to_end(key)
             return found
+
+
+class Explorer:
+    """State of the server."""
+
+    def __init__(self, first: Dataset, folder: Path) -> None:
+        self.first, self.folder = first, folder
+        self.sessions = Sessions(first)
+        self.worker = Worker()
+        self.glimpses = GlimpseCache()
+
+    def session(self, key: object) -> Session:
+        """The session of a tab; a tab that is not known yet, or no longer, is left alone."""
+        found = self.sessions.find(key)
+        if found is None:
+            raise PreventUpdate
+        return found
+
+    def named(self, key: object, session: Session) -> Dataset:
+        """A table of the list."""
+        if key == session.base.key:
+            return session.base
+        if isinstance(key, str) and key in PRESETS:
+            return preset(key)
+        return self.first

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import DTypeLike
 
-from gramian.engine.pairs import Pairs, Rows
+from gramian.engine.product import Pairs, Rows
 from gramian.kernels.base import ALGEBRA, Form, Kernel, Mapped, evolve, format_value, is_number, raise_to
 from gramian.kernels.text import as_kernel
 from gramian.results import Array

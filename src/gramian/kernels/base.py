@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import DTypeLike
 
-from gramian.engine.pairs import Pairs, Rows
+from gramian.engine.product import Pairs, Rows
 from gramian.results import Array
 
 #: Name in the text form -> class.

@@ -1,19 +1,32 @@
-"""Kernels of the dot product."""
+"""Kernels of the dot product, and random features, which are waves of it."""
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
+from itertools import combinations_with_replacement
+from math import comb, factorial, prod
 from typing import Self
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, DTypeLike
 
-from gramian.engine.pairs import Pairs, Rows
-from gramian.kernels.base import Form, MappedKernel, as_rows, evolve, is_number, raise_to
+from gramian.config import format_bytes, memory_budget
+from gramian.engine.product import Pairs, Rows
+from gramian.kernels.base import (
+    REGISTRY,
+    Form,
+    Kernel,
+    MappedKernel,
+    as_rows,
+    evolve,
+    is_number,
+    raise_to,
+    require_positive,
+)
 from gramian.kernels.pairwise import dot, squared_norms
-from gramian.kernels.polynomial_map import monomials
-from gramian.kernels.stationary import RBF
+from gramian.kernels.stationary import RBF, Stationary
 from gramian.results import Array
 
 __all__ = ["Cosine", "Linear", "Polynomial", "Sigmoid"]
@@ -270,3 +283,107 @@ def _divided(X: Rows, lengths: Array) -> Rows:
     rows = sp.csr_array(X)
     values = rows.data / np.repeat(lengths, np.diff(rows.indptr))
     return sp.csr_array((values.astype(X.dtype, copy=False), rows.indices, rows.indptr), shape=rows.shape)
+
+
+def monomials(X: Array, degree: int, scale: float, constant: float) -> Array:
+    r"""Weighted monomials of the columns, of every degree k up to p (of p alone if c = 0).
+
+    Definition
+    ----------
+    .. math:: \phi_\alpha(x) = \sqrt{\tfrac{p!}{(p-k)!\,\alpha_1! \cdots \alpha_d!}\, c^{p-k} a^k}\; x^\alpha,
+              \qquad |\alpha| = k
+    """
+    n, d = X.shape
+    degrees = range(degree + 1) if constant else [degree]
+    width = sum(comb(d + k - 1, k) for k in degrees)
+    if (size := 8 * n * width) > memory_budget():
+        raise ValueError(
+            f"the feature map of degree {degree} has {width:,} columns for {d} columns of X: {format_bytes(size)}, "
+            f"over the memory budget of {format_bytes(memory_budget())}. Use the kernel, which needs none of them."
+        )
+    features = np.empty((n, width))
+    column = 0
+    for k in degrees:
+        for chosen in combinations_with_replacement(range(d), k):
+            powers = prod(factorial(times) for times in Counter(chosen).values())
+            weight = factorial(degree) / (factorial(degree - k) * powers) * constant ** (degree - k) * scale**k
+            features[:, column] = weight**0.5 * X[:, list(chosen)].prod(axis=1)
+            column += 1
+    return features
+
+
+@dataclass(repr=False)
+class Waves(MappedKernel):
+    r"""Features of rows rather than similarities: the second argument holds frequencies.
+
+    Definition
+    ----------
+    .. math:: f_j(x) = \sqrt{v / D}\,(\cos w_j'x + \sin w_j'x)
+
+    With frequencies in pairs w, -w the products :math:`f(x)'f(y)` are :math:`v/D \sum_j \cos w_j'(x - y)`: no phases
+    need be kept, and :math:`f(x)'f(x) = v` exactly.
+
+    Parameters
+    ----------
+    count : int
+        Number D of frequencies, both signs counted.
+    variance : float
+        v, the similarity of a row to itself.
+
+    Cost
+    ----
+    One matrix product and one cosine per row and frequency.
+    """
+
+    count: int
+    variance: float = 1.0
+
+    name = "waves"
+    has_text = False
+    compares_rows = False
+    measure = dot
+
+    def check(self) -> None:
+        require_positive(self, count=self.count, variance=self.variance)
+
+    @property
+    def positive_definite(self) -> bool:
+        return False  # not a similarity of two rows at all
+
+    def diagonal(self, X: Rows) -> Array:
+        return np.full(X.shape[0], float(self.variance))
+
+    def of(self, tile: Array) -> Array:
+        tile -= tile.dtype.type(np.pi / 4)  # cos t + sin t = sqrt(2) cos(t - pi/4)
+        np.cos(tile, out=tile)
+        tile *= tile.dtype.type((2 * self.variance / self.count) ** 0.5)
+        return tile
+
+
+def random_waves(kernel: Kernel, d: int, count: int, rng: np.random.Generator) -> tuple[Waves, Array]:
+    r"""Draw frequencies from the spectral measure of a stationary kernel; return the features and the frequencies.
+
+    Directions are orthogonal in groups of d, which makes the error smaller than that of independent ones; lengths have
+    the distribution the kernel asks for. A city-block Laplacian has independent Cauchy entries instead.
+
+    References
+    ----------
+    Yu, Suresh, Choromanski, Holtmann-Rice, Kumar, Orthogonal random features, NIPS 2016.
+    """
+    half = -(-count // 2)
+    W = kernel.frequencies(half, d, rng)
+    if W is None:
+        names = ", ".join(name for name, cls in REGISTRY.items() if _has_frequencies(cls))
+        raise ValueError(
+            f"RandomFeatures needs a kernel whose spectral measure is known ({names}, or a multiple of one), "
+            f"not {kernel}. Use Landmarks, which take any positive kernel."
+        )
+    variance = float(kernel.diagonal(np.zeros((1, d)))[0])
+    return Waves(2 * half, variance), np.concatenate([W, -W])
+
+
+def _has_frequencies(cls: type[Kernel]) -> bool:
+    """Whether a class knows its spectral measure, for some parameters at least."""
+    if cls.frequencies is Stationary.frequencies:
+        return cls.gaussian_rates is not Stationary.gaussian_rates  # type: ignore[attr-defined]
+    return cls.frequencies is not Kernel.frequencies

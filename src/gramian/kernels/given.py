@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import DTypeLike
 
-from gramian.engine.pairs import Pairs, Rows
+from gramian.engine.product import Pairs, Rows
 from gramian.kernels.base import Kernel, own_copy
 from gramian.results import Array
 

@@ -8,11 +8,12 @@ from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import DTypeLike
 from scipy.special import gamma as gamma_function
 from scipy.special import kv
 
-from gramian.engine.pairs import Exponential, Pairs, Rows, compiled_from
+from gramian.engine.product import Exponential, Pairs, Rows, compiled_from
 from gramian.kernels.base import (
     Form,
     Kernel,
@@ -23,12 +24,18 @@ from gramian.kernels.base import (
     is_number,
     require_positive,
 )
-from gramian.kernels.pairwise import manhattan, squared_euclidean
-from gramian.kernels.widths import WORDS, inverse_square, median_width, scale_width
+from gramian.kernels.pairwise import (
+    DATA_WIDTHS,
+    inverse_square,
+    manhattan,
+    median_width,
+    scale_width,
+    squared_euclidean,
+)
 from gramian.lapack import interruptible
 from gramian.results import Array
 
-__all__ = ["RBF", "Laplacian", "Matern", "RationalQuadratic"]
+__all__ = ["RBF", "Laplacian", "Matern", "RationalQuadratic", "ThinPlateSpline"]
 
 # The square root has an infinite slope at zero, so these distances must be right for equal rows too.
 precise_squares = partial(squared_euclidean, exact_near_zero=True)
@@ -112,7 +119,7 @@ class RBF(Stationary):
         if self.sigma is not None and self.sigma != "median":
             require_positive(self, sigma=self.sigma)
         gamma = self.gamma
-        if gamma is not None and gamma not in WORDS and not (is_number(gamma) and 0 <= gamma < np.inf):
+        if gamma is not None and gamma not in DATA_WIDTHS and not (is_number(gamma) and 0 <= gamma < np.inf):
             raise ValueError(f"gamma={gamma!r} of the rbf kernel must be a number of 0 or more, 'scale' or 'median'.")
 
     def _set(self, key: str, value: Any) -> None:
@@ -215,7 +222,7 @@ class Laplacian(Stationary):
     def check(self) -> None:
         if self.norm not in ("l1", "l2"):
             raise ValueError(f"norm={self.norm!r} of the laplacian kernel must be 'l1' or 'l2'.")
-        if self.gamma not in WORDS:
+        if self.gamma not in DATA_WIDTHS:
             require_positive(self, gamma=self.gamma)
 
     def resolve(self, X: Rows) -> Self:
@@ -288,7 +295,7 @@ class Lengthed(Stationary):
         return self
 
     def _check_length(self) -> None:
-        if self.length_scale not in WORDS:
+        if self.length_scale not in DATA_WIDTHS:
             require_positive(self, length_scale=self.length_scale)
 
 
@@ -421,6 +428,75 @@ class RationalQuadratic(Lengthed):
     def of(self, tile: Array) -> Array:
         tile += tile.dtype.type(1)
         return np.power(tile, tile.dtype.type(-self.alpha), out=tile)
+
+
+@dataclass(repr=False)
+class ThinPlateSpline(MappedKernel):
+    r"""Bending energy of a thin plate; conditionally positive definite of order 2.
+
+    Definition
+    ----------
+    .. math:: k(x, y) = r^2 \log(r / c), \qquad r = \|x - y\|, \quad k = 0 \text{ at } r = 0
+
+    Parameters
+    ----------
+    c : float
+        Unit of length :math:`c`.
+    centring : {"plain", "proper"}
+        What kernel PCA takes out of the features: their mean, as of any kernel (the textbook picture; what is left may
+        be indefinite), or all constants and linear functions (what is left is positive, and ``c`` cancels).
+
+    Cost
+    ----
+    One matrix product and one logarithm per pair of rows.
+
+    Examples
+    --------
+    >>> ThinPlateSpline()([[0.0], [2.0]]).round(4)
+    array([[0.    , 2.7726],
+           [2.7726, 0.    ]])
+    """
+
+    c: float = 1.0
+    centring: str = "plain"
+
+    name = "thin_plate_spline"
+    listed = False
+    measure = squared_euclidean
+
+    def check(self) -> None:
+        require_positive(self, c=self.c)
+        if self.centring not in ("plain", "proper"):
+            raise ValueError(f"centring={self.centring!r} of the {self.name} kernel must be 'plain' or 'proper'.")
+
+    @property
+    def positive_definite(self) -> bool:
+        return False
+
+    @property
+    def properly_centred(self) -> bool:
+        return self.centring == "proper"
+
+    def polynomial(self, X: Rows) -> Array:
+        # Flat plates do not bend: constants and linear functions have no energy.
+        return np.column_stack([np.ones(X.shape[0]), X.toarray() if sp.issparse(X) else X])
+
+    @property
+    def factor(self) -> float:
+        return inverse_square(float(self.c))
+
+    def of(self, tile: Array) -> Array:
+        # With t = r^2/c^2: r^2 log(r/c) = c^2/2 t log t, and t log t -> 0. Rounding may leave t a little below 0.
+        tiny = np.finfo(tile.dtype).tiny
+        logarithm = np.log(np.maximum(tile, tiny))
+        np.maximum(tile, 0, out=tile)
+        tile *= logarithm
+        tile += 0.0  # 0 times a negative logarithm is -0
+        tile *= tile.dtype.type(self.c**2 / 2)
+        return tile
+
+    def diagonal(self, X: Rows) -> Array:
+        return np.zeros(X.shape[0])
 
 
 def _directions(count: int, d: int, rng: np.random.Generator) -> Array:

@@ -12,8 +12,7 @@ from typing import Any
 from gramian.kernels.base import REGISTRY, Kernel
 from gramian.kernels.dot_product import Polynomial, Sigmoid
 from gramian.kernels.given import Function
-from gramian.kernels.spline import ThinPlateSpline
-from gramian.kernels.stationary import RBF
+from gramian.kernels.stationary import RBF, ThinPlateSpline
 
 #: Other names, and short forms.
 ALIASES: dict[str, Callable[..., Kernel]] = {

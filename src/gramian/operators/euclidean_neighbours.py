@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from gramian.engine.pairs import Product
+from gramian.engine.product import Product
 from gramian.engine.tiles import Meter, row_blocks, run, share, spans, threads_for
 from gramian.kernels.pairwise import Rows, squared_norms
 from gramian.operators.centering import column_means

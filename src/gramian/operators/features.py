@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from gramian.engine.pairs import STRIPE, Pairs
+from gramian.engine.product import STRIPE, Pairs
 from gramian.engine.tiles import Meter, run, share, spans, threads_for
 from gramian.kernels import Kernel
 from gramian.operators.gram import CrossGram

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from gramian.config import memory_budget
-from gramian.engine.pairs import Rows, striped, transposed_times
-from gramian.engine.product import two_products
+from gramian.engine.product import Rows, striped, transposed_times, two_products
 from gramian.engine.tiles import Meter, run, share, spans, threads_for, tile_spans
 from gramian.kernels import Kernel
 from gramian.operators.base import Dense, Operator

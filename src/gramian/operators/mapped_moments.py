@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from gramian.config import format_bytes, memory_budget
-from gramian.engine.pairs import STRIPE
-from gramian.engine.scatter import Squares, squares_for, total_of
+from gramian.engine.product import STRIPE
+from gramian.engine.scatter import Scatter, scatter_for, total_of
 from gramian.engine.tiles import Meter, run, share, spans, threads_for
 from gramian.operators.features import Desk, FeatureMap, piece_rows
 from gramian.operators.moments import Moments
@@ -165,7 +165,7 @@ class MappedSums:
         run(work, hands, lambda done: part_done(done / len(blocks)))
 
     def _hand(self) -> BlockSums:
-        return BlockSums(self.plans, self.tile, squares_for(len(self.pilot) + 1, self.dtype, self.n), self.pilot)
+        return BlockSums(self.plans, self.tile, scatter_for(len(self.pilot) + 1, self.dtype, self.n), self.pilot)
 
     def moments(self) -> MappedMoments:
         """Moments of all rows so far."""
@@ -257,13 +257,13 @@ class BlockSums:
         One for each view.
     rows : int
         Rows of the largest block.
-    squares : Squares
+    squares : Scatter
         For the columns of all views, targets, and a column of ones.
     pilot : array
         What columns are seen from.
     """
 
-    def __init__(self, plans: list[ScatterPlan], rows: int, squares: Squares, pilot: Array) -> None:
+    def __init__(self, plans: list[ScatterPlan], rows: int, squares: Scatter, pilot: Array) -> None:
         self.plans, self.rows, self.squares, self.pilot = plans, rows, squares, pilot
         self.A: Array | None = None
         dtype = squares.product.dtype

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from gramian.engine.pairs import Pairs
+from gramian.engine.product import Pairs
 from gramian.engine.tiles import SIDE, Meter, run, share, spans, threads_for
 from gramian.kernels import Kernel
 from gramian.progress import part_done, track

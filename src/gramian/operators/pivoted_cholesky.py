@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
 import scipy.linalg
 
-from gramian.engine.tiles import Meter, run, share, spans, threads_for
-from gramian.engine.vector_loops import ROWS, in_lines, loops_if_worth
+from gramian.engine.scatter import GrowingFactor
 from gramian.kernels import Kernel
 from gramian.results import Array
 
@@ -75,8 +75,7 @@ class PivotedCholesky:
 
     Definition
     ----------
-    It is :math:`K - F'F` with the Cholesky factor :math:`F = L^{-1} K(Z, X)`, which grows by some rows at a time. F
-    lies in panels of its columns, each of which is in one piece: the loops for the vector unit then need no copy.
+    It is :math:`K - F'F` with the Cholesky factor :math:`F = L^{-1} K(Z, X)`, which grows by some rows at a time.
 
     Parameters
     ----------
@@ -104,69 +103,26 @@ class PivotedCholesky:
     def __init__(self, kernel: Kernel, X: Any, count: int) -> None:
         self.kernel, self.X, n = kernel, X, X.shape[0]
         self.dtype: np.dtype[Any] = np.dtype(np.float32 if X.dtype == np.float32 else np.float64)
-        self.loops = loops_if_worth(self.dtype, n * float(count) ** 2)
-        self.width = self.loops.panel if self.loops else -(-n // -(-n // PIVOT_STRIP_ROWS))
-        self.F = in_lines((-(-n // self.width), count, self.width), self.dtype)
+        self.factor = GrowingFactor(n, count, self.dtype)
         self.chosen, self.left = np.empty(0, dtype=np.intp), np.array(kernel.diagonal(X), dtype=np.float64)
         self._values = _values(kernel, X, self.dtype, count)
 
     def among(self, rows: Array) -> Array:
         """The part of the matrix that belongs to some rows."""
-        A = self._columns(rows).astype(np.float64)
+        A = self.factor.columns(rows).astype(np.float64)
         return self.kernel.block(self.X[rows], self.X[rows]) - A @ A.T
 
     def choose(self, rows: Array, L: Array) -> None:
         """Take out more rows; L is the Cholesky factor of the part of the matrix that belongs to them."""
-        at, n, k = len(self.chosen), len(self.left), len(rows)
-        inverse = scipy.linalg.solve_triangular(L, np.eye(k), lower=True, check_finite=False)
-        inverse, new = np.ascontiguousarray(inverse, dtype=self.dtype), slice(at, at + k)
-        own = np.zeros((ROWS * -(-k // ROWS), at), dtype=self.dtype)  # rows in eights, as the loops want them
-        own[:k] = self._columns(rows)
-        strips = _strips(len(self.F), max(1, PIVOT_STRIP_ROWS // self.width))
-
-        def work(turns: Sequence[int], meter: Meter) -> None:
-            room = np.zeros((k, strips[0].stop * self.width), dtype=self.dtype)
-            for panels in (strips[i] for i in turns):
-                columns = slice(panels.start * self.width, min(panels.stop * self.width, n))
-                size = columns.stop - columns.start
-                self._values(rows, columns, room[:, :size])
-                room[:, size:] = 0.0  # the last panel is filled up
-                self._eliminate(room, own, inverse, self.F[panels], at)
-                G = self.F[panels, new]
-                self.left[columns] -= np.einsum("pij,pij->pj", G, G).ravel()[:size]
-                np.maximum(self.left[columns], 0.0, out=self.left[columns])
-                meter.tick()
-
-        run(work, share(len(strips), threads_for(len(strips))))
+        inverse = scipy.linalg.solve_triangular(L, np.eye(len(rows)), lower=True, check_finite=False)
+        inverse = np.ascontiguousarray(inverse, dtype=self.dtype)
+        self.factor.extend(rows, inverse, partial(self._values, rows), self.left)
         self.chosen = np.concatenate([self.chosen, rows])
         self.left[self.chosen] = 0.0
 
     def taken(self, since: int, w: Array) -> Array:
         """What each chosen row since the first few has taken of the trace, with weights w."""
-        spread = np.zeros((len(self.F), self.width))
-        spread.ravel()[: len(w)] = w
-        return np.einsum("pij,pj->i", np.square(self.F[:, since : len(self.chosen)]), spread)
-
-    def _columns(self, rows: Array) -> Array:
-        """Columns of F as rows."""
-        return self.F[rows // self.width, : len(self.chosen), rows % self.width]
-
-    def _eliminate(self, tile: Array, own: Array, inverse: Array, F: Array, at: int) -> None:
-        """Write ``inverse (tile - own F)`` to the next rows of some panels."""
-        panels, k = len(F), len(tile)
-        tile = tile[:, : panels * self.width]
-        if self.loops and at and k >= ROWS:
-            self.loops.eliminate(tile, own, inverse, F, at)
-        else:
-            rest = tile.reshape(k, panels, self.width).swapaxes(0, 1) - own[:k] @ F[:, :at]
-            np.matmul(inverse, rest, out=F[:, at : at + k])
-
-
-def _strips(panels: int, most: int) -> list[slice]:
-    """Cut panels into strips of at most so many, as many for each thread."""
-    count = -(-panels // most)
-    threads = threads_for(count)
-    return spans(panels, -(-panels // (threads * -(-count // threads))))
+        return self.factor.squares(since, w)
 
 
 def _values(kernel: Kernel, X: Any, dtype: np.dtype, count: int) -> Callable[[Array, slice, Array], Array]:

@@ -13,7 +13,7 @@ import numpy as np
 
 from gramian.config import format_bytes, memory_budget
 from gramian.kernels import Kernel
-from gramian.kernels.widths import SAMPLE
+from gramian.kernels.pairwise import MEDIAN_SAMPLE_ROWS
 from gramian.operators.compressed import Compressed, from_rows, without_constants
 from gramian.operators.moments import Accumulator, ColumnRanges, Moments, column_ranges
 from gramian.operators.rows import Rows
@@ -264,11 +264,11 @@ class RemoteTable:
         """Return the kernel with its parameters resolved, as if rows were repeated ``weights`` times."""
         n = self.shape[0]
         if weights is None:
-            return kernel.resolve(self[:] if n <= SAMPLE else self)
+            return kernel.resolve(self[:] if n <= MEDIAN_SAMPLE_ROWS else self)
         if kernel.needs_rows:
             heavy = np.flatnonzero(weights)
-            if len(heavy) > SAMPLE:  # those that median_width would draw
-                heavy = heavy[np.sort(np.random.default_rng(0).choice(len(heavy), SAMPLE, replace=False))]
+            if len(heavy) > MEDIAN_SAMPLE_ROWS:  # those that median_width would draw
+                heavy = heavy[np.sort(np.random.default_rng(0).choice(len(heavy), MEDIAN_SAMPLE_ROWS, replace=False))]
             return kernel.resolve(self[heavy])
         found = self.columns(weights)
         deviation = np.sqrt(found.squares / found.weight)

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 import scipy.linalg
 
 from gramian.config import one_blas_thread
-from gramian.engine.pairs import Pairs, striped
-from gramian.engine.product import in_lanes
-from gramian.engine.scatter import Squares, SquaresInPanels
-from gramian.engine.vector_loops import PANELS, ROWS, VectorLoops, lanes_of, vector_loops
+from gramian.engine.scatter import Scatter, write_reflected
 from gramian.operators.features import Desk, FeatureMap
 from gramian.results import Array
 
@@ -78,48 +76,11 @@ class Reflections:
 
     def write(self, desk: Desk, X: Any, pilot: Array, out: Array) -> None:
         """Write ``C - (C Y) B - pilot`` of a block of rows."""
-        pairs, k = desk.pairs(X), self.Y.shape[1]
-        loops = self._loops(pairs, out.dtype)
-        Y, back = self._operands(pilot, lanes_of(out.dtype) if loops else 1)
-        if loops and pairs.factors:
-            loops.powers_less(*pairs.factors, Y, back, _ones(len(out), Y, k), out)
-            return
-        for rows, C in desk.pieces(pairs):
-            own = striped(C, Y)
-            own[:, k] = 1.0
-            np.subtract(C, own @ back, out=out[rows])
+        write_reflected(desk.pairs(X), desk.pieces, self.Y, self.B, pilot, out)
 
-    def add(self, desk: Desk, X: Any, pilot: Array, beside: Array, squares: Squares) -> bool:
+    def add(self, desk: Desk, X: Any, pilot: Array, beside: Array, squares: Scatter) -> bool:
         """Add the squares of what :meth:`write` would write, and of columns beside it; False if no loop can do that."""
-        if not isinstance(squares, SquaresInPanels):
-            return False
-        pairs = desk.pairs(X)
-        if pairs.factors is None or self._loops(pairs, desk.dtype) is None:
-            return False
-        left, right = pairs.factors
-        operands = self._operands(pilot, lanes_of(desk.dtype))
-        squares.add_powers(left, right, *operands, _ones(len(left), operands[0], self.Y.shape[1]), beside)
-        return True
-
-    def _loops(self, pairs: Pairs, dtype: np.dtype) -> VectorLoops | None:
-        """Loops, if they can do this."""
-        fits = self.Y.shape[1] < PANELS * lanes_of(dtype) and pairs.shape[0] % ROWS == 0
-        return vector_loops(dtype) if pairs.factors and fits else None
-
-    def _operands(self, pilot: Array, lanes: int) -> tuple[Array, Array]:
-        """Y and B, with a column and a row more for the pilot, which has a coefficient of one, in rows of lanes."""
-        m, k = self.Y.shape
-        width = lanes * -(-(k + 1) // lanes)
-        back = np.zeros((width, m), dtype=self.B.dtype)
-        back[:k], back[k] = self.B, pilot
-        return in_lanes(self.Y, width), back
-
-
-def _ones(n: int, Y: Array, k: int) -> Array:
-    """Coefficients to start with: one for the pilot."""
-    own = np.zeros((n, Y.shape[1]), dtype=Y.dtype)
-    own[:, k] = 1.0
-    return own
+        return squares.add_reflected(partial(desk.pairs, X), self.Y, self.B, pilot, beside)
 
 
 def scatter_plan(map: FeatureMap, n: int, dtype: np.dtype) -> ScatterPlan:

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from gramian.engine.pairs import to_dense
+from gramian.engine.product import to_dense
 from gramian.engine.tiles import row_blocks
 from gramian.operators.compressed import Compressed, from_rows
 from gramian.operators.moments import ColumnSums, Moments, column_sums, moments_of

@@ -8,7 +8,7 @@
     auto          the best of them for each point, by its distance in feature space
 """
 
-from gramian.preimage.points import PreImage
+from gramian.preimage.methods import PreImage
 from gramian.preimage.search import available, check_method, preimage
 
 __all__ = ["PreImage", "available", "check_method", "preimage"]

@@ -10,15 +10,12 @@ import scipy.sparse as sp
 from gramian.kernels import Kernel
 from gramian.kernels.base import Form, as_rows
 from gramian.kernels.text import as_kernel
-from gramian.preimage.distances import from_distances
-from gramian.preimage.fixed_point import fixed_point
-from gramian.preimage.learned import learned
-from gramian.preimage.points import FeaturePoints, PreImage, dense
+from gramian.preimage.methods import FeaturePoints, PreImage, dense, fixed_point, from_distances, learned
 from gramian.results import Array
 
-METHODS = ("auto", "fixed_point", "distance", "learned")
+PREIMAGE_METHODS = ("auto", "fixed_point", "distance", "learned")
 #: Nearest training rows that the distance method asks.
-NEIGHBOURS = 10
+DISTANCE_NEIGHBOURS = 10
 
 
 def preimage(
@@ -125,8 +122,8 @@ def check_method(kernel: Kernel, method: Any) -> None:
         ...
     ValueError: preimage='guess' is not known. Use one of: 'auto', 'fixed_point', 'distance', 'learned'.
     """
-    if method not in METHODS:
-        raise ValueError(f"preimage={method!r} is not known. Use one of: {', '.join(map(repr, METHODS))}.")
+    if method not in PREIMAGE_METHODS:
+        raise ValueError(f"preimage={method!r} is not known. Use one of: {', '.join(map(repr, PREIMAGE_METHODS))}.")
     allowed = available(kernel)
     if not allowed:
         raise ValueError(
@@ -143,7 +140,7 @@ def _one(points: FeaturePoints, f: Form | None, method: str, start: Array) -> tu
     if f is not None and f.slope is not None and method == "fixed_point":
         found = fixed_point(points, f.slope, start, radial=f.radial)
     elif f is not None and method == "distance":
-        found = from_distances(points, f, NEIGHBOURS)
+        found = from_distances(points, f, DISTANCE_NEIGHBOURS)
     else:
         found = learned(points)
     return found, np.full(points.m, method, dtype="<U11")

@@ -12,7 +12,7 @@ from gramian.estimators import KernelPCA
 from gramian.forecasting import forecast
 from gramian.kernels import Kernel
 from gramian.kernels.base import format_value
-from gramian.kernels.widths import median_width
+from gramian.kernels.pairwise import median_width
 from gramian.operators import CrossGram
 from gramian.results import Array
 from gramian.selection.doctor_findings import Finding, plural, row_numbers

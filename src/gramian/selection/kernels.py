@@ -16,7 +16,7 @@ from gramian.estimators.targets import check_labels, check_targets
 from gramian.estimators.validation import validate
 from gramian.estimators.warnings import GramianWarning
 from gramian.kernels import as_kernel
-from gramian.kernels.widths import median_width
+from gramian.kernels.pairwise import median_width
 from gramian.preimage import check_method
 from gramian.progress import Tracker, track
 from gramian.results import Array

@@ -22,7 +22,7 @@ from gramian.estimators import (
 from gramian.estimators.calibration_metrics import merit
 from gramian.estimators.component_regression import ComponentRegressor
 from gramian.estimators.warnings import GramianWarning
-from gramian.kernels.widths import median_width
+from gramian.kernels.pairwise import median_width
 from gramian.results import Array
 from gramian.selection.kernels import folds_of
 

@@ -12,8 +12,7 @@ from gramian.estimators.base import random_generator
 from gramian.estimators.targets import check_labels, check_targets
 from gramian.estimators.validation import validate
 from gramian.kernels import RBF
-from gramian.kernels.pairwise import squared_euclidean
-from gramian.kernels.widths import median_width, scale_width
+from gramian.kernels.pairwise import median_width, scale_width, squared_euclidean
 from gramian.progress import track
 from gramian.results import Array
 

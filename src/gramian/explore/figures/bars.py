@@ -10,7 +10,7 @@ from gramian.explore.figures.base import COLOURS, Figure, axis, keyed
 from gramian.results import Array
 
 #: Columns whose names can be read below each other, and letters of a name that stand before its bars.
-MOST, LONGEST = 16, 14
+MAX_COMPONENTS, LONGEST = 16, 14
 
 
 def draw(columns: tuple[str, ...], numbers: dict[str, Array], what: str) -> Figure:
@@ -21,7 +21,7 @@ def draw(columns: tuple[str, ...], numbers: dict[str, Array], what: str) -> Figu
     ([0, 1], ['height', 'weight'])
     """
     sizes = np.max([np.abs(values) for values in numbers.values()], axis=0)
-    order = np.sort(np.argsort(-sizes, kind="stable")[:MOST])
+    order = np.sort(np.argsort(-sizes, kind="stable")[:MAX_COMPONENTS])
     names = [columns[at] for at in order]
     places = list(range(len(names)))
     traces: list[dict[str, Any]] = [
@@ -37,8 +37,8 @@ def draw(columns: tuple[str, ...], numbers: dict[str, Array], what: str) -> Figu
         }
         for at, (name, values) in enumerate(numbers.items())
     ]
-    if len(columns) > MOST:
-        what = f"{what}; the {MOST} largest of {len(columns):,}"
+    if len(columns) > MAX_COMPONENTS:
+        what = f"{what}; the {MAX_COMPONENTS} largest of {len(columns):,}"
     shown = [_shortened(name) for name in names]
     ticks = {"tickvals": places, "ticktext": shown, "range": [len(names) - 0.4, -0.6], "tickfont": {"size": 11}}
     left = 14 + 7 * max(map(len, shown))

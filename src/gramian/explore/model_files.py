@@ -3,18 +3,62 @@
 from __future__ import annotations
 
 import math
+import re
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from gramian.estimators import Standardizer
-from gramian.explore.choice import METHODS, Choice
+from gramian.explore.choice import METHODS, Choice, read_choice
 from gramian.explore.datasets import Dataset
-from gramian.explore.explorer import read_choice
 from gramian.explore.fitting import Fit, spectrum_of
 from gramian.explore.notes import heard
 from gramian.models import load, save
+
+ENDING = ".safetensors"
+
+
+class PathError(ValueError):
+    """A name that leads out of the folder, or is none."""
+
+
+def inside(folder: Path, name: object) -> Path:
+    """Return the path of a model file in a folder.
+
+    Names are relative, in letters, digits, blanks and ``._-``, with ``/`` between folders that exist; they may not lead
+    out, not even through a link, and end in .safetensors.
+
+    >>> inside(Path("."), "model.safetensors").name
+    'model.safetensors'
+    >>> inside(Path("."), "../m.safetensors")
+    Traceback (most recent call last):
+    gramian.explore.model_files.PathError: '../m.safetensors' leads out of the working folder. Give a name inside it.
+    """
+    if not isinstance(name, str) or not name.strip():
+        raise PathError("Give the model a name, such as model.safetensors.")
+    shown = repr(name[:80])
+    if not re.fullmatch(r"[\w.\- /]{1,200}", name):
+        raise PathError(f"{shown} is not a valid file name here. Use letters, digits, blanks and ._-/ only.")
+    parts = name.split("/")
+    if any(part in ("", ".", "..") or part != part.strip() for part in parts):
+        raise PathError(f"{shown} leads out of the working folder. Give a name inside it.")
+    if any(part.startswith(".") for part in parts) or not name.endswith(ENDING):
+        raise PathError(f"{shown} is not a model file. Give a name that ends in {ENDING}.")
+    root = folder.resolve()
+    path = root.joinpath(*parts)
+    if not path.resolve().is_relative_to(root) or path.is_symlink():
+        raise PathError(f"{shown} leads out of the working folder through a link. Give a name inside it.")
+    if not path.parent.is_dir():
+        raise PathError(f"{shown}: there is no such folder.")
+    return path
+
+
+def models_in(folder: Path) -> list[str]:
+    """Names of the model files in a folder, the first hundred."""
+    found = sorted(path.name for path in folder.glob(f"*{ENDING}") if path.is_file() and not path.is_symlink())
+    return [name for name in found if re.fullmatch(r"[\w.\- ]{1,200}", name) and not name.startswith(".")][:100]
 
 
 def save_model(data: Dataset, choice: Choice, path: Path) -> str:
@@ -46,12 +90,12 @@ def open_model(data: Dataset, path: Path, values: dict[str, Any]) -> tuple[Datas
     second = _names(estimator, "target_names_in_") if METHODS[method].needs == "view" else ()
     data = _seen(data, first, second, int(steps[0].n_features_in_), path.name)
     values = {**values, "method": method, "second": list(second) or list(data.half())}
-    values |= _controls(estimator, scaled=len(steps) > 1)
+    values |= _controls_of(estimator, scaled=len(steps) > 1)
     choice = read_choice(data, values)
     return data, _applied(data, choice, steps, path.name), values
 
 
-def _controls(estimator: Any, *, scaled: bool) -> dict[str, Any]:
+def _controls_of(estimator: BaseEstimator, *, scaled: bool) -> dict[str, Any]:
     """Controls that say what a model is."""
     found: dict[str, Any] = {"scale": ["on"] if scaled or getattr(estimator, "scale", False) else []}
     if hasattr(estimator, "kernel_"):
@@ -67,7 +111,7 @@ def _seen(data: Dataset, first: tuple[str, ...], second: tuple[str, ...], width:
     wanted, known = (*first, *second), data.table.columns
     missing = [column for column in wanted if column not in known]
     if missing:
-        raise ValueError(f"{name} was fitted to a column {missing[0]!r}, which {data.title} has not.")
+        raise ValueError(f"{name} was fitted to a column {missing[0]!r}, which {data.title} does not have.")
     if not first and width != len(known):
         raise ValueError(f"{name} takes {width:,} columns, {data.title} has {len(known):,}.")
     return data if not first or wanted == known else data.only(wanted)
@@ -88,9 +132,9 @@ def _applied(data: Dataset, choice: Choice, steps: list[Any], name: str) -> Fit:
     return Fit(choice, estimator, first, second, spectrum, measure, 0.0, tuple(notes), name, scaler)
 
 
-def _steps(model: Any) -> list[Any]:
+def _steps(model: BaseEstimator) -> list[Any]:
     return [step for _, step in model.steps] if hasattr(model, "steps") else [model]
 
 
-def _names(estimator: Any, attribute: str) -> tuple[str, ...]:
+def _names(estimator: BaseEstimator, attribute: str) -> tuple[str, ...]:
     return tuple(map(str, getattr(estimator, attribute, ())))

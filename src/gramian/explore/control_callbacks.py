@@ -1,0 +1,353 @@
+"""What happens when a table, a method or a model is chosen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dash import Dash, Input, Output, State, ctx, no_update
+from dash.exceptions import PreventUpdate
+
+from gramian.explore.browser import ACCESSIBLE_NAMES, SLIDER_LABELS, WEBGL
+from gramian.explore.choice import CONTROLS, EXACT_ROWS, LOOKS, kernels_listed, most_components, read_choice
+from gramian.explore.datasets import PRESETS, Dataset, from_upload, preset
+from gramian.explore.fitting import Fit
+from gramian.explore.model_files import inside, models_in, open_model, save_model
+from gramian.explore.notes import in_controls
+from gramian.explore.session import Explorer, Session
+
+
+def register(app: Dash, explorer: Explorer) -> None:
+    """Connect the callbacks of this file."""
+    for connect in (_tables, _fits, _models):
+        connect(app, explorer)
+
+
+def _tables(app: Dash, explorer: Explorer) -> None:
+    """A tab opens; a table is chosen or uploaded; controls appear and disappear."""
+
+    @app.callback(
+        Output("page", "data"),
+        Output("tab", "data"),
+        Input("tab", "modified_timestamp"),
+        State("tab", "data"),
+        State("page", "data"),
+    )
+    def begin(stamp: object, known: object, page: object) -> tuple[str, str]:
+        if page is not None:
+            raise PreventUpdate  # the store tells of what we wrote there ourselves
+        session = explorer.sessions.open(known)
+        return session.key, session.key
+
+    app.clientside_callback(WEBGL, Output("webgl", "data"), Input("page", "data"))
+    app.clientside_callback(
+        SLIDER_LABELS,
+        *(Output(f"{name}-label", "children") for name in ("width", "degree", "ridge", "k")),
+        *(Input(name, "drag_value") for name in ("width", "degree", "ridge", "k")),
+        prevent_initial_call=True,
+    )
+    app.clientside_callback(ACCESSIBLE_NAMES, Output("send", "title"), Input("page", "data"))
+
+    @app.callback(
+        Output("model-says", "children"),
+        Output("upload", "contents"),
+        *controls_of(),
+        Input("page", "data"),
+        Input("data", "value"),
+        Input("columns", "value"),
+        Input("upload", "contents"),
+        State("upload", "filename"),
+        prevent_initial_call=True,
+    )
+    def load(page: object, chosen: object, columns: object, contents: object, name: object) -> tuple[Any, ...]:
+        session = explorer.session(page)
+        values = dict(session.controls)
+        if ctx.triggered_id == "upload":
+            if not isinstance(contents, str):
+                raise PreventUpdate
+            try:
+                session.use(from_upload(str(name), contents))
+            except ValueError as error:
+                return (in_controls(str(error)), None, *((no_update,) * len(controls_of())))
+            values = {}
+        elif ctx.triggered_id == "data":
+            if chosen in (None, session.base.key):
+                raise PreventUpdate
+            session.use(explorer.named(chosen, session))
+            values = {}
+        elif ctx.triggered_id == "columns":
+            wanted = {name for name in columns if isinstance(name, str)} if isinstance(columns, list) else set()
+            names = tuple(name for name in session.base.table.columns if name in wanted)
+            if len(names) < 2 or set(names) == set(session.data.table.columns):
+                raise PreventUpdate
+            session.use(session.base, session.base.only(names))
+            values |= {"second": list(session.data.half()), "rows-as": session.data.rows_as}
+        return "", None, *filled(explorer, session, values or first_values(session.data))
+
+    @app.callback(
+        Output("second-box", "hidden"),
+        Output("kernel-box", "hidden"),
+        Output("width-box", "hidden"),
+        Output("degree-box", "hidden"),
+        Output("ridge-box", "hidden"),
+        Output("k-box", "hidden"),
+        Output("exact", "style"),
+        Output("k", "max"),
+        Input("loaded", "data"),
+        Input("method", "value"),
+        Input("kernel", "value"),
+        Input("text", "value"),
+        Input("second", "value"),
+        State("page", "data"),
+        prevent_initial_call=True,
+    )
+    def arrange(loaded: object, *values: object) -> tuple[Any, ...]:
+        *given, page = values
+        data = explorer.session(page).data
+        choice = read_choice(data, dict(zip(("method", "kernel", "text", "second"), given, strict=True)))
+        most = most_components(data, choice)
+        sliders = () if choice.text else kernels_listed()[choice.kernel].sliders()
+        wide, curved = "width" not in sliders, "degree" not in sliders
+        few = {} if len(data.X) > EXACT_ROWS else {"display": "none"}
+        return not choice.pair, not choice.row.has("kernel"), wide, curved, not choice.pair, most < 2, few, max(most, 2)
+
+    @app.callback(Output("z-box", "hidden"), Input("space", "value"))
+    def deep(space: object) -> bool:
+        return not space
+
+
+def controls_of(*, duplicate: bool = False) -> list[Output]:
+    """All that changes with a table, in the order of :func:`filled`."""
+    places = [("loaded", "data"), ("about", "children"), ("data", "options"), ("data", "value"), ("columns", "options")]
+    places += [("columns", "value"), ("colour", "options"), ("second", "options")]
+    places += [(name, "value") for name in (*CONTROLS, *LOOKS)]
+    return [Output(*place, allow_duplicate=duplicate) for place in places]
+
+
+def filled(explorer: Explorer, session: Session, values: dict[str, Any]) -> tuple[Any, ...]:
+    """Controls for the table of a session."""
+    data = session.data
+    return (
+        {"of": data.serial, "version": session.version},
+        about(data),
+        tables(explorer, session),
+        session.base.key,
+        list(session.base.table.columns),
+        list(data.table.columns),
+        colours(data),
+        list(data.table.columns),
+        *(values[name] for name in (*CONTROLS, *LOOKS)),
+    )
+
+
+def about(data: Dataset) -> str:
+    """What the table is, and what was left out of it."""
+    n, d = data.X.shape
+    said = [in_controls(note) for note in data.table.dropped if "kept as a label" not in note]
+    return f"{data.title}: {n:,} rows, {d:,} columns. {' '.join(f'{note}.' for note in said[:3])}".strip()
+
+
+def tables(explorer: Explorer, session: Session) -> list[dict[str, str]]:
+    """Tables to choose from."""
+    listed = {explorer.first.key: explorer.first.title}
+    if session.base.key == "upload":
+        listed["upload"] = session.base.title
+    listed |= {key: preset(key).title for key in PRESETS}
+    return [{"label": title, "value": key} for key, title in listed.items()]
+
+
+def colours(data: Dataset) -> list[dict[str, str]]:
+    """What points may be coloured by."""
+    groups = [{"label": name, "value": f"group:{name}"} for name in data.groups]
+    columns = [{"label": name, "value": f"column:{name}"} for name in data.table.columns[:200]]
+    return [{"label": "one colour", "value": "one"}, *groups, *columns]
+
+
+def first_values(data: Dataset) -> dict[str, Any]:
+    """Controls for a table that nobody has looked at yet."""
+    group = next(iter(data.groups), None)
+    plain = {
+        "method": "pca",
+        "second": list(data.half()),
+        "scale": data.advice.get("scale"),
+        "kernel": "rbf",
+        "width": 0.0,
+        "degree": 3,
+        "text": "",
+        "ridge": -2.0,
+        "k": min(2, data.X.shape[1]),
+        "exact": False,
+        "x": 0,
+        "y": 1,
+        "z": 2,
+        "space": False,
+        "colour": "one" if group is None else f"group:{group}",
+        "rows-as": data.rows_as,
+    }
+    values = {**plain, **data.advice}
+    return {name: _ticked(value) if name in ("scale", "exact", "space") else value for name, value in values.items()}
+
+
+def _ticked(value: object) -> list[str]:
+    return ["on"] if value else []
+
+
+#: Seconds that a request waits for a quick fit, so that most answers come at once.
+QUICK_ANSWER_SECONDS = 0.25
+
+
+def _fits(app: Dash, explorer: Explorer) -> None:
+    """A control is released: the exact fit, in the worker; its progress; its end."""
+    outputs = [
+        ("shown", "data"),
+        ("cut", "data"),
+        ("status", "children"),
+        ("status", "className"),
+        ("progress", "value"),
+        ("progress", "hidden"),
+        ("cancel", "hidden"),
+        ("tick", "disabled"),
+        ("pictures", "className"),
+    ]
+
+    @app.callback(
+        *(Output(*where) for where in outputs),
+        Input("loaded", "data"),
+        *(Input(name, "value") for name in CONTROLS),
+        State("page", "data"),
+        *(State(name, "value") for name in LOOKS),
+        prevent_initial_call=True,
+    )
+    def ask(loaded: object, *values: object) -> tuple[Any, ...]:
+        page, looks = values[len(CONTROLS)], values[len(CONTROLS) + 1 :]
+        session = explorer.session(page)
+        given = dict(zip(CONTROLS, values, strict=False))
+        session.controls = {**given, **dict(zip(LOOKS, looks, strict=True))}
+        try:
+            job = session.ask(read_choice(session.data, given), explorer.worker)
+        except ValueError as error:
+            session.message = in_controls(str(error))
+            return answer(session)
+        if job is not None and job.wait(QUICK_ANSWER_SECONDS):
+            session.take(job)
+        return answer(session)
+
+    @app.callback(
+        *(Output(*where, allow_duplicate=True) for where in outputs),
+        Input("tick", "n_intervals"),
+        State("page", "data"),
+        State("shown", "data"),
+        prevent_initial_call=True,
+    )
+    def look(ticks: object, page: object, shown: object) -> tuple[Any, ...]:
+        session = explorer.session(page)
+        if session.job is not None and session.job.over:
+            session.take(session.job)
+        found = answer(session)
+        # What is on the screen already is not sent again.
+        return found if found[0] != shown else (no_update, *found[1:])
+
+    @app.callback(
+        *(Output(*where, allow_duplicate=True) for where in outputs),
+        Input("cancel", "n_clicks"),
+        State("page", "data"),
+        prevent_initial_call=True,
+    )
+    def cancel(clicks: object, page: object) -> tuple[Any, ...]:
+        session = explorer.session(page)
+        explorer.worker.cancel(session.key)
+        session.give_up()
+        return (no_update, *answer(session)[1:])
+
+
+def answer(session: Session) -> tuple[Any, ...]:
+    """What the page is told of a session: the picture, the cut, a sentence, and whether to ask again."""
+    job, found = session.job, session.fit
+    if job is not None:
+        words = "Waiting for another tab ..." if job.state == "waiting" else f"{session.choice.row.title} ..."
+        stale = "stale" if found is None else ""
+        return no_update, no_update, words, "", f"{job.share:.3f}", False, False, False, stale
+    shown: Any = no_update
+    cut: Any = no_update
+    words = session.message
+    if found is not None:
+        shown = {"version": session.version}
+        cut = {"k": min(session.choice.k, found.size), "of": session.version}
+        words = words or sentence(session, found)
+    kind = "error" if session.message else ""
+    return shown, cut, words, kind, "0", True, True, True, "stale" if found is None else ""
+
+
+def sentence(session: Session, found: Fit) -> str:
+    """What is on the screen, in a line."""
+    n, d = session.data.X.shape
+    choice = session.choice
+    parts = [choice.row.title]
+    if choice.row.has("kernel"):
+        parts.append(", ".join(dict.fromkeys(choice.kernels(session.data))))
+        landmarks = choice.landmarks(session.data)
+        parts.append("exact" if landmarks is None else f"{landmarks} landmarks")
+    parts += [f"{n:,} x {d:,}", f"{found.seconds:.2g} s"]
+    return " · ".join(parts) + "".join(f" — {note.rstrip('.')}." for note in found.notes)
+
+
+#: Seconds that a page waits for a model to be saved.
+MAX_SAVE_SECONDS = 600.0
+
+
+def _models(app: Dash, explorer: Explorer) -> None:
+    """Models are saved to the working folder, and opened from there."""
+
+    @app.callback(
+        Output("model-says", "children", allow_duplicate=True),
+        Output("models", "options", allow_duplicate=True),
+        Input("save", "n_clicks"),
+        State("name", "value"),
+        State("page", "data"),
+        running=[(Output("save", "disabled"), True, False)],
+        prevent_initial_call=True,
+    )
+    def keep(clicks: object, name: object, page: object) -> tuple[Any, Any]:
+        session = explorer.session(page)
+        try:
+            path = inside(explorer.folder, name)
+        except ValueError as error:
+            return in_controls(str(error)), no_update
+        data, choice, found = session.data, session.choice, session.fit
+        if found is not None and found.source:
+            return f"The model on the screen is that of {found.source}; it is saved already.", no_update
+        # A job of its own: moving a slider must not give it up.
+        job = explorer.worker.submit(f"{session.key} saves", lambda: save_model(data, choice, path))
+        if not job.wait(MAX_SAVE_SECONDS):
+            return f"{path.name} is not saved yet; the fit is still running.", no_update
+        return job.result or job.error, models_in(explorer.folder)
+
+    @app.callback(
+        Output("models", "options"),
+        Input("page", "data"),
+        prevent_initial_call=True,
+    )
+    def list_models(page: object) -> list[str]:
+        explorer.session(page)
+        return models_in(explorer.folder)
+
+    @app.callback(
+        Output("model-says", "children", allow_duplicate=True),
+        *controls_of(duplicate=True),
+        Input("open", "n_clicks"),
+        State("models", "value"),
+        State("page", "data"),
+        running=[(Output("open", "disabled"), True, False)],
+        prevent_initial_call=True,
+    )
+    def fetch(clicks: object, name: object, page: object) -> tuple[Any, ...]:
+        session = explorer.session(page)
+        unchanged = (no_update,) * len(controls_of())
+        values = session.controls or first_values(session.data)
+        try:
+            path = inside(explorer.folder, name)
+            data, found, values = open_model(session.base, path, values)
+        except (ValueError, OSError) as error:
+            return (in_controls(str(error)), *unchanged)
+        session.use(session.base, data)
+        session.show(found)
+        return (f"{path.name} is open: {type(found.estimator).__name__}.", *filled(explorer, session, values))

@@ -1,0 +1,452 @@
+"""What the pictures show: of a fit, while a slider moves, and of points that are selected."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from dash import Dash, Input, Output, Patch, State, dcc, html, no_update
+from dash.exceptions import PreventUpdate
+
+from gramian.charts.labels import label_of
+from gramian.explore.browser import ASK_ONE_AT_A_TIME, ASK_THE_NEXT, PICKED
+from gramian.explore.choice import CONTROLS, Choice, code_for, read_choice
+from gramian.explore.figures import loadings as loading_figure
+from gramian.explore.figures import rows as row_figure
+from gramian.explore.figures import scores as score_figure
+from gramian.explore.figures import scree as scree_figure
+from gramian.explore.figures.rows import NEIGHBOURS
+from gramian.explore.fitting import Fit, Glimpse, fit
+from gramian.explore.session import Explorer, Session
+from gramian.kernels import parse
+from gramian.results import Array, percent
+from gramian.tables import write_scores
+
+
+def register(app: Dash, explorer: Explorer) -> None:
+    """Connect the callbacks of this file."""
+    for connect in (_pictures, _previews, _selections):
+        connect(app, explorer)
+
+
+def _pictures(app: Dash, explorer: Explorer) -> None:
+    """A fit is there: all its pictures."""
+
+    @app.callback(
+        Output("scores", "figure"),
+        Output("scores-hint", "children"),
+        Input("shown", "data"),
+        Input("x", "value"),
+        Input("y", "value"),
+        Input("z", "value"),
+        Input("space", "value"),
+        Input("colour", "value"),
+        Input("webgl", "data"),
+        Input("focus", "data"),
+        State("page", "data"),
+        prevent_initial_call=True,
+    )
+    def draw_scores(shown: object, *values: object) -> tuple[Any, str]:
+        *look, webgl, focus, page = values
+        session, found = _shown(explorer, page)
+        return points_of(session, found, session.turned, read_view(look, webgl), focus)
+
+    @app.callback(
+        Output("scree", "figure"),
+        Input("cut", "data"),
+        State("page", "data"),
+        prevent_initial_call=True,
+    )
+    def draw_scree(cut: dict[str, int], page: object) -> Any:
+        _, found = _shown(explorer, page)
+        return scree_figure.draw(found.spectrum, found.measure, int(cut["k"]))
+
+    # A callback of its own: plotly.js tells of every change of size too, and a new question ends the one before.
+    @app.callback(
+        Output("scree", "figure", allow_duplicate=True),
+        Output("k", "value", allow_duplicate=True),
+        Input("scree", "relayoutData"),
+        State("page", "data"),
+        prevent_initial_call=True,
+    )
+    def drag_cut(changed: object, page: object) -> tuple[Any, int]:
+        _, found = _shown(explorer, page)
+        k = scree_figure.dragged_to(changed, found.size)
+        if k is None:
+            raise PreventUpdate
+        return scree_figure.draw(found.spectrum, found.measure, k), k
+
+    @app.callback(
+        Output("loadings", "figure"),
+        Output("loadings-hint", "children"),
+        Input("shown", "data"),
+        Input("x", "value"),
+        Input("y", "value"),
+        State("page", "data"),
+        prevent_initial_call=True,
+    )
+    def draw_loadings(shown: object, x: object, y: object, page: object) -> tuple[Any, str]:
+        session, found = _shown(explorer, page)
+        view = read_view([x, y, 0, None, None], True)
+        return loading_figure.draw(session.data, found, [view.x, view.y])
+
+    @app.callback(
+        Output("row", "figure"),
+        Output("row-hint", "children"),
+        Input("cut", "data"),
+        Input("focus", "data"),
+        Input("rows-as", "value"),
+        State("page", "data"),
+        prevent_initial_call=True,
+    )
+    def draw_row(cut: object, focus: object, kind: object, page: object) -> tuple[Any, str]:
+        session, found = _shown(explorer, page)
+        k = min(session.choice.k, found.size)
+        return rows_of(session, found, k, focus, kind), row_words(found, k)
+
+    @app.callback(
+        Output("code", "children"),
+        Output("summary", "children"),
+        Output("kernel-says", "children"),
+        Output("slider-says", "children"),
+        Input("cut", "data"),
+        State("page", "data"),
+        prevent_initial_call=True,
+    )
+    def tell(cut: object, page: object) -> tuple[str, ...]:
+        session, found = _shown(explorer, page)
+        choice = session.choice
+        done = found.summary(min(choice.k, found.size))
+        return code_for(session.data, choice, found.source), done, kernel_words(session, choice), slider_words(found)
+
+
+def _shown(explorer: Explorer, page: object) -> tuple[Session, Fit]:
+    session = explorer.session(page)
+    if session.fit is None:
+        raise PreventUpdate
+    return session, session.fit
+
+
+def read_view(look: list[Any], webgl: object) -> score_figure.View:
+    """How the points are looked at, whatever was sent."""
+    x, y, z = (at if isinstance(at, int) and 0 <= at < 1000 else number for number, at in enumerate(look[:3]))
+    colour = look[4] if isinstance(look[4], str) else ""
+    return score_figure.View(x, y, z, bool(look[3]), colour, webgl is not False)
+
+
+def focus_of(session: Session, focus: object) -> list[int]:
+    """A row and its neighbours; the first row until somebody clicks."""
+    n = len(session.data.X)
+    given = focus.get("rows") if isinstance(focus, dict) and focus.get("of") == session.data.serial else None
+    places = [at for at in given or [0] if isinstance(at, int) and 0 <= at < n]
+    return places or [0]
+
+
+def points_of(
+    session: Session, found: Fit, turned: Array, view: score_figure.View, focus: object
+) -> tuple[score_figure.Figure, str]:
+    """The scores of a fit, and what can be done with them."""
+    titles = [label_of(found.estimator, at) for at in range(found.size)]
+    cloud = score_figure.Cloud(found.scores, found.second, np.arange(len(found.scores)), turned, titles)
+    thin = score_figure.thinned(cloud, view)
+    places = focus_of(session, focus) if focus else []
+    return score_figure.draw(session.data, thin, view, places), hint(view, len(thin.rows), len(cloud.rows))
+
+
+def rows_of(session: Session, found: Fit, k: int, focus: object, kind: object) -> Any:
+    """Rows and what k components make of them."""
+    data, places = session.data, focus_of(session, focus)
+    if found.choice.pair:
+        y = data.views(found.choice.second)[1]
+        guess = found.rebuilt(data, np.array(places[:1]), k)
+        return row_figure.draw_second(y.columns, y.values, places[0], guess, data.names[places[0]])
+    plane = kind == "plane" and data.X.shape[1] == 2
+    wanted = row_figure.sample(len(data.X)) if plane else np.array(places[:1])
+    return row_figure.draw(data, str(kind), places, found.rebuilt(data, wanted, k))
+
+
+def row_words(found: Fit, k: int) -> str:
+    """What the picture of rows shows."""
+    if found.choice.pair:
+        return "The second view of a row, and its prediction from the first view."
+    way = "Pre-images of" if found.choice.row.has("kernel") else "Rows reconstructed from"
+    return f"{way} {k} component{'s' if k > 1 else ''}. Click a point of the scores to see another row."
+
+
+def kernel_words(session: Session, choice: Choice) -> str:
+    """The kernels of a choice, as they are written."""
+    return " and ".join(dict.fromkeys(choice.kernels(session.data))) if choice.row.has("kernel") else ""
+
+
+def slider_words(found: Fit) -> str:
+    """When pictures follow a slider, where that is not at once."""
+    if found.quick or found.choice.method in ("pca", "kernel-pca"):
+        return ""
+    took = f": a fit takes {found.seconds:.2g} s" if found.seconds else ""
+    return f"Points are updated when you release the slider{took}."
+
+
+def hint(view: score_figure.View, drawn: int, n: int) -> str:
+    """What can be done with the points."""
+    if view.space and view.webgl:
+        return "Drag to rotate; click a point for its neighbours."
+    words = "Draw a lasso around points to see their rows; click one for its neighbours."
+    if view.space:
+        words = f"Three dimensions need WebGL, which this browser does not have. {words}"
+    return words if drawn == n else f"{drawn:,} of {n:,} points are drawn, as there is no WebGL. {words}"
+
+
+SLIDERS = ("width", "degree", "ridge", "k")
+
+
+def _previews(app: Dash, explorer: Explorer) -> None:
+    """A slider moves: quick fits are made on the way, kernel PCA with few landmarks; others wait for its release."""
+    app.clientside_callback(
+        ASK_ONE_AT_A_TIME,
+        Output("ask", "data"),
+        *(Input(name, "drag_value") for name in SLIDERS),
+        prevent_initial_call=True,
+    )
+    app.clientside_callback(ASK_THE_NEXT, Output("send", "name"), Input("drawn", "data"), prevent_initial_call=True)
+
+    @app.callback(
+        Output("scores", "figure", allow_duplicate=True),
+        Output("kernel-says", "children", allow_duplicate=True),
+        Output("drawn", "data"),
+        Input("ask", "data"),
+        State("page", "data"),
+        *(State(name, "value") for name in CONTROLS),
+        *(State(name, "value") for name in ("x", "y", "z", "space", "colour")),
+        State("webgl", "data"),
+        State("focus", "data"),
+        prevent_initial_call=True,
+    )
+    def preview(ask: dict[str, Any], page: object, *values: object) -> tuple[Any, ...]:
+        session = explorer.session(page)
+        moved = {name: ask[name] for name in SLIDERS if ask.get(name) is not None}
+        choice = read_choice(session.data, {**dict(zip(CONTROLS, values, strict=False)), **moved})
+        *look, webgl, focus = values[len(CONTROLS) :]
+        still = (no_update, no_update, ask.get("number"))
+        session.glimpse = None
+        found = session.fit
+        if found is None or choice == session.choice or choice.method != found.choice.method:
+            return still
+        view = read_view(look, webgl)
+        try:
+            if choice.key == found.choice.key:  # the cut moves, the points do not
+                session.glimpse = choice, found, None
+                return still
+            if choice.method == "kernel-pca":
+                glimpses = explorer.glimpses.of(session.data, scaled=choice.scale)
+                glimpse = glimpses.glimpse(parse(choice.kernels(session.data)[0]).resolve(glimpses.X))
+                session.glimpse = choice, found, glimpse
+                figure: Any = _preview_scores(session, glimpse, view, focus)
+            elif found.quick:
+                trial = fit(session.data, choice)
+                session.glimpse = choice, trial, None
+                figure, _ = points_of(session, trial, session.directions(trial), view, focus)
+            else:
+                return still
+        except (ValueError, np.linalg.LinAlgError):
+            return still  # the fit says what is wrong when the slider is let go
+        session.previewed = True
+        return figure, kernel_words(session, choice), ask.get("number")
+
+    @app.callback(
+        Output("scree", "figure", allow_duplicate=True),
+        Output("row", "figure", allow_duplicate=True),
+        Output("loadings", "figure", allow_duplicate=True),
+        Input("drawn", "data"),
+        State("page", "data"),
+        State("x", "value"),
+        State("y", "value"),
+        State("focus", "data"),
+        State("rows-as", "value"),
+        prevent_initial_call=True,
+    )
+    def follow(drawn: object, page: object, x: object, y: object, focus: object, kind: object) -> tuple[Any, ...]:
+        session = explorer.session(page)
+        found, seen = session.fit, session.glimpse
+        if found is None or seen is None or seen[0] == session.choice:
+            raise PreventUpdate
+        choice, shown, glimpse = seen
+        view = read_view([x, y, 0, None, None], True)
+        if glimpse is None:
+            k = min(choice.k, shown.size)
+            new = no_update if shown is found else loading_figure.draw(session.data, shown, [view.x, view.y])[0]
+            spectrum = scree_figure.draw(shown.spectrum, shown.measure, k)
+            return spectrum, rows_of(session, shown, k, focus, kind), new
+        k = min(choice.k, len(glimpse.shares))
+        return (
+            scree_figure.draw(glimpse.shares, "share of variance in %", k),
+            _preview_rows(session, glimpse, k, focus, kind),
+            loading_figure.draw_glimpse(session.data, glimpse.rows, glimpse.scores, [view.x, view.y]),
+        )
+
+
+def _preview_scores(session: Session, glimpse: Glimpse, view: score_figure.View, focus: object) -> Patch:
+    """New coordinates and names of axes; nothing else is sent."""
+    patch = Patch()
+    signs = session.signs(glimpse.scores, glimpse.rows)
+    for name, numbers in score_figure.coordinates(glimpse.scores, view).items():
+        patch["data"][0][name] = numbers
+    places = focus_of(session, focus) if focus and not view.space else []
+    rings = np.searchsorted(glimpse.rows, places)
+    if len(rings) and rings.max() < len(glimpse.rows) and (glimpse.rows[rings] == places).all():
+        for name, numbers in score_figure.coordinates(glimpse.scores[rings], view).items():
+            patch["data"][1][name] = numbers
+    if len(glimpse.rows) < len(session.data.X):
+        patch["data"][0]["marker"] = score_figure.marks(session.data, glimpse.rows, view)
+    solid = view.space and view.webgl
+    frame = patch["layout"]["scene"] if solid else patch["layout"]
+    for name, at in zip("xyz" if solid else "xy", (view.x, view.y, view.z), strict=False):
+        frame[f"{name}axis"]["autorange"] = score_figure.direction(signs, at)
+        if at < len(glimpse.shares) and not solid:
+            share = percent(glimpse.shares[at] / 100)
+            frame[f"{name}axis"]["title"]["text"] = f"component {at + 1} ({share} of variance)"
+    return patch
+
+
+def _preview_rows(session: Session, glimpse: Glimpse, k: int, focus: object, kind: object) -> Any:
+    """Rows as the glimpse tells them."""
+    data, places = session.data, focus_of(session, focus)
+    wanted = row_figure.sample(len(data.X)) if kind == "plane" and data.X.shape[1] == 2 else np.array(places[:1])
+    at = np.searchsorted(glimpse.rows, wanted)
+    if at.max() >= len(glimpse.rows) or (glimpse.rows[at] != wanted).any():
+        return no_update
+    rebuilt = glimpse.rebuilt(at, k)
+    if rebuilt is not None and session.choice.standardizes:
+        rebuilt = data.standardizer.inverse_transform(rebuilt)
+    return row_figure.draw(data, str(kind), places, rebuilt)
+
+
+#: Rows and columns of the table on the page.
+LISTED_ROWS, LISTED_COLUMNS = 50, 12
+
+
+def _selections(app: Dash, explorer: Explorer) -> None:
+    """Points are chosen: their rows, their neighbours, a file of them."""
+    app.clientside_callback(PICKED, Output("picked", "data"), Input("scores", "selectedData"))
+
+    @app.callback(
+        Output("chosen", "children"),
+        Output("export", "disabled"),
+        Input("picked", "data"),
+        Input("shown", "data"),
+        State("page", "data"),
+        prevent_initial_call=True,
+    )
+    def list_rows(picked: object, shown: object, page: object) -> tuple[Any, bool]:
+        session = explorer.session(page)
+        rows = read_rows(picked, session)
+        return as_table(session, rows), not len(rows)
+
+    @app.callback(
+        Output("file", "data"),
+        Input("export", "n_clicks"),
+        State("picked", "data"),
+        State("page", "data"),
+        prevent_initial_call=True,
+    )
+    def export(clicks: object, picked: object, page: object) -> Any:
+        session = explorer.session(page)
+        rows = read_rows(picked, session)
+        if not len(rows):
+            raise PreventUpdate
+        return dcc.send_string(as_csv(session, rows), "rows.csv", type="text/csv")
+
+    @app.callback(
+        Output("scores", "selectedData"),
+        Output("scores", "clickData"),
+        Output("focus", "data", allow_duplicate=True),
+        Input("loaded", "data"),
+        prevent_initial_call=True,
+    )
+    def forget(loaded: object) -> tuple[None, None, None]:
+        return None, None, None  # rows of another table
+
+    @app.callback(
+        Output("focus", "data"),
+        Input("scores", "clickData"),
+        State("page", "data"),
+        prevent_initial_call=True,
+    )
+    def click(clicked: object, page: object) -> dict[str, Any]:
+        session = explorer.session(page)
+        row = clicked_row(clicked, len(session.data.X))
+        if row is None:
+            raise PreventUpdate
+        return {"rows": [row, *neighbours(session, row)], "of": session.data.serial}
+
+
+def read_rows(picked: object, session: Session) -> Array:
+    """Numbers of rows, whatever was sent."""
+    if not isinstance(picked, list):
+        return np.empty(0, dtype=int)
+    n = len(session.data.X)
+    whole = (
+        at for at in picked if isinstance(at, (int, float)) and not isinstance(at, bool) and float(at).is_integer()
+    )
+    return np.array(sorted({int(at) for at in whole if 0 <= at < n}), dtype=int)
+
+
+def clicked_row(clicked: Any, n: int) -> int | None:
+    """The row of a point that was clicked."""
+    try:
+        point = clicked["points"][0]
+        row = int(point.get("customdata", point["pointNumber"]))
+    except (TypeError, KeyError, IndexError, ValueError, AttributeError):
+        return None
+    return row if 0 <= row < n else None
+
+
+def neighbours(session: Session, row: int) -> list[int]:
+    """Rows nearest to a row, in the columns as the method sees them."""
+    X = session.data.scaled if session.choice.scale else session.data.X
+    # Differences in tiles would save memory for very wide tables; expanded squares do with one product.
+    distances = np.einsum("ij,ij->i", X, X) - 2 * (X @ X[row])
+    count = min(NEIGHBOURS + 1, len(X))
+    nearest = np.argpartition(distances, count - 1)[:count]
+    order = nearest[np.argsort(distances[nearest], kind="stable")]
+    return [int(at) for at in order if at != row][:NEIGHBOURS]
+
+
+def as_table(session: Session, rows: Array) -> Any:
+    """The rows chosen, as many as fit on a page."""
+    if not len(rows):
+        return html.P("Draw a lasso in the scores; the rows inside are listed here.", className="hint")
+    table = session.data.table
+    names = list(table.columns[:LISTED_COLUMNS])
+    heads = ["row", *table.labels, *names]
+    lines = [
+        html.Tr(
+            [
+                html.Th(session.data.names[at], scope="row"),
+                *(html.Td(cells[at]) for cells in table.labels.values()),
+                *(html.Td(f"{value:.5g}") for value in table.values[at, : len(names)]),
+            ]
+        )
+        for at in rows[:LISTED_ROWS].tolist()
+    ]
+    more = f"; the first {LISTED_ROWS} are shown" if len(rows) > LISTED_ROWS else ""
+    head = html.Thead(html.Tr([html.Th(name, scope="col") for name in heads]))
+    return [html.P(f"{len(rows):,} rows{more}.", className="hint"), html.Table([head, html.Tbody(lines)])]
+
+
+def as_csv(session: Session, rows: Array) -> str:
+    """The rows chosen, all columns and the scores."""
+    table, found = session.data.table, session.fit
+    values, names = [table.values[rows]], list(table.columns)
+    if found is not None:
+        views = [("score", found.scores)] if found.second is None else [("x", found.scores), ("y", found.second)]
+        for word, scores in views:
+            values.append(scores[rows].astype(np.float64))
+            names += [f"{word}_{at + 1}" for at in range(scores.shape[1])]
+    labels = {"row": [str(at) for at in rows.tolist()]}
+    labels |= {name: [cells[at] for at in rows.tolist()] for name, cells in table.annotations.items()}
+    with tempfile.TemporaryDirectory(prefix="gramian-") as folder:
+        path = Path(folder, "rows.csv")
+        write_scores(path, np.hstack(values), names, labels)
+        return path.read_text(encoding="utf-8")
