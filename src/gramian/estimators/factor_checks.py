@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 
 from gramian.adequacy import degrees_of_freedom
 from gramian.criteria import Suggestion
-from gramian.estimators.n_components import choose_from_moments, is_auto
+from gramian.estimators.n_components import ComponentCount, choose_from_moments, is_auto
 from gramian.estimators.plans_linear import count_factors
 from gramian.estimators.validation import check_squares
 from gramian.estimators.warnings import ConvergenceWarning, GramianWarning, HeywoodWarning, RankWarning, warn
@@ -19,7 +18,9 @@ from gramian.solvers.rotation import ROTATIONS, Rotation
 from gramian.spaces.gaussian import Climb, FactorModel
 
 
-def choose_factors(n_components: Any, d: int, moments: Callable[[], Moments]) -> tuple[int, Suggestion | None]:
+def choose_factors(
+    n_components: ComponentCount, d: int, moments: Callable[[], Moments]
+) -> tuple[int, Suggestion | None]:
     """Number of factors, and the criterion that chose it from the moments of the columns, if one did."""
     k = count_factors(n_components, d)
     return choose_from_moments(moments(), k) if is_auto(n_components) else (k, None)

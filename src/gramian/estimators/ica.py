@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import DensityMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -15,9 +16,9 @@ from gramian.estimators.n_components import check_components, whole_number
 from gramian.estimators.plans_linear import is_long, plan_ica
 from gramian.estimators.streams import by_blocks
 from gramian.estimators.summary import Clock, SummaryBuilder
-from gramian.estimators.validation import validate
+from gramian.estimators.validation import Table, validate
 from gramian.estimators.warnings import ConvergenceWarning, RankWarning, SubGaussianWarning, warn
-from gramian.results import Array, FitSummary, Mix
+from gramian.results import Array, FitSummary, Mix, Seed
 from gramian.solvers.eigen import orient
 from gramian.solvers.independence import GRADIENT_ROUNDING, Unmixing, log_density, unmix
 from gramian.spaces import LinearBasis, LinearSpace
@@ -91,7 +92,7 @@ class ICA(ProjectionTransformer, DensityMixin, BaseEstimator):
     _plan = plan_ica
 
     def __init__(
-        self, n_components: int | None = None, *, tol: float = 1e-7, max_iter: int = 500, random_state: Any = None
+        self, n_components: int | None = None, *, tol: float = 1e-7, max_iter: int = 500, random_state: Seed = None
     ) -> None:
         self.n_components = n_components
         self.tol = tol
@@ -99,7 +100,7 @@ class ICA(ProjectionTransformer, DensityMixin, BaseEstimator):
         self.random_state = random_state
 
     @planned_fit
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Table, y: object = None) -> Self:
         """Find the unmixing of greatest likelihood.
 
         Parameters
@@ -125,28 +126,23 @@ class ICA(ProjectionTransformer, DensityMixin, BaseEstimator):
         return self._keep(basis, mix, found, X, clock, notes)
 
     @by_blocks
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: Table) -> Array:
         """Return the sources of rows, ``(X - mean_) @ components_.T``."""
         check_is_fitted(self)
         X = validate(self, X, reset=False, sparse=False)
         return self.projection_.scores(X).astype(X.dtype, copy=False)
 
-    def inverse_transform(self, X: Any) -> Array:
+    def inverse_transform(self, X: ArrayLike) -> Array:
         """Return the rows ``mean_ + X @ mixing_.T`` that have the sources ``X``."""
-        check_is_fitted(self)
-        sources, k = np.asarray(X), len(self.components_)
-        if sources.ndim != 2 or sources.shape[1] != k:
-            raise ValueError(f"X has shape {sources.shape}; {k} sources, m x {k}, are expected.")
-        rows = self.projection_.inverse(sources)
-        return rows.astype(sources.dtype if sources.dtype == np.float32 else np.float64, copy=False)
+        return self._inverse(X, "{k} sources")
 
-    def score_samples(self, X: Any) -> Array:
+    def score_samples(self, X: Table) -> Array:
         """Log-density of each row; for K < d, of its projection on the span of the components."""
         check_is_fitted(self)
         X = validate(self, X, reset=False, sparse=False)
         return log_density(self.projection_.scores(X)) + self._log_volume
 
-    def score(self, X: Any, y: Any = None) -> float:
+    def score(self, X: Table, y: object = None) -> float:
         """Mean log-density of rows."""
         return float(self.score_samples(X).mean())
 
@@ -243,7 +239,7 @@ def _spectrum(space: LinearSpace, k: int | None) -> LinearBasis:
     return space.basis(k)
 
 
-def _rank(basis: LinearBasis, dtype: Any) -> int:
+def _rank(basis: LinearBasis, dtype: np.dtype) -> int:
     """Directions before the last whose deviation is more than the rounding of the columns it is made of."""
     sizes = (basis.mean / basis.scale) ** 2 + (basis.directions**2 * basis.variances).sum(axis=1)
     rounding = 4 * np.finfo(dtype).eps * np.sqrt(sizes @ basis.directions**2)

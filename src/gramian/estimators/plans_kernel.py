@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     )
 
 #: Columns up to which a support vector machine of the linear kernel is solved by way of a d x d matrix.
-SVM_WEIGHTS_MAX_COLUMNS = 2000
+INTERIOR_POINT_MAX_COLUMNS = 2000
 #: A tree serves rows of few columns; with more it visits nearly all of them anyway.
 TREE_MAX_COLUMNS, TREE_MIN_ROWS = 5, 1000
 #: How neighbours are found, in words.
@@ -78,7 +78,7 @@ _CG_FLOAT32_PRODUCTS, _CG_FLOAT64_PRODUCTS, _MINRES_PRODUCTS = 9, 3, 60
 def is_narrow(kernel: Kernel, shape: tuple[int, int], bias: bool) -> bool:
     """Whether the weights of a support vector machine are so few that the dual is solved by way of them."""
     n, d = shape
-    return kernel.linear and d + bias < min(n, SVM_WEIGHTS_MAX_COLUMNS)
+    return kernel.linear and d + bias < min(n, INTERIOR_POINT_MAX_COLUMNS)
 
 
 def search_route(kernel: Kernel, n: int, d: int, *, sparse: bool = False) -> str:

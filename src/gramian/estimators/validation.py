@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from gramian.estimators import fitted_rows
@@ -17,7 +18,7 @@ from gramian.kernels.text import takes_matrix
 from gramian.operators import Moments, Rows
 from gramian.operators.moments import has_variance
 from gramian.operators.remote import Remote, from_dask, gathered, mirror
-from gramian.results import Array
+from gramian.results import Array, Matrix
 
 #: Rows as users give them: arrays, nested lists, data frames and dask collections, sparse matrices, streams.
 Table: TypeAlias = ArrayLike | sp.sparray | sp.spmatrix | Rows
@@ -30,8 +31,8 @@ class Checked(np.ndarray):
 
 
 def validate(
-    estimator: Any,
-    X: Any,
+    estimator: BaseEstimator,
+    X: Table,
     *,
     reset: bool = True,
     sparse: bool = True,
@@ -106,13 +107,13 @@ def validate(
     return X
 
 
-def _refuse_what_reads_wrong(X: Any, estimator: Any) -> None:
+def _refuse_what_reads_wrong(X: Table, estimator: BaseEstimator) -> None:
     """Refuse input that NumPy would take and misread."""
     if np.ma.isMaskedArray(X):
         raise ValueError("X is a masked array, whose mask would be lost. Fill it with X.filled(value) or drop rows.")
-    kind = getattr(getattr(X, "dtype", None), "kind", "")
-    if kind == "c":
-        raise ValueError(f"Complex data not supported: X has dtype {X.dtype}. Use X.real, X.imag or np.abs(X).")
+    dtype = getattr(X, "dtype", None)
+    if getattr(dtype, "kind", "") == "c":
+        raise ValueError(f"Complex data not supported: X has dtype {dtype}. Use X.real, X.imag or np.abs(X).")
     shape = np.shape(X) if isinstance(X, (list, tuple)) else getattr(X, "shape", (0, 0))
     if len(shape) not in (0, 2):
         raise ValueError(
@@ -121,12 +122,14 @@ def _refuse_what_reads_wrong(X: Any, estimator: Any) -> None:
         )
 
 
-def check_finite(X: Any, estimator: Any, *, name: str = "X", missing: bool = False, fitted: bool = False) -> None:
+def check_finite(
+    X: Matrix, estimator: BaseEstimator, *, name: str = "X", missing: bool = False, fitted: bool = False
+) -> None:
     """Refuse NaN (unless they are welcome) and infinities, naming the first place and what to do.
 
     ``fitted`` says that these are new rows, for which the estimator will not be fitted again.
     """
-    entries = X.data if sp.issparse(X) else X
+    entries: Any = X.data if sp.issparse(X) else X
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(entries.sum()) or np.isfinite(entries).all():  # the sum is quicker and rarely lies
             return
@@ -144,7 +147,7 @@ def check_finite(X: Any, estimator: Any, *, name: str = "X", missing: bool = Fal
     raise ValueError(f"Input {name} contains {what} ({count}). {remedy}")
 
 
-def without_gaps(X: Any, estimator: Any = None, *, name: str = "X", fitted: bool = False) -> str:
+def without_gaps(X: Matrix, estimator: BaseEstimator | None = None, *, name: str = "X", fitted: bool = False) -> str:
     """What to do about NaN: the estimator's own ``missing="em"`` if it has that, or imputation beforehand."""
     if takes_matrix(getattr(estimator, "kernel", None)):
         return "Compare all pairs of rows, or drop the rows and columns of those that cannot be compared."
@@ -159,7 +162,7 @@ def without_gaps(X: Any, estimator: Any = None, *, name: str = "X", fitted: bool
     return f'Impute them{how}, ProbabilisticPCA(missing="em").fit({known}).impute({whole}), or drop those rows.'
 
 
-def _check_gram(K: Any) -> Any:
+def _check_gram(K: Matrix) -> Matrix:
     """Refuse a precomputed matrix that is not a symmetric square one."""
     if K.shape[0] != K.shape[1]:
         raise ValueError(
@@ -188,7 +191,7 @@ def check_squares(moments: Moments) -> None:
         raise ValueError("squares of X underflow double precision. Multiply X by a constant, or its columns.")
 
 
-def check_weights(weights: Any, n: int, *, variance: bool = True) -> Array | None:
+def check_weights(weights: Table | None, n: int, *, variance: bool = True) -> Array | None:
     """Return sample weights as frequencies in double precision, or None if there are none.
 
     Parameters
@@ -239,7 +242,7 @@ def check_total_weight(total: float, *, variance: bool = True) -> None:
     )
 
 
-def check_choice(name: str, value: Any, choices: tuple[Any, ...]) -> None:
+def check_choice(name: str, value: object, choices: tuple[object, ...]) -> None:
     """Refuse a word that is not among the choices."""
     if value not in choices:
         raise ValueError(f"{name}={value!r} is not known. Use one of: {', '.join(map(repr, choices))}.")
