@@ -65,6 +65,11 @@ def is_numeral(cell: str) -> bool:
     return NUMERAL.fullmatch(cell) is not None
 
 
+def count_numerals(cells: Iterable[str]) -> int:
+    """How many cells read as numbers in some country."""
+    return sum(map(is_numeral, cells))
+
+
 def proves_comma(cell: str) -> bool:
     """Whether a cell can only be a number with a decimal comma.
 
@@ -127,7 +132,7 @@ def explain(column: Column, decimal: str, place: Callable[[int], str]) -> Column
             break
     if word is not None:
         told = f"{shorten(cells[word])} in {place(word)}"
-        doubt = doubtful(told, sum(map(is_numeral, cells)), sum(cell.strip() not in ABSENT for cell in cells))
+        doubt = doubtful(told, count_numerals(cells), sum(cell.strip() not in ABSENT for cell in cells))
         return replace(column, remark=f"has text ({told}), kept as a label", doubt=doubt)
     if odd is None:
         return column

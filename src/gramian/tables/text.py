@@ -23,9 +23,9 @@ from gramian.tables.numerals import (
     MISSING,
     POINT,
     WORD,
+    count_numerals,
     explain,
     find_mark,
-    is_numeral,
     read_numerals,
 )
 from gramian.tables.records import Record, Records, check_quotes, guess_delimiter, line_ends, spread, unquoted
@@ -111,7 +111,7 @@ def look(data: bytes, remarks: tuple[str, ...], source: str, dialect: Dialect) -
         data = _single_spaces(data)
     records = Records(data, delimiter, source, most=dialect.most)
     first = records.head(1)[0]
-    numbers = sum(map(is_numeral, first.cells))
+    numbers = count_numerals(first.cells)
     header = numbers < len(first.cells) if dialect.header is None else dialect.header
     if header and dialect.header is None and 2 * numbers >= len(first.cells):
         share = f"{numbers} of its {len(first.cells)} cells are numbers"
