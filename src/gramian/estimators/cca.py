@@ -44,7 +44,7 @@ class CCA(TwoViews, CanonicalTests, RegressorMixin, BaseEstimator):
     scale : bool
         Divide columns by their standard deviations first; it changes nothing but the size of the weights if ridge = 0.
     missing : None or "em"
-        What to do with NaN in X and Y: refuse, or expect them under a Gaussian model of both views.
+        What to do with NaN in X and Y: refuse, or impute them under a Gaussian model of both views.
 
     Attributes
     ----------
@@ -165,7 +165,7 @@ class CCA(TwoViews, CanonicalTests, RegressorMixin, BaseEstimator):
         write.add(correlations=self.correlations_, score_correlations=self.score_correlations_, ranks=self.rank_)
         write.line("redundancy", f"{redundancy}, {percent(float(self.x_redundancy_.sum()))} of X from Y")
         write.line("route", f"{route}, ranks {a} and {b}", route=route).work(clock)
-        return write.missing(blocks.gaps, "expected under a Gaussian model of both views").notes(notes).done()
+        return write.missing(blocks.gaps, "imputed under a Gaussian model of both views").notes(notes).done()
 
 
 def check_ridge(ridge: Any) -> tuple[float, float]:

@@ -25,7 +25,7 @@ from gramian.solvers.deflation import Factors, partial_least_squares, principal_
 from gramian.solvers.dense import pinned_if_small
 
 #: Components up to which ``"auto"`` looks.
-LONGEST = 30
+AUTO_MAX_COMPONENTS = 30
 
 
 def _not_automatic(estimator: BaseEstimator) -> bool:
@@ -135,7 +135,7 @@ class ComponentRegressor(
                 "cross-validation needs complete rows: an expectation of missing entries would see the rows left out. "
                 "Fill or drop them first, or give n_components as a number."
             )
-        k = self._asked(blocks, longest=LONGEST)
+        k = self._asked(blocks, longest=AUTO_MAX_COMPONENTS)
         return cross_validated(blocks, self._solve, self._scaling(), k, cv)
 
     def _asked(self, blocks: Blocks, longest: int | None = None) -> int:
@@ -207,7 +207,7 @@ class ComponentRegressor(
             write.line("chosen", f"fewest within one standard error of the least ({path.best} components)")
             text = ", ".join(f"{error:.4g} +- {doubt:.2g}" for error, doubt in errors)
             write.line("RMSECV", text, rmsecv=path.rmsecv)
-        write.missing(blocks.gaps, "expected under a Gaussian model of both blocks")
+        write.missing(blocks.gaps, "imputed under a Gaussian model of both blocks")
         return write.notes(self._notes(found, blocks, scaled)).done()
 
     def _notes(self, found: int, blocks: Blocks, scaled: Scaled) -> list[str]:
@@ -272,7 +272,7 @@ class PLSRegression(ComponentRegressor, BaseEstimator):
     scale : bool or "x"
         Divide the columns of X and Y by their standard deviations; ``"x"``: of X only.
     missing : None or "em"
-        What to do with NaN in X and y: refuse, or expect them under a Gaussian model of both.
+        What to do with NaN in X and y: refuse, or impute them under a Gaussian model of both.
     cv : int or splitter
         Folds for ``"auto"`` and :meth:`cross_validate`; a number takes every so-manyth row.
 
@@ -352,7 +352,7 @@ class PrincipalComponentRegression(ComponentRegressor, BaseEstimator):
     scale : bool
         Divide the columns of X by their standard deviations.
     missing : None or "em"
-        What to do with NaN in X and y: refuse, or expect them under a Gaussian model of both.
+        What to do with NaN in X and y: refuse, or impute them under a Gaussian model of both.
     cv : int or splitter
         Folds for ``"auto"`` and :meth:`cross_validate`; a number takes every so-manyth row.
 

@@ -98,7 +98,7 @@ class TwoViews(BlockInput, ClassNamePrefixFeaturesOutMixin, TransformerMixin, AB
         return self.y_projection_.scores(self._second(Y, n))
 
     def _second(self, Y: Table, n: int) -> Any:
-        """Check rows of the second view; expect what they lack under the model of the fit."""
+        """Check rows of the second view; impute what they lack under the model of the fit."""
         filler = None if as_fitted(self, "missing") is None else self.filler_
         rows, d = read_targets(Y, n, "Y", missing=filler is not None, fitted=True).values, len(self.y_mean_)
         if rows.shape[1] != d:
@@ -180,7 +180,7 @@ class CovarianceOfViews(TwoViews, BaseEstimator):
         write.line("correlations", ", ".join(f"{value:.4f}" for value in correlation[:5]))
         write.line("shared", f"{percent(min(share, 1.0))} of the squared covariance between the views")
         write.line("route", route, route=route, score_correlations=correlation).work(clock)
-        return write.missing(blocks.gaps, "expected under a Gaussian model of both views").notes(notes).done()
+        return write.missing(blocks.gaps, "imputed under a Gaussian model of both views").notes(notes).done()
 
 
 class PLSCanonical(RegressorMixin, CovarianceOfViews):
@@ -198,7 +198,7 @@ class PLSCanonical(RegressorMixin, CovarianceOfViews):
     scale : bool
         Divide columns by their standard deviations.
     missing : None or "em"
-        What to do with NaN: refuse, or expect them under a Gaussian model of both views.
+        What to do with NaN: refuse, or impute them under a Gaussian model of both views.
 
     Attributes
     ----------
@@ -248,7 +248,7 @@ class PLSSVD(CovarianceOfViews):
     scale : bool
         Divide columns by their standard deviations.
     missing : None or "em"
-        What to do with NaN: refuse, or expect them under a Gaussian model of both views.
+        What to do with NaN: refuse, or impute them under a Gaussian model of both views.
 
     Attributes
     ----------
