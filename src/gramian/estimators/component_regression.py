@@ -175,20 +175,17 @@ class ComponentRegressor(
         self.y_loadings_ = f.y_loadings * (scaled.y_unit / unit)
         self.score_squares_, self.residual_moments_ = _in_units(f.squares, _residual_moments(scaled, f), unit)
         self.coef_, self.intercept_ = scaled.original(coefficients)
-        self.x_mean_, self.y_mean_, self.n_samples_ = scaled.x_mean, scaled.y_mean, scaled.weight
+        self.x_mean_, self.y_mean_ = scaled.x_mean, scaled.y_mean
         self.x_scale_, self.y_scale_ = scaled.x_scale, scaled.y_scale
         rotations = f.rotations / scaled.x_scale[:, None]
         self.projection_ = LinearProjection(scaled.x_mean, rotations, f.x_loadings.T * scaled.x_scale)
         self.predictor_ = LinearProjection(scaled.x_mean, self.coef_.T, np.zeros((len(self.coef_), 0)))
-        self.n_components_, self._single, self.filler_ = found, blocks.single, blocks.filler
-        self._note_scores(blocks)
-        self.moments_ = getattr(self, "moments_", None) if blocks.X is None else blocks.moments()
-        self.summary_ = self._describe(found, blocks, scaled, clock)
-
-    def _note_scores(self, blocks: Blocks) -> None:
+        self.n_components_ = found
+        self._keep_blocks(blocks)
         self.__dict__.pop("x_scores_", None)  # rows that came piece by piece were not kept
         if blocks.X is not None:
             self.x_scores_ = self.projection_.scores(blocks.X)
+        self.summary_ = self._describe(found, blocks, scaled, clock)
 
     def _describe(self, found: int, blocks: Blocks, scaled: Scaled, clock: Clock) -> Any:
         k = max(found, 1)

@@ -39,6 +39,12 @@ class BlockInput:
     def _imputes(self) -> bool:
         return as_fitted(self, "missing") is not None and self.filler_ is not None
 
+    def _keep_blocks(self, blocks: Blocks) -> None:
+        """Keep what later calls need to know of the rows of the fit."""
+        self.n_samples_, self._single, self.filler_ = blocks.views.weight, blocks.single, blocks.filler
+        if blocks.X is not None:  # otherwise they came with moments, which are there already
+            self.moments_ = blocks.moments()
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc]
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]

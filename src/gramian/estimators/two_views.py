@@ -124,6 +124,11 @@ class TwoViews(BlockInput, ClassNamePrefixFeaturesOutMixin, TransformerMixin, AB
         return self.x_projection_.size
 
 
+def score_correlations(Tx: Array, Ty: Array) -> Array:
+    """Correlations of centred scores of both views, pair by pair."""
+    return np.einsum("rk,rk->k", Tx, Ty) / (np.linalg.norm(Tx, axis=0) * np.linalg.norm(Ty, axis=0))
+
+
 def _on(T: Array, B: Array) -> Array:
     """Coefficients of B on scores T, of least norm."""
     return np.linalg.lstsq(T, B, rcond=None)[0]
@@ -159,8 +164,7 @@ class CovarianceOfViews(TwoViews, BaseEstimator):
         self._keep_projections(scaled, Rx, Ry)
         self.x_loadings_ = self.x_projection_.back.T / scaled.x_scale[:, None]
         self.y_loadings_ = self.y_projection_.back.T / scaled.y_scale[:, None]
-        self.n_samples_, self._single, self.filler_ = scaled.weight, blocks.single, blocks.filler
-        self.moments_ = getattr(self, "moments_", None) if blocks.X is None else blocks.moments()
+        self._keep_blocks(blocks)
         self.summary_ = self._describe(blocks, scaled, clock)
         return self
 
@@ -170,7 +174,7 @@ class CovarianceOfViews(TwoViews, BaseEstimator):
             notes.append(f"X and Y covary in {k} directions: {k} of {self.n_components} pairs were kept.")
             warn(f"{notes[-1]} Use n_components={k} or fewer.", RankWarning)
         Tx, Ty = scaled.A @ self.x_rotations_, scaled.B @ self.y_rotations_
-        correlation = np.einsum("rk,rk->k", Tx, Ty) / (np.linalg.norm(Tx, axis=0) * np.linalg.norm(Ty, axis=0))
+        correlation = score_correlations(Tx, Ty)
         Z = (scaled.A.T @ scaled.B) / (scaled.weight - 1)
         share = float(np.sum((self.covariances_ / scaled.x_unit / scaled.y_unit) ** 2) / np.sum(Z**2))
         route = blocks.views.route
