@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from gramian.engine.product import to_dense
 from gramian.engine.tiles import row_blocks, spans
 from gramian.kernels.pairwise import far_means, moved
 from gramian.lapack import interruptible
@@ -108,7 +109,7 @@ class Data:
 
     def block(self, rows: slice) -> Array:
         """Some rows of ``A / unit``."""
-        X = self.X[rows].toarray() if self.sparse else self.X[rows]
+        X = to_dense(self.X[rows])
         A = np.subtract(X, self.centre, dtype=np.float64)
         A /= self.scale * self.unit
         if self.root is not None:

@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from gramian.config import memory_budget, one_blas_thread
+from gramian.engine.product import to_dense
 from gramian.engine.tiles import row_blocks
 from gramian.kernels import Kernel
 from gramian.kernels.pairwise import Rows, squared_norms
@@ -139,8 +140,7 @@ class ThinProducts(Similarities):
         return ThinProducts(self.X[chosen])
 
     def columns(self, chosen: Array) -> Array:
-        product = self.X @ self.X[chosen].T
-        return product.toarray() if sp.issparse(product) else product
+        return to_dense(self.X @ self.X[chosen].T)
 
     def diagonal(self) -> Array:
         return squared_norms(self.X)
