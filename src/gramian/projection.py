@@ -13,7 +13,7 @@ from gramian.engine.tiles import Meter, row_blocks, run, share, threads_for
 from gramian.kernels import Kernel
 from gramian.operators import CrossGram
 from gramian.operators.feature_means import moved
-from gramian.results import Array
+from gramian.results import Array, Matrix
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class LinearProjection:
         """Number of scores of a row."""
         return self.weights.shape[1]
 
-    def scores(self, X: Any) -> Array:
+    def scores(self, X: Matrix) -> Array:
         """Scores of rows, n x k, in double precision."""
         if sp.issparse(X):
             return np.asarray(X @ self.weights - self.mean @ self.weights)
@@ -100,14 +100,14 @@ class KernelProjection:
         """Number of scores of a row."""
         return len(self.offset)
 
-    def scores(self, X: Any) -> Array:
+    def scores(self, X: Matrix) -> Array:
         """Scores of rows, m x k; kernel values stream by and are not kept."""
         if self.origin is not None and sp.issparse(X):  # a shift would make them dense, and the scores are linear in it
             away = CrossGram(self.kernel, self.origin[None], self.anchors) @ self.coefficients
             return CrossGram(self.kernel, X, self.anchors) @ self.coefficients + (self.offset - away)
         return CrossGram(self.kernel, moved(X, self.origin), self.anchors) @ self.coefficients + self.offset
 
-    def sized(self, X: Any) -> tuple[Array, Array]:
+    def sized(self, X: Matrix) -> tuple[Array, Array]:
         """Scores of rows as they are, and the largest sum of the sizes of their terms, (m,): what rounding is part of.
 
         A dot product rounds in units of the lengths of its rows, also where they are at right angles.

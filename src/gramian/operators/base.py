@@ -5,9 +5,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from gramian.engine.tiles import Meter, run, spans, threads_for
 from gramian.operators.pivoted_cholesky import pivoted_factor
@@ -40,7 +41,7 @@ class Operator(ABC):
         """Return the whole matrix in double precision, as a fresh array."""
 
     @abstractmethod
-    def astype(self, dtype: Any) -> Self:
+    def astype(self, dtype: DTypeLike) -> Self:
         """Return the same operator in another precision."""
 
     def sketch(self, rank: int, rng: np.random.Generator) -> Array:
@@ -57,7 +58,23 @@ class Outline:
     narrow_pays: bool = False
 
 
-class Dense(Operator):
+class ColumnOperator(Operator):
+    """An operator of which the diagonal and some columns can be had at a small price."""
+
+    @abstractmethod
+    def diagonal(self) -> Array:
+        """Return the diagonal."""
+
+    @abstractmethod
+    def columns(self, chosen: Array) -> Array:
+        """Return some columns."""
+
+    def sketch(self, rank: int, rng: np.random.Generator) -> Array:
+        rank = min(rank, self.n)
+        return pivoted_factor(self, rank, rng) if self.positive else super().sketch(rank, rng)
+
+
+class Dense(ColumnOperator):
     """A symmetric matrix that exists."""
 
     def __init__(self, A: Array, *, positive: bool) -> None:
@@ -77,19 +94,13 @@ class Dense(Operator):
         return out
 
     def diagonal(self) -> Array:
-        """Return the diagonal."""
         return self.A.diagonal()
 
     def columns(self, chosen: Array) -> Array:
-        """Return some columns."""
         return self.A[:, chosen]
-
-    def sketch(self, rank: int, rng: np.random.Generator) -> Array:
-        rank = min(rank, self.n)
-        return pivoted_factor(self, rank, rng) if self.positive else super().sketch(rank, rng)
 
     def toarray(self) -> Array:
         return self.A.astype(np.float64)
 
-    def astype(self, dtype: Any) -> Dense:
+    def astype(self, dtype: DTypeLike) -> Dense:
         return Dense(self.A.astype(dtype, copy=False), positive=self.positive)

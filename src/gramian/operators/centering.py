@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import DTypeLike
 
 from gramian.engine.tiles import row_blocks
-from gramian.operators.base import Operator
-from gramian.operators.pivoted_cholesky import pivoted_factor
-from gramian.results import Array
+from gramian.operators.base import ColumnOperator, Operator
+from gramian.results import Array, Matrix
 
 
-def column_means(X: Any, weights: Array | None = None) -> Array:
+def column_means(X: Matrix, weights: Array | None = None) -> Array:
     """Column means in double precision, with the rounding of the first pass taken out by a second."""
     share = np.full(X.shape[0], 1 / X.shape[0]) if weights is None else weights / weights.sum()
     if sp.issparse(X):
@@ -34,10 +33,7 @@ class KernelCentring:
     ----------
     With :math:`m = K1/n` and :math:`H = I - 11'/n`: training :math:`HKH`, a new row :math:`(k(x) - m)'H`.
 
-    Attributes
-    ----------
-    means : (n,) array
-        Row means :math:`m` of the training Gram matrix.
+    ``means`` (n,): row means :math:`m` of the training Gram matrix.
     """
 
     means: Array
@@ -62,7 +58,7 @@ class KernelCentring:
 class Centred(Operator):
     """``H K H``. The means are picked up by the first product, as one more vector."""
 
-    def __init__(self, inner: Any, means: Array | None = None) -> None:
+    def __init__(self, inner: ColumnOperator, means: Array | None = None) -> None:
         self.inner, self._means = inner, means
         self.n, self.dtype, self.positive = inner.n, inner.dtype, inner.positive
         self.narrow_pays, self.limit = inner.narrow_pays, inner.n
@@ -96,7 +92,7 @@ class Centred(Operator):
         self._means = K.mean(axis=1)
         return self.centring.apply(K)
 
-    def astype(self, dtype: Any) -> Centred:
+    def astype(self, dtype: DTypeLike) -> Centred:
         # Means in single precision would stain the certificate: the new operator finds its own.
         return self if self.dtype == dtype else Centred(self.inner.astype(dtype))
 
@@ -116,21 +112,10 @@ def uncentred(coefficients: Array, scores: Array, mean: Array | None = None) -> 
     ----------
     .. math:: P = \bar\phi + \sum_k t_k v_k = \sum_j \Big(\sum_k b_{jk} t_k + \tfrac{1}{n}\Big) \phi(x_j)
 
-    Parameters
-    ----------
-    coefficients : (n, k) array
-        B, with the centring folded in: see :meth:`KernelCentring.fold`.
-    scores : (m, k) array
-        t.
-    mean : (n,) array, optional
-        Coefficients of the mean, if it is not that of the rows themselves, 1/n each.
+    ``coefficients`` (n, k): B, with the centring folded in: see :meth:`KernelCentring.fold`. ``scores`` (m, k): t.
+    ``mean`` (n,): coefficients of the mean, if it is not that of the rows themselves, 1/n each.
 
-    Returns
-    -------
-    weights : (n, k + 1) array
-        B, and the mean as one more direction.
-    coordinates : (m, k + 1) array
-        The scores, and 1 along the mean.
+    Returns ``weights``: B, and the mean as one more direction; ``coordinates``: The scores, and 1 along the mean.
     """
     n = len(coefficients)
     mean = np.full(n, 1 / n) if mean is None else mean
@@ -141,14 +126,9 @@ def uncentred(coefficients: Array, scores: Array, mean: Array | None = None) -> 
 class Polynomials:
     """Functions that a conditionally positive kernel leaves unpenalised, at the training rows.
 
-    Attributes
-    ----------
-    basis : (n, r) array
-        E, an orthonormal basis of the columns of T.
-    inverse : (p, r) array
-        G with ``(T - shift)^+ = G E'``, so that rows of ``t - shift`` have the coordinates ``(t - shift) G``.
-    shift : (p,) array
-        Means of the columns, but for the first, which is constant: far from the origin T is nearly singular.
+    ``basis`` (n, r): E, an orthonormal basis of the columns of T. ``inverse`` (p, r): G with ``(T - shift)^+ = G E'``,
+    so that rows of ``t - shift`` have the coordinates ``(t - shift) G``. ``shift`` (p,): means of the columns, but for
+    the first, which is constant: far from the origin T is nearly singular.
     """
 
     basis: Array
@@ -181,11 +161,7 @@ class PolynomialCentring:
     With :math:`Q = I - TT^+`: training :math:`QKQ`, a new row :math:`Q(k(x) - KT^{+\prime} t(x))`. For
     :math:`T = 1` this is :class:`KernelCentring`.
 
-    Attributes
-    ----------
-    polynomials : Polynomials
-    image : (n, r) array
-        ``K E``.
+    ``image`` (n, r): ``K E``.
     """
 
     polynomials: Polynomials
@@ -197,12 +173,12 @@ class PolynomialCentring:
         return B, -self.polynomials.inverse @ (self.image.T @ B)
 
 
-class Projected(Operator):
+class Projected(ColumnOperator):
     """``Q K Q``: a conditionally positive kernel beside its polynomials, positive there."""
 
     positive = True
 
-    def __init__(self, inner: Any, polynomials: Polynomials) -> None:
+    def __init__(self, inner: ColumnOperator, polynomials: Polynomials) -> None:
         self.inner, self.polynomials = inner, polynomials
         self._image: Array | None = None
         self.n, self.dtype, self.narrow_pays = inner.n, inner.dtype, inner.narrow_pays
@@ -225,7 +201,6 @@ class Projected(Operator):
         return self.limit == 0 or bool(self.trace() <= rounding)
 
     def diagonal(self) -> Array:
-        """Return the diagonal."""
         E, KE = self.polynomials.basis, self.centring.image
         D = self.inner.diagonal() - np.einsum("ij,ij->i", 2 * KE - E @ (E.T @ KE), E)
         return np.maximum(D, 0.0)  # where nothing is left, rounding may be negative
@@ -235,7 +210,6 @@ class Projected(Operator):
         return float(self.inner.diagonal().sum() - np.sum(self.polynomials.basis * self.centring.image))
 
     def columns(self, chosen: Array) -> Array:
-        """Return some columns: ``Q (K e_j - K E E'e_j)``."""
         E, KE = self.polynomials.basis, self.centring.image
         return self.polynomials.free(self.inner.columns(chosen) - KE @ E[chosen].T)
 
@@ -248,8 +222,5 @@ class Projected(Operator):
             K -= half + half.T
         return K
 
-    def astype(self, dtype: Any) -> Projected:
+    def astype(self, dtype: DTypeLike) -> Projected:
         return self if self.dtype == dtype else Projected(self.inner.astype(dtype), self.polynomials)
-
-    def sketch(self, rank: int, rng: np.random.Generator) -> Array:
-        return pivoted_factor(self, min(rank, self.n), rng)

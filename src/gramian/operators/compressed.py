@@ -15,7 +15,7 @@ from gramian.config import one_blas_thread
 from gramian.engine.tiles import row_blocks
 from gramian.operators.matrix import Data, column_scale
 from gramian.operators.moments import Moments, moments_of
-from gramian.results import Array
+from gramian.results import Array, Matrix
 
 #: Least share of its variance that a column must keep, given those before it, for a Cholesky factor to be trusted.
 CHOLESKY_MIN_OWN_VARIANCE = 1e-4
@@ -35,19 +35,9 @@ class Compressed:
     rows themselves where it is not: no digits are lost by squaring. What a method finds from A is what it would find
     from the rows.
 
-    Attributes
-    ----------
-    rows : (r, d + q) array
-        A, each column divided by its unit.
-    d : int
-        Columns of the first view.
-    weight : float
-        Number of rows, or the sum of their weights.
-    mean : (d + q,) array
-    units : (d + q,) array
-        Powers of two that keep extreme data in range; ones as a rule.
-    route : str
-        "moments", "rows" (there were few) or "triangular".
+    ``rows`` (r, d + q): A, each column divided by its unit. ``d``: columns of the first view. ``weight``: number of
+    rows, or the sum of their weights. ``mean``: (d + q,). ``units`` (d + q,): powers of two that keep extreme data in
+    range; ones as a rule. ``route``: "moments", "rows" (there were few) or "triangular".
     """
 
     rows: Array
@@ -80,15 +70,10 @@ class Compressed:
         return Compressed(rows, self.d, weight, mean, units, self.route)
 
 
-def compress(X: Any, Y: Any, weights: Array | None = None) -> Compressed:
+def compress(X: Matrix, Y: Matrix, weights: Array | None = None) -> Compressed:
     """Compress the rows of two views.
 
-    Parameters
-    ----------
-    X, Y : (n, d) and (n, q) arrays or CSR matrices
-        Finite rows.
-    weights : (n,) array, optional
-        Frequencies.
+    ``X``, ``Y`` (n, d): finite rows. ``weights`` (n,): frequencies.
 
     Cost
     ----
@@ -151,7 +136,7 @@ def _eigen_root(C: Array) -> Array:
     return np.where(kept, np.sqrt(np.where(kept, values, 0.0)), 0.0)[:, None] * vectors.T
 
 
-def from_rows(X: Any, Y: Any = None, weights: Array | None = None) -> Compressed:
+def from_rows(X: Matrix, Y: Matrix = None, weights: Array | None = None) -> Compressed:
     """Compress rows without squaring anything: the rows themselves if they are few, else their triangular factor."""
     given = [X] if Y is None else [X, Y]
     columns = sum(view.shape[1] for view in given)
@@ -181,7 +166,7 @@ def without_constants(views: Compressed) -> Compressed:
     return replace(views, rows=np.where(constant, 0.0, views.rows))
 
 
-def _in_range(X: Any) -> tuple[Any, Array]:
+def _in_range(X: Matrix) -> tuple[Any, Array]:
     """Columns divided by powers of two where their largest entry is extreme, and those powers."""
     if sp.issparse(X):
         largest = np.asarray(abs(X).max(axis=0).todense()).ravel()

@@ -15,12 +15,14 @@ from uuid import uuid4
 import dask.array as da
 import numpy as np
 from dask import delayed
+from numpy.typing import DTypeLike
 
 from gramian.config import one_thread
 from gramian.engine.tiles import spans
+from gramian.kernels import Kernel
 from gramian.operators.dask_tasks import Graph, chunk_of, count_of, fused, run_batches, run_tasks, values_of
 from gramian.operators.gram import CrossGram, Gram
-from gramian.operators.remote import Remote, place_of, starts
+from gramian.operators.remote import Beside, Remote, place_of, starts
 from gramian.operators.rows import MIN_BLOCK_BYTES, as_block
 from gramian.operators.source import Piece
 from gramian.progress import part_done
@@ -33,20 +35,8 @@ SUMMANDS_PER_TASK = 4
 class DaskRows(Remote):
     """Rows of a dask array or data frame.
 
-    Parameters
-    ----------
-    graph : dict
-        How chunks are made.
-    parts : (r, c) list of lists of keys
-        The chunks.
-    lengths : list of int or None
-        Rows of each chunk, where they are known.
-    widths : sequence of int
-        Columns of each chunk.
-    dtype : dtype
-    lazy : collection
-        What ``parts`` came from, as an array.
-    columns : tuple of str, optional
+    ``graph``: how chunks are made. ``parts``: the chunks. ``lengths``: rows of each chunk, where they are known.
+    ``widths``: columns of each chunk. ``lazy``: what ``parts`` came from, as an array.
     """
 
     source = "the dask array"
@@ -57,7 +47,7 @@ class DaskRows(Remote):
         parts: list[list[Any]],
         lengths: Sequence[int | None],
         width: int,
-        dtype: Any,
+        dtype: DTypeLike,
         lazy: Any,
         columns: tuple[str, ...] | None = None,
         *,
@@ -89,17 +79,17 @@ class DaskRows(Remote):
             self.n_rows = sum(self.known)  # type: ignore[arg-type]
         return self.known  # type: ignore[return-value]
 
-    def total(self, function: Callable[..., Any], *beside: Any, task: str) -> Any:
+    def total(self, function: Callable[..., Any], *beside: Beside, task: str) -> Any:
         graph, parts = self._tasks(function, beside, task)
         steps = parts
         while len(parts) > 1:
             parts = [graph.add("add", _added, parts[part]) for part in spans(len(parts), SUMMANDS_PER_TASK)]
         return run_tasks(graph, parts, task, steps)[0]
 
-    def each(self, function: Callable[..., Array], *beside: Any, task: str) -> Array:
+    def each(self, function: Callable[..., Array], *beside: Beside, task: str) -> Array:
         return np.concatenate(run_tasks(*self._tasks(function, beside, task), task))
 
-    def gram_product(self, kernel: Any, V: Array) -> Array:
+    def gram_product(self, kernel: Kernel, V: Array) -> Array:
         return gram_product(self, kernel, V)
 
     def take(self, rows: Array) -> Array:
@@ -354,7 +344,7 @@ def block_side(n: int) -> int:
     return min(GRAM_BLOCK_MAX_ROWS, max(GRAM_BLOCK_MIN_ROWS, -(-n // GRAM_BLOCKS_PER_TABLE)))
 
 
-def gram_product(rows: Any, kernel: Any, V: Array) -> Array:
+def gram_product(rows: Any, kernel: Kernel, V: Array) -> Array:
     """Return ``K V``.
 
     Blocks are cut from the chunks of the rows on the workers; each pair above the diagonal serves twice, and sums over
@@ -375,7 +365,7 @@ def gram_product(rows: Any, kernel: Any, V: Array) -> Array:
 
 
 def _square(
-    rows: Any, kernel: Any, V: Array, blocks: list[slice], above: range, beside: range
+    rows: Any, kernel: Kernel, V: Array, blocks: list[slice], above: range, beside: range
 ) -> tuple[Graph, list[Any]]:
     """Tasks for the pairs of blocks above and beside; sums for those above, then for those beside."""
     graph = Graph(rows.graph)
@@ -394,7 +384,7 @@ def _square(
     return graph, [graph.add("add", _sum_of_sides, *map(list, zip(*terms, strict=True))) for terms in sums]
 
 
-def _pair(kernel: Any, X: Array, Y: Array, V: Array, U: Array, same: bool) -> tuple[Array, Array | None]:
+def _pair(kernel: Kernel, X: Array, Y: Array, V: Array, U: Array, same: bool) -> tuple[Array, Array | None]:
     """``K(X, Y) U`` and ``K(Y, X) V`` of the vectors V of X and U of Y."""
     with one_thread():
         if same:

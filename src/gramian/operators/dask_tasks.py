@@ -44,10 +44,7 @@ def client_of() -> Any:
 class Graph:
     """Tasks by name, added to those of a collection. What a lost worker takes along is made again from it.
 
-    Parameters
-    ----------
-    *sources : dict
-        Graphs of collections.
+    ``*sources``: graphs of collections.
     """
 
     def __init__(self, *sources: dict[Any, Any]) -> None:
@@ -80,15 +77,8 @@ class Box:
 def run_tasks(graph: Graph, keys: list[Any], task: str, steps: Sequence[Any] = ()) -> list[Any]:
     """Return the results of tasks, in their order.
 
-    Parameters
-    ----------
-    graph : Graph
-    keys : list
-        Tasks whose results are wanted.
-    task : str
-        What is done, for progress and messages.
-    steps : sequence of keys
-        Tasks that progress counts, if not those.
+    ``keys``: tasks whose results are wanted. ``task``: what is done, for progress and messages. ``steps``: tasks that
+    progress counts, if not those.
     """
     counted = list(steps or keys)
     tracker = Tracker(task, len(counted), "tasks")

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import DTypeLike
 
 from gramian.engine.product import Product
 from gramian.engine.tiles import Meter, row_blocks, run, share, spans, threads_for
@@ -26,12 +26,8 @@ class EuclideanSearch:
     double precision. A bound on the rounding of the search says for which rows no other candidate could be nearer; the
     rest are searched again in double precision.
 
-    Parameters
-    ----------
-    X, Y : rows
-        Dense or CSR, m x d and n x d; the nearest of Y are sought.
-    own : bool
-        X and Y are the same rows, and no row is its own neighbour.
+    ``X``, ``Y``: dense or CSR, m x d and n x d; the nearest of Y are sought. ``own``: X and Y are the same rows, and no
+    row is its own neighbour.
     """
 
     def __init__(self, X: Rows, Y: Rows, *, own: bool = False) -> None:
@@ -81,14 +77,14 @@ class EuclideanSearch:
         squares, columns = smallest(pairs, k, bound=bound / self.unit**2, slack=slack, exact=exact)
         return squares * self.unit**2, columns
 
-    def _pairs(self, dtype: Any, rows: Array | slice = slice(None)) -> Product:
+    def _pairs(self, dtype: DTypeLike, rows: Array | slice = slice(None)) -> Product:
         # Norms ride along as two extra columns, so one matrix product writes squared distances.
         unit2 = self.unit**2
         nx, ny = self.nx[rows] / unit2, self.ny / unit2
         left = self._prepared(self.X[rows], -2 / self.unit, nx, np.ones_like(nx), dtype)
         return Product(left, self._prepared(self.Y, 1 / self.unit, np.ones_like(ny), ny, dtype), dtype)
 
-    def _prepared(self, X: Rows, factor: float, first: Array, second: Array, dtype: Any) -> Rows:
+    def _prepared(self, X: Rows, factor: float, first: Array, second: Array, dtype: DTypeLike) -> Rows:
         if self.sparse:
             extra = sp.csr_array(np.column_stack([first, second]))
             return sp.csr_array(sp.hstack([X * factor, extra]), dtype=dtype)
@@ -98,7 +94,7 @@ class EuclideanSearch:
         out[:, -2], out[:, -1] = first, second
         return out
 
-    def _rounding(self, dtype: Any) -> Array:
+    def _rounding(self, dtype: DTypeLike) -> Array:
         """How far a squared distance from such a product may be from the truth: d + 10 roundings of its parts."""
         unit_roundoff = float(np.finfo(dtype).eps) / 2
         return (self.Y.shape[1] + 10) * unit_roundoff * (np.sqrt(self.nx) + np.sqrt(self.ny.max())) ** 2

@@ -12,8 +12,8 @@ from gramian.kernels import Kernel
 from gramian.operators.centering import column_means
 from gramian.operators.gram import CrossGram
 from gramian.operators.nearest import SIMILARITY_ROUNDING, Sized, resolve_ties
-from gramian.operators.remote import RemoteTable
-from gramian.results import Array
+from gramian.operators.remote import RemoteTable, Table
+from gramian.results import Array, Matrix
 
 
 @dataclass(frozen=True)
@@ -24,21 +24,10 @@ class FeatureMeans:
     ----------
     .. math:: \|\phi(x) - m_k\|^2 = k(x, x) - 2 \sum_i b_{ik} k(x, x_i) + \|m_k\|^2
 
-    Attributes
-    ----------
-    kernel : Kernel
-    anchors : rows
-        The :math:`x_i`.
-    coefficients : (n, k) array
-        The :math:`b_{ik}`.
-    squares : (k,) array
-        The :math:`\|m_k\|^2`.
-    origin : (d,) array, optional
-        Point that was subtracted from the anchors, and will be from new rows.
-    training : (n,) array, optional
-        Diagonal of a precomputed matrix, by which its rows are known again.
-    reach : float
-        Length of the longest row of which means were written down: their rounding is a part of it. 0 if they are sums.
+    ``anchors``: the :math:`x_i`. ``coefficients`` (n, k): the :math:`b_{ik}`. ``squares`` (k,): the :math:`\|m_k\|^2`.
+    ``origin`` (d,): point that was subtracted from the anchors, and will be from new rows. ``training`` (n,): diagonal
+    of a precomputed matrix, by which its rows are known again. ``reach``: length of the longest row of which means were
+    written down: their rounding is a part of it. 0 if they are sums.
     """
 
     kernel: Kernel
@@ -54,14 +43,14 @@ class FeatureMeans:
         """Number of means."""
         return len(self.squares)
 
-    def nearness(self, X: Any) -> Array:
+    def nearness(self, X: Matrix) -> Array:
         r"""Return :math:`m_k'\phi(x) - \|m_k\|^2/2`, m x k: the nearer, the larger; ``k(x, x)`` is not needed.
 
         Values that differ from the largest by rounding only are set to it: those means are equally near.
         """
         return resolve_ties(X, self._sized(X), self._sized)
 
-    def squared_distances(self, X: Any) -> Array:
+    def squared_distances(self, X: Matrix) -> Array:
         """Return squared distances, m x k; an indefinite kernel has negative ones, and what is but rounding is 0."""
         X = moved(X, self.origin)
         own = own_similarities(self.kernel, X, self.training)[:, None]
@@ -69,19 +58,19 @@ class FeatureMeans:
         squares[np.abs(squares) <= SIMILARITY_ROUNDING * (np.abs(own) + np.abs(self.squares))] = 0.0
         return squares
 
-    def _sized(self, X: Any) -> Sized:
+    def _sized(self, X: Matrix) -> Sized:
         X = moved(X, self.origin)
         found, sizes = CrossGram(self.kernel, X, self.anchors).with_sizes(self.coefficients)
         if self.reach:
             sizes = np.maximum(sizes, self.reach * np.sqrt(self.kernel.diagonal(X))[:, None])
         return found - self.squares / 2, (sizes + np.abs(self.squares)).max(axis=1)
 
-    def _nearness(self, X: Any) -> Array:
+    def _nearness(self, X: Matrix) -> Array:
         return CrossGram(self.kernel, X, self.anchors) @ self.coefficients - self.squares / 2
 
 
 def feature_means(
-    kernel: Kernel, X: Any, coefficients: Array, squares: Array, origin: Array | None = None
+    kernel: Kernel, X: Matrix, coefficients: Array, squares: Array, origin: Array | None = None
 ) -> FeatureMeans:
     """Return the means ``coefficients'Phi(X)`` of rows seen from ``origin``, keeping what is needed of them."""
     if kernel.linear:  # features are the rows themselves: the means can be written down
@@ -96,19 +85,19 @@ def feature_means(
     return FeatureMeans(kernel, kernel.anchors(X), coefficients, squares)
 
 
-def best_origin(kernel: Kernel, X: Any, weights: Array | None = None) -> Array | None:
+def best_origin(kernel: Kernel, X: Table, weights: Array | None = None) -> Array | None:
     """Return the point to move the origin to, if distances do not see the move but rounding does."""
     if not kernel.linear or sp.issparse(X):
         return None
     return X.columns(weights).mean if isinstance(X, RemoteTable) else column_means(X, weights)
 
 
-def moved(X: Any, origin: Array | None) -> Any:
+def moved(X: Matrix, origin: Array | None) -> Any:
     """Return rows seen from another origin."""
     return X if origin is None else X - origin
 
 
-def own_similarities(kernel: Kernel, X: Any, training: Array | None) -> Array:
+def own_similarities(kernel: Kernel, X: Matrix, training: Array | None) -> Array:
     """Return ``k(x, x)`` for each row.
 
     Rows of a precomputed kernel do not hold it, unless they are those of the training rows all over again.

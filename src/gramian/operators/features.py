@@ -9,14 +9,15 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from gramian.engine.product import STRIPE, Pairs
 from gramian.engine.tiles import Meter, run, share, spans, threads_for
 from gramian.kernels import Kernel
 from gramian.operators.gram import CrossGram
-from gramian.operators.remote import RemoteTable
+from gramian.operators.remote import Table, each, total
 from gramian.progress import part_done, track
-from gramian.results import Array
+from gramian.results import Array, Matrix
 
 #: Kernel values made at a time: half a megabyte to one, which stays in the cache for the scalar map.
 KERNEL_VALUES_PER_TILE = 2**17
@@ -34,14 +35,8 @@ class FeatureMap:
 
     That is the projection of the features of the kernel on those of the landmarks Z: exact for rows in their span.
 
-    Attributes
-    ----------
-    kernel : Kernel
-        With resolved parameters; waves for random Fourier features.
-    anchors : rows
-        Landmarks Z, m x d; frequencies for random Fourier features.
-    root : (m, m) array or None
-        R, upper triangular; None is the identity.
+    ``kernel``: with resolved parameters; waves for random Fourier features. ``anchors``: landmarks Z, m x d;
+    frequencies for random Fourier features. ``root`` (m, m): R, upper triangular; None is the identity.
 
     Cost
     ----
@@ -66,28 +61,30 @@ class FeatureMap:
         """Coefficients of kernel values for coefficients B of features: ``F B = K(X, Z) lift(B)``."""
         return B if self.root is None else self.root @ B
 
-    def times(self, X: Any, B: Array) -> Array:
+    def times(self, X: Table, B: Array) -> Array:
         """Return ``F B`` of rows, n x k; F is not formed."""
-        if isinstance(X, RemoteTable):
-            return X.each(partial(_times, self, B), task="mapped rows")
+        return each(X, partial(self._times, B), task="mapped rows")
+
+    def _times(self, B: Array, X: Matrix) -> Array:
         return CrossGram(self.kernel, X, self.anchors) @ self.lift(B)
 
-    def sums(self, X: Any, V: Array) -> Array:
+    def sums(self, X: Table, V: Array) -> Array:
         """Return ``F'V`` of rows, r x k; F is not formed."""
-        if isinstance(X, RemoteTable):
-            return X.total(self.sums, V, task="sums of mapped rows")
+        return np.asarray(total(X, self._sums, V, task="sums of mapped rows"))
 
-        def step(rows: slice, desk: Desk, total: Array) -> None:
-            total += desk.values(X[rows]).T @ V[rows]
+    def _sums(self, X: Matrix, V: Array) -> Array:
+        def step(rows: slice, desk: Desk, sums: Array) -> None:
+            sums += desk.values(X[rows]).T @ V[rows]
 
         first, *rest = self.visit(X, np.float64, step, lambda: np.zeros((self.size, V.shape[1])))
-        total = sum(rest, first)
-        return total if self.root is None else self.root.T @ total
+        sums: Array = sum(rest, first)
+        return sums if self.root is None else self.root.T @ sums
 
-    def squares(self, X: Any) -> Array:
+    def squares(self, X: Table) -> Array:
         """Return ``f(x)'f(x)`` of rows."""
-        if isinstance(X, RemoteTable):
-            return X.each(self.squares, task="mapped rows")
+        return each(X, self._squares, task="mapped rows")
+
+    def _squares(self, X: Matrix) -> Array:
         if self.root is None:
             return np.asarray(self.kernel.diagonal(X), dtype=np.float64)
         out = np.empty(X.shape[0])
@@ -99,10 +96,11 @@ class FeatureMap:
         self.visit(X, np.float64, step, lambda: None)
         return out
 
-    def features(self, X: Any, dtype: Any = np.float64) -> Array:
+    def features(self, X: Table, dtype: DTypeLike = np.float64) -> Array:
         """Return F, n x r, for those who need mapped rows again and again."""
-        if isinstance(X, RemoteTable):
-            return X.each(partial(self.features, dtype=dtype), task="mapped rows")
+        return each(X, partial(self._features, dtype), task="mapped rows")
+
+    def _features(self, dtype: DTypeLike, X: Matrix) -> Array:
         out = np.empty((X.shape[0], self.size), dtype=dtype)
 
         def step(rows: slice, desk: Desk, _: None) -> None:
@@ -113,8 +111,8 @@ class FeatureMap:
 
     def visit(
         self,
-        X: Any,
-        dtype: Any,
+        X: Matrix,
+        dtype: DTypeLike,
         step: Callable[[slice, Desk, Any], None],
         start: Callable[[], Any],
         *,
@@ -135,33 +133,23 @@ class FeatureMap:
             return run(work, hands, lambda done: part_done(done / len(blocks)))  # type: ignore[arg-type]
 
 
-def _times(map: FeatureMap, B: Array, X: Any) -> Array:
-    return map.times(X, B)
-
-
 class Desk:
     """Room for one block of rows on its way through a map; each thread has its own.
 
-    Parameters
-    ----------
-    map : FeatureMap
-    rows : int
-        Rows of the largest block.
-    dtype : dtype
-        Precision of kernel values and features.
+    ``rows``: rows of the largest block. ``dtype``: precision of kernel values and features.
     """
 
-    def __init__(self, map: FeatureMap, rows: int, dtype: Any) -> None:
+    def __init__(self, map: FeatureMap, rows: int, dtype: DTypeLike) -> None:
         self.map, self.dtype = map, np.dtype(dtype)
         self.room = np.empty((rows, map.size), dtype=dtype)
         self.root = None if map.root is None else map.root.astype(dtype, copy=False)
         self.out = self.room if self.root is None else np.empty_like(self.room)
 
-    def pairs(self, X: Any) -> Pairs:
+    def pairs(self, X: Matrix) -> Pairs:
         """A block of rows and the anchors, prepared; never the whole of a table, which may fill the memory."""
         return self.map.kernel.pairs(X, self.map.anchors, self.dtype)
 
-    def values(self, X: Any) -> Array:
+    def values(self, X: Matrix) -> Array:
         """Kernel values ``K(X, Z)`` of a block of rows; overwritten by the next."""
         for _ in self._tiles(self.pairs(X), lambda rows: self.room[rows]):
             pass
@@ -176,7 +164,7 @@ class Desk:
         for rows in spans(pairs.shape[0], piece_rows(self.map.size)):
             yield rows, pairs.tile(rows, everything, place(rows))
 
-    def mapped(self, X: Any) -> Array:
+    def mapped(self, X: Matrix) -> Array:
         """Features of a block of rows; overwritten by the next."""
         C = self.values(X)
         if self.root is None:

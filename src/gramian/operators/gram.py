@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from gramian.config import memory_budget
-from gramian.engine.product import Rows, striped, transposed_times, two_products
+from gramian.engine.product import Pairs, Rows, striped, transposed_times, two_products
 from gramian.engine.tiles import Meter, run, share, spans, threads_for, tile_spans
 from gramian.kernels import Kernel
-from gramian.operators.base import Dense, Operator
-from gramian.operators.pivoted_cholesky import pivoted_factor
+from gramian.operators.base import ColumnOperator, Dense
 from gramian.operators.remote import Remote, remote_of
 from gramian.operators.source import Piece
 from gramian.progress import part_done
@@ -26,14 +25,8 @@ KEPT_GRAM_MAX_BYTES = 10**8
 class CrossGram:
     """``K(X, Y)`` between two sets of rows, made tile by tile, used and thrown away.
 
-    Parameters
-    ----------
-    kernel : Kernel
-        With resolved parameters.
-    X, Y : rows
-        Dense or CSR, n x d and m x d.
-    dtype : dtype
-        Precision of tiles and products.
+    ``kernel``: with resolved parameters. ``X``, ``Y``: dense or CSR, n x d and m x d. ``dtype``: precision of tiles and
+    products.
 
     Cost
     ----
@@ -41,7 +34,7 @@ class CrossGram:
     tile per thread, whatever n and m.
     """
 
-    def __init__(self, kernel: Kernel, X: Rows, Y: Rows, dtype: Any = np.float64) -> None:
+    def __init__(self, kernel: Kernel, X: Rows, Y: Rows, dtype: DTypeLike = np.float64) -> None:
         self.kernel, self.X, self.Y, self.dtype = kernel, X, Y, np.dtype(dtype)
         self.pairs = kernel.pairs(X, Y, self.dtype)
         self.shape = self.pairs.shape
@@ -50,34 +43,23 @@ class CrossGram:
         """Return ``K(X, Y) V``."""
         V = np.ascontiguousarray(V, dtype=self.dtype)
         out = np.zeros((self.shape[0], V.shape[1]), dtype=self.dtype)
-        rows, cols = self._spans()
 
-        def work(panels: Sequence[int], meter: Meter) -> None:
-            buffer = _buffer(rows, cols, self.dtype)
-            for i in panels:
-                for c in cols:
-                    out[rows[i]] += striped(_tile(self.pairs, rows[i], c, buffer), V[c])
-                    meter.tick()
+        def add(r: slice, c: slice, tile: Array) -> None:
+            out[r] += striped(tile, V[c])
 
-        run(work, share(len(rows), threads_for(len(rows))))
+        self._visit(add)
         return out
 
     def with_sizes(self, V: Array) -> tuple[Array, Array]:
         """Return ``K(X, Y) V``, and the sizes of the terms it sums, ``|K(X, Y)| |V|``."""
         V = np.ascontiguousarray(V, dtype=self.dtype)
         out, sizes = (np.zeros((self.shape[0], V.shape[1]), dtype=self.dtype) for _ in range(2))
-        rows, cols = self._spans()
 
-        def work(panels: Sequence[int], meter: Meter) -> None:
-            buffer = _buffer(rows, cols, self.dtype)
-            for i in panels:
-                for c in cols:
-                    tile = _tile(self.pairs, rows[i], c, buffer)
-                    out[rows[i]] += striped(tile, V[c])
-                    sizes[rows[i]] += striped(np.abs(tile, out=tile), np.abs(V[c]))
-                    meter.tick()
+        def add(r: slice, c: slice, tile: Array) -> None:
+            out[r] += striped(tile, V[c])
+            sizes[r] += striped(np.abs(tile, out=tile), np.abs(V[c]))
 
-        run(work, share(len(rows), threads_for(len(rows))))
+        self._visit(add)
         return out, sizes
 
     def both(self, V: Array, U: Array) -> tuple[Array, Array]:
@@ -92,6 +74,19 @@ class CrossGram:
                 out[r] += striped(tile, V[c])
                 back[c] += transposed_times(tile, U[r])
         return out, back
+
+    def _visit(self, use: Callable[[slice, slice, Array], None]) -> None:
+        """Make all tiles, strips of rows shared out to threads; the next tile is written over the last."""
+        rows, cols = self._spans()
+
+        def work(panels: Sequence[int], meter: Meter) -> None:
+            buffer = _buffer(rows, cols, self.dtype)
+            for i in panels:
+                for c in cols:
+                    use(rows[i], c, _tile(self.pairs, rows[i], c, buffer))
+                    meter.tick()
+
+        run(work, share(len(rows), threads_for(len(rows))))
 
     def _spans(self) -> tuple[list[slice], list[slice]]:
         rows, cols = (tile_spans(size, self.X.shape[1], self.dtype) for size in self.shape)
@@ -113,17 +108,10 @@ class CrossGram:
         return out
 
 
-class Gram(Operator):
+class Gram(ColumnOperator):
     """``K(X, X)``, symmetric: each tile above the diagonal serves twice.
 
-    Parameters
-    ----------
-    kernel : Kernel
-        With resolved parameters.
-    X : rows
-        Dense or CSR, n x d.
-    dtype : dtype
-        Precision of tiles and products.
+    ``kernel``: with resolved parameters. ``X``: dense or CSR, n x d. ``dtype``: precision of tiles and products.
 
     Cost
     ----
@@ -133,7 +121,7 @@ class Gram(Operator):
 
     narrow_pays = True
 
-    def __init__(self, kernel: Kernel, X: Rows, dtype: Any = np.float64) -> None:
+    def __init__(self, kernel: Kernel, X: Rows, dtype: DTypeLike = np.float64) -> None:
         self.kernel, self.X, self.dtype = kernel, X, np.dtype(dtype)
         self.positive = kernel.positive_definite
         self.pairs = kernel.pairs(X, X, self.dtype)
@@ -160,20 +148,14 @@ class Gram(Operator):
         return first[:, : V.shape[1]]
 
     def diagonal(self) -> Array:
-        """Return ``k(x, x)`` for every row."""
         return self.kernel.diagonal(self.X)
 
     def rows(self, chosen: Array | slice) -> Array:
         """Return the rows ``K(X[chosen], X)``."""
         return CrossGram(self.kernel, self.X[chosen], self.X, self.dtype).toarray()
 
-    def columns(self, chosen: Array | slice) -> Array:
-        """Return the columns ``K(X, X[chosen])``."""
+    def columns(self, chosen: Array) -> Array:
         return self.rows(chosen).T
-
-    def sketch(self, rank: int, rng: np.random.Generator) -> Array:
-        rank = min(rank, self.n)
-        return pivoted_factor(self, rank, rng) if self.positive else super().sketch(rank, rng)
 
     def toarray(self) -> Array:
         out = np.empty((self.n, self.n))
@@ -194,40 +176,33 @@ class Gram(Operator):
         run(work, share(len(blocks), threads_for(len(blocks))))
         return out
 
-    def kept(self) -> Operator:
+    def kept(self) -> ColumnOperator:
         """Return the matrix itself where making tiles anew for every product would cost more than reading it."""
         return Dense(self.toarray(), positive=self.positive) if worth_keeping(self.kernel, self.n) else self
 
-    def astype(self, dtype: Any) -> Gram:
+    def astype(self, dtype: DTypeLike) -> Gram:
         return self if self.dtype == dtype else Gram(self.kernel, self.X, dtype)
 
 
 class RemoteGram(Gram):
     """``K(X, X)`` of rows that are also elsewhere: products are made there, over pairs of blocks.
 
-    Parameters
-    ----------
-    kernel : Kernel
-        With resolved parameters.
-    X : rows
-        In memory: what a fit keeps of an exact kernel, and single columns are made of.
-    remote : Remote
-        The same rows where the work is done.
-    dtype : dtype
+    ``kernel``: with resolved parameters. ``X``: in memory: what a fit keeps of an exact kernel, and single columns are
+    made of. ``remote``: the same rows where the work is done.
 
     Cost
     ----
     As :class:`Gram`, shared out; n x k numbers go there and come back a few times each.
     """
 
-    def __init__(self, kernel: Kernel, X: Rows, remote: Remote, dtype: Any = np.float64) -> None:
+    def __init__(self, kernel: Kernel, X: Rows, remote: Remote, dtype: DTypeLike = np.float64) -> None:
         super().__init__(kernel, X, dtype)
         self.remote = remote
 
     def __matmul__(self, V: Array) -> Array:
         return self.remote.gram_product(self.kernel, np.ascontiguousarray(V, dtype=self.dtype))
 
-    def astype(self, dtype: Any) -> RemoteGram:
+    def astype(self, dtype: DTypeLike) -> RemoteGram:
         return self if self.dtype == dtype else RemoteGram(self.kernel, self.X, self.remote, dtype)
 
 
@@ -260,7 +235,7 @@ def _buffer(rows: list[slice], cols: list[slice], dtype: np.dtype) -> Array:
     return np.empty((rows[0].stop - rows[0].start) * (cols[0].stop - cols[0].start), dtype=dtype)
 
 
-def _tile(pairs: Any, rows: slice, cols: slice, buffer: Array) -> Array:
+def _tile(pairs: Pairs, rows: slice, cols: slice, buffer: Array) -> Array:
     shape = rows.stop - rows.start, cols.stop - cols.start
     return pairs.tile(rows, cols, buffer[: shape[0] * shape[1]].reshape(shape))
 
@@ -272,14 +247,8 @@ PRECOMPUTED_COLUMNS_PER_COPY = 1024
 class KernelBlocks:
     """``K(X, X) + offset``, of which principal blocks and products with chosen columns can be had.
 
-    Parameters
-    ----------
-    kernel : Kernel
-        With resolved parameters.
-    X : rows
-        Dense or CSR, n x d; the matrix itself if the kernel is precomputed.
-    offset : float
-        Number added to every entry.
+    ``kernel``: with resolved parameters. ``X``: dense or CSR, n x d; the matrix itself if the kernel is precomputed.
+    ``offset``: number added to every entry.
 
     Cost
     ----
@@ -318,14 +287,14 @@ class KernelBlocks:
         run(work, share(len(blocks), threads_for(len(blocks))))
         return out
 
-    def product(self, chosen: Array, V: Array, dtype: Any) -> Array:
+    def product(self, chosen: Array, V: Array, dtype: DTypeLike) -> Array:
         """Return ``K[:, chosen] V``, n x k, in double precision; kernel values are made in ``dtype``."""
         if not len(chosen):
             return np.zeros((self.n, V.shape[1]))
-        total = np.asarray(self._plain(chosen, V, dtype), dtype=np.float64)
+        total = np.asarray(self._without_offset(chosen, V, dtype), dtype=np.float64)
         return total + self.offset * V.sum(axis=0) if self.offset else total
 
-    def _plain(self, chosen: Array, V: Array, dtype: Any) -> Array:
+    def _without_offset(self, chosen: Array, V: Array, dtype: DTypeLike) -> Array:
         if not self.given:
             return CrossGram(self.kernel, self.X, self.X[chosen], dtype) @ V
         total = np.zeros((self.n, V.shape[1]))

@@ -3,31 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from gramian.operators.features import Desk, FeatureMap
 from gramian.operators.nearest import SIMILARITY_ROUNDING
-from gramian.results import Array
+from gramian.results import Array, Matrix
 
 
 @dataclass(frozen=True)
 class KMeansStep:
     r"""Sums over rows, each counted for the mean it is nearest to; tallies add.
 
-    Attributes
-    ----------
-    counts : (k,) array
-        Rows nearest to each mean.
-    sums : (k, r) array
-        Sums of their features.
-    trace, kept : float
-        :math:`\sum_i k(x_i, x_i)`, and what the features keep of it.
-    cost : float
-        Sum of squared distances to the nearest means.
-    far, farthest : float, (r,) array
-        Squared distance and features of the row that is farthest from its nearest mean.
+    ``counts`` (k,): rows nearest to each mean. ``sums`` (k, r): sums of their features. ``trace``, ``kept``:
+    :math:`\sum_i k(x_i, x_i)`, and what the features keep of it. ``cost``: sum of squared distances to the nearest
+    means. ``far``, ``farthest``: squared distance and features of the row that is farthest from its nearest mean.
     """
 
     counts: Array
@@ -61,7 +51,7 @@ class KMeansStep:
         return max(0.0, self.trace - float(self.counts @ np.square(self.means).sum(axis=1)))
 
 
-def kmeans_step(features: FeatureMap, X: Any, means: Array) -> KMeansStep:
+def kmeans_step(features: FeatureMap, X: Matrix, means: Array) -> KMeansStep:
     """Count rows for their nearest means (k, r); of equally near ones for the first.
 
     Cost

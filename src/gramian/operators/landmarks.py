@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import DTypeLike
 
 from gramian import lapack
 from gramian.config import one_blas_thread
@@ -16,7 +17,7 @@ from gramian.operators.features import FeatureMap
 from gramian.operators.gram import Gram
 from gramian.operators.pivoted_cholesky import PIVOT_STRIP_ROWS, PivotedCholesky
 from gramian.progress import track
-from gramian.results import Array
+from gramian.results import Array, Matrix
 
 #: Rows proposed at a time: many enough for a quick matrix product, few enough that most are accepted.
 PROPOSALS_PER_BLOCK = 128
@@ -34,13 +35,7 @@ def uniform(n: int, count: int, rng: np.random.Generator, weights: Array | None 
 
 
 def pivots(
-    kernel: Kernel,
-    X: Any,
-    count: int,
-    rng: np.random.Generator,
-    weights: Array | None = None,
-    *,
-    tol: float = 0.0,
+    kernel: Kernel, X: Matrix, count: int, rng: np.random.Generator, weights: Array | None = None, *, tol: float = 0.0
 ) -> Array:
     r"""Draw at most ``count`` rows by randomly pivoted Cholesky.
 
@@ -51,19 +46,9 @@ def pivots(
     block, and a proposal is accepted with probability (u now) / (u then): the accepted ones have the distribution of
     rows drawn one by one.
 
-    Parameters
-    ----------
-    kernel : Kernel
-        Positive, with resolved parameters.
-    X : rows
-        Dense or CSR, n x d.
-    count : int
-        Most rows to draw. Fewer come if the others are in their span, to rounding.
-    rng : Generator
-    weights : (n,) array, optional
-        Frequencies of the rows.
-    tol : float
-        Share of the trace at which to stop: as many rows come as leave no more than that.
+    ``kernel``: positive, with resolved parameters. ``X``: dense or CSR, n x d. ``count``: most rows to draw. Fewer come
+    if the others are in their span, to rounding. ``weights`` (n,): frequencies of the rows. ``tol``: share of the trace
+    at which to stop: as many rows come as leave no more than that.
 
     Cost
     ----
@@ -96,7 +81,7 @@ def pivots(
     return rest.chosen if len(rest.chosen) else np.zeros(1, dtype=np.intp)
 
 
-def spread(kernel: Kernel, X: Any, count: int, rng: np.random.Generator, weights: Array | None = None) -> Array:
+def spread(kernel: Kernel, X: Matrix, count: int, rng: np.random.Generator, weights: Array | None = None) -> Array:
     r"""Draw rows as k-means++ draws seeds: in proportion to the squared distance in feature space to those before.
 
     Proposals are made in blocks and rejected as in :func:`pivots`.
@@ -136,7 +121,7 @@ def spread(kernel: Kernel, X: Any, count: int, rng: np.random.Generator, weights
     return chosen
 
 
-def centred_on_cells(kernel: Kernel, X: Any, Z: Any, weights: Array | None = None) -> Any:
+def centred_on_cells(kernel: Kernel, X: Matrix, Z: Matrix, weights: Array | None = None) -> Any:
     """Move each landmark to the mean of the rows that are nearest to it, if similarities fall with the distance.
 
     One step of Lloyd's iteration: on balanced clusters the trace error falls by 16 to 29 %, for the price of plain
@@ -161,17 +146,11 @@ def centred_on_cells(kernel: Kernel, X: Any, Z: Any, weights: Array | None = Non
     return np.where(masses > 0, means, Z).astype(Z.dtype)
 
 
-def landmark_map(kernel: Kernel, Z: Any, dtype: Any) -> FeatureMap:
+def landmark_map(kernel: Kernel, Z: Matrix, dtype: DTypeLike) -> FeatureMap:
     """Return the features that landmarks give, without those landmarks that are in the span of others to rounding.
 
-    Parameters
-    ----------
-    kernel : Kernel
-        With resolved parameters.
-    Z : rows
-        Landmarks, m x d.
-    dtype : dtype
-        Precision in which rows will be mapped; it decides what is rounding.
+    ``kernel``: with resolved parameters. ``Z``: landmarks, m x d. ``dtype``: precision in which rows will be mapped; it
+    decides what is rounding.
     """
     W = Gram(kernel, Z).toarray()
     size = float(W.diagonal().max(initial=0.0))
@@ -187,7 +166,7 @@ def landmark_map(kernel: Kernel, Z: Any, dtype: Any) -> FeatureMap:
     return FeatureMap(kernel, Z[order[:rank]], np.ascontiguousarray(R))
 
 
-def check_positive(kernel: Kernel, X: Any) -> None:
+def check_positive(kernel: Kernel, X: Matrix) -> None:
     """Refuse a kernel that has a negative eigenvalue among some of the rows."""
     if kernel.positive_definite:
         return
@@ -222,7 +201,7 @@ def _reject(core: Array, before: Array, luck: Array, rounding: float, most: int)
     return accepted, np.tril(columns[accepted, : len(accepted)])
 
 
-def _approach(kernel: Kernel, X: Any, chosen: Array, own: Array, apart: Array) -> None:
+def _approach(kernel: Kernel, X: Matrix, chosen: Array, own: Array, apart: Array) -> None:
     """Lower the squared distances of all rows to the nearest chosen one."""
     Z, strips = X[chosen], spans(X.shape[0], PIVOT_STRIP_ROWS)
 

@@ -30,14 +30,8 @@ PILOT_ROWS = 256
 class MappedMoments:
     """Moments of the features of rows, view after view, and of targets beside them; they add.
 
-    Attributes
-    ----------
-    moments : Moments
-        Of ``r_1 + r_2 + ... + q`` columns.
-    traces : (views,) array
-        :math:`\\sum_i w_i k(x_i, x_i)` of each view, before the rank was cut.
-    sizes : tuple of int
-        Features of each view.
+    ``moments``: of ``r_1 + r_2 + ... + q`` columns. ``traces`` (views,): :math:`\\sum_i w_i k(x_i, x_i)` of each view,
+    before the rank was cut. ``sizes``: features of each view.
     """
 
     moments: Moments
@@ -79,17 +73,9 @@ def mapped_moments(
 ) -> MappedMoments:
     """Return the moments of mapped rows, in one pass and without keeping any.
 
-    Parameters
-    ----------
-    maps : sequence of FeatureMap
-        One for each view.
-    views : sequence of rows
-        Dense or CSR, n x d each. Single-precision rows are mapped and multiplied in single precision, block by block;
-        sums over blocks are in double precision.
-    weights : (n,) array, optional
-        Frequencies.
-    beside : (n, q) array, optional
-        Targets.
+    ``maps``: one for each view. ``views``: dense or CSR, n x d each. Single-precision rows are mapped and multiplied in
+    single precision, block by block; sums over blocks are in double precision. ``weights`` (n,): frequencies.
+    ``beside`` (n, q): targets.
 
     Cost
     ----
@@ -116,18 +102,9 @@ def mapped_moments(
 class MappedSums:
     """Moments of mapped rows that come block by block: each thread goes on with its own sums.
 
-    Parameters
-    ----------
-    maps : sequence of FeatureMap
-        One for each view.
-    q : int
-        Number of targets beside them.
-    dtype : dtype
-        Precision in which rows are mapped.
-    n : int, optional
-        Rows in all, if that is known.
-    sets : int
-        Sums of this size that are kept beside each other, for the memory budget.
+    ``maps``: one for each view. ``q``: number of targets beside them. ``dtype``: precision in which rows are mapped.
+    ``n``: rows in all, if that is known. ``sets``: sums of this size that are kept beside each other, for the memory
+    budget.
     """
 
     def __init__(
@@ -251,16 +228,8 @@ def _check_room(width: int, sets: int) -> None:
 class BlockSums:
     """Sums over blocks about a pilot; each thread has its own.
 
-    Parameters
-    ----------
-    plans : list of ScatterPlan
-        One for each view.
-    rows : int
-        Rows of the largest block.
-    squares : Scatter
-        For the columns of all views, targets, and a column of ones.
-    pilot : array
-        What columns are seen from.
+    ``plans``: one for each view. ``rows``: rows of the largest block. ``squares``: for the columns of all views,
+    targets, and a column of ones. ``pilot``: what columns are seen from.
     """
 
     def __init__(self, plans: list[ScatterPlan], rows: int, squares: Scatter, pilot: Array) -> None:

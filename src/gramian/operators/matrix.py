@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import DTypeLike
 
 from gramian.engine.product import to_dense
 from gramian.engine.tiles import row_blocks, spans
@@ -13,7 +14,7 @@ from gramian.kernels.pairwise import far_means, moved
 from gramian.lapack import interruptible
 from gramian.operators.base import Operator
 from gramian.operators.centering import column_means
-from gramian.results import Array
+from gramian.results import Array, Matrix
 
 
 class Data:
@@ -23,19 +24,11 @@ class Data:
     far from the origin; a sparse table keeps its zeros. Everything is divided by ``unit``, a power of two that brings
     extreme data where squares neither overflow nor vanish, without rounding.
 
-    Parameters
-    ----------
-    X : array or CSR matrix
-        Rows, n x d.
-    center : bool
-        Subtract the column means.
-    scale : bool
-        Divide by the column standard deviations (divisor: weight - 1). Constant columns are left alone.
-    weights : (n,) array, optional
-        Frequencies w of the rows.
+    ``X``: rows, n x d. ``center``: subtract the column means. ``scale``: divide by the column standard deviations
+    (divisor: weight - 1). Constant columns are left alone. ``weights`` (n,): frequencies w of the rows.
     """
 
-    def __init__(self, X: Any, *, center: bool = True, scale: bool = False, weights: Array | None = None) -> None:
+    def __init__(self, X: Matrix, *, center: bool = True, scale: bool = False, weights: Array | None = None) -> None:
         self.n, self.d = X.shape
         shift = far_means(X, X) if center and sp.issparse(X) else np.zeros(self.d)
         self.X = moved(X, shift) if shift.any() else X
@@ -52,11 +45,6 @@ class Data:
             self.unit = 1.0
             self.column_squares = self._column_squares()
 
-    @property
-    def sparse(self) -> bool:
-        """Whether the rows are CSR."""
-        return sp.issparse(self.X)
-
     def toarray(self) -> Array:
         """The whole of ``A / unit``, as a fresh array in double precision."""
         return self.block(slice(0, self.n))
@@ -64,7 +52,7 @@ class Data:
     def times(self, V: Array) -> Array:
         """Return ``A V / unit``."""
         V = V / (self.scale * self.unit)[:, None]
-        if self.sparse:
+        if sp.issparse(self.X):
             return self._rooted(self.X @ V - self.centre @ V)
         blocks = [(self.X[rows] - self.centre) @ V for rows in row_blocks(self.n, self.d)]
         return self._rooted(np.concatenate(blocks))
@@ -72,7 +60,7 @@ class Data:
     def adjoint(self, U: Array) -> Array:
         """Return ``A' U / unit``."""
         U = self._rooted(U)
-        if self.sparse:
+        if sp.issparse(self.X):
             total = self.X.T @ U - np.outer(self.centre, U.sum(axis=0))
         else:
             total = np.zeros((self.d, U.shape[1]))
@@ -82,7 +70,7 @@ class Data:
 
     def scatter(self) -> Array:
         """Return ``A'A / unit^2``, d x d."""
-        if self.sparse:
+        if sp.issparse(self.X):
             A, mean = self._uncentred()
             return (A.T @ A).toarray() - self.weight * np.outer(mean, mean)
         total = np.zeros((self.d, self.d))
@@ -94,7 +82,7 @@ class Data:
 
     def gram(self) -> Array:
         """Return ``AA' / unit^2``, n x n; columns are visited in blocks so that no second copy of X is made."""
-        if self.sparse:
+        if sp.issparse(self.X):
             A, mean = self._uncentred()
             root = np.ones(self.n) if self.root is None else self.root
             cross = np.outer(A @ mean, root)
@@ -109,8 +97,7 @@ class Data:
 
     def block(self, rows: slice) -> Array:
         """Some rows of ``A / unit``."""
-        X = to_dense(self.X[rows])
-        A = np.subtract(X, self.centre, dtype=np.float64)
+        A = np.subtract(to_dense(self.X[rows]), self.centre, dtype=np.float64)
         A /= self.scale * self.unit
         if self.root is not None:
             A *= self.root[rows, None]
@@ -135,7 +122,7 @@ class Data:
         return float(2.0 ** np.round(np.log2(min(max(spread, limits.tiny), limits.max))))
 
     def _column_squares(self) -> Array:
-        if self.sparse:
+        if sp.issparse(self.X):
             A, mean = self._uncentred()
             squares = np.asarray(A.multiply(A).sum(axis=0), dtype=np.float64).ravel()
             return np.maximum(squares - self.weight * mean**2, 0)
@@ -162,7 +149,7 @@ class Normal(Operator):
     def toarray(self) -> Array:
         return self.data.scatter() if self.side == "right" else self.data.gram()
 
-    def astype(self, dtype: Any) -> Normal:
+    def astype(self, dtype: DTypeLike) -> Normal:
         return self  # thin products are cheap enough in double precision
 
 

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from gramian.engine.product import to_dense
 from gramian.engine.tiles import Meter, row_blocks, run, share, threads_for
 from gramian.kernels.pairwise import far_means, moved
 from gramian.operators.matrix import Data, column_scale
-from gramian.results import Array
+from gramian.results import Array, Matrix
 
 #: Sums of weights that differ by less than this, relative, count the same rows: weights in single precision, 6e-8 each,
 #: that were divided by their sum.
@@ -44,14 +45,9 @@ class Moments:
     .. math:: w = \sum_i w_i, \qquad \mu = \tfrac1w \sum_i w_i x_i, \qquad
               M = \sum_i w_i (x_i - \mu)(x_i - \mu)'
 
-    Attributes
-    ----------
-    weight : float
-        Number of rows, or the sum of their weights.
-    pilot, offset : (d,) arrays
-        The mean in two parts, a round one and a small one: together they hold it beyond double precision, without which
-        groups far from the origin could not be merged to full accuracy.
-    scatter : (d, d) array
+    ``weight``: number of rows, or the sum of their weights. ``pilot``, ``offset`` (d,): the mean in two parts, a round
+    one and a small one: together they hold it beyond double precision, without which groups far from the origin could
+    not be merged to full accuracy. ``scatter``: (d, d).
 
     Cost
     ----
@@ -109,22 +105,16 @@ class Moments:
         )
 
 
-def moments_of(X: Any, weights: Array | None = None, *, beside: Any = None) -> Moments:
+def moments_of(X: Matrix, weights: Array | None = None, *, beside: Any = None) -> Moments:
     """Return the moments of rows.
 
     Tiles of rows are shifted by a pilot mean while they are in the cache; where rows leave its neighbourhood a new
     group with a new pilot begins, and groups are merged pairwise. Squares are only formed of what lies within a few
     deviations of a pilot, so data far from the origin, and sorted ones, keep their digits.
 
-    Parameters
-    ----------
-    X : (n, d) array or CSR matrix
-        Rows.
-    weights : (n,) array, optional
-        Frequencies: a row of weight 2 counts as two rows.
-    beside : (n, q) array or CSR matrix, optional
-        A second view of the same rows. The moments are then those of d + q columns, cross-scatter included, and
-        :meth:`Moments.views` takes them apart; the views are never put together in memory.
+    ``X`` (n, d): rows. ``weights`` (n,): frequencies: a row of weight 2 counts as two rows. ``beside`` (n, q): A second
+    view of the same rows. The moments are then those of d + q columns, cross-scatter included, and
+    :meth:`Moments.views` takes them apart; the views are never put together in memory.
     """
     views = (X,) if beside is None else (X, beside)
     if any(sp.issparse(view) for view in views):
@@ -137,12 +127,7 @@ def moments_of(X: Any, weights: Array | None = None, *, beside: Any = None) -> M
 class Accumulator:
     """Moments of rows that come block by block: each thread goes on with its own sums from one block to the next.
 
-    Parameters
-    ----------
-    d : int
-        Number of columns, of all views together.
-    rows : int, optional
-        Rows of the largest block, if that is known and small.
+    ``d``: number of columns, of all views together. ``rows``: rows of the largest block, if that is known and small.
     """
 
     def __init__(self, d: int, rows: int = 4096) -> None:
@@ -235,7 +220,7 @@ def _pilot(views: list[Array], w: Array, weight: float) -> Array:
     return np.zeros_like(mean) if (2 * mean**2 <= squares).all() else mean
 
 
-def _sparse(X: Any, weights: Array | None) -> Moments:
+def _sparse(X: Matrix, weights: Array | None) -> Moments:
     """Moments of CSR rows, whose zeros are not visited; the mean is subtracted from the finished sums."""
     X = X.astype(np.float64, copy=False)
     weight = float(X.shape[0] if weights is None else weights.sum())
@@ -245,7 +230,7 @@ def _sparse(X: Any, weights: Array | None) -> Moments:
     X = moved(X, pilot) if pilot.any() else X
     W = X if weights is None else sp.csr_array(sp.diags_array(weights) @ X)
     offset = np.asarray(W.sum(axis=0), dtype=np.float64).ravel() / weight
-    scatter = (X.T @ W).toarray() - weight * np.outer(offset, offset)
+    scatter = to_dense(X.T @ W) - weight * np.outer(offset, offset)
     return Moments(weight, pilot, (scatter + scatter.T) / 2, offset)
 
 

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
-from gramian.engine.product import Pairs
+from gramian.engine.product import Pairs, to_dense
 from gramian.engine.tiles import SIDE, Meter, run, share, spans, threads_for
 from gramian.kernels import Kernel
 from gramian.progress import part_done, track
-from gramian.results import Array
+from gramian.results import Array, Matrix
 
 #: Candidates beyond those asked for, so that ties and rounding at the border can be told apart afterwards.
 EXTRA_CANDIDATES = 8
@@ -47,19 +45,9 @@ def smallest(
 ) -> tuple[Array, Array]:
     """Return the k smallest values of each row, ascending, and their columns; of equal ones the first columns.
 
-    Parameters
-    ----------
-    pairs : Pairs
-        Tiles of values to rank, m x n.
-    k : int
-        At most n (n - 1 with ``own``).
-    own : bool
-        Row i and column i are the same point, which is not its own neighbour.
-    bound : (m,) array, optional
-        Known upper bounds of the k-th values.
-    slack : (m,) array, optional
-        How far values of a tile may be from exact ones, which ``exact`` gives for chosen pairs.
-    exact : callable, optional
+    ``pairs``: tiles of values to rank, m x n. ``k``: at most n (n - 1 with ``own``). ``own``: row i and column i are
+    the same point, which is not its own neighbour. ``bound`` (m,): known upper bounds of the k-th values. ``slack``
+    (m,): how far values of a tile may be from exact ones, which ``exact`` gives for chosen pairs.
 
     Cost
     ----
@@ -121,7 +109,7 @@ def _merge(values: Array, columns: Array, i: Array, j: Array, found: Array) -> N
 
 
 def nearest_in_features(
-    kernel: Kernel, X: Any, anchors: Any, diagonal: Array, k: int, *, own: bool = False
+    kernel: Kernel, X: Matrix, anchors: Matrix, diagonal: Array, k: int, *, own: bool = False
 ) -> tuple[Array, Array]:
     r"""Return for each row of X the k nearest anchors in feature space: ranks and columns, both m x k.
 
@@ -151,7 +139,7 @@ TIE_DOUBT = 1e-8
 Sized = tuple[Array, Array]
 
 
-def resolve_ties(X: Any, found: Sized, evaluate: Callable[[Array], Sized]) -> Array:
+def resolve_ties(X: Matrix, found: Sized, evaluate: Callable[[Array], Sized]) -> Array:
     """Return values whose largest, in each row, are equal if they differ by rounding only; ``argmax`` is the first.
 
     Products of a block of rows round otherwise than those of one row, and those of CSR rows otherwise again, so that
@@ -159,14 +147,8 @@ def resolve_ties(X: Any, found: Sized, evaluate: Callable[[Array], Sized]) -> Ar
     symmetrically) and not rare. Rows with values too close to call are evaluated alone, as dense rows in double
     precision: in whatever company and storage a row comes, its values are then the same to the last digit.
 
-    Parameters
-    ----------
-    X : (m, d) array or CSR matrix
-        Rows.
-    found : (m, k) and (m,) arrays
-        Values of the rows, and the sizes of the terms they were summed from.
-    evaluate : callable
-        Rows -> values and sizes.
+    ``X`` (m, d): rows. ``found`` (m, k): values of the rows, and the sizes of the terms they were summed from.
+    ``evaluate``: rows -> values and sizes.
 
     Cost
     ----
@@ -175,8 +157,7 @@ def resolve_ties(X: Any, found: Sized, evaluate: Callable[[Array], Sized]) -> Ar
     values, sizes = found
     second, largest = np.partition(values, -2, axis=1)[:, -2:].T if values.shape[1] > 1 else np.array([[-np.inf], [0]])
     for i in np.flatnonzero(largest - second <= TIE_DOUBT * sizes):
-        row = X[i : i + 1]
-        alone = np.array(row.toarray() if sp.issparse(row) else row, dtype=np.float64, order="C")
+        alone = np.array(to_dense(X[i : i + 1]), dtype=np.float64, order="C")
         values[i : i + 1], sizes[i : i + 1] = evaluate(alone)
     largest = values.max(axis=1)
     return np.where(values >= (largest - SIMILARITY_ROUNDING * sizes)[:, None], largest[:, None], values)

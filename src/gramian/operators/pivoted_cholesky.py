@@ -11,7 +11,7 @@ import scipy.linalg
 
 from gramian.engine.scatter import GrowingFactor
 from gramian.kernels import Kernel
-from gramian.results import Array
+from gramian.results import Array, Matrix
 
 
 class ColumnAccess(Protocol):
@@ -77,30 +77,17 @@ class PivotedCholesky:
     ----------
     It is :math:`K - F'F` with the Cholesky factor :math:`F = L^{-1} K(Z, X)`, which grows by some rows at a time.
 
-    Parameters
-    ----------
-    kernel : Kernel
-        Positive, with resolved parameters.
-    X : rows
-        Dense or CSR, n x d.
-    count : int
-        Most rows that will be chosen.
+    ``kernel``: positive, with resolved parameters. ``X``: dense or CSR, n x d. ``count``: most rows that will be
+    chosen.
 
-    Attributes
-    ----------
-    chosen : array
-        Rows so far.
-    left : (n,) array
-        The diagonal; exactly 0 at chosen rows.
-    dtype : dtype
-        Precision of F.
+    ``chosen``: rows so far. ``left`` (n,): the diagonal; exactly 0 at chosen rows. ``dtype``: precision of F.
 
     Cost
     ----
     ``n count`` numbers; for each chosen row n kernel values and ``2 n`` multiplications for each one before it.
     """
 
-    def __init__(self, kernel: Kernel, X: Any, count: int) -> None:
+    def __init__(self, kernel: Kernel, X: Matrix, count: int) -> None:
         self.kernel, self.X, n = kernel, X, X.shape[0]
         self.dtype: np.dtype[Any] = np.dtype(np.float32 if X.dtype == np.float32 else np.float64)
         self.factor = GrowingFactor(n, count, self.dtype)
@@ -125,7 +112,7 @@ class PivotedCholesky:
         return self.factor.squares(since, w)
 
 
-def _values(kernel: Kernel, X: Any, dtype: np.dtype, count: int) -> Callable[[Array, slice, Array], Array]:
+def _values(kernel: Kernel, X: Matrix, dtype: np.dtype, count: int) -> Callable[[Array, slice, Array], Array]:
     """Return what writes kernel values between chosen rows and others.
 
     Rows of few columns are prepared once for all; others as they are visited, so that there is no copy of them.

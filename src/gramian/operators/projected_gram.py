@@ -3,35 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from gramian.config import one_blas_thread
 from gramian.engine.tiles import Meter, run, share, spans, threads_for
-from gramian.operators.base import Operator
-from gramian.operators.pivoted_cholesky import pivoted_factor
+from gramian.operators.base import ColumnOperator
 from gramian.results import Array
 
 
-class ProjectedGram(Operator):
+class ProjectedGram(ColumnOperator):
     r"""``P S K S P`` with weights :math:`S = \mathrm{diag}(\sqrt w)` and a projection :math:`P = I - QQ'`.
 
     Weights make a row count as often as it says; with ``Q = s / |s|`` the projection is weighted centring in feature
     space, with the functions a conditionally positive kernel does not penalise it makes that kernel positive.
 
-    Parameters
-    ----------
-    inner : Operator
-        K, with ``columns`` and ``diagonal``.
-    roots : (n,) array, optional
-        Square roots of the weights.
-    null : (n, m) array, optional
-        Orthonormal columns Q, often few.
-    positive : bool
-        Whether no eigenvalue can be negative, which a projection may bring about.
-    effort : float
-        What a product costs, in units of one with rows of a few columns: a solver may prefer a factorisation.
+    ``inner``: K, with ``columns`` and ``diagonal``. ``roots`` (n,): square roots of the weights. ``null`` (n, m):
+    orthonormal columns Q, often few. ``positive``: whether no eigenvalue can be negative, which a projection may bring
+    about. ``effort``: what a product costs, in units of one with rows of a few columns: a solver may prefer a
+    factorisation.
 
     Cost
     ----
@@ -39,7 +30,7 @@ class ProjectedGram(Operator):
     """
 
     def __init__(
-        self, inner: Any, roots: Array | None, null: Array | None, *, positive: bool, effort: float = 1.0
+        self, inner: ColumnOperator, roots: Array | None, null: Array | None, *, positive: bool, effort: float = 1.0
     ) -> None:
         self.inner, self.roots, self.positive, self.effort = inner, roots, positive, effort
         self.null = np.zeros((inner.n, 0)) if null is None else null
@@ -81,7 +72,6 @@ class ProjectedGram(Operator):
         return self._shadow
 
     def diagonal(self) -> Array:
-        """Return the diagonal."""
         D = np.array(self.inner.diagonal(), dtype=np.float64)
         if self.roots is not None:
             D *= self.roots**2
@@ -89,8 +79,7 @@ class ProjectedGram(Operator):
         D = D - 2 * np.einsum("ij,ij->i", Q, B) + np.einsum("ij,ij->i", Q @ (Q.T @ B), Q)
         return np.maximum(D, 0.0) if self.positive else D  # where nothing is left, rounding may be negative
 
-    def columns(self, chosen: Array | slice) -> Array:
-        """Return some columns."""
+    def columns(self, chosen: Array) -> Array:
         C = self.inner.columns(chosen)
         if self.roots is not None:
             C = (C * self.roots[chosen].astype(C.dtype)) * self.roots.astype(C.dtype)[:, None]
@@ -121,7 +110,7 @@ class ProjectedGram(Operator):
             run(work, share(len(rows), threads_for(len(rows))))
         return A
 
-    def astype(self, dtype: Any) -> ProjectedGram:
+    def astype(self, dtype: DTypeLike) -> ProjectedGram:
         if self.dtype == dtype:
             return self
         inner = self.inner.astype(dtype)
@@ -138,4 +127,4 @@ class ProjectedGram(Operator):
             for rows in spans(self.n):  # in place: F may be the largest thing in memory
                 F[rows] -= self.null[rows] @ shares
             return F
-        return pivoted_factor(self, min(rank, self.n), rng) if self.positive else super().sketch(rank, rng)
+        return super().sketch(rank, rng)

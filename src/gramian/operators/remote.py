@@ -7,9 +7,10 @@ from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeGuard
+from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from gramian.config import format_bytes, memory_budget
 from gramian.kernels import Kernel
@@ -18,7 +19,10 @@ from gramian.operators.compressed import Compressed, from_rows, without_constant
 from gramian.operators.moments import Accumulator, ColumnRanges, Moments, column_ranges
 from gramian.operators.rows import Rows
 from gramian.operators.source import InMemory, Piece, Refuse, Source, accept, counted
-from gramian.results import Array
+from gramian.results import Array, Matrix
+
+#: More of the same rows: a second view, targets or weights.
+Beside: TypeAlias = "Source | RemoteTable | Array | None"
 
 
 class ClusterError(RuntimeError):
@@ -31,12 +35,8 @@ class Remote(Rows):
     They stream like others, block by block through this process; but :meth:`total` sends a function to the blocks and
     adds what it says of them there.
 
-    Attributes
-    ----------
-    dtype : dtype
-        Single precision, or double for everything else.
-    single : bool
-        Whether they came as one dimension: one column.
+    ``dtype``: single precision, or double for everything else. ``single``: whether they came as one dimension: one
+    column.
     """
 
     dtype: np.dtype
@@ -49,25 +49,20 @@ class Remote(Rows):
         """Rows of each block; they are counted if that is not known."""
 
     @abstractmethod
-    def total(self, function: Callable[..., Any], *beside: Any, task: str) -> Any:
+    def total(self, function: Callable[..., Any], *beside: Beside, task: str) -> Any:
         """Return the sum of ``function(piece, *others)`` over the blocks, added in pairs, in a fixed order.
 
-        Parameters
-        ----------
-        function : callable
-            Of a :class:`Piece` and the same rows of everything beside; what it returns must add.
-        *beside : Remote, (n, ...) array or None
-            More of the same rows, cut as these are. An array goes along with the tasks.
-        task : str
-            What is done, for progress.
+        ``function``: of a :class:`Piece` and the same rows of everything beside; what it returns must add. ``*beside``:
+        more of the same rows, cut as these are. An array goes along with the tasks. ``task``: what is done, for
+        progress.
         """
 
     @abstractmethod
-    def each(self, function: Callable[..., Array], *beside: Any, task: str) -> Array:
+    def each(self, function: Callable[..., Array], *beside: Beside, task: str) -> Array:
         """Return ``function(piece, *others)`` of all blocks, one below the other."""
 
     @abstractmethod
-    def gram_product(self, kernel: Any, V: Array) -> Array:
+    def gram_product(self, kernel: Kernel, V: Array) -> Array:
         """Return ``K(X, X) V`` in the precision of V, made over pairs of blocks."""
 
     @abstractmethod
@@ -206,14 +201,8 @@ Step = tuple[str, Array]
 class RemoteTable:
     """What landmarks, feature maps and sums over mapped rows ask of a table, answered where its rows are.
 
-    Parameters
-    ----------
-    rows : Remote
-        Finite rows.
-    steps : tuple of Step
-        What is done to each of them: subtract a point, divide by a scale, take some columns.
-    columns : ColumnRanges, optional
-        Means and squares of its columns, if they are known.
+    ``rows``: finite rows. ``steps``: what is done to each of them: subtract a point, divide by a scale, take some
+    columns. ``columns``: means and squares of its columns, if they are known.
     """
 
     ndim = 2
@@ -235,11 +224,11 @@ class RemoteTable:
     def __truediv__(self, scale: Array) -> RemoteTable:
         return RemoteTable(self.rows, (*self.steps, ("divide", scale)))
 
-    def each(self, function: Callable[..., Array], *beside: Any, task: str) -> Array:
+    def each(self, function: Callable[..., Array], *beside: Beside, task: str) -> Array:
         """Return what a function says of blocks of rows, and of the same rows beside, one below the other."""
         return self.rows.each(self._prepared(function, beside), *_remote(beside), task=task)
 
-    def total(self, function: Callable[..., Any], *beside: Any, task: str) -> Any:
+    def total(self, function: Callable[..., Any], *beside: Beside, task: str) -> Any:
         """Return the sum of what a function says of blocks of rows, and of the same rows beside."""
         return self.rows.total(self._prepared(function, beside), *_remote(beside), task=task)
 
@@ -251,7 +240,7 @@ class RemoteTable:
             self._columns = self.total(column_ranges, task="columns")
         return self._columns
 
-    def var(self, dtype: Any = None) -> float:
+    def var(self, dtype: DTypeLike | None = None) -> float:
         """Variance of all entries together."""
         found = self.columns()
         return float(np.mean(found.squares / found.weight) + np.var(found.mean))
@@ -280,6 +269,20 @@ class RemoteTable:
 
 def _remote(beside: tuple[Any, ...]) -> list[Any]:
     return [other.rows if isinstance(other, RemoteTable) else other for other in beside]
+
+
+#: Rows in memory or on a cluster, as kernels and feature maps see them.
+Table: TypeAlias = Matrix | RemoteTable
+
+
+def each(X: Table, function: Callable[..., Array], *beside: Beside, task: str) -> Array:
+    """What a function makes of rows, and of the same rows beside them, one below the other, made where they are."""
+    return X.each(function, *beside, task=task) if isinstance(X, RemoteTable) else function(X, *beside)
+
+
+def total(X: Table, function: Callable[..., Any], *beside: Beside, task: str) -> Any:
+    """The sum of what a function makes of blocks of rows, and of the same rows beside them, made where they are."""
+    return X.total(function, *beside, task=task) if isinstance(X, RemoteTable) else function(X, *beside)
 
 
 @dataclass(frozen=True)

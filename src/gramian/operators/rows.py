@@ -32,18 +32,10 @@ MIN_BLOCK_BYTES = 2**20
 class Rows(Source):
     """Rows that stream by in blocks.
 
-    Attributes
-    ----------
-    about : int or None
-        How many there are, more or less, as far as can be told without reading them.
-    reader : int
-        Bytes that reading takes beside the blocks, about.
-    text : bool
-        Whether the entries are labels, not numbers; only answers of an estimator are.
-    block : int or None
-        Rows of a block, if that was asked for.
-    y : Rows or None
-        The second block of columns of the same rows, if the stream has one.
+    ``about``: how many there are, more or less, as far as can be told without reading them. ``reader``: bytes that
+    reading takes beside the blocks, about. ``text``: whether the entries are labels, not numbers; only answers of an
+    estimator are. ``block``: rows of a block, if that was asked for. ``y``: the second block of columns of the same
+    rows, if the stream has one.
     """
 
     source: str = "the stream"

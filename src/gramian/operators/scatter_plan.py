@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 import scipy.linalg
@@ -13,7 +12,7 @@ import scipy.linalg
 from gramian.config import one_blas_thread
 from gramian.engine.scatter import Scatter, write_reflected
 from gramian.operators.features import Desk, FeatureMap
-from gramian.results import Array
+from gramian.results import Array, Matrix
 
 #: Condition number up to which sums may be mapped in place of rows, in units of 1 / eps. Sums in single precision are
 #: over blocks of rows whose rounding is random: what is left of it after many blocks is far below the bound.
@@ -37,20 +36,14 @@ class ScatterPlan:
     :math:`Q = I - YB`, reflections that take the leading directions of W to the first axes, the values lie in columns
     of their own size, of which the small ones are well conditioned; sums are over :math:`Q'c`.
 
-    Attributes
-    ----------
-    map : FeatureMap
-    after : array or None
-        What is summed times this are features; None if rows were mapped.
-    turn : Reflections or None
-        The reflections.
+    ``after``: what is summed times this are features; None if rows were mapped. ``turn``: the reflections.
     """
 
     map: FeatureMap
     after: Array | None = None
     turn: Reflections | None = None
 
-    def write(self, desk: Desk, X: Any, pilot: Array, out: Array) -> None:
+    def write(self, desk: Desk, X: Matrix, pilot: Array, out: Array) -> None:
         """Write what is summed of a block of rows, seen from the pilot."""
         if self.after is None:
             np.subtract(desk.mapped(X), pilot, out=out)
@@ -65,20 +58,17 @@ class ScatterPlan:
 class Reflections:
     """Rows of kernel values times ``I - YB``, in the precision of the rows.
 
-    Attributes
-    ----------
-    Y : (m, k) array
-    B : (k, m) array
+    ``Y``: (m, k). ``B``: (k, m).
     """
 
     Y: Array
     B: Array
 
-    def write(self, desk: Desk, X: Any, pilot: Array, out: Array) -> None:
+    def write(self, desk: Desk, X: Matrix, pilot: Array, out: Array) -> None:
         """Write ``C - (C Y) B - pilot`` of a block of rows."""
         write_reflected(desk.pairs(X), desk.pieces, self.Y, self.B, pilot, out)
 
-    def add(self, desk: Desk, X: Any, pilot: Array, beside: Array, squares: Scatter) -> bool:
+    def add(self, desk: Desk, X: Matrix, pilot: Array, beside: Array, squares: Scatter) -> bool:
         """Add the squares of what :meth:`write` would write, and of columns beside it; False if no loop can do that."""
         return squares.add_reflected(partial(desk.pairs, X), self.Y, self.B, pilot, beside)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from functools import cached_property, partial
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -18,8 +18,8 @@ from gramian.operators.base import Dense
 from gramian.operators.feature_means import FeatureMeans
 from gramian.operators.features import FeatureMap
 from gramian.operators.gram import CrossGram, Gram, cross_product, gram_of, worth_keeping
-from gramian.operators.remote import RemoteTable
-from gramian.results import Array
+from gramian.operators.remote import Table, each
+from gramian.results import Array, Matrix
 
 
 class Similarities(ABC):
@@ -146,11 +146,10 @@ class ThinProducts(Similarities):
         return squared_norms(self.X)
 
 
-def similarities(kernel: Kernel, X: Any) -> Similarities:
+def similarities(kernel: Kernel, X: Matrix) -> Similarities:
     """Return the similarities of rows to each other, held in the way that suits kernel and size."""
     if kernel.given:
-        A = X.toarray() if sp.issparse(X) else X
-        return KeptGram(Dense(A.astype(np.float64, copy=False), positive=kernel.positive_definite))
+        return KeptGram(Dense(to_dense(X).astype(np.float64, copy=False), positive=kernel.positive_definite))
     kind = way_of_holding(kernel, X.shape[0])
     if kind is ThinProducts:
         return ThinProducts(X)
@@ -167,26 +166,23 @@ def way_of_holding(kernel: Kernel, n: int) -> type[Similarities]:
     return KeptGram if worth_keeping(kernel, n) else TiledGram
 
 
-def natural_order(kernel: Kernel, X: Any) -> Array:
+def natural_order(kernel: Kernel, X: Table) -> Array:
     """Return an order of the rows that depends on their values alone, equal rows side by side.
 
     Rows are sorted by a fixed random combination of their columns; those of a precomputed matrix stay as they are.
     """
     if kernel.given:
         return np.arange(X.shape[0])
-    direction = np.random.default_rng(0).standard_normal(X.shape[1])
+    direction = np.random.default_rng(0).standard_normal((X.shape[1],))
+    return np.argsort(each(X, partial(_sort_keys, direction), task="order of rows"), kind="stable")
+
+
+def _sort_keys(direction: Array, X: Matrix) -> Array:
     if sp.issparse(X):
-        return np.argsort(X @ direction, kind="stable")
-    if isinstance(X, RemoteTable):
-        return np.argsort(X.each(partial(_keys, direction), task="order of rows"), kind="stable")
-    # Summed row by row: a matrix product may round equal rows differently.
-    keys = [_keys(direction, X[rows]) for rows in row_blocks(*X.shape)]
-    return np.argsort(np.concatenate(keys), kind="stable")
-
-
-def _keys(direction: Array, X: Array) -> Array:
+        return np.asarray(X @ direction)
     with np.errstate(over="ignore", invalid="ignore"):
-        return np.asarray((X * direction).sum(axis=1))
+        # Summed row by row: a matrix product may round equal rows differently.
+        return np.concatenate([(X[rows] * direction).sum(axis=1) for rows in row_blocks(*X.shape)])
 
 
 class MappedEachPass(Similarities):
@@ -195,7 +191,7 @@ class MappedEachPass(Similarities):
     positive = True
     route = "rows are mapped in every pass"
 
-    def __init__(self, features: FeatureMap, X: Any) -> None:
+    def __init__(self, features: FeatureMap, X: Matrix) -> None:
         self.features, self.X, self.n = features, X, X.shape[0]
 
     def __matmul__(self, V: Array) -> Array:
@@ -227,7 +223,7 @@ class KeptFeatures(ThinProducts):
     route = "rows were mapped once and kept"
 
 
-def mapped_similarities(features: FeatureMap, X: Any) -> Similarities:
+def mapped_similarities(features: FeatureMap, X: Matrix) -> Similarities:
     """Return the products of mapped rows, kept if they take no more than a quarter of the memory budget."""
     if 8 * X.shape[0] * features.size > memory_budget() // 4:
         return MappedEachPass(features, X)
@@ -235,7 +231,7 @@ def mapped_similarities(features: FeatureMap, X: Any) -> Similarities:
 
 
 def mapped_means(
-    features: FeatureMap, X: Any, coefficients: Array, squares: Array, origin: Array | None
+    features: FeatureMap, X: Matrix, coefficients: Array, squares: Array, origin: Array | None
 ) -> FeatureMeans:
     """Return the means ``coefficients'F`` as sums over landmarks, seen from ``origin``.
 

@@ -103,17 +103,10 @@ class Source(ABC):
     ) -> Moments:
         """Weight, mean and scatter of all rows, in one pass.
 
-        Parameters
-        ----------
-        weights : (n,) array or Remote, optional
-            Frequencies, if rows can have weights.
-        beside : Source or array, optional
-            A second view of the same rows; the moments are then those of all columns, X before Y.
-        refuse : callable
-            Called with every block whose sums are not finite, and with every block that has weights.
-        loses : callable
-            Whether moments lose digits that :meth:`triangle` will be asked for: of rows that can be read only once the
-            triangular factor is made on the same pass then.
+        ``weights`` (n,): frequencies, if rows can have weights. ``beside``: A second view of the same rows; the moments
+        are then those of all columns, X before Y. ``refuse``: called with every block whose sums are not finite, and
+        with every block that has weights. ``loses``: whether moments lose digits that :meth:`triangle` will be asked
+        for: of rows that can be read only once the triangular factor is made on the same pass then.
         """
 
     @abstractmethod

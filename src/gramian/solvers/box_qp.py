@@ -8,11 +8,13 @@ from typing import Any, Protocol
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import DTypeLike
 
 from gramian.config import memory_budget
+from gramian.engine.product import to_dense
 from gramian.engine.tiles import Meter, run, share, threads_for
 from gramian.progress import Tracker, track
-from gramian.results import Array
+from gramian.results import Array, Matrix
 from gramian.solvers.box_qp_steps import (
     NEWTON_MAX_FREE,
     Factorable,
@@ -50,7 +52,7 @@ class Blocks(Protocol):
         """Write the principal block of the chosen rows into ``out``."""
         ...
 
-    def product(self, chosen: Array, V: Array, dtype: Any) -> Array:
+    def product(self, chosen: Array, V: Array, dtype: DTypeLike) -> Array:
         """Return the chosen columns times V, in double precision."""
         ...
 
@@ -58,7 +60,7 @@ class Blocks(Protocol):
 class Factors:
     """``ZZ'`` for narrow features Z, dense or CSR."""
 
-    def __init__(self, Z: Any) -> None:
+    def __init__(self, Z: Matrix) -> None:
         self.Z, self.n = Z, Z.shape[0]
 
     def diagonal(self) -> Array:
@@ -68,11 +70,10 @@ class Factors:
     def block(self, chosen: Array, out: Array) -> Array:
         """Write the principal block of the chosen rows into ``out``."""
         rows = self.Z[chosen]
-        product = rows @ rows.T
-        out[...] = product.toarray() if sp.issparse(product) else product
+        out[...] = to_dense(rows @ rows.T)
         return out
 
-    def product(self, chosen: Array, V: Array, dtype: Any) -> Array:
+    def product(self, chosen: Array, V: Array, dtype: DTypeLike) -> Array:
         """Return the chosen columns times V, in double precision whatever is asked for."""
         return np.asarray(self.Z @ (self.Z[chosen].T @ V), dtype=np.float64)
 
@@ -94,7 +95,7 @@ class State:
         """Coefficients between their bounds."""
         return (self.b > self.lower) & (self.b < self.upper)
 
-    def place(self, b: Array, dtype: Any) -> None:
+    def place(self, b: Array, dtype: DTypeLike) -> None:
         """Set the coefficients; only columns of the matrix whose coefficients change are multiplied."""
         step = b - self.b
         moved = np.flatnonzero(step.any(axis=1))
@@ -259,18 +260,10 @@ class Search:
 class DualSolution:
     """Where the dual problems of several classes ended.
 
-    Attributes
-    ----------
-    coefficients : (n, c) array
-        ``a_i y_i``, one column for each class.
-    gradient : (n, c) array
-        ``K b - y`` in double precision.
-    violation : (c,) array
-        Largest violation of the optimality conditions (the KKT residual).
-    steps, rounds, largest : int
-        Steps of two coordinates each, working sets, and rows in the largest of them.
-    converged, stopped
-        Whether the tolerance was met, and if not, why the search ended.
+    ``coefficients`` (n, c): ``a_i y_i``, one column for each class. ``gradient`` (n, c): ``K b - y`` in double
+    precision. ``violation`` (c,): largest violation of the optimality conditions (the KKT residual). ``steps``,
+    ``rounds``, ``largest``: steps of two coordinates each, working sets, and rows in the largest of them.
+    ``converged``, ``stopped``: whether the tolerance was met, and if not, why the search ended.
     """
 
     coefficients: Array
@@ -286,19 +279,10 @@ class DualSolution:
 def box_dual(matrix: Blocks, signs: Array, bounds: Array, *, tol: float, max_steps: int | None = None) -> DualSolution:
     r"""Solve :math:`\max \sum_i a_i - \tfrac12 \sum_{ij} a_i a_j y_i y_j K_{ij}`, :math:`0 \le a_i \le C_i`.
 
-    Parameters
-    ----------
-    matrix : Blocks
-        The kernel matrix.
-    signs : (n, c) array
-        :math:`y`, +1 or -1, one column for each problem; the problems share kernel values.
-    bounds : (n, c) array
-        :math:`C_i > 0`.
-    tol : float
-        Largest violation of the optimality conditions, checked with a gradient in double precision.
-    max_steps : int, optional
-        Steps of two coordinates for each problem; by default 500 a row. Small problems that need more than 100 a row
-        are handed to an interior point method.
+    ``matrix``: the kernel matrix. ``signs`` (n, c): :math:`y`, +1 or -1, one column for each problem; the problems
+    share kernel values. ``bounds`` (n, c): :math:`C_i > 0`. ``tol``: largest violation of the optimality conditions,
+    checked with a gradient in double precision. ``max_steps``: steps of two coordinates for each problem; by default
+    500 a row. Small problems that need more than 100 a row are handed to an interior point method.
 
     Cost
     ----
@@ -359,7 +343,7 @@ def _interior(matrix: Callable[[Array], Factorable], signs: Array, bounds: Array
     return b, sum(run(work, share(signs.shape[1], threads_for(signs.shape[1]))))
 
 
-def _rows_times(y: Array, Z: Any) -> Any:
+def _rows_times(y: Array, Z: Matrix) -> Any:
     return sp.csr_array(sp.diags_array(y) @ Z) if sp.issparse(Z) else y[:, None] * Z
 
 

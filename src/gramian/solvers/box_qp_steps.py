@@ -11,8 +11,9 @@ import scipy.sparse as sp
 
 from gramian import lapack
 from gramian.config import one_blas_thread
+from gramian.engine.product import to_dense
 from gramian.operators import Dense
-from gramian.results import Array
+from gramian.results import Array, Matrix
 
 #: Free coordinates up to which a Newton step (a Cholesky factor of their block) saves time.
 NEWTON_MAX_FREE = 2000
@@ -41,25 +42,11 @@ def minimise(
 ) -> int:
     r"""Minimise :math:`\tfrac12 b'Kb - y'b` in the box, from ``b`` with gradient ``g``, both changed in place.
 
-    Parameters
-    ----------
-    K : (m, m) array
-        Symmetric, in single or double precision.
-    g : (m,) array
-        Gradient ``Kb - y`` in the precision of ``K``.
-    b, lower, upper : (m,) arrays
-        Point and bounds in double precision.
-    tol : float
-        Largest violation to leave.
-    limit : int
-        Coordinate steps at the most.
-    tick : callable
-        Called between stretches of steps; may raise to stop.
+    ``K`` (m, m): symmetric, in single or double precision. ``g`` (m,): gradient ``Kb - y`` in the precision of ``K``.
+    ``b``, ``lower``, ``upper`` (m,): point and bounds in double precision. ``tol``: largest violation to leave.
+    ``limit``: coordinate steps at the most. ``tick``: called between stretches of steps; may raise to stop.
 
-    Returns
-    -------
-    int
-        Coordinate steps taken.
+    Returns ``int``: Coordinate steps taken.
 
     Cost
     ----
@@ -157,7 +144,7 @@ class Factorable(Protocol):
 class Narrow:
     """``ZZ'`` for n x d features Z, dense or CSR: solved by way of a d x d factor."""
 
-    def __init__(self, Z: Any) -> None:
+    def __init__(self, Z: Matrix) -> None:
         self.Z = Z
 
     def __matmul__(self, a: Array) -> Array:
@@ -166,8 +153,7 @@ class Narrow:
     def factor(self, D: Array) -> Callable[[Array], Array]:
         Z = self.Z
         scaled = sp.csr_array(sp.diags_array(1 / D) @ Z) if sp.issparse(Z) else Z / D[:, None]
-        inner = Z.T @ scaled
-        inner = inner.toarray() if sp.issparse(inner) else np.asarray(inner)
+        inner = to_dense(Z.T @ scaled)
         inner[np.diag_indices(len(inner))] += 1
         found = (lapack.cholesky(inner, lower=True), True)
         return lambda r: r / D - scaled @ scipy.linalg.cho_solve(found, scaled.T @ r, check_finite=False)
@@ -192,19 +178,9 @@ class Whole:
 def interior_point(Q: Factorable, C: Array, tick: Callable[[], None]) -> tuple[Array, int]:
     r"""Minimise :math:`\tfrac12 a'Qa - \sum_i a_i` for :math:`0 \le a_i \le C_i`.
 
-    Parameters
-    ----------
-    Q : Factorable
-        Positive semidefinite.
-    C : (n,) array
-        Upper bounds.
-    tick : callable
-        Called before each iteration; may raise to stop.
+    ``Q``: positive semidefinite. ``C`` (n,): upper bounds. ``tick``: called before each iteration; may raise to stop.
 
-    Returns
-    -------
-    (n,) array, int
-        The point, with coefficients at a bound exactly there, and the iterations it took.
+    Returns ``(n,) array, int``: The point, with coefficients at a bound exactly there, and the iterations it took.
 
     Cost
     ----

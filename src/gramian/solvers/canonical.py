@@ -165,16 +165,9 @@ class Side:
 class Factor:
     r"""``shift (FF' + shift I)^-1`` with a randomly pivoted Cholesky factor F of K.
 
-    Attributes
-    ----------
-    U : (n, r) array
-        Left singular vectors of F.
-    gains : (r,) array
-        ``s^2 / (s^2 + shift)`` of its singular values s.
-    top : float
-        Largest squared singular value.
-    complete : bool
-        Whether the trace that the factor leaves of K is negligible beside the ridge.
+    ``U`` (n, r): left singular vectors of F. ``gains`` (r,): ``s^2 / (s^2 + shift)`` of its singular values s. ``top``:
+    largest squared singular value. ``complete``: whether the trace that the factor leaves of K is negligible beside the
+    ridge.
     """
 
     name = "a randomly pivoted Cholesky factor"
@@ -210,20 +203,9 @@ class Inverse:
 class CanonicalPairs:
     """Pairs as they were found, values descending.
 
-    Attributes
-    ----------
-    values : (k,) array
-    x, y : (n, k) arrays
-        Coefficients a and b.
-    x_images, y_images : (n, k) arrays
-        ``A a`` and ``B b``.
-    residuals : (k,) array
-        Bounds on ``||Tv - rho u||`` and ``||T'u - rho v||``, the larger of the two.
-    products : str
-        The work.
-    converged : bool
-    stopped : str
-        Why it stopped if it did not converge.
+    ``values``: (k,). ``x``, ``y`` (n, k): coefficients a and b. ``x_images``, ``y_images`` (n, k): ``A a`` and ``B b``.
+    ``residuals`` (k,): bounds on ``||Tv - rho u||`` and ``||T'u - rho v||``, the larger of the two. ``products``: the
+    work. ``stopped``: why it stopped if it did not converge.
     """
 
     values: Array
@@ -249,14 +231,9 @@ class Canonical:
     :math:`T = [A(A + \alpha I)^{-1}]^{1/2} [B(B + \beta I)^{-1}]^{1/2}`. The residual of an equation, times a low-rank
     approximation of the inverse, is the next direction to search.
 
-    Parameters
-    ----------
-    tol : float
-        Largest ``||Tv - rho u||`` of the wanted pairs. The norm of T is at most 1: this is in units of correlations.
-    extra : int
-        Pairs searched beyond the wanted ones.
-    max_products : int
-        Block products with each matrix before giving up.
+    ``tol``: largest ``||Tv - rho u||`` of the wanted pairs. The norm of T is at most 1: this is in units of
+    correlations. ``extra``: pairs searched beyond the wanted ones. ``max_products``: block products with each matrix
+    before giving up.
 
     Cost
     ----

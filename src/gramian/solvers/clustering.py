@@ -42,22 +42,10 @@ class Inner(Protocol):
 class Partition:
     """Where a run ended.
 
-    Attributes
-    ----------
-    labels : (n,) array
-        Cluster of each point.
-    masses : (k,) array
-        Weight of each cluster; 0 if it is empty.
-    products : (k, k) array
-        Inner products of the means.
-    path : tuple of float
-        Objective of every partition on the way; each is lower than the one before.
-    rounding : float
-        Of the objective.
-    n_negative : int
-        Squared distances below zero, which only an indefinite matrix has.
-    end : str
-        Why the run ended; empty if steps ran out.
+    ``labels`` (n,): cluster of each point. ``masses`` (k,): weight of each cluster; 0 if it is empty. ``products`` (k,
+    k): inner products of the means. ``path``: objective of every partition on the way; each is lower than the one
+    before. ``rounding``: of the objective. ``n_negative``: squared distances below zero, which only an indefinite
+    matrix has. ``end``: why the run ended; empty if steps ran out.
     """
 
     labels: Array
@@ -78,22 +66,9 @@ class Partition:
 class Clusters:
     """What a clustering found: no cluster is empty.
 
-    Attributes
-    ----------
-    labels : (n,) array
-    coefficients : (n, k) array
-        Coefficients B of the means in the points.
-    squares : (k,) array
-        Squared lengths of the means.
-    path : tuple of float
-        The objective on the way; the last is that of the labels.
-    steps : int
-    n_negative : int
-        Squared distances below zero.
-    end : str
-        Why the search ended; empty if steps ran out.
-    work : str
-        What it took, in words.
+    ``labels``: (n,). ``coefficients`` (n, k): coefficients B of the means in the points. ``squares`` (k,): squared
+    lengths of the means. ``path``: the objective on the way; the last is that of the labels. ``n_negative``: squared
+    distances below zero. ``end``: why the search ended; empty if steps ran out. ``work``: what it took, in words.
     """
 
     labels: Array
@@ -294,16 +269,9 @@ def seed(
 ) -> list[Array]:
     r"""Return starts by k-means++: each seed is drawn with probability proportional to its squared distance.
 
-    Parameters
-    ----------
-    inner : inner products
-    k, runs : int
-        Seeds of a start; number of starts.
-    weights : (n,) array
-    rng : Generator
-    order : (n,) array, optional
-        Order of the points in which draws count through them; with one that depends on the points alone, starts do
-        not depend on the order in which they came.
+    ``k``, ``runs``: seeds of a start; number of starts. ``weights``: (n,). ``order`` (n,): order of the points in which
+    draws count through them; with one that depends on the points alone, starts do not depend on the order in which they
+    came.
 
     Cost
     ----
@@ -325,13 +293,7 @@ def seed(
 
 
 def _seeded(
-    inner: Inner,
-    diagonal: Array,
-    k: int,
-    weights: Array,
-    streams: list[np.random.Generator],
-    order: Array,
-    trials: int,
+    inner: Inner, diagonal: Array, k: int, weights: Array, streams: list[np.random.Generator], order: Array, trials: int
 ) -> list[Array]:
     # A point equal to a seed has the seed's length: twice its own similarity is the unit of rounding.
     runs, floor, least = len(streams), 2 * SIMILARITY_ROUNDING * np.abs(diagonal), 0.0 if inner.positive else -np.inf

@@ -27,13 +27,9 @@ class Factors:
 
     with orthogonal scores :math:`t_k`.
 
-    Attributes
-    ----------
-    weights, rotations, x_loadings : (g, d, k) arrays
-        Unit directions :math:`w_k`, the :math:`r_k` that give scores from A itself, and :math:`p_k`.
-    y_loadings : (g, q, k) array
-    squares : (g, k) array
-        :math:`t_k't_k`; 0 for a component that was not found.
+    ``weights``, ``rotations``, ``x_loadings`` (g, d, k): unit directions :math:`w_k`, the :math:`r_k` that give scores
+    from A itself, and :math:`p_k`. ``y_loadings``: (g, q, k). ``squares`` (g, k): :math:`t_k't_k`; 0 for a component
+    that was not found.
     """
 
     weights: Array
@@ -189,10 +185,8 @@ def covariance_directions(A: Array, B: Array, k: int) -> tuple[Array, Array, Arr
 def canonical_partial_least_squares(A: Array, B: Array, k: int) -> tuple[Array, Array, Array, Array, Array]:
     """Pairs of directions of greatest covariance, each side deflated by its own score before the next.
 
-    Returns
-    -------
-    weights, weights, rotations, rotations, covariances
-        Of A, of B, of A, of B, and ``w'A'B c`` of each pair when it was found.
+    Returns ``weights, weights, rotations, rotations, covariances``: Of A, of B, of A, of B, and ``w'A'B c`` of each
+    pair when it was found.
     """
     sides, limit = [A.copy(), B.copy()], _limit(A[None], B[None])[0]
     weights: list[list[Array]] = [[], []]

@@ -69,12 +69,8 @@ class CholeskyFactor:
     ----------
     .. math:: A = LL', \qquad L_{ik} = \Big(A_{ik} - \sum_{j<k} L_{ij} L_{kj}'\Big) L_{kk}^{-\prime}
 
-    Parameters
-    ----------
-    A : (n, n) array
-        C-ordered; only the lower half is read, and it is overwritten.
-    progress : callable, optional
-        Called with the share of the work that is done.
+    ``A`` (n, n): C-ordered; only the lower half is read, and it is overwritten. ``progress``: called with the share of
+    the work that is done.
 
     Cost
     ----

@@ -32,16 +32,9 @@ def eigen(
 ) -> Spectrum:
     """Return the k largest eigenpairs of a symmetric operator that are positive.
 
-    Parameters
-    ----------
-    operator : Operator
-        Symmetric, n x n.
-    k : int
-        Pairs wanted; fewer come back if the operator has fewer positive eigenvalues.
-    solver : str or solver object
-        "auto", "dense", "krylov", "power", "randomized", or an object such as ``Krylov(tol=1e-10)``.
-    rng : Generator, optional
-        Source of starting vectors.
+    ``operator``: symmetric, n x n. ``k``: pairs wanted; fewer come back if the operator has fewer positive eigenvalues.
+    ``solver``: "auto", "dense", "krylov", "power", "randomized", or an object such as ``Krylov(tol=1e-10)``. ``rng``:
+    source of starting vectors.
     """
     chosen, reason = choose_eigen_solver(operator, k, solver)
     with np.errstate(over="ignore", invalid="ignore"):  # arrange raises if anything overflowed

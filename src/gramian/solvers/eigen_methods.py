@@ -19,14 +19,8 @@ from gramian.solvers.dense import pinned_if_small
 class Raw:
     """Eigenpairs as a solver returns them: in any order, with any sign.
 
-    Attributes
-    ----------
-    complete
-        Whether the values are the whole spectrum.
-    image
-        ``A @ vectors`` in double precision if the solver has it, so that the certificate costs nothing more.
-    others
-        Further Ritz values, without vectors.
+    ``complete``: whether the values are the whole spectrum. ``image``: ``A @ vectors`` in double precision if the
+    solver has it, so that the certificate costs nothing more. ``others``: further Ritz values, without vectors.
     """
 
     values: Array

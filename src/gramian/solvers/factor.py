@@ -23,20 +23,10 @@ HEYWOOD_RESTARTS, RESTART_MAX_COLUMNS = 8, 60
 class FactorSolution:
     """Maximum-likelihood factors of a correlation matrix.
 
-    Attributes
-    ----------
-    loadings : (d, k) array
-        L in canonical form: ``L' Psi^-1 L`` is diagonal and descends.
-    uniquenesses : (d,) array
-        Diagonal of Psi.
-    objective : float
-        ``log |LL' + Psi| + tr (LL' + Psi)^-1 R``, finite also where R is singular.
-    discrepancy : float
-        ``objective - log |R| - d``: zero for a perfect fit, infinite where R is singular.
-    converged : bool
-    iterations : int
-    at_bound : (d,) array of bool
-        Columns whose uniqueness is held by its lower bound (Heywood cases).
+    ``loadings`` (d, k): L in canonical form: ``L' Psi^-1 L`` is diagonal and descends. ``uniquenesses`` (d,): diagonal
+    of Psi. ``objective``: ``log |LL' + Psi| + tr (LL' + Psi)^-1 R``, finite also where R is singular. ``discrepancy``:
+    ``objective - log |R| - d``: zero for a perfect fit, infinite where R is singular. ``at_bound`` (d,): columns whose
+    uniqueness is held by its lower bound (Heywood cases).
     """
 
     loadings: Array
@@ -84,20 +74,9 @@ def maximum_likelihood(
     :math:`(I - \Omega_k \Omega_k')_{ij}^2`, steps cut to the bounds and halved until the objective falls. A solution at
     a bound is often not the only one: then a few more starts are tried, from a fixed seed, and the best end is kept.
 
-    Parameters
-    ----------
-    R : (d, d) array
-        Correlation matrix; it may be singular.
-    k : int
-        Number of factors.
-    start : (d,) array, optional
-        Uniquenesses to begin with. The objective never rises above theirs.
-    lower : float or (d,) array
-        Least uniquenesses.
-    tol : float
-        Largest entry of the projected gradient at which to stop.
-    max_iter : int
-        Steps at the most.
+    ``R`` (d, d): correlation matrix; it may be singular. ``k``: number of factors. ``start`` (d,): uniquenesses to
+    begin with. The objective never rises above theirs. ``lower``: least uniquenesses. ``tol``: largest entry of the
+    projected gradient at which to stop. ``max_iter``: steps at the most.
 
     Cost
     ----

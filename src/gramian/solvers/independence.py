@@ -55,16 +55,9 @@ class HyperbolicSecant:
 class Certificate:
     """Likelihood, gradient and moments of an unmixing matrix W on all rows.
 
-    Attributes
-    ----------
-    log_density : float
-        Total of ``sum_j log p(y_j)`` with ``y = W z``.
-    gradient : float
-        Largest entry of ``|E[tanh(y) y'] - I|``, the gradient for a relative change of W.
-    variances : (k,) array
-        Mean squares of the sources.
-    excess : (k,) array
-        Their excess kurtosis: negative below a Gaussian.
+    ``log_density``: total of ``sum_j log p(y_j)`` with ``y = W z``. ``gradient``: largest entry of ``|E[tanh(y) y'] -
+    I|``, the gradient for a relative change of W. ``variances`` (k,): mean squares of the sources. ``excess`` (k,):
+    their excess kurtosis: negative below a Gaussian.
     """
 
     log_density: float
@@ -106,16 +99,8 @@ def certify(W: Array, Z: Array) -> Certificate:
 def unmix(Z: Array, rng: np.random.Generator, *, tol: float, max_iter: int) -> Unmixing:
     """Return the unmixing matrix of greatest likelihood.
 
-    Parameters
-    ----------
-    Z : (k, n) array
-        White rows, one in a column.
-    rng : Generator
-        Source of the first rotation and of the sample.
-    tol : float
-        Largest entry of the relative gradient at which to stop.
-    max_iter : int
-        Steps at the most.
+    ``Z`` (k, n): white rows, one in a column. ``rng``: source of the first rotation and of the sample. ``tol``: largest
+    entry of the relative gradient at which to stop. ``max_iter``: steps at the most.
     """
     k, n = Z.shape
     start, R = np.linalg.qr(rng.standard_normal((k, k)))

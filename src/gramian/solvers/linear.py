@@ -39,24 +39,11 @@ def solve(
 ) -> LinearSolution:
     """Solve ``(A + shift I) X = B``.
 
-    Parameters
-    ----------
-    operator : Operator
-        A, symmetric, n x n.
-    B : (n, q) array
-        Right sides; all share the products.
-    shift : float
-        0 or more.
-    solver : str or solver object
-        "auto", "cholesky", "cg", "minres", or an object such as ``ConjugateGradients(tol=1e-4)``.
-    rng : Generator, optional
-        Source of random pivots.
-    null : (n, m) array, optional
-        Orthonormal columns known to be orthogonal to A and to B.
+    ``operator``: A, symmetric, n x n. ``B`` (n, q): right sides; all share the products. ``shift``: 0 or more.
+    ``solver``: "auto", "cholesky", "cg", "minres", or an object such as ``ConjugateGradients(tol=1e-4)``. ``rng``:
+    source of random pivots. ``null`` (n, m): orthonormal columns known to be orthogonal to A and to B.
 
-    Returns
-    -------
-    LinearSolution
+    Returns ``LinearSolution``.
     """
     chosen, reason = choose_linear_solver(operator, shift, solver)
     with np.errstate(over="ignore", invalid="ignore"):  # certify raises if anything overflowed

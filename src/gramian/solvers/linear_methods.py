@@ -32,21 +32,13 @@ EPS = float(np.finfo(np.float64).eps)
 class Found:
     """A solution as a solver found it.
 
-    Attributes
-    ----------
-    deleted
-        ``x_i / (M^-1)_ii``: what row i of the right side lacks if the system is solved without row and column i; NaN
-        where that is not determined, None where the inverse was not at hand.
-    singular, rank
-        Whether the matrix was found to be singular, so that this is a solution of least squares, and its rank if known.
-    largest
-        Size of the largest eigenvalue, if known.
-    left
-        ``B - (A + shift I) X`` in double precision if the solver has it, so that the certificate costs nothing more.
-    instead
-        How it was solved if not by the solver's own way, and why.
-    n_negative, most_negative, counted
-        Negative eigenvalues met of A, the size of the largest of them, and whether these are all there are.
+    ``deleted``: ``x_i / (M^-1)_ii``: what row i of the right side lacks if the system is solved without row and column
+    i; NaN where that is not determined, None where the inverse was not at hand. ``singular``, ``rank``: whether the
+    matrix was found to be singular, so that this is a solution of least squares, and its rank if known. ``largest``:
+    size of the largest eigenvalue, if known. ``left``: ``B - (A + shift I) X`` in double precision if the solver has
+    it, so that the certificate costs nothing more. ``instead``: how it was solved if not by the solver's own way, and
+    why. ``n_negative``, ``most_negative``, ``counted``: negative eigenvalues met of A, the size of the largest of them,
+    and whether these are all there are.
     """
 
     solution: Array
@@ -68,20 +60,11 @@ class Found:
 class LinearSolution:
     """Solution of ``(A + shift I) X = B`` with its certificate.
 
-    Attributes
-    ----------
-    solution : (n, q) array
-    residuals : (q,) array
-        ``|b - (A + shift I) x| / |b|`` in double precision; of the normal equations if the matrix is singular.
-    trace : SolverTrace
-    deleted : (n, q) array or None
-        Residual of each row when the system is solved without it, where it is known.
-    singular : bool
-        Whether the matrix is singular to rounding, and this a solution of least squares.
-    rank : int or None
-        Its rank then, if known.
-    n_negative, most_negative, counted
-        Negative eigenvalues met of A, the size of the largest of them, and whether these are all there are.
+    ``solution``: (n, q). ``residuals`` (q,): ``|b - (A + shift I) x| / |b|`` in double precision; of the normal
+    equations if the matrix is singular. ``deleted`` (n, q): residual of each row when the system is solved without it,
+    where it is known. ``singular``: whether the matrix is singular to rounding, and this a solution of least squares.
+    ``rank``: its rank then, if known. ``n_negative``, ``most_negative``, ``counted``: negative eigenvalues met of A,
+    the size of the largest of them, and whether these are all there are.
     """
 
     solution: Array

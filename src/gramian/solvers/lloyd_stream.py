@@ -58,16 +58,8 @@ def lloyd_passes(
     No label is kept: no point moved if the counts and, to rounding, the sums of all clusters are the same. Every step
     lowers the objective. One empty cluster in each pass restarts at the point farthest from its own mean.
 
-    Parameters
-    ----------
-    look : callable
-        Maps means (k, r) to the result of one pass.
-    means : (k, r) array
-        To start from.
-    tol : float
-        Relative gain of the objective at which to stop.
-    max_iter : int
-        Passes at the most.
+    ``look``: maps means (k, r) to the result of one pass. ``means`` (k, r): to start from. ``tol``: relative gain of
+    the objective at which to stop. ``max_iter``: passes at the most.
     """
     best, end, steps = look(means), "", 1
     path = [best.objective]

@@ -22,17 +22,9 @@ from gramian.solvers.eigen import orient
 class Rotation:
     """Rotated loadings, in order of their sums of squares, largest entries positive.
 
-    Attributes
-    ----------
-    loadings : (d, k) array
-        The pattern ``L T``.
-    correlation : (k, k) array
-        Of the factors; the identity for orthogonal rotations.
-    matrix : (k, k) array
-        T.
-    criterion : float
-        What was maximised (varimax, quartimax) or minimised (oblimin); for promax that of its varimax start.
-    converged : bool
+    ``loadings`` (d, k): the pattern ``L T``. ``correlation`` (k, k): of the factors; the identity for orthogonal
+    rotations. ``matrix`` (k, k): T. ``criterion``: what was maximised (varimax, quartimax) or minimised (oblimin); for
+    promax that of its varimax start.
     """
 
     loadings: Array
@@ -49,16 +41,10 @@ def varimax(loadings: Array, *, normalize: bool = True, tol: float = 1e-12, max_
     ----------
     .. math:: \max_{T'T = I} \; \sum_j \Big( \sum_i \lambda_{ij}^4 - \tfrac1d \big(\sum_i \lambda_{ij}^2\big)^2 \Big)
 
-    Parameters
-    ----------
-    loadings : (d, k) array
-    normalize : bool
-        Kaiser's normalisation: rows of the loadings are scaled to length one while rotating, so that columns of the
-        data count alike whatever their communalities. On, as in R's ``varimax``; ``factanal`` uses that.
-    tol : float
-        Largest angle, in radians, at which to stop.
-    max_iter : int
-        Sweeps over all pairs of factors at the most.
+    ``loadings``: (d, k). ``normalize``: Kaiser's normalisation: rows of the loadings are scaled to length one while
+    rotating, so that columns of the data count alike whatever their communalities. On, as in R's ``varimax``;
+    ``factanal`` uses that. ``tol``: largest angle, in radians, at which to stop. ``max_iter``: sweeps over all pairs of
+    factors at the most.
 
     Cost
     ----
@@ -87,15 +73,9 @@ def quartimax(loadings: Array, *, normalize: bool = False, tol: float = 1e-12, m
     ----------
     .. math:: \max_{T'T = I} \; \sum_{ij} \lambda_{ij}^4
 
-    Parameters
-    ----------
-    loadings : (d, k) array
-    normalize : bool
-        Kaiser's normalisation (see :func:`varimax`). Off, as in R's GPArotation and psych; SPSS has it on.
-    tol : float
-        Largest angle, in radians, at which to stop.
-    max_iter : int
-        Sweeps over all pairs of factors at the most.
+    ``loadings``: (d, k). ``normalize``: Kaiser's normalisation (see :func:`varimax`). Off, as in R's GPArotation and
+    psych; SPSS has it on. ``tol``: largest angle, in radians, at which to stop. ``max_iter``: sweeps over all pairs of
+    factors at the most.
     """
     return _orthomax(loadings, 0.0, normalize, tol, max_iter)
 
@@ -110,14 +90,9 @@ def promax(loadings: Array, *, power: float = 4.0, normalize: bool = True) -> Ro
 
     with powers taken entry by entry.
 
-    Parameters
-    ----------
-    loadings : (d, k) array
-    power : float
-        p of the target, 4 as in R's ``promax``.
-    normalize : bool
-        Kaiser's normalisation (see :func:`varimax`) of the varimax rotation :math:`T_v`. On, as in R's ``factanal``,
-        which hands the rotated loadings to ``promax``. The target is made of loadings that are not normalised.
+    ``loadings``: (d, k). ``power``: p of the target, 4 as in R's ``promax``. ``normalize``: Kaiser's normalisation (see
+    :func:`varimax`) of the varimax rotation :math:`T_v`. On, as in R's ``factanal``, which hands the rotated loadings
+    to ``promax``. The target is made of loadings that are not normalised.
 
     References
     ----------
@@ -146,15 +121,9 @@ def oblimin(loadings: Array, *, normalize: bool = False, tol: float = 1e-9, max_
     by gradient projection. Starts from a quartimax rotation. This is direct oblimin with gamma 0, also called
     quartimin; other values of gamma are not offered.
 
-    Parameters
-    ----------
-    loadings : (d, k) array
-    normalize : bool
-        Kaiser's normalisation (see :func:`varimax`). Off, as in R's GPArotation and psych; SPSS has it on.
-    tol : float
-        Norm of the projected gradient, relative to the size of the criterion's terms, at which to stop.
-    max_iter : int
-        Steps at the most.
+    ``loadings``: (d, k). ``normalize``: Kaiser's normalisation (see :func:`varimax`). Off, as in R's GPArotation and
+    psych; SPSS has it on. ``tol``: norm of the projected gradient, relative to the size of the criterion's terms, at
+    which to stop. ``max_iter``: steps at the most.
 
     Cost
     ----

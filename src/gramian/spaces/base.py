@@ -16,21 +16,11 @@ from gramian.results import Array, Mix, SolverTrace
 class SingularBasis(ABC):
     r"""Leading part of :math:`\Phi = U\,\mathrm{diag}(s)\,V'`, the centred feature matrix of a space.
 
-    Attributes
-    ----------
-    singular : (k,) array
-        Singular values s, descending.
-    shares : (k,) array or None
-        :math:`s^2 / \|\Phi\|^2`: parts of the total variance; ``None`` if the total is not known.
-    n : float
-        Rows, or the sum of their weights.
-    limit : int
-        Most components the space could have.
-    residuals : (k,) array
-        Certificate ``||A v - lambda v|| / lambda`` of each component.
-    trace : SolverTrace
-    n_negative, most_negative
-        Negative eigenvalues met (indefinite kernels), and the size of the largest of them.
+    ``singular`` (k,): singular values s, descending. ``shares`` (k,): :math:`s^2 / \|\Phi\|^2`: parts of the total
+    variance; ``None`` if the total is not known. ``n``: rows, or the sum of their weights. ``limit``: most components
+    the space could have. ``residuals`` (k,): certificate ``||A v - lambda v|| / lambda`` of each component.
+    ``n_negative``, ``most_negative``: negative eigenvalues met (indefinite kernels), and the size of the largest of
+    them.
     """
 
     singular: Array

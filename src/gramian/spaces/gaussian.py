@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 import numpy as np
 import scipy.linalg
-import scipy.sparse as sp
 
 from gramian import lapack
 from gramian.config import one_blas_thread
+from gramian.engine.product import to_dense
 from gramian.engine.tiles import row_blocks
 from gramian.lapack import eigvalsh
 from gramian.operators import Moments, moments_of
-from gramian.results import Array
+from gramian.results import Array, Matrix
 from gramian.solvers.eigen import orient
 from gramian.solvers.factor import LEAST_UNIQUENESS, FactorSolution, maximum_likelihood
 
@@ -36,16 +36,8 @@ class Climb(Generic[State]):
 def climb(step: Callable[[State], tuple[float, State]], start: State, *, tol: float, max_iter: int) -> Climb[State]:
     """Repeat ``step`` until the objective gains less than ``tol`` of its size.
 
-    Parameters
-    ----------
-    step : callable
-        Takes a state; returns the objective *at that state*, and the next state. For EM the objective never falls.
-    start : state
-        Where to begin.
-    tol : float
-        Relative gain at which to stop.
-    max_iter : int
-        Steps at the most.
+    ``step``: takes a state; returns the objective *at that state*, and the next state. For EM the objective never
+    falls. ``start``: where to begin. ``tol``: relative gain at which to stop. ``max_iter``: steps at the most.
     """
     state, path = start, []
     for _ in range(max_iter):
@@ -138,23 +130,11 @@ def fit_missing(
 ) -> tuple[Climb[Model], Expectation]:
     """Alternate between filling by a model and fitting the model to the expected moments.
 
-    Parameters
-    ----------
-    X : (n, d) array
-        NaN where missing.
-    weights : (n,) array, optional
-        Frequencies.
-    fit : callable
-        Maximum-likelihood model of given moments.
-    covariance : callable
-        Mean and covariance of a model.
-    tol, max_iter
-        Relative gain of the likelihood at which to stop, and steps at the most.
+    ``X`` (n, d): NaN where missing. ``weights`` (n,): frequencies. ``fit``: maximum-likelihood model of given moments.
+    ``covariance``: mean and covariance of a model. ``tol``, ``max_iter``: relative gain of the likelihood at which to
+    stop, and steps at the most.
 
-    Returns
-    -------
-    climb, expectation
-        The model with the likelihood on its way, and the expectation under it.
+    Returns ``climb, expectation``: The model with the likelihood on its way, and the expectation under it.
     """
     check_observed(X)
     groups = patterns(X)
@@ -173,15 +153,8 @@ def fit_missing(
 class Isotropic:
     """A Gaussian with covariance ``V diag(variances) V' + noise (I - VV')``.
 
-    Attributes
-    ----------
-    mean : (d,) array
-    directions : (d, k) array
-        V, orthonormal.
-    variances : (k,) array
-        Along V, descending, each at least ``noise``.
-    noise : float
-        In all directions across V.
+    ``mean``: (d,). ``directions`` (d, k): V, orthonormal. ``variances`` (k,): along V, descending, each at least
+    ``noise``. ``noise``: in all directions across V.
     """
 
     mean: Array
@@ -278,14 +251,14 @@ class FactorModel:
         weighted = L / self.factors.uniquenesses[:, None]
         return np.linalg.solve(np.eye(L.shape[1]) + L.T @ weighted, weighted.T).T
 
-    def log_density(self, X: Any) -> Array:
+    def log_density(self, X: Matrix) -> Array:
         """Log-density of rows."""
         L, psi, weights = self.factors.loadings, self.factors.uniquenesses, self.regression_weights()
         k = L.shape[1]
         determinant = np.linalg.slogdet(np.eye(k) + L.T @ (L / psi[:, None]))[1] + np.log(psi * self.scale**2).sum()
         squares = []
         for rows in row_blocks(*X.shape):
-            Z = ((X[rows].toarray() if sp.issparse(X) else X[rows]) - self.mean) / self.scale
+            Z = (to_dense(X[rows]) - self.mean) / self.scale
             U = Z @ weights
             # z'(LL' + Psi)^-1 z as a sum of squares: the difference of two large terms would cancel.
             squares.append(((Z - U @ L.T) ** 2 / psi).sum(axis=1) + (U**2).sum(axis=1))

@@ -17,7 +17,7 @@ from gramian.operators.centering import PolynomialCentring, Polynomials, Project
 from gramian.operators.feature_means import best_origin, moved
 from gramian.operators.gram import gram_of
 from gramian.projection import KernelProjection
-from gramian.results import Array, Mix
+from gramian.results import Array, Matrix, Mix
 from gramian.solvers.eigen import DENSE_LIMIT, eigen, orient
 from gramian.solvers.eigen_methods import Solver
 from gramian.spaces.base import SingularBasis
@@ -47,15 +47,11 @@ class KernelBasis(SingularBasis):
 class KernelSpace:
     """Centred features of a kernel.
 
-    Parameters
-    ----------
-    kernel : Kernel
-        Parameters may still be words: they are resolved on ``X``.
-    X : rows
-        Dense or CSR, n x d; for a precomputed kernel the Gram matrix.
+    ``kernel``: parameters may still be words: they are resolved on ``X``. ``X``: dense or CSR, n x d; for a precomputed
+    kernel the Gram matrix.
     """
 
-    def __init__(self, kernel: Kernel, X: Any) -> None:
+    def __init__(self, kernel: Kernel, X: Matrix) -> None:
         self.kernel, self.origin = kernel.resolve(X), best_origin(kernel, X)
         self.X = moved(X, self.origin)
         self.n = X.shape[0]
@@ -138,17 +134,7 @@ class ConditionalProjection:
     ----------
     .. math:: t = B'k(x) + D'(p(x) - \mu), \qquad k(x)_i = k(x, x_i), \quad p(x) = (1, x)'
 
-    Attributes
-    ----------
-    kernel : Kernel
-    anchors : rows
-        Training rows.
-    coefficients : (n, k) array
-        B.
-    trend : (p, k) array
-        D.
-    shift : (p,) array
-        :math:`\mu`.
+    ``anchors``: training rows. ``coefficients`` (n, k): B. ``trend`` (p, k): D. ``shift`` (p,): :math:`\mu`.
     """
 
     kernel: Kernel
@@ -162,7 +148,7 @@ class ConditionalProjection:
         """Number of scores of a row."""
         return self.trend.shape[1]
 
-    def scores(self, X: Any) -> Array:
+    def scores(self, X: Matrix) -> Array:
         """Scores of rows, m x k; kernel values stream by and are not kept."""
         out = CrossGram(self.kernel, X, self.anchors) @ self.coefficients
         for rows in row_blocks(*X.shape):

@@ -15,7 +15,7 @@ from gramian.operators import Data, Dense, Moments, Normal, moments_of
 from gramian.operators.matrix import column_scale
 from gramian.operators.moments import row_count
 from gramian.projection import LinearProjection
-from gramian.results import Array, Mix, SolverTrace
+from gramian.results import Array, Matrix, Mix, SolverTrace
 from gramian.solvers.dense import svd
 from gramian.solvers.eigen import DENSE_LIMIT, EIGEN_SOLVERS, eigen, null_tolerance, orient, residuals
 from gramian.solvers.eigen_methods import Solver
@@ -38,7 +38,7 @@ class LinearBasis(SingularBasis):
     column_variances: Array
     squared_variances: float | None
     directions: Array
-    rows: Any = None
+    rows: Matrix = None
 
     @property
     def total_variance(self) -> float:
@@ -127,11 +127,7 @@ SUM_OF_SQUARES_RANGE = (1e-100, 1e100)
 class MomentSpace:
     """Columns known by their moments alone: the rows may have come from anywhere, in any order.
 
-    Parameters
-    ----------
-    moments : Moments
-    center, scale : bool
-        Subtract the column means; divide by the standard deviations.
+    ``center``, ``scale``: subtract the column means; divide by the standard deviations.
     """
 
     def __init__(self, moments: Moments, *, center: bool = True, scale: bool = False) -> None:
@@ -172,21 +168,14 @@ class MomentSpace:
 class LinearSpace:
     """Centred (and scaled) columns of a table.
 
-    Parameters
-    ----------
-    X : array or CSR matrix
-        Rows, n x d.
-    center, scale : bool
-        Subtract the column means; divide by the standard deviations.
-    weights : (n,) array, optional
-        Frequencies of the rows.
-    check : callable, optional
-        Called before rows are trusted to be finite, unless one pass over them has shown it on its way.
+    ``X``: rows, n x d. ``center``, ``scale``: subtract the column means; divide by the standard deviations. ``weights``
+    (n,): frequencies of the rows. ``check``: called before rows are trusted to be finite, unless one pass over them has
+    shown it on its way.
     """
 
     def __init__(
         self,
-        X: Any,
+        X: Matrix,
         *,
         center: bool = True,
         scale: bool = False,

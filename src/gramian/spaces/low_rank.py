@@ -14,7 +14,7 @@ from gramian.operators import Dense
 from gramian.operators.features import FeatureMap
 from gramian.operators.mapped_moments import MappedMoments
 from gramian.projection import KernelProjection
-from gramian.results import Array, Mix, SolverTrace
+from gramian.results import Array, Matrix, Mix, SolverTrace
 from gramian.solvers.dense import pinned_if_small
 from gramian.solvers.eigen import eigen, null_tolerance, orient
 from gramian.solvers.eigen_methods import Solver
@@ -38,7 +38,7 @@ class LowRankBasis(SingularBasis):
     features: FeatureMap
     directions: Array
     mean: Array
-    rows: Any = None
+    rows: Matrix = None
 
     def scores(self) -> Array:
         return self.projection(Mix(np.eye(self.rank), np.eye(self.rank))).scores(self.rows)
@@ -53,18 +53,10 @@ class LowRankBasis(SingularBasis):
 class LowRankSpace:
     """Centred features of one view of mapped rows.
 
-    Parameters
-    ----------
-    features : FeatureMap
-    moments : MappedMoments
-        Of the rows in those features.
-    view : int
-        Which view.
-    rows : rows, optional
-        For training scores.
+    ``moments``: of the rows in those features. ``view``: which view. ``rows``: for training scores.
     """
 
-    def __init__(self, features: FeatureMap, moments: MappedMoments, view: int = 0, rows: Any = None) -> None:
+    def __init__(self, features: FeatureMap, moments: MappedMoments, view: int = 0, rows: Matrix = None) -> None:
         part = moments.part(view)
         self.features, self.rows, self.n = features, rows, moments.moments.weight
         self.scatter, self.mean = moments.moments.scatter[part, part], moments.moments.mean[part]
@@ -115,13 +107,7 @@ class LowRankRidge:
     ----------
     .. math:: (F_c'WF_c + \lambda I)\, v = F_c'W y_c, \qquad f(x) = k(x, Z)\, R v + b
 
-    Parameters
-    ----------
-    features : FeatureMap
-    moments : MappedMoments
-        Of the features and of the targets beside them.
-    intercept : bool
-        Without it nothing is centred.
+    ``moments``: of the features and of the targets beside them. ``intercept``: without it nothing is centred.
     """
 
     def __init__(self, features: FeatureMap, moments: MappedMoments, *, intercept: bool) -> None:

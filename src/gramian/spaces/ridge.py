@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import scipy.sparse as sp
 
@@ -17,7 +15,7 @@ from gramian.operators.features import FeatureMap
 from gramian.operators.gram import gram_of
 from gramian.operators.mapped_moments import MappedMoments, mapped_moments
 from gramian.operators.projected_gram import ProjectedGram
-from gramian.results import Array, SolverTrace
+from gramian.results import Array, Matrix, SolverTrace
 from gramian.solvers.dense import pinned_if_small
 from gramian.solvers.eigen import DENSE_LIMIT
 from gramian.solvers.linear import LINEAR_SOLVERS, solve
@@ -29,27 +27,16 @@ from gramian.spaces.ridge_fit import KernelFunction, LinearFunction, RidgeCurve,
 class RidgeSpace:
     """Rows, targets and weights of a ridge problem, in the form that is smaller.
 
-    Parameters
-    ----------
-    kernel : Kernel
-        With resolved parameters.
-    X : rows
-        n x d; for a precomputed kernel the Gram matrix.
-    Y : (n, q) array
-    weights : (n,) array, optional
-        Frequencies.
-    intercept : bool
-        Whether a constant is unpenalised.
-    solver : str or solver object
-        "auto", "primal", or what :func:`gramian.solvers.linear.solve` takes.
-    features : FeatureMap, optional
-        Features of low rank that stand for those of the kernel.
+    ``kernel``: with resolved parameters. ``X``: n x d; for a precomputed kernel the Gram matrix. ``Y``: (n, q).
+    ``weights`` (n,): frequencies. ``intercept``: whether a constant is unpenalised. ``solver``: "auto", "primal", or
+    what :func:`gramian.solvers.linear.solve` takes. ``features``: features of low rank that stand for those of the
+    kernel.
     """
 
     def __init__(
         self,
         kernel: Kernel,
-        X: Any,
+        X: Matrix,
         Y: Array,
         weights: Array | None,
         *,
@@ -158,17 +145,10 @@ class PrimalRidge:
     ----------
     .. math:: (X_c'WX_c + \lambda I)\, v = X_c'W y_c, \qquad a = W (y - Xv - b) / \lambda
 
-    Parameters
-    ----------
-    X : rows
-        n x d, dense or CSR.
-    Y : (n, q) array
-    weights : (n,) array, optional
-    intercept : bool
-        Without it nothing is centred.
+    ``X``: n x d, dense or CSR. ``Y``: (n, q). ``weights``: (n,). ``intercept``: without it nothing is centred.
     """
 
-    def __init__(self, X: Any, Y: Array, weights: Array | None, *, intercept: bool) -> None:
+    def __init__(self, X: Matrix, Y: Array, weights: Array | None, *, intercept: bool) -> None:
         self.X, self.Y, self.weights, self.d = X, Y, weights, X.shape[1]
         beside = sp.csr_array(Y) if sp.issparse(X) else Y
         with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused below
@@ -293,20 +273,12 @@ class DualRidge:
     With :math:`a = W^{1/2} u` and P the projection orthogonal to :math:`W^{1/2} T` this is
     :math:`(P W^{1/2} K W^{1/2} P + \lambda I)\, u = P W^{1/2} y`, symmetric, and positive if K is (conditionally).
 
-    Parameters
-    ----------
-    kernel : Kernel
-        With resolved parameters.
-    X : rows
-        n x d; for a precomputed kernel the Gram matrix.
-    Y : (n, q) array
-    weights : (n,) array, optional
-        Frequencies; rows of weight 0 have no coefficient.
-    intercept : bool
-        Whether a constant is unpenalised.
+    ``kernel``: with resolved parameters. ``X``: n x d; for a precomputed kernel the Gram matrix. ``Y``: (n, q).
+    ``weights`` (n,): frequencies; rows of weight 0 have no coefficient. ``intercept``: whether a constant is
+    unpenalised.
     """
 
-    def __init__(self, kernel: Kernel, X: Any, Y: Array, weights: Array | None, *, intercept: bool) -> None:
+    def __init__(self, kernel: Kernel, X: Matrix, Y: Array, weights: Array | None, *, intercept: bool) -> None:
         self.kernel, self.X, self.Y = kernel, X, Y
         self.used = np.ones(len(Y), dtype=bool) if weights is None else weights > 0
         self.roots = None if weights is None else np.sqrt(weights[self.used])
@@ -401,7 +373,9 @@ class DualRidge:
         if self.mean is None:  # the weights say it all
             weights = np.asarray(self.X.T @ dual)
             return dual, offsets, LinearFunction(weights, np.zeros(len(weights)), offsets[0])
-        weights = sum((self.X[rows] - self.mean).T @ dual[rows] for rows in row_blocks(*self.X.shape))
+        weights = np.zeros((self.X.shape[1], dual.shape[1]))
+        for rows in row_blocks(*self.X.shape):
+            weights += (self.X[rows] - self.mean).T @ dual[rows]
         return dual, offsets - self.mean @ weights, LinearFunction(weights, self.mean, offsets[0])
 
     def _coefficients(self, U: Array) -> tuple[Array, Array]:
@@ -421,10 +395,10 @@ class DualRidge:
         return out
 
 
-def _effort(X: Any) -> float:
+def _effort(X: Matrix) -> float:
     """What a product with tiles of that many columns costs, as measured: 1 for 20 columns, 9 for 784."""
-    d = min(X.shape[1], 10 * X.nnz / X.shape[0]) if sp.issparse(X) else X.shape[1]
-    return (75 + d) / 95
+    entries = getattr(X, "nnz", np.inf)  # of a CSR matrix
+    return (75 + min(X.shape[1], 10 * entries / X.shape[0])) / 95
 
 
 def usual_ridges(values: Array) -> Array:

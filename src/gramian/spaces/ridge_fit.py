@@ -11,22 +11,15 @@ import scipy.sparse as sp
 from gramian.engine.tiles import row_blocks
 from gramian.kernels import Kernel
 from gramian.operators import CrossGram
-from gramian.results import Array, SolverTrace
+from gramian.results import Array, Matrix, SolverTrace
 
 
 @dataclass(frozen=True)
 class KernelFunction:
     r"""``f(x) = k(x)'a + t(x)'b`` with the unpenalised functions t of the kernel, or a constant.
 
-    Attributes
-    ----------
-    kernel : Kernel
-    anchors : rows
-        Training rows.
-    coefficients : (n, q) array
-        a.
-    offsets : (m, q) array
-        b; one row for a constant, as many as the kernel has unpenalised functions otherwise.
+    ``anchors``: training rows. ``coefficients`` (n, q): a. ``offsets`` (m, q): b; one row for a constant, as many as
+    the kernel has unpenalised functions otherwise.
     """
 
     kernel: Kernel
@@ -34,7 +27,7 @@ class KernelFunction:
     coefficients: Array
     offsets: Array
 
-    def __call__(self, X: Any) -> Array:
+    def __call__(self, X: Matrix) -> Array:
         """Values at rows, m x q; kernel values stream by and are not kept."""
         smooth = CrossGram(self.kernel, X, self.anchors) @ self.coefficients
         T = self.kernel.polynomial(X)
@@ -49,18 +42,14 @@ class KernelFunction:
 class LinearFunction:
     """``f(x) = w'(x - m) + b``.
 
-    Attributes
-    ----------
-    weights : (d, q) array
-    mean : (d,) array
-    offsets : (q,) array
+    ``weights``: (d, q). ``mean``: (d,). ``offsets``: (q,).
     """
 
     weights: Array
     mean: Array
     offsets: Array
 
-    def __call__(self, X: Any) -> Array:
+    def __call__(self, X: Matrix) -> Array:
         """Values at rows, m x q."""
         if sp.issparse(X):
             return np.asarray(X @ self.weights - self.mean @ self.weights) + self.offsets
@@ -77,27 +66,12 @@ class LinearFunction:
 class RidgeFit:
     """A function fitted by ridge, and its certificate.
 
-    Attributes
-    ----------
-    function : callable
-        Rows to values, m x q.
-    dual : (n, q) array
-        Coefficients a of the training rows.
-    offsets : (m, q) array
-        Coefficients of what is not penalised.
-    residuals : (q,) array
-        Relative residuals of the linear system that was solved, in double precision.
-    trace : SolverTrace
-    left_out : (n, q) array or None
-        Leave-one-out residuals, if known.
-    unknown : str
-        Why they are not.
-    singular, rank, size
-        Whether the matrix is singular to rounding; its rank then, if known; its size.
-    free : int
-        Rank of the unpenalised functions on the rows.
-    n_negative, most_negative, counted
-        Negative eigenvalues of the kernel matrix, the size of the largest of them, and whether these are all.
+    ``function``: rows to values, m x q. ``dual`` (n, q): coefficients a of the training rows. ``offsets`` (m, q):
+    coefficients of what is not penalised. ``residuals`` (q,): relative residuals of the linear system that was solved,
+    in double precision. ``left_out`` (n, q): leave-one-out residuals, if known. ``unknown``: why they are not.
+    ``singular``, ``rank``, ``size``: whether the matrix is singular to rounding; its rank then, if known; its size.
+    ``free``: rank of the unpenalised functions on the rows. ``n_negative``, ``most_negative``, ``counted``: negative
+    eigenvalues of the kernel matrix, the size of the largest of them, and whether these are all.
     """
 
     function: KernelFunction | LinearFunction

@@ -30,23 +30,13 @@ STREAM_ROUTES = ("auto", "covariance", "svd")
 class StreamSpace:
     """Centred (and scaled) columns of a stream.
 
-    Parameters
-    ----------
-    moments : Moments
-        Of all rows.
-    triangle : callable
-        Given a reason, returns the triangular factor of the centred rows, from another pass if need be, or raises.
-    center, scale : bool
-        Subtract the column means; divide by the standard deviations.
+    ``moments``: of all rows. ``triangle``: given a reason, returns the triangular factor of the centred rows, from
+    another pass if need be, or raises. ``center``, ``scale``: subtract the column means; divide by the standard
+    deviations.
     """
 
     def __init__(
-        self,
-        moments: Moments,
-        triangle: Callable[[str], Compressed],
-        *,
-        center: bool = True,
-        scale: bool = False,
+        self, moments: Moments, triangle: Callable[[str], Compressed], *, center: bool = True, scale: bool = False
     ) -> None:
         self.moments, self.triangle = moments, triangle
         self.center, self.scale = center, scale
