@@ -14,6 +14,7 @@ from gramian.kernels import Kernel, as_kernel
 from gramian.kernels.given import Evaluated, evaluated
 from gramian.operators import Outline
 from gramian.operators.gram import Gram, worth_keeping
+from gramian.results import Array
 from gramian.solvers.eigen import choose_eigen_solver
 from gramian.solvers.eigen_methods import Krylov, Solver
 
@@ -102,14 +103,14 @@ class Matrix:
     columns: Callable[[float], float]
 
 
-def resolved(kernel: object, d: int) -> Kernel:
+def resolved(kernel: str | Kernel | Callable[..., Array], d: int) -> Kernel:
     """The kernel, with parameters given as words replaced by numbers from a few rows of d columns: any will do."""
     found = as_kernel(kernel)
     number = found.resolve(machine.sample(found, d, 8))
     return evaluated(number) if number.given else number
 
 
-def prepared(given: object, job: Job) -> tuple[Kernel, float]:
+def prepared(given: str | Kernel | Callable[..., Array], job: Job) -> tuple[Kernel, float]:
     """The kernel, and bytes of what is made of the rows on the way in: a copy to keep, and checks of a Gram matrix."""
     kernel = resolved(given, job.d)
     if not kernel.given:

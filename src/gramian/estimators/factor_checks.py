@@ -6,16 +6,25 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from gramian.adequacy import degrees_of_freedom
+from gramian.adequacy import degrees_of_freedom, most_factors
 from gramian.criteria import Suggestion
-from gramian.estimators.n_components import ComponentCount, choose_from_moments, is_auto
-from gramian.estimators.plans_linear import count_factors
+from gramian.estimators.n_components import ComponentCount, check_components, choose_from_moments, is_auto
 from gramian.estimators.validation import check_squares
 from gramian.estimators.warnings import ConvergenceWarning, GramianWarning, HeywoodWarning, RankWarning, warn
 from gramian.operators import Moments
 from gramian.results import Array
 from gramian.solvers.rotation import ROTATIONS, Rotation
 from gramian.spaces.gaussian import Climb, FactorModel
+
+
+def count_factors(n_components: ComponentCount, d: int) -> int:
+    """Number of factors, if d columns can tell that many apart; the most that they can, if criteria are to decide."""
+    if n_components is None:
+        raise TypeError("n_components=None must be the number of factors, a whole number of 1 or more.")
+    most = most_factors(d)
+    why = f"{most}, the most factors that {d} columns leave degrees of freedom for"
+    check_components(n_components, most, why, fractions=False, auto=True)
+    return most if is_auto(n_components) else int(n_components)
 
 
 def choose_factors(
@@ -61,7 +70,7 @@ def check_correlation(R: Array) -> Array:
 
 
 def warn_of(found: Climb[FactorModel], n: float, names: Sequence[str]) -> list[str]:
-    """Say aloud, and return for the summary, how a fit is less than was hoped for."""
+    """Warn of what a fit lacks, and return the same for the summary."""
     factors, d = found.state.factors, len(names)
     notes: list[tuple[str, type[GramianWarning]]] = []
     if not found.converged:

@@ -19,7 +19,7 @@ from gramian.estimators.base_estimator import BaseEstimator, as_fitted, planned_
 from gramian.estimators.distances import check_count, check_similarities, lengths, neighbour_weights, warn_of_underflow
 from gramian.estimators.kernel_input import KernelArgument, KernelInput
 from gramian.estimators.landmarks import LandmarksArgument, add_low_rank, low_rank, mapped_rows
-from gramian.estimators.plans_kernel import SEARCH_ROUTES, plan_kernel_knn, search_route
+from gramian.estimators.plans_kernel import SEARCH_WAYS, plan_kernel_knn, way_of_search
 from gramian.estimators.streams import by_blocks
 from gramian.estimators.summary import Clock, SummaryBuilder
 from gramian.estimators.targets import Targets, check_labels, check_targets
@@ -110,7 +110,7 @@ class KernelNeighbours(KernelInput, BaseEstimator):
     def _tree(self) -> KDTree | None:
         """A tree of the training rows, if one is worth it; it can be made again, so it is no part of a saved model."""
         points = self._points
-        way = search_route(self._metric, *points.shape, sparse=sp.issparse(points))
+        way = way_of_search(self._metric, *points.shape, sparse=sp.issparse(points))
         return KDTree(points) if way == "tree" else None
 
     def kneighbors(self, X: Table | None = None, n_neighbors: int | None = None) -> tuple[Array, Array]:
@@ -210,7 +210,7 @@ class KernelNeighbours(KernelInput, BaseEstimator):
         solver = "tree" if self._tree is not None else "plain" if self._plain else "tiles"
         kernel, k, seconds = str(self.kernel_), self.n_neighbors, clock.seconds
         write = SummaryBuilder(self, shape, kernel, f"{k} neighbour{'s' * (k > 1)}", kernel=kernel, n_neighbors=k)
-        write.line("route", SEARCH_ROUTES[solver], solver=solver)
+        write.line("route", SEARCH_WAYS[solver], solver=solver)
         return write.line("work", f"{seconds:.2g} s to keep the rows", seconds=seconds).done()
 
 

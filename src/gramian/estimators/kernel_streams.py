@@ -11,11 +11,17 @@ from numpy.typing import ArrayLike
 
 from gramian.config import memory_budget
 from gramian.estimators.kernel_input import CheckedRows, KernelInput, own_kernel, resolve_weighted
-from gramian.estimators.landmarks import LandmarksArgument, add_low_rank, as_approximation, left_by, low_rank
-from gramian.estimators.plans_low_rank import FIRST_ROWS_BUDGET_DIVISOR, require_landmarks
+from gramian.estimators.landmarks import (
+    LandmarksArgument,
+    add_low_rank,
+    as_approximation,
+    checked_trace_error,
+    low_rank,
+)
 from gramian.estimators.streams import Reader
 from gramian.estimators.validation import Table, validate
 from gramian.kernels import Kernel, as_kernel
+from gramian.kernels.text import takes_matrix
 from gramian.operators import Rows
 from gramian.operators.features import FeatureMap
 from gramian.operators.mapped_moments import MappedMoments, MappedSums, mapped_moments
@@ -23,6 +29,8 @@ from gramian.operators.moments import row_count
 from gramian.operators.rows import Piece
 from gramian.results import Array, FitSummary, Matrix
 
+#: The first rows of a stream are held in memory; they take no more than one part in so many of the budget.
+FIRST_ROWS_BUDGET_DIVISOR = 4
 #: Features up to which moments are kept after a fit to rows in memory, so that ``partial_fit`` may go on from it: with
 #: more of them a model would be many times as large as what it needs to answer.
 KEPT_FEATURES = 200
@@ -123,6 +131,17 @@ class KernelStream(Reader):
         return held[0] if len(held) == 1 else tuple(map(np.concatenate, zip(*held, strict=True)))
 
 
+def require_landmarks(estimator: KernelInput) -> None:
+    """Refuse a stream for a kernel method that compares all pairs of rows."""
+    if estimator.landmarks is None:
+        raise ValueError(
+            f"X is a stream, which {type(estimator).__name__} takes through landmarks. Set landmarks=1000, say, or "
+            "give rows.toarray() if the rows fit into memory."
+        )
+    if takes_matrix(estimator.kernel):
+        raise ValueError("kernel='precomputed' goes with a matrix in memory, not with a stream of rows.")
+
+
 def has_landmarks(estimator: KernelInput) -> bool:
     """Whether ``partial_fit`` makes sense: without landmarks every new row meets all rows before it."""
     if estimator.landmarks is None:
@@ -200,7 +219,7 @@ def keep_seen(estimator: KernelInput, seen: Seen, *decided: str, streamed: bool 
     that they gave what was ``decided``, widths and landmarks.
     """
     given, total = landmarks_of(estimator), seen.total
-    errors = [left_by(given[at], features, total.trace_error(at)) for at, features in enumerate(seen.maps)]
+    errors = [checked_trace_error(given[at], features, total.trace_error(at)) for at, features in enumerate(seen.maps)]
     estimator.trace_error_ = errors[0] if len(errors) == 1 else tuple(errors)
     for at in reversed(range(len(errors))):
         view = "" if len(errors) == 1 else "XY"[at]

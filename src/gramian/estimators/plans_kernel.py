@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sklearn.base import is_classifier
 
-from gramian.config import format_bytes, memory_budget, thread_count
+from gramian.config import memory_budget, thread_count
 from gramian.costs import machine
 from gramian.costs.plan import Job, Matrix, Plan, eigenpairs, gram, prepared, resolved, tile_buffers
 from gramian.engine.tiles import threads_for
 from gramian.estimators.cca import check_ridge
+from gramian.estimators.kernel_cca_pairs import ALL_FOLDS_MAX_ROWS, DEFAULT_RANK, choose_pairs_route, products_obstacle
 from gramian.estimators.n_components import check_components, is_auto, whole_number
 from gramian.estimators.plans_linear import in_memory
 from gramian.estimators.plans_low_rank import landmarks_of, of_stream, on_mapped_rows, one_pass
@@ -27,7 +28,6 @@ from gramian.solvers.canonical import affordable
 from gramian.solvers.clustering import SCORE_STARTS, START_BLOCK_ROWS, START_LANDMARKS
 from gramian.solvers.conjugate import PRECONDITIONER_RANK, ConjugateGradients
 from gramian.solvers.dense import CHOLESKY_TILE
-from gramian.solvers.eigen import DENSE_LIMIT, LAPACK_QUICK_MAX_ROWS
 from gramian.solvers.linear import choose_linear_solver
 from gramian.solvers.linear_methods import Cholesky
 from gramian.spaces import KernelSpace
@@ -51,17 +51,11 @@ INTERIOR_POINT_MAX_COLUMNS = 2000
 #: A tree serves rows of few columns; with more it visits nearly all of them anyway.
 TREE_MAX_COLUMNS, TREE_MIN_ROWS = 5, 1000
 #: How neighbours are found, in words.
-SEARCH_ROUTES = {
+SEARCH_WAYS = {
     "tree": "a tree (few columns, and the kernel falls with the distance)",
     "plain": "plain distances (the kernel falls with them), in tiles",
     "tiles": "tiles of kernel values",
 }
-#: Components of each space of kernel CCA where neither all of them nor products with the whole matrices are possible.
-PAIRS_USUAL_RANK = 200
-#: Matrices of n x n that dense kernel CCA holds at once: two sets of vectors, their products, LAPACK's room to work.
-PAIRS_DENSE_MATRICES = 8
-#: Rows up to which every fold of kernel CCA is held out in turn; beyond, one is held out and the rest fitted once.
-ALL_FOLDS_MAX_ROWS = 5_000
 
 #: Components that a criterion finds in usual data.
 _USUAL_COMPONENTS = 10
@@ -81,67 +75,11 @@ def is_narrow(kernel: Kernel, shape: tuple[int, int], bias: bool) -> bool:
     return kernel.linear and d + bias < min(n, INTERIOR_POINT_MAX_COLUMNS)
 
 
-def search_route(kernel: Kernel, n: int, d: int, *, sparse: bool = False) -> str:
-    """Return how neighbours among n rows of d columns are found: a key of :data:`SEARCH_ROUTES`."""
+def way_of_search(kernel: Kernel, n: int, d: int, *, sparse: bool = False) -> str:
+    """Return how neighbours among n rows of d columns are found: a key of :data:`SEARCH_WAYS`."""
     if not kernel.keeps_neighbours:
         return "tiles"
     return "tree" if not sparse and d <= TREE_MAX_COLUMNS and n >= TREE_MIN_ROWS else "plain"
-
-
-def pairs_route(n: int, k: int | None, obstacle: str, rank: int | None, solver: str) -> tuple[str, str]:
-    """Return a route ("dense", "products", "rank") for n rows, and the reason for it.
-
-    ``obstacle`` says why products do not lead to the pairs, if they do not: see :func:`pairs_obstacle`.
-    """
-    if solver == "dense":
-        if not pairs_fit_dense(n):
-            raise ValueError(
-                f"solver='dense' needs {format_bytes(PAIRS_DENSE_MATRICES * 8 * n**2)} for {n:,} rows (budget "
-                f"{format_bytes(memory_budget())}, largest n {DENSE_LIMIT:,}). Use solver='auto' and an n_components."
-            )
-        return "dense", "as asked"
-    if rank is not None:
-        return "rank", f"{rank:,} components of each space, as asked"
-    if solver == "krylov":
-        if k is None:
-            raise ValueError(
-                "solver='krylov' finds leading pairs, not all. Say how many: n_components=5, for instance."
-            )
-        return ("rank", obstacle) if obstacle else ("products", "as asked")
-    fits = pairs_fit_dense(n)
-    if fits and n <= LAPACK_QUICK_MAX_ROWS:
-        return "dense", f"{n:,} x {n:,} matrices are small"
-    if k is None:
-        if fits:
-            return "dense", "all pairs were asked for"
-        raise ValueError(
-            f"n_components=None asks for all pairs of {n:,} rows, a dense problem of "
-            f"{format_bytes(PAIRS_DENSE_MATRICES * 8 * n**2)}. Say how many you need, for instance n_components=5."
-        )
-    if fits and (obstacle or k > n // 10):
-        return "dense", obstacle or f"{k:,} pairs of {n:,} rows are many"
-    if obstacle:
-        return "rank", obstacle
-    if fits:
-        return "products", f"for {k} pairs of {n:,} rows a few products are quicker than factorisations"
-    return "products", f"matrix-free: the {n:,} x {n:,} matrices would take {format_bytes(8 * n**2)} each"
-
-
-def pairs_obstacle(x: KernelSpace, y: KernelSpace, ridge: tuple[float, float]) -> str:
-    """Why products with the whole matrices do not lead to the pairs; nothing if they do."""
-    if min(ridge) <= 0:
-        return "without a ridge only bases of both spaces tell what varies"
-    for space, r in zip((x, y), ridge, strict=True):
-        if not (space.kernel.positive_definite or space.kernel.properly_centred):
-            return f"the kernel {space.kernel} is not known to be positive definite"
-        if r < np.finfo(np.float64).eps * np.abs(space.kernel.diagonal(space.X)).max():
-            return f"the ridge {r:.3g} is below the rounding of the kernel {space.kernel}"
-    return ""
-
-
-def pairs_fit_dense(n: int) -> bool:
-    """Whether kernel CCA of n rows may hold its n x n matrices."""
-    return n <= DENSE_LIMIT and PAIRS_DENSE_MATRICES * 8 * n**2 <= memory_budget()
 
 
 def plan_kernel_pca(estimator: KernelPCA, job: Job) -> Plan:
@@ -173,15 +111,15 @@ def plan_kernel_cca(estimator: KernelCCA, job: Job) -> Plan:
     other = resolved(given, job.q)
     widths = job.d, job.n if other.given else job.q
     x, y = (KernelSpace(K, machine.sample(K, d, 8)) for K, d in zip((kernel, other), widths, strict=True))
-    route, reason = pairs_route(
-        n, k, pairs_obstacle(x, y, check_ridge(estimator.ridge)), estimator.rank, estimator.solver
+    route, reason = choose_pairs_route(
+        n, k, products_obstacle(x, y, check_ridge(estimator.ridge)), estimator.rank, estimator.solver
     )
     sides = [gram(K, n, d) for K, d in zip((kernel, other), widths, strict=True)]
     parts = min(estimator.folds or 0, n // 3)
     folds = 0.0 if parts < 2 else (parts if n <= ALL_FOLDS_MAX_ROWS else 1) * (1 - 1 / parts) ** 2
     rows = copy + 8.0 * n * job.q + (8.0 * n * n if isinstance(other, Evaluated) else 0.0)
     if route != "products":
-        rank = n if route == "dense" else min(n, estimator.rank or max(PAIRS_USUAL_RANK, 2 * (k or 1)))
+        rank = n if route == "dense" else min(n, estimator.rank or max(DEFAULT_RANK, 2 * (k or 1)))
         bases = [eigenpairs(side, rank, "dense" if route == "dense" else estimator.solver) for side in sides]
         room = rows + max(basis.bytes for basis in bases) + 8.0 * n * rank * 5 + 8.0 * rank * rank * 4
 
@@ -315,12 +253,12 @@ def plan_kernel_knn(estimator: KernelKNNClassifier | KernelKNNRegressor, job: Jo
     if landmarks_of(estimator):
         return one_pass(estimator, job)
     kernel, copy = prepared(estimator.kernel, job)
-    way = search_route(kernel, job.n, job.d)
+    way = way_of_search(kernel, job.n, job.d)
     # Labels are sorted on the way; a tree is made when it is first asked.
     room = copy + 8.0 * job.n * (10 if is_classifier(estimator) else 3 + job.q)
     seconds = lambda: 4 * job.rows * machine.touch()  # noqa: E731
 
-    return Plan(way, SEARCH_ROUTES[way], "the rows are kept; each new row is compared with them", room, seconds)
+    return Plan(way, SEARCH_WAYS[way], "the rows are kept; each new row is compared with them", room, seconds)
 
 
 @in_memory

@@ -9,12 +9,12 @@ from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from gramian.adequacy import most_factors
 from gramian.config import thread_count
 from gramian.costs import machine
 from gramian.costs.plan import Job, Matrix, Plan, eigenpairs, moments_bytes, table
 from gramian.engine.tiles import rows_of_a_block
-from gramian.estimators.n_components import check_components, is_auto, whole_number
+from gramian.estimators.factor_checks import count_factors
+from gramian.estimators.n_components import check_components, whole_number
 from gramian.operators import Outline
 from gramian.operators.compressed import are_few
 from gramian.operators.matrix import columns_of_a_block
@@ -42,13 +42,13 @@ if TYPE_CHECKING:
 E = TypeVar("E")
 
 #: Components up to which regressions are validated.
-PATH_MAX_COMPONENTS = 30
+AUTO_MAX_COMPONENTS = 30
 #: Bytes of compressed folds that are worked on together.
-FOLD_STACK_BYTES = 2**25
+SOLVED_TOGETHER_BYTES = 2**25
 #: Bytes of predictions, and of coefficients, of all folds that are kept.
-FOLD_RESULTS_BYTES = 2**28
+KEPT_BYTES = 2**28
 #: Pairs of rows whose distances a random projection is judged by.
-DISTORTION_PAIRS = 2_000
+DISTORTION_MAX_PAIRS = 2_000
 #: Steps of factor analysis, of EM in closed moments, and of ICA (over a sample, then over all rows), on usual data.
 _FACTOR_STEPS, _EM_STEPS, _ICA_SAMPLE_STEPS, _ICA_STEPS = 30, 200, 15, 8
 #: Time of a symmetric matrix product as a part of a whole one: BLAS computes half of it, at two thirds of the rate.
@@ -62,16 +62,6 @@ _COMPRESSED_FROM = {"moments": "one pass over the rows", "rows": "centred rows, 
 def is_long(n: int, d: int) -> bool:
     """Whether a table is so long that ICA tries one pass over it first."""
     return n > 10 * d and d <= LAPACK_QUICK_MAX_ROWS
-
-
-def count_factors(n_components: Any, d: int) -> int:
-    """Number of factors, if d columns can tell that many apart; the most that they can, if criteria are to decide."""
-    if n_components is None:
-        raise TypeError("n_components=None must be the number of factors, a whole number of 1 or more.")
-    most = most_factors(d)
-    why = f"{most}, the most factors that {d} columns leave degrees of freedom for"
-    check_components(n_components, most, why, fractions=False, auto=True)
-    return most if is_auto(n_components) else int(n_components)
 
 
 def in_memory(plan: Callable[[E, Job], Plan]) -> Callable[[E, Job], Plan]:
@@ -210,7 +200,7 @@ def plan_random_projection(estimator: RandomProjection, job: Job) -> Plan:
         warnings.simplefilter("ignore")  # the fit says it
         k, _ = estimator._how_many((n, d))
     density = estimator._density(d)
-    pairs = min(DISTORTION_PAIRS, n * (n - 1) // 2)
+    pairs = min(DISTORTION_MAX_PAIRS, n * (n - 1) // 2)
     block = min(pairs, rows_of_a_block(d))
     # The directions, as they are drawn and as they are kept; a block of differences and its squares, and their scores.
     room = job.copied + 8.0 * k * d * density * 2 + 16.0 * block * d + 8.0 * k * (pairs + 2 * block)
@@ -262,7 +252,7 @@ def _regression(
     route, r, first = compressed(job)
     limit = max(1, min(d, n - 1))
     auto = isinstance(estimator.n_components, str)
-    k = min(limit, PATH_MAX_COMPONENTS) if auto else min(limit, int(estimator.n_components or limit))
+    k = min(limit, AUTO_MAX_COMPONENTS) if auto else min(limit, int(estimator.n_components or limit))
     table = 8.0 * r * (d + q)
     scores = 16.0 * n * k + 8.0 * n * q
     room = max(first.bytes, job.copied + table + max(table * 4 + 8.0 * min(r, d) * d * 3, scores))
@@ -275,9 +265,9 @@ def _regression(
     if not auto:
         return Plan(route, first.reason, f"{k} components", room, seconds)
     folds = min(int(estimator.cv), n) if isinstance(estimator.cv, int) else 10
-    together = min(folds, max(1.0, FOLD_STACK_BYTES // table + 1))
-    predictions = 8.0 * k * n * q if 8 * k * n * q <= FOLD_RESULTS_BYTES else 0.0
-    coefficients = 8.0 * folds * k * q * d if 8 * folds * k * q * d <= FOLD_RESULTS_BYTES else 0.0
+    together = min(folds, max(1.0, SOLVED_TOGETHER_BYTES // table + 1))
+    predictions = 8.0 * k * n * q if 8 * k * n * q <= KEPT_BYTES else 0.0
+    coefficients = 8.0 * folds * k * q * d if 8 * folds * k * q * d <= KEPT_BYTES else 0.0
     test = 8.0 * (n / folds) * k * q * 3 * thread_count()
     stack = together * (table * 4 + 8.0 * d * k * (4 + 2 * q)) + 8.0 * min(folds, 8) * (d + q) ** 2 * 2
     room = max(first.bytes, job.copied + table + predictions + coefficients + max(stack, test, table * 4, scores))

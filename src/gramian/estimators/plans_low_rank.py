@@ -5,57 +5,35 @@ from __future__ import annotations
 from collections.abc import Callable
 from copy import copy
 from dataclasses import replace
-from typing import Any, Protocol, TypeVar
+from typing import TypeVar
 
 from gramian.config import memory_budget, thread_count
 from gramian.costs import machine
 from gramian.costs.plan import Job, Plan, prepared
-from gramian.estimators.landmarks import ROWS_EACH, ROWS_LEAST, USUAL
+from gramian.estimators.kernel_input import KernelInput
+from gramian.estimators.kernel_streams import FIRST_ROWS_BUDGET_DIVISOR, require_landmarks
+from gramian.estimators.landmarks import DEFAULT_LANDMARKS, LANDMARK_SAMPLE_MIN_ROWS, ROWS_PER_LANDMARK
 from gramian.estimators.plans_linear import STREAM_BLOCKS
-from gramian.kernels.text import takes_matrix
 from gramian.operators.mapped_moments import rows_summed
 from gramian.operators.rows import block_rows
 
-#: The first rows of a stream are held in memory; they take no more than the budget divided by this.
-FIRST_ROWS_BUDGET_DIVISOR = 4
+K = TypeVar("K", bound=KernelInput)
 
 
-class KernelMethod(Protocol):
-    """An estimator with a kernel, and perhaps landmarks."""
-
-    kernel: Any
-    landmarks: Any
-
-
-K = TypeVar("K", bound=KernelMethod)
-
-
-def require_landmarks(estimator: KernelMethod) -> None:
-    """Refuse a stream for a kernel method that keeps all pairs of rows in view."""
-    if estimator.landmarks is None:
-        name = type(estimator).__name__
-        raise ValueError(
-            f"X is a stream, which {name} takes through landmarks. Set landmarks=1000, say, or give rows.toarray() if "
-            "the rows fit into memory."
-        )
-    if takes_matrix(estimator.kernel):
-        raise ValueError("kernel='precomputed' goes with a matrix in memory, not with a stream of rows.")
-
-
-def landmarks_of(estimator: KernelMethod) -> int:
+def landmarks_of(estimator: KernelInput) -> int:
     """Number of landmarks or random features asked for; 0 if there are none."""
     given = estimator.landmarks
     if given is None or isinstance(given, int):
         return given or 0
-    return int(getattr(given, "n_landmarks", None) or getattr(given, "n_features", None) or USUAL)
+    return int(getattr(given, "n_landmarks", None) or getattr(given, "n_features", None) or DEFAULT_LANDMARKS)
 
 
-def one_pass(estimator: KernelMethod, job: Job) -> Plan:
+def one_pass(estimator: KernelInput, job: Job) -> Plan:
     """One pass over the rows in the features of m landmarks, then a problem of that size."""
     n, d, (kernel, _) = job.n, job.d, prepared(estimator.kernel, job)
     m = min(landmarks_of(estimator), n)
     random = hasattr(estimator.landmarks, "n_features")
-    drawn = 0 if random else min(n, max(ROWS_LEAST, ROWS_EACH * m))
+    drawn = 0 if random else min(n, max(LANDMARK_SAMPLE_MIN_ROWS, ROWS_PER_LANDMARK * m))
     factor = 8.0 * drawn * (m + d + 128) + drawn * machine.held(kernel, d)
     sums = thread_count() * 8.0 * (2 * rows_summed(n, m) * m + 2 * m * m) + 8.0 * m * m * 8
     room = job.copied + max(factor, sums) + 8.0 * n * job.q * 2
@@ -83,7 +61,7 @@ def on_mapped_rows(estimator: K, job: Job, plan: Callable[[K, Job], Plan]) -> Pl
 
 
 def of_stream(
-    estimator: KernelMethod,
+    estimator: KernelInput,
     job: Job,
     start: Callable[[Job], Plan],
     *,
@@ -108,7 +86,7 @@ def of_stream(
     require_landmarks(estimator)
     block = min(job.n, block_rows(width))
     m = landmarks_of(estimator)
-    wanted = min(ROWS_EACH * m, memory_budget() // (FIRST_ROWS_BUDGET_DIVISOR * 8 * width))
+    wanted = min(ROWS_PER_LANDMARK * m, memory_budget() // (FIRST_ROWS_BUDGET_DIVISOR * 8 * width))
     first = min(job.n, max(block, wanted))
     begun = start(replace(job, n=first, dtype="float64", stream=False))
     size = views * min(m, job.n) + targets

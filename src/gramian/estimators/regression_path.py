@@ -12,7 +12,7 @@ import numpy as np
 import scipy.stats
 
 from gramian.engine.tiles import Meter, run, share, threads_for
-from gramian.estimators.plans_linear import FOLD_RESULTS_BYTES, FOLD_STACK_BYTES
+from gramian.estimators.plans_linear import KEPT_BYTES, SOLVED_TOGETHER_BYTES
 from gramian.estimators.two_blocks import Blocks, Scaled, scale_views
 from gramian.operators import Compressed, complements, compress, moments_of
 from gramian.operators.compressed import Part, from_moments, from_rows
@@ -122,10 +122,10 @@ def cross_validated(blocks: Blocks, solve: Solve, scaling: tuple[bool, bool], k:
     folds, trains = splits(cv, blocks)
     n, q = blocks.Y.shape
     weights = np.ones(n) if blocks.weights is None else blocks.weights
-    predictions = np.full((k, n, q), np.nan) if 8 * k * n * q <= FOLD_RESULTS_BYTES else None
+    predictions = np.full((k, n, q), np.nan) if 8 * k * n * q <= KEPT_BYTES else None
     whole = blocks.scaled(*scaling)
     full, _ = whole.original(solve(whole.A[None], whole.B[None], k, np.array([whole.x_blur])).path()[0])
-    keep = 8 * len(folds) * full.size <= FOLD_RESULTS_BYTES
+    keep = 8 * len(folds) * full.size <= KEPT_BYTES
     coefficients: list[Array] = []
     errors: list[Array] = []
     deviations = np.zeros_like(full)
@@ -200,7 +200,7 @@ def _batches(views: Iterator[Compressed]) -> Iterator[list[Compressed]]:
     batch: list[Compressed] = []
     for view in views:
         batch.append(view)
-        if view.rows.nbytes * len(batch) >= FOLD_STACK_BYTES:
+        if view.rows.nbytes * len(batch) >= SOLVED_TOGETHER_BYTES:
             yield batch
             batch = []
     if batch:
