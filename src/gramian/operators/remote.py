@@ -18,7 +18,7 @@ from gramian.kernels.pairwise import MEDIAN_SAMPLE_ROWS
 from gramian.operators.compressed import Compressed, from_rows, without_constants
 from gramian.operators.moments import Accumulator, ColumnRanges, Moments, column_ranges
 from gramian.operators.rows import Rows
-from gramian.operators.source import InMemory, Piece, Refuse, Source, accept, counted
+from gramian.operators.source import InMemory, Loses, Piece, Refuse, Source, View, Weights, accept, counted
 from gramian.results import Array, Matrix
 
 #: More of the same rows: a second view, targets or weights.
@@ -70,23 +70,18 @@ class Remote(Rows):
         """Return everything as it is, in memory: an array of its own dtype and dimensions, or a data frame."""
 
     def moments(
-        self,
-        weights: Any = None,
-        beside: Source | Array | None = None,
-        *,
-        refuse: Refuse = accept,
-        loses: Callable[[Moments], bool] | None = None,
+        self, weights: Weights = None, beside: View = None, *, refuse: Refuse = accept, loses: Loses | None = None
     ) -> Moments:
         found: Moments = self.total(
             partial(block_moments, refuse=refuse), _beside(beside), _weights(weights), task="moments"
         )
         return found
 
-    def triangle(self, weights: Any = None, beside: Source | Array | None = None, *, why: str = "") -> Compressed:
+    def triangle(self, weights: Weights = None, beside: View = None, *, why: str = "") -> Compressed:
         found: Compressed = self.total(block_triangle, _beside(beside), _weights(weights), task="triangular factor")
         return without_constants(found)
 
-    def column_sums(self, weights: Any = None, *, refuse: Refuse = accept) -> ColumnRanges:
+    def column_sums(self, weights: Weights = None, *, refuse: Refuse = accept) -> ColumnRanges:
         found: ColumnRanges = self.total(partial(block_columns, refuse=refuse), _weights(weights), task="columns")
         return found
 
@@ -144,7 +139,7 @@ def gathered(given: Any, name: str, who: str) -> Any:
     return given.whole()
 
 
-def block_moments(piece: Piece, *beside: Any, refuse: Callable[..., None]) -> Moments:
+def block_moments(piece: Piece, *beside: Piece | None, refuse: Callable[..., None]) -> Moments:
     """Moments of a block and of a second view beside it; the weights come last."""
     second, weights = beside
     views = [piece.values] if second is None else [piece.values, second.values]
@@ -159,7 +154,7 @@ def block_moments(piece: Piece, *beside: Any, refuse: Callable[..., None]) -> Mo
     return total.moments()
 
 
-def block_triangle(piece: Piece, *beside: Any) -> Compressed:
+def block_triangle(piece: Piece, *beside: Piece | None) -> Compressed:
     """Triangular factor of a block and of a second view beside it; the weights come last."""
     second, weights = beside
     w = None if weights is None else weights.values[:, 0].astype(np.float64)
@@ -177,7 +172,7 @@ def _beside(view: Source | Array | None) -> Any:
     return view.toarray() if isinstance(view, Source) and not isinstance(view, Remote) else view
 
 
-def _weights(weights: Any) -> Any:
+def _weights(weights: Weights) -> Any:
     return weights if weights is None or isinstance(weights, Remote) else np.asarray(weights, dtype=np.float64)
 
 
