@@ -65,7 +65,7 @@ def test_every_contestant_is_tuned_and_says_how(gramian, here):
     assert lines["pls"]["tuned"].endswith("5 inner folds")
     assert lines["kernel-ridge"]["tuned"].endswith("leave-one-out")
     out = gramian("compare", *options, "-k", "2", "--kernel", "linear", "--ridge", "1")[1]
-    assert "tuned on the rows outside each fold" in out
+    assert "tuned by nested cross-validation" in out
     assert out.count("  nothing") == 2
 
 
@@ -75,7 +75,7 @@ def test_people_see_a_table(gramian, tables):
     source, remark, head, *lines = out.splitlines()
     assert source == "iris.csv: 150 rows, 4 columns"
     assert remark == "set aside: column 'species' is text, kept as a label"
-    assert head.split() == ["method", "k", "seconds", "figure"]
+    assert head.split() == ["method", "k", "seconds", "measure"]
     assert [line.split()[:2] for line in lines] == [["pca", "1"], ["factor-analysis", "1"]]
     assert lines[0].endswith("variance        92.5 %")
     assert err == (

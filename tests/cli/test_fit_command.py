@@ -132,7 +132,7 @@ def test_how_the_number_of_components_was_chosen(gramian, tables):
 
     assert chosen("flowers.csv") == "4 components, all there are; -k asks for fewer"
     assert chosen("flowers.csv", "-k", "1") == "1 component, as asked"
-    assert chosen("flowers.csv", "-k", "0.9") == "2 components, the fewest that hold 90 % of the variance"
+    assert chosen("flowers.csv", "-k", "0.9") == "2 components, the fewest that explain 90 % of the variance"
     assert chosen("flowers.csv", "--method", "kernel-kmeans") == "8 clusters, the default; -k asks for another number"
     assert chosen("diabetes.csv", "--method", "pls", "--target", "progression", "-k", "auto") == (
         "fewest within one standard error of the least (3 components)"
@@ -209,7 +209,7 @@ def test_uneven_columns_are_warned_of_unless_scaled(gramian, here):
         0,
         "",
         "warning: standard deviations of columns differ by a factor of 6,547 (from 'a' to 'b'), so the largest decide "
-        "the result; --scale puts all columns on one footing.\n",
+        "the result; --scale divides each by its standard deviation.\n",
     )
     assert gramian("fit", "u.csv", "-q", "--scale") == (0, "", "")
 

@@ -108,7 +108,7 @@ def test_what_a_model_cannot_do_is_said(gramian, fitted):
     code, _, err = gramian("score", "k.st", "iris.csv")
     assert (code, err) == (
         2,
-        "error: k.st holds KernelPCA, which gives no figure of its own. Compare its scores instead.\n",
+        "error: k.st holds KernelPCA, which has no measure of its own. Compare its scores instead.\n",
     )
 
 

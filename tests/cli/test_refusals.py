@@ -176,7 +176,7 @@ def test_a_bad_output_is_known_before_the_table_is_read(gramian):
         (OSError(28, "No space left on device", "s.csv"), 1, "error: s.csv: No space left on device"),
         (OSError("odd"), 1, "error: odd"),
         (MemoryError(), 1, "error: out of memory (the table or the result is too large). Set --memory lower."),
-        (KeyError("x"), 1, "error: unexpected KeyError: 'x'. This is a fault of gramian; please report it."),
+        (KeyError("x"), 1, "error: unexpected KeyError: 'x'. This is a bug of gramian; please report it."),
         (BrokenPipeError(), 0, None),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, BaseException) else "",

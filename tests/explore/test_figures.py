@@ -5,10 +5,11 @@ import base64
 import numpy as np
 import pytest
 
+from gramian.explore import drawing
 from gramian.explore.choice import Choice
 from gramian.explore.datasets import preset
-from gramian.explore.figures import loadings, rows
-from gramian.explore.figures.scores import DRAWN, Cloud, View, draw, thinned
+from gramian.explore.drawing import POINTS_MAX_WITHOUT_WEBGL as DRAWN
+from gramian.explore.drawing import Cloud, View, scores, thinned
 from gramian.explore.fitting import fit
 
 
@@ -27,15 +28,17 @@ def cloud(rng):
 
 def test_a_row_and_its_neighbours_have_rings_in_both_views(cloud):
     focus = [7, 3, 500]
-    *_, first, second = draw(preset("rings"), cloud, View(), focus)["data"]
-    for ring, scores in ((first, cloud.scores), (second, cloud.second)):
-        np.testing.assert_allclose(np.column_stack([numbers(ring["x"]), numbers(ring["y"])]), scores[focus], rtol=1e-6)
+    *_, first, second = scores(preset("rings"), cloud, View(), focus)["data"]
+    for ring, expected in ((first, cloud.scores), (second, cloud.second)):
+        np.testing.assert_allclose(
+            np.column_stack([numbers(ring["x"]), numbers(ring["y"])]), expected[focus], rtol=1e-6
+        )
         assert ring["marker"]["line"]["width"] == [3.0, 1.2, 1.2]  # the row itself first
     assert (second["xaxis"], second["yaxis"]) == ("x2", "y2")
 
 
 def test_in_space_there_is_a_third_axis_and_no_ring(rng):
-    shown = draw(preset("rings"), cloud_of(rng.standard_normal((600, 3))), View(space=True), [7, 3])
+    shown = scores(preset("rings"), cloud_of(rng.standard_normal((600, 3))), View(space=True), [7, 3])
     assert [trace["type"] for trace in shown["data"]] == ["scatter3d"]
     assert {"xaxis", "yaxis", "zaxis"} <= shown["layout"]["scene"].keys()
 
@@ -52,18 +55,18 @@ def test_without_webgl_points_are_thinned_and_say_which_rows_they_are(rng):
 def test_colours_are_groups_with_a_key_or_a_column_with_a_bar(cloud):
     data = preset("rings")
     (group,) = data.groups
-    points, *_, one, other = draw(data, cloud, View(colour=f"group:{group}"), [])["data"]
+    points, *_, one, other = scores(data, cloud, View(colour=f"group:{group}"), [])["data"]
     words, codes = np.unique(data.groups[group], return_inverse=True)
     np.testing.assert_array_equal(numbers(points["marker"]["color"]), codes)
     assert [one["name"], other["name"]] == [str(word) for word in words]
     name = data.table.columns[1]
-    marker = draw(data, cloud, View(colour=f"column:{name}"), [])["data"][0]["marker"]
+    marker = scores(data, cloud, View(colour=f"column:{name}"), [])["data"][0]["marker"]
     np.testing.assert_allclose(numbers(marker["color"]), data.X[:, 1], rtol=1e-6)
     assert marker["colorbar"]["title"]["text"] == name
 
 
 def test_an_axis_is_turned_with_its_sign_and_zero_where_there_is_no_component(rng):
-    shown = draw(preset("rings"), cloud_of(rng.standard_normal((600, 2)), signs=(-1, 1)), View(x=0, y=5), [])
+    shown = scores(preset("rings"), cloud_of(rng.standard_normal((600, 2)), signs=(-1, 1)), View(x=0, y=5), [])
     assert shown["layout"]["xaxis"]["autorange"] == "reversed"
     assert shown["layout"]["yaxis"]["title"]["text"] == "(no such component)"
     assert not numbers(shown["data"][0]["y"]).any()
@@ -71,27 +74,28 @@ def test_an_axis_is_turned_with_its_sign_and_zero_where_there_is_no_component(rn
 
 def test_a_plane_is_drawn_with_the_way_from_each_row_to_its_twin():
     data = preset("rings").only(("x", "y"))
-    at = rows.sample(len(data.X))
+    at = drawing.sample(len(data.X))
     rebuilt = data.X[at] + [1.0, -2.0]
-    before, ways, after = rows.draw(data, "plane", [0], rebuilt)["data"]
-    assert (len(before["x"]), after["x"], after["y"]) == (600, rebuilt[:, 0].tolist(), rebuilt[:, 1].tolist())
-    x, y = (np.array(ways[name], dtype=float).reshape(-1, 3) for name in "xy")
-    np.testing.assert_allclose(x[:, 1] - x[:, 0], 1.0)
-    np.testing.assert_allclose(y[:, 1] - y[:, 0], -2.0)
+    before, ways, after = drawing.row(data, "plane", [0], rebuilt)["data"]
+    assert len(numbers(before["x"])) == 600
+    np.testing.assert_allclose(np.column_stack([numbers(after["x"]), numbers(after["y"])]), rebuilt, rtol=1e-6)
+    x, y = (numbers(ways[name]).reshape(-1, 3) for name in "xy")
+    np.testing.assert_allclose(x[:, 1] - x[:, 0], 1.0, atol=1e-5)
+    np.testing.assert_allclose(y[:, 1] - y[:, 0], -2.0, atol=1e-5)
     assert np.isnan([x[:, 2], y[:, 2]]).all()  # one way is not joined to the next
 
 
 def test_a_curve_stands_beside_its_neighbours_and_its_twin():
     data = preset("digits")
-    *near, row, twin = rows.draw(data, "curve", [4, 8, 15], data.X[[16]])["data"]
-    assert [one["y"] for one in near] == data.X[[8, 15]].tolist()
-    assert [row["y"], twin["y"]] == data.X[[4, 16]].tolist()
+    *near, row, twin = drawing.row(data, "curve", [4, 8, 15], data.X[[16]])["data"]
+    shown = [numbers(one["y"]) for one in (*near, row, twin)]
+    np.testing.assert_array_equal(shown, data.X[[8, 15, 4, 16]])
 
 
 def test_loadings_of_two_kernels_are_correlations_of_both_views():
     data = preset("exercises")
     found = fit(data, Choice("kernel-cca", 2, second=data.half(), ridge=0.1))
-    names, weights, what = loadings.loadings(data, found)
+    names, weights, what = drawing.column_numbers(data, found)
     x, y = data.views(found.choice.second)
     assert (names, what) == ([*x.columns, *y.columns], "correlation")
     expected = [np.corrcoef(column, found.scores[:, 0])[0, 1] for column in x.values.T]
@@ -100,6 +104,6 @@ def test_loadings_of_two_kernels_are_correlations_of_both_views():
 
 
 def test_what_is_not_there_is_said():
-    shown = loadings.picture_of(["a", "b"], np.eye(2), "loading", [7], "bars")
+    shown = drawing.components_of(["a", "b"], np.eye(2), "loading", [7], "bars")
     assert shown["data"] == []
     assert shown["layout"]["annotations"][0]["text"] == "There is no such component."

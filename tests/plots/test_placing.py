@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gramian.plots.points import beside, medians, push_apart
+from gramian.charts.placing import beside, medians, push_apart
 
 
 def overlaps(centres, sizes):

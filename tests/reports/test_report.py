@@ -79,7 +79,7 @@ def _plotly(text):
 def check_pictures(page):
     """Plotly knows every word of every picture, and each says what it shows."""
     for picture in pictures(page):
-        drawn = json.loads(re.sub(r"var\(--[a-z]+\)", "#123456", spec(picture)))
+        drawn = json.loads(re.sub(r"var\(--[a-z]+\)", "#123456", spec(picture.figure)))
         go.Figure({"data": drawn["data"], "layout": drawn["layout"]})  # raises for a word or a value it does not know
         go.Figure({"data": [], "layout": drawn.get("narrow", {})})
         assert len(picture.says) > 0
@@ -120,7 +120,7 @@ def test_names_cannot_become_markup_or_programs(make, read_page):
         assert "<" not in script
         json.loads(script)
     for picture in pictures(page):
-        shown = json.loads(spec(picture))
+        shown = json.loads(spec(picture.figure))
         assert "<script" not in json.dumps(shown)
         assert "<img" not in json.dumps(shown)
 
@@ -146,8 +146,8 @@ def test_many_rows_are_counted_in_cells():
     X = np.random.default_rng(0).standard_normal((30_000, 3)) * [3, 2, 1]
     page = page_of(Subject(g.PCA(2).fit(X), X))
     scores = next(picture for picture in pictures(page) if picture.title == "Rows and columns")
-    assert scores.layout["images"][0]["source"].startswith("data:image/png")
-    assert scores.grid.rows[0][:2] == ["all rows", pytest.approx(30_000, rel=0.02)]
+    assert scores.figure.layout["images"][0]["source"].startswith("data:image/png")
+    assert list(scores.grid.rows[0][:2]) == ["all rows", pytest.approx(30_000, rel=0.02)]
     assert len(render(page)) < 6_500_000
 
 

@@ -70,6 +70,15 @@ def label_of(estimator: Any, at: int) -> str:
     return f"{name} ({percent(shares[at])} of variance)"
 
 
+def short_label(label: str) -> str:
+    """The name of a component without what it holds.
+
+    >>> short_label("factor 1 (31 % of variance)")
+    'factor 1'
+    """
+    return label.partition(" (")[0]
+
+
 def positions_of(names: Sequence[str]) -> Array | None:
     """Places of columns that have an order, as wavelengths have; None for columns that have none.
 

@@ -370,6 +370,24 @@ class Reconstructions(Chart):
     shape: tuple[int, int] | None  #: Height and width of a row as a picture; None to draw rows as lines
     positions: Array  #: (d,): places of the columns, for lines
 
+    @property
+    def mosaic(self) -> Array:
+        """Rows as pictures side by side, strips below each other, with lines of NaN between them."""
+        assert self.shape is not None
+        strips = np.concatenate([self.originals[None], self.rebuilt])
+        count, m = strips.shape[:2]
+        height, width = self.shape
+        padded = np.full((count, m, height + 1, width + 1), np.nan)
+        padded[:, :, :height, :width] = strips.reshape(count, m, height, width)
+        return padded.transpose(0, 2, 1, 3).reshape(count * (height + 1), m * (width + 1))[:-1, :-1]
+
+    @property
+    def middles(self) -> tuple[Array, Array]:
+        """Middles of the pictures of the mosaic: across, and down."""
+        assert self.shape is not None
+        across, down = (np.arange(count) + 0.5 for count in (len(self.rows), len(self.counts) + 1))
+        return across * (self.shape[1] + 1) - 1, down * (self.shape[0] + 1) - 1
+
 
 def reconstructions(
     estimator: Any,

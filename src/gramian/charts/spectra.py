@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import singledispatch
 from typing import Any
 
@@ -36,6 +36,7 @@ class Spectra:
     drawn: Array | None = None
     said: HowMany | None = None
     note: Sentence | None = None
+    of_correlations: bool = False
 
 
 @singledispatch
@@ -82,7 +83,8 @@ def _(estimator: ProbabilisticPCA, X: Any, random_state: Any) -> Spectra:
 def _(estimator: FactorAnalysis, X: Any, random_state: Any) -> Spectra:
     d, k = estimator.loadings_.shape
     if X is not None:
-        return _linear(X, "eigenvalue of the correlation matrix", k, True, "factor-analysis", random_state)
+        found = _linear(X, "eigenvalue of the correlation matrix", k, True, "factor-analysis", random_state)
+        return replace(found, of_correlations=True)
     what, sums = sums_of_squares(estimator.loadings_.astype(np.float64), estimator.factor_correlation_)
     return Spectra(sums, what, k, float(d))
 
@@ -154,6 +156,8 @@ class Scree(Chart):
     suggestions: tuple[Suggestion, ...] = ()
     recommended: int | None = None  #: What the deciding criterion says
     decided_by: str = ""  #: Its name
+    #: Whether values are eigenvalues of the correlation matrix of all columns, of which factors explain a part
+    of_correlations: bool = False
 
     @property
     def numbers(self) -> Array:
@@ -205,19 +209,16 @@ def scree(estimator: Any, X: Any = None, *, most: int = SCREE_MAX_COMPONENTS, ra
 
 
 def _chart(estimator: Any, found: Spectra, most: int) -> Scree:
-    values = found.values[:most]
+    values, said, noun = found.values[:most], found.said, noun_of(estimator)
     shown = len(values)
-    said: HowMany | None = found.said
-    band = [None] * 3 if found.drawn is None else list(_padded(_band(found.drawn), shown))
+    band = [None] * 3 if found.drawn is None else list(_band(found.drawn, shown))
     shares = values / found.total if found.total else shares_of(estimator)
     notes = [found.note] if found.note else []
     if len(found.values) > most:
         notes.append(note("first_only", shown=most, total=len(found.values)))
     return Scree(
-        title="Eigenvalues of the correlation matrix"
-        if found.what.startswith("eigenvalue")
-        else f"What each {noun_of(estimator)} holds",
-        xlabel=noun_of(estimator),
+        title="Eigenvalues of the correlation matrix" if found.of_correlations else f"What each {noun} holds",
+        xlabel=noun,
         ylabel=found.what,
         notes=tuple(notes),
         values=values,
@@ -229,17 +230,14 @@ def _chart(estimator: Any, found: Spectra, most: int) -> Scree:
         suggestions=() if said is None else tuple(line for line in said.table if line.k is not None),
         recommended=None if said is None else said.recommended,
         decided_by="" if said is None else said.decided_by,
+        of_correlations=found.of_correlations,
     )
 
 
-def _band(drawn: Array) -> Array:
-    return np.quantile(drawn, [0.05, 0.5, 0.95], axis=0)
-
-
-def _padded(band: Array, shown: int) -> Array:
-    """The band for the components shown; NaN where random tables have fewer."""
+def _band(drawn: Array, shown: int) -> Array:
+    """Quantiles of random tables for the components shown; NaN where random tables have fewer."""
     out = np.full((3, shown), np.nan)
-    out[:, : band.shape[1]] = band[:, :shown]
+    out[:, : drawn.shape[1]] = np.quantile(drawn[:, :shown], [0.05, 0.5, 0.95], axis=0)
     return out
 
 

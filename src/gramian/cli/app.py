@@ -21,8 +21,8 @@ Refused: type[Exception] = typer.BadParameter.__mro__[2]
 
 EXPLORE_HELP = """Explore a table in the browser.
 
-Methods, kernels and parameters are chosen with sliders; scores, spectrum, loadings and rebuilt rows follow. The page is
-served on this machine only, to whoever has the address that is printed; models are kept in the present folder.
+Choose method, kernel and parameters with sliders; scores, spectrum, loadings and reconstructions are updated. The page
+is served on this machine only, to whoever has the address that is printed; models are saved in the current folder.
 
 \b
 Example:
@@ -79,7 +79,7 @@ def explore(
 
         with serving(table, port=port) as served:
             print(served.address, flush=True)
-            say("Ctrl-C ends it.")
+            say("Press Ctrl-C to stop.")
             if browser:
                 webbrowser.open(served.address)
             with suppress(KeyboardInterrupt):  # the way to end it, and no failure

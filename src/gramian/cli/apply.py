@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Annotated, Any
 
 import numpy as np
-import typer
 from sklearn.base import is_classifier
 from sklearn.metrics import confusion_matrix
+from typer import Argument, Option
 
 from gramian import rows
 from gramian.cli import options as o
@@ -27,9 +27,9 @@ from gramian.results import Array, FitSummary
 from gramian.tables import Table, TableError, match_rows, read_table
 from gramian.tables.row_streams import is_many
 
-TRANSFORM_HELP = """Scores of the rows of a table by a model.
+TRANSFORM_HELP = """Compute the scores of the rows of a table with a model.
 
-Columns are found by their names, in any order. Without -o the scores go to standard output.
+Columns are matched by their names, in any order. Without -o the scores go to standard output.
 
 \b
 Example:
@@ -37,7 +37,7 @@ Example:
   gramian fit demo/wine.csv -k 3 --scale --model wine.safetensors
   gramian transform wine.safetensors demo/wine.csv -o scores.csv
 """
-INVERSE_HELP = """Rows that belong to scores: the way back.
+INVERSE_HELP = """Reconstruct rows from their scores.
 
 \b
 Example:
@@ -45,7 +45,7 @@ Example:
   gramian fit demo/wine.csv -k 3 --scale -o scores.csv --model wine.safetensors
   gramian inverse wine.safetensors scores.csv -o approximation.csv
 """
-PREDICT_HELP = """Predictions for the rows of a table.
+PREDICT_HELP = """Predict the rows of a table with a model.
 
 Numbers, labels or clusters, whatever the model was fitted to predict.
 
@@ -55,7 +55,7 @@ Example:
   gramian fit demo/diabetes.csv --method pls --target progression -k auto --model pls.safetensors
   gramian predict pls.safetensors demo/diabetes.csv -o predictions.csv
 """
-SCORE_HELP = """How well a model does on the rows of a table.
+SCORE_HELP = """Measure how well a model does on the rows of a table.
 
 Regression: errors, bias, R2 of each target; the errors of rows of the fit are called RMSEC, of new rows RMSEP. Labels:
 accuracy. Two views: correlations. Densities: log-likelihood.
@@ -66,9 +66,14 @@ Example:
   gramian fit demo/iris.csv --method kernel-svm --label species --model svm.safetensors
   gramian score svm.safetensors demo/iris.csv
 """
-Out = Annotated[str, typer.Option("-o", "--output", metavar="FILE", help="CSV file to write; - is standard output.")]
+Out = Annotated[str, Option("-o", "--output", metavar="FILE", help="CSV file to write; - is standard output.")]
+ScoresFile = Annotated[str, Argument(metavar="SCORES", show_default=False, help="File of scores to read.")]
+#: Command -> method of the model.
+CALLS = {"transform": "transform", "inverse": "inverse_transform", "predict": "predict"}
 #: Targets whose errors are shown; JSON has all of them.
 TARGETS_SHOWN = 6
+#: What was measured: lines for people, facts for machines.
+Measures = tuple[list[tuple[str, str]], dict[str, Any]]
 
 
 def transform(
@@ -83,20 +88,21 @@ def transform(
     json: o.Json = False,
 ) -> o.Job:
     """Return the job of ``gramian transform``."""
-    request = ApplyRequest("transform", model, table, output, y_table, ids, stream, o.read_dialect(read))
-    return _job(request, quiet=quiet, json=json)
+    request = Request("transform", model, table, output, y_table, ids, stream, o.read_dialect(read))
+    return lambda: _apply(request, quiet=quiet, json=json)
 
 
 def inverse(
     model: o.ModelFile,
-    scores: Annotated[str, typer.Argument(metavar="SCORES", show_default=False, help="File of scores to read.")],
+    scores: ScoresFile,
     output: Out = "-",
     read: o.Read = None,
     quiet: o.Quiet = False,
     json: o.Json = False,
 ) -> o.Job:
     """Return the job of ``gramian inverse``."""
-    return _job(ApplyRequest("inverse", model, scores, output, dialect=o.read_dialect(read)), quiet=quiet, json=json)
+    request = Request("inverse", model, scores, output, dialect=o.read_dialect(read))
+    return lambda: _apply(request, quiet=quiet, json=json)
 
 
 def predict(
@@ -110,8 +116,8 @@ def predict(
     json: o.Json = False,
 ) -> o.Job:
     """Return the job of ``gramian predict``."""
-    request = ApplyRequest("predict", model, table, output, None, ids, stream, o.read_dialect(read))
-    return _job(request, quiet=quiet, json=json)
+    request = Request("predict", model, table, output, None, ids, stream, o.read_dialect(read))
+    return lambda: _apply(request, quiet=quiet, json=json)
 
 
 def score(
@@ -124,41 +130,12 @@ def score(
     json: o.Json = False,
 ) -> o.Job:
     """Return the job of ``gramian score``."""
-    request = ScoreRequest(model, table, y_table, o.names(target), o.read_dialect(read))
-
-    def job() -> None:
-        figures = score_model(request, quiet=quiet or json)
-        print(_figures_json(figures) if json else _figures_text(figures, quiet=quiet))
-
-    return job
-
-
-def _job(request: ApplyRequest, *, quiet: bool, json: bool) -> o.Job:
-    def job() -> None:
-        o.check_streams(json=json, output=request.output)
-        applied = apply_model(request, quiet=quiet or json)
-        if json:
-            print(_json(applied))
-        elif not quiet:
-            print(_text(applied), file=sys.stderr if request.output == "-" else sys.stdout)
-
-    return job
+    request = Request("score", model, table, y_table=y_table, dialect=o.read_dialect(read))
+    return lambda: _score(request, o.names(target), quiet=quiet, json=json)
 
 
 @dataclass(frozen=True)
-class Applied:
-    """What a model made of a table."""
-
-    loaded: Loaded
-    table: Table
-    result: Columns
-    output: str
-    written: list[str]
-    n_rows: int
-
-
-@dataclass(frozen=True)
-class ApplyRequest:
+class Request:
     """What to do with which files."""
 
     verb: str
@@ -171,61 +148,62 @@ class ApplyRequest:
     dialect: dict[str, Any] = field(default_factory=dict)
 
 
-def apply_model(request: ApplyRequest, *, quiet: bool = False) -> Applied:
-    """Load the model, read the table, do what the verb says, and write."""
+def _apply(request: Request, *, quiet: bool, json: bool) -> None:
+    """Load the model, read the table, do what the verb says, write, and say so."""
+    o.check_streams(json=json, output=request.output)
     inputs = [request.model, request.table, *([request.y_table] if request.y_table else [])]
     check_outputs({"--output": request.output}, inputs)
-    with Bar(quiet=quiet) as bar, config(progress=bar):
+    with Bar(quiet=quiet or json) as bar, config(progress=bar):
         with bar.step("loading the model"):
             loaded = load_model(request.model)
-        check_verb(request.verb, loaded)
+        _check_verb(request.verb, loaded)
         with bar.step("reading"):
-            streamed = _streams(request, loaded)
-            table = as_table(open_for(loaded, request.table, request.dialect)) if streamed else _read(request, loaded)
+            if _streams(request, loaded):
+                table = as_table(open_for(loaded, request.table, request.dialect))
+            elif request.verb == "inverse":  # scores have no categories and no missing values
+                table = read_table(request.table, **request.dialect)
+            else:
+                table = read_rows(request.table, loaded, ids=request.ids, **request.dialect)
         with bar.step(request.verb):
-            result = (_stream if streamed else VERBS[request.verb])(request, loaded, table)
+            result = _result(request, loaded, table)
         with bar.step("writing"):
-            written, n = result.write(request.output, table.annotations)
-    return Applied(loaded, table, result, request.output, written, n)
+            names, n = result.write(request.output, table.annotations)
+    if json:
+        facts = {"n": n, "columns": names, "dropped": remarks(table), "files": [request.output]}
+        print(dumps({**_known(loaded, table), **facts}))
+    elif not quiet:
+        lines = [_table_line(table, n), (result.what, written(request.output, n, names))]
+        print(_text(loaded, lines), file=sys.stderr if request.output == "-" else sys.stdout)
 
 
-def _streams(request: ApplyRequest, loaded: Loaded) -> bool:
-    """Whether the table goes by as a stream."""
-    many = is_many(request.table)
-    if not (request.stream or many or too_large(request.table)):
+def _known(loaded: Loaded, table: Table) -> dict[str, Any]:
+    return {"estimator": loaded.name, "model": loaded.path, "source": table.source}
+
+
+def _table_line(table: Table, n: int) -> tuple[str, str]:
+    how = ", streamed" if isinstance(table.values, Rows) else ""
+    return "table", f"{table.source}: {n:,} rows, {len(table.columns):,} numeric columns{how}"
+
+
+def _text(loaded: Loaded, lines: Sequence[tuple[str, str]]) -> str:
+    return str(FitSummary((loaded.name, loaded.path), tuple(lines)))
+
+
+def _streams(request: Request, loaded: Loaded) -> bool:
+    """Whether the table is read as a stream."""
+    asked = request.stream or is_many(request.table)
+    if not asked and not too_large(request.table):
         return False
-    if (
-        loaded.reading
-        or request.ids is not None
-        or request.table == "-"
-        or request.verb not in ("transform", "predict")
-    ):
-        if not (request.stream or many):
-            return False
+    whole = loaded.reading or request.ids is not None or request.table == "-" or request.verb == "inverse"
+    if whole and asked:
         raise UsageError(
             f"{request.table} cannot be read as a stream: it goes with transform and predict of a model without "
             "encoded columns, of files, and without --ids."
         )
-    return True
+    return not whole
 
 
-def _stream(request: ApplyRequest, loaded: Loaded, table: Table) -> Columns:
-    """Scores or predictions as they come."""
-    X: Any = table.values
-    if request.verb == "predict":
-        return outputs.predictions(loaded.model, X, loaded.targets)
-    if not outputs.two_views(loaded.model) or not loaded.targets:
-        return outputs.scores(loaded.model, X)
-    return outputs.scores(loaded.model, X, rows(request.y_table or request.table, loaded.targets, **request.dialect))
-
-
-def _read(request: ApplyRequest, loaded: Loaded) -> Table:
-    if request.verb == "inverse":  # scores have no categories and no gaps
-        return read_table(request.table, **request.dialect)
-    return read_rows(request.table, loaded, ids=request.ids, **request.dialect)
-
-
-def check_verb(verb: str, loaded: Loaded) -> None:
+def _check_verb(verb: str, loaded: Loaded) -> None:
     """Refuse what a model cannot do, and say what it can."""
     if hasattr(loaded.model, CALLS[verb]):
         return
@@ -233,89 +211,65 @@ def check_verb(verb: str, loaded: Loaded) -> None:
     raise UsageError(f"{loaded.path} holds {loaded.name}, for which there is no {verb}; there is {can}.")
 
 
-#: Command -> method of the model.
-CALLS = {"transform": "transform", "inverse": "inverse_transform", "predict": "predict"}
+def _result(request: Request, loaded: Loaded, table: Table) -> Columns:
+    """What the model makes of the table."""
+    model = loaded.model
+    if request.verb == "inverse":
+        names = outputs.score_names(model)
+        scores = pick(table, names, len(names), loaded)
+        return Columns("rows", np.asarray(model.inverse_transform(scores)), loaded.names())
+    streamed = isinstance(table.values, Rows)
+    X = table.values if streamed else pick(table, loaded.columns, loaded.width, loaded)
+    if request.verb == "predict":
+        return outputs.predictions(model, X, loaded.targets)
+    if not outputs.two_views(model):
+        return outputs.scores(model, X)
+    if not streamed:
+        return outputs.scores(model, X, _second_view(request, loaded, table))
+    second = rows(request.y_table or request.table, loaded.targets, **request.dialect) if loaded.targets else None
+    return outputs.scores(model, X, second)
 
 
-def _transform(request: ApplyRequest, loaded: Loaded, table: Table) -> Columns:
-    X = pick(table, loaded.columns, loaded.width, loaded)
-    if not outputs.two_views(loaded.model):
-        return outputs.scores(loaded.model, X)
-    second = table if request.y_table is None else read_rows(request.y_table, loaded, **request.dialect)
+def _second_view(request: Request, loaded: Loaded, table: Table) -> Array | None:
     if request.y_table is None and not set(loaded.targets) <= set(table.columns):
-        say(
-            f"note: {table.source} has no second view ({', '.join(loaded.targets[:3])} ...): scores of the first alone."
-        )
-        return outputs.scores(loaded.model, X)
+        missing = ", ".join(loaded.targets[:3])
+        say(f"note: {table.source} has no second view ({missing} ...): scores of the first alone.")
+        return None
+    second = table if request.y_table is None else read_rows(request.y_table, loaded, **request.dialect)
     Y = pick(second, loaded.targets or None, len(loaded.targets), loaded, told=False)
-    if len(Y) != len(X):
+    if len(Y) != len(table.values):
         raise TableError(
-            f"{table.source} has {len(X):,} rows and {second.source} has {len(Y):,}; they must be the same."
+            f"{table.source} has {len(table.values):,} rows and {second.source} has {len(Y):,}; they must be the same."
         )
-    return outputs.scores(loaded.model, X, Y)
+    return Y
 
 
-def _inverse(request: ApplyRequest, loaded: Loaded, table: Table) -> Columns:
-    names = outputs.score_names(loaded.model)
-    scores = pick(table, names, len(names), loaded)
-    return Columns("rows", np.asarray(loaded.model.inverse_transform(scores)), loaded.names())
-
-
-def _predict(request: ApplyRequest, loaded: Loaded, table: Table) -> Columns:
-    X = pick(table, loaded.columns, loaded.width, loaded)
-    return outputs.predictions(loaded.model, X, loaded.targets)
-
-
-VERBS: dict[str, Callable[[ApplyRequest, Loaded, Table], Columns]] = {
-    "transform": _transform,
-    "inverse": _inverse,
-    "predict": _predict,
-}
-
-
-@dataclass(frozen=True)
-class ScoreRequest:
-    """Which model, which table, and where the truth is."""
-
-    model: str
-    table: str
-    y_table: str | None = None
-    targets: list[str] | None = None
-    dialect: dict[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Figures:
-    """Figures of a model on a table: lines for people, facts for machines."""
-
-    loaded: Loaded
-    table: Table
-    lines: list[tuple[str, str]]
-    facts: dict[str, Any]
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows of the table."""
-        return len(self.table.values)
-
-
-def score_model(request: ScoreRequest, *, quiet: bool = False) -> Figures:
-    """Load the model, read the table, and compare what the model says with what is there."""
-    with Bar(quiet=quiet) as bar, config(progress=bar):
+def _score(request: Request, targets: list[str] | None, *, quiet: bool, json: bool) -> None:
+    """Load the model, read the table, compare what the model says with what is there, and print it."""
+    with Bar(quiet=quiet or json) as bar, config(progress=bar):
         with bar.step("loading the model"):
             loaded = load_model(request.model)
-        names = tuple(request.targets or loaded.targets)
+        names = tuple(targets or loaded.targets)
         with bar.step("reading"):
-            table, second = _read_truth(request, loaded, names if is_classifier(loaded.estimator) else ())
+            table, truth = _read_truth(request, loaded, names if is_classifier(loaded.estimator) else ())
         X = pick(table, loaded.columns, loaded.width, loaded)
         with bar.step("scoring"):
             whose = role(loaded.model, X)
-            lines, facts = _figures(loaded, X, second, names, whose)
-    said = "those of the fit: expect larger errors of new ones" if whose == "fit" else "new ones, not those of the fit"
-    return Figures(loaded, table, [("rows", said), *lines], {"rows": whose, **facts})
+            lines, facts = _measures(loaded, X, truth, names, whose)
+    n = len(table.values)
+    if json:
+        print(dumps({**_known(loaded, table), "n": n, "rows": whose, **facts}))
+        return
+    fitted = whose == "fit"
+    said = "those of the fit: errors of new rows will be larger" if fitted else "new rows, not used in the fit"
+    lines = [("rows", said), *lines]
+    if quiet:
+        print("\n".join(f"{label} {text}" for label, text in lines))
+    else:
+        print(_text(loaded, [_table_line(table, n), *lines]))
 
 
-def _read_truth(request: ScoreRequest, loaded: Loaded, labels: tuple[str, ...]) -> tuple[Table, Table]:
+def _read_truth(request: Request, loaded: Loaded, labels: tuple[str, ...]) -> tuple[Table, Table]:
     """Rows, and the truth about them, from the same table or from another."""
     if request.y_table is None:
         table = read_rows(request.table, loaded, labels=labels, **request.dialect)
@@ -325,38 +279,33 @@ def _read_truth(request: ScoreRequest, loaded: Loaded, labels: tuple[str, ...]) 
     return match_rows(table, truth)
 
 
-def _figures(
-    loaded: Loaded, X: Array, second: Table, names: tuple[str, ...], whose: str
-) -> tuple[list[tuple[str, str]], dict[str, Any]]:
+def _measures(loaded: Loaded, X: Array, truth: Table, names: tuple[str, ...], whose: str) -> Measures:
     model, estimator = loaded.model, loaded.estimator
     if is_classifier(estimator):
-        return _accuracy(loaded, X, labels_of(second, _one(names, loaded)), whose)
+        if len(names) != 1:
+            raise UsageError(f"{loaded.path} needs the column of labels: --target NAME.")
+        return _accuracy(loaded, X, labels_of(truth, names[0]), whose)
     if outputs.two_views(model):
-        return _pairs(loaded, X, pick(second, names, len(names), loaded, told=False), names, whose)
-    if hasattr(model, "predict") and not outputs.clusters(model):
-        if not names:
-            raise UsageError(f"{loaded.path} does not know the name of its target: --target NAME.")
-        return _merits(model.predict(X), pick(second, names, len(names), loaded, told=False), names, whose)
+        return _correlations(loaded, X, pick(truth, names, len(names), loaded, told=False), names, whose)
     if outputs.clusters(model):
         inertia = -float(model.score(X))
         return [("inertia", f"{inertia:.6g}")], {"inertia": inertia}
+    if hasattr(model, "predict"):
+        if not names:
+            raise UsageError(f"{loaded.path} does not know the name of its target: --target NAME.")
+        return _errors(model.predict(X), pick(truth, names, len(names), loaded, told=False), names, whose)
     if hasattr(estimator, "score_samples"):
         mean = float(model.score(X))
-        return [("log-likelihood", f"{mean:.6g} for a row, {mean * len(X):.6g} in all")], {
-            "log_likelihood_per_row": mean
-        }
+        text = f"{mean:.6g} for a row, {mean * len(X):.6g} in all"
+        return [("log-likelihood", text)], {"log_likelihood_per_row": mean}
     if hasattr(estimator, "reconstruction_error"):
         error = float(model.reconstruction_error(X))
         units = ", in standard deviations of the columns" if estimator.scale else ""
         return [("reconstruction", f"mean squared distance {error:.6g}{units}")], {"reconstruction_error": error}
-    raise UsageError(
-        f"{loaded.path} holds {loaded.name}, which gives no figure of its own. Compare its scores instead."
-    )
+    raise UsageError(f"{loaded.path} holds {loaded.name}, which has no measure of its own. Compare its scores instead.")
 
 
-def _merits(
-    guesses: Array, measured: Array, names: tuple[str, ...], whose: str
-) -> tuple[list[tuple[str, str]], dict[str, Any]]:
+def _errors(guesses: Array, measured: Array, names: tuple[str, ...], whose: str) -> Measures:
     found = [merit(a, b, whose) for a, b in zip(measured.T, guesses.reshape(len(guesses), -1).T, strict=True)]
     facts = {"targets": {name: asdict(each) for name, each in zip(names, found, strict=True)}}
     lines = [(name, str(each)) for name, each in zip(names, found, strict=True)]
@@ -365,74 +314,24 @@ def _merits(
     return lines, facts
 
 
-def _accuracy(loaded: Loaded, X: Array, truth: Array, whose: str) -> tuple[list[tuple[str, str]], dict[str, Any]]:
+def _accuracy(loaded: Loaded, X: Array, truth: Array, whose: str) -> Measures:
     guesses = np.asarray(loaded.model.predict(X)).astype(str)
     classes = sorted({*truth, *guesses})
     counts = confusion_matrix(truth, guesses, labels=classes)
-    share = float(np.mean(guesses == truth))
-    right = int(np.trace(counts))
-    lines = [
-        ("accuracy", f"{share:.4f}: {right:,} of {len(truth):,} {'rows of the fit' if whose == 'fit' else 'new rows'}")
-    ]
+    share, right = float(np.mean(guesses == truth)), int(np.trace(counts))
+    of = "rows of the fit" if whose == "fit" else "new rows"
+    lines = [("accuracy", f"{share:.4f}: {right:,} of {len(truth):,} {of}")]
     for at, name in enumerate(classes):
-        wrong = [f"{counts[at, j]:,} taken for {classes[j]}" for j in np.flatnonzero(counts[at]) if j != at]
-        lines.append((str(name), ", ".join([f"{counts[at, at]:,} of {counts[at].sum():,} right", *wrong])))
+        wrong = [f"{counts[at, j]:,} predicted as {classes[j]}" for j in np.flatnonzero(counts[at]) if j != at]
+        lines.append((str(name), ", ".join([f"{counts[at, at]:,} of {counts[at].sum():,} correct", *wrong])))
     return lines, {"accuracy": share, "classes": [str(name) for name in classes], "confusion": counts.tolist()}
 
 
-def _pairs(
-    loaded: Loaded, X: Array, Y: Array, names: tuple[str, ...], whose: str
-) -> tuple[list[tuple[str, str]], dict[str, Any]]:
+def _correlations(loaded: Loaded, X: Array, Y: Array, names: tuple[str, ...], whose: str) -> Measures:
     first, second = loaded.model.transform(X, Y)
     found = [float(np.corrcoef(a, b)[0, 1]) for a, b in zip(first.T, second.T, strict=True)]
     lines, facts = [("correlations", ", ".join(f"{each:.4f}" for each in found))], {"correlations": found}
-    if hasattr(loaded.model, "predict"):
-        more, merits = _merits(loaded.model.predict(X), Y, names, whose)
-        return lines + more, {**facts, **merits}
-    return lines, facts
-
-
-def _one(names: tuple[str, ...], loaded: Loaded) -> str:
-    if len(names) != 1:
-        raise UsageError(f"{loaded.path} needs the column of labels: --target NAME.")
-    return names[0]
-
-
-def _head(found: Applied | Figures) -> tuple[tuple[str, ...], list[tuple[str, str]]]:
-    n, d = found.n_rows, len(found.table.columns)
-    how = ", streamed" if isinstance(found.table.values, Rows) else ""
-    return (found.loaded.name, found.loaded.path), [
-        ("table", f"{found.table.source}: {n:,} rows, {d:,} numeric columns{how}")
-    ]
-
-
-def _text(applied: Applied) -> str:
-    title, lines = _head(applied)
-    lines.append((applied.result.what, written(applied.output, applied.n_rows, applied.written)))
-    return str(FitSummary(title, tuple(lines)))
-
-
-def _json(applied: Applied) -> str:
-    return dumps(
-        {
-            "estimator": applied.loaded.name,
-            "model": applied.loaded.path,
-            "source": applied.table.source,
-            "n": applied.n_rows,
-            "columns": applied.written,
-            "dropped": remarks(applied.table),
-            "files": [applied.output],
-        }
-    )
-
-
-def _figures_text(figures: Figures, *, quiet: bool) -> str:
-    title, lines = _head(figures)
-    if quiet:
-        return "\n".join(f"{label} {text}" for label, text in figures.lines)
-    return str(FitSummary(title, (*lines, *figures.lines)))
-
-
-def _figures_json(figures: Figures) -> str:
-    known = {"estimator": figures.loaded.name, "model": figures.loaded.path, "source": figures.table.source}
-    return dumps({**known, "n": len(figures.table.values), **figures.facts})
+    if not hasattr(loaded.model, "predict"):
+        return lines, facts
+    more, errors = _errors(loaded.model.predict(X), Y, names, whose)
+    return lines + more, {**facts, **errors}

@@ -9,8 +9,8 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Annotated, Any
 
 import numpy as np
-import typer
 from sklearn.base import BaseEstimator, is_classifier
+from typer import Option
 
 from gramian import GramianWarning
 from gramian.cli import options as o
@@ -27,10 +27,10 @@ from gramian.tables import Table
 
 HELP = """Several methods on one table, a line each.
 
-A line has components, seconds and a figure: the share of variance, the log-likelihood, the correlation of the first
-pair, or (with --target or --label) the cross-validated error or accuracy. Options go to the methods that take them.
-With --target or --label every method is tuned, inside the rows outside each fold: number of components or neighbours,
-ridge, kernel, penalty C, but for what an option sets.
+Each line has the number of components, the seconds and a measure: the share of variance, the log-likelihood, the
+correlation of the first pair, or (with --target or --label) the cross-validated error or accuracy. Options go to the
+methods that take them. With --target or --label every method is tuned by nested cross-validation: number of components
+or neighbours, ridge, kernel and penalty C, except those that an option sets.
 
 \b
 Example:
@@ -46,7 +46,7 @@ def compare(
     table: o.TableFile,
     methods: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="A,B",
             autocompletion=o.complete_methods,
             help="Methods; all that suit the other options if not given.",
@@ -61,27 +61,15 @@ def compare(
     missing: o.Missing = None,
     read: o.Read = None,
     kernel: o.Kernel = None,
-    ridge: Annotated[str | None, typer.Option(metavar="R", help="Penalty of the methods that have one.")] = None,
-    seed: Annotated[int | None, typer.Option(metavar="N", help="Seed of iterative solvers.")] = None,
+    ridge: Annotated[str | None, Option(metavar="R", help="Penalty of the methods that have one.")] = None,
+    seed: Annotated[int | None, Option(metavar="N", help="Seed of iterative solvers.")] = None,
     memory: o.Memory = None,
     threads: o.Threads = None,
     quiet: o.Quiet = False,
     json: o.Json = False,
 ) -> o.Job:
     """Return the job of ``gramian compare``."""
-    request = FitRequest(
-        table=table,
-        n_components=o.read_components(components),
-        scale=scale,
-        missing=missing,
-        columns=o.names(columns),
-        targets=o.names(target),
-        y_table=y_table,
-        label=label,
-        dialect=o.read_dialect(read),
-        options=o.given(kernel=kernel, ridge=o.read_ridge(ridge), seed=seed),
-        settings=o.given(memory=memory, threads=threads),
-    )
+    request = o.request_of(locals())
 
     def job() -> None:
         chosen = o.names(methods) or _methods_for(request)
@@ -109,7 +97,7 @@ def _check(request: FitRequest, methods: list[str]) -> None:
 
 @dataclass(frozen=True)
 class Line:
-    """What one method gave: its size, its seconds, a figure with its name, or why it failed; and what was tuned."""
+    """What one method gave: its size, its seconds, a measure with its name, or why it failed; and what was tuned."""
 
     method: str
     size: int | None = None
@@ -201,7 +189,7 @@ def _left_out(tuned: Tuned, y: Array) -> tuple[str, float, str]:
 
 
 def _figure(estimator: BaseEstimator) -> tuple[str, float | None, str]:
-    """The figure by which a method is judged, with its name and how it reads."""
+    """The measure by which a method is judged: its name, its value and its text."""
     facts = estimator.summary_.facts
     for name, read in FIGURES.items():
         if facts.get(name) is not None:
@@ -209,7 +197,7 @@ def _figure(estimator: BaseEstimator) -> tuple[str, float | None, str]:
             record = record_of(estimator)
             partial = record is not None and record.projects and facts["n_components"] < facts["d"]
             return label, value, f"{text}, of the projection alone" if partial else text
-    return "", None, "no figure"
+    return "", None, "no measure"
 
 
 FIGURES: dict[str, Callable[[Any], tuple[str, float, str]]] = {
@@ -226,13 +214,13 @@ def _text(found: Comparison, *, quiet: bool) -> str:
     head = [f"{found.table.source}: {n:,} rows, {d:,} columns"]
     if found.table.dropped:
         head.append(f"set aside: {some(found.table.dropped)}")
-    rows = [("method", "k", "seconds", "figure", ""), *map(_cells, found.lines)]
+    rows = [("method", "k", "seconds", "measure", ""), *map(_cells, found.lines)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
     tuned = [(line.method, line.tuned) for line in found.lines if line.tuned]
     if tuned and not quiet:
         width = max(len(method) for method, _ in tuned)
-        lines += ["tuned on the rows outside each fold, by least error:"]
+        lines += ["tuned by nested cross-validation (least error of inner folds):"]
         lines += [f"  {method:<{width}}  {text}" for method, text in tuned]
     return "\n".join([*([] if quiet else head), *lines])
 

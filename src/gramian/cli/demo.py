@@ -20,9 +20,9 @@ from gramian.tables import atomic, write_scores
 if TYPE_CHECKING:
     from gramian.plots.style import Figure
 
-HELP = """Analyse digits, and write tables to try.
+HELP = """Write example tables, and analyse one of them.
 
-Digits, and the other tables, come with scikit-learn. Three pictures are drawn.
+The tables come with scikit-learn. Handwritten digits are analysed by PCA and by kernel PCA; three figures are drawn.
 
 \b
 Example:

@@ -16,11 +16,11 @@ from gramian.selection import Diagnosis
 from gramian.selection import doctor as examine
 from gramian.tables import Table, TableError, TableWarning, find_columns, read_table
 
-HELP = """What is wrong with a table, before anything is fitted.
+HELP = """Check a table for problems before anything is fitted.
 
-Findings with a remedy each, the gravest first: errors make methods refuse or fail, warnings make their answers mislead,
-notes are worth a thought. Missing, infinite and stand-in values are no obstacle here. With --kernel, the kernel is
-looked at on these rows too; with --target or --label, what is to be predicted.
+Each finding has a remedy, the most severe first: errors make methods fail, warnings make results misleading, notes are
+worth knowing. Missing, infinite and placeholder values (such as -999) are reported, not refused. With --kernel, the
+kernel is checked on these rows too; with --target or --label, what is to be predicted.
 
 \b
 Example:

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from typing import Annotated, Any
 
 import numpy as np
-import typer
 from sklearn.base import BaseEstimator
+from typer import Option
 
 from gramian.cli import options as o
 from gramian.cli import outputs
@@ -28,7 +28,7 @@ from gramian.results import Array, percent, plural
 from gramian.tables import Table, named, remote_rows, uneven_columns
 
 #: What a method needs -> how the help says so.
-GROUPS = {"": "of a table", "target": "with --target", "label": "with --label", "view": "of two views"}
+GROUPS = {"": "of a table", "target": "with --target", "label": "with --label", "view": "with --y-columns"}
 HELP = f"""Fit a table; write scores and the model.
 
 TABLE ends in .csv, .tsv, .txt, .parquet, .npy or another ending that is read; - reads CSV from standard input. Numeric
@@ -55,13 +55,11 @@ Example:
 SCALE_CHECK_MAX_ROWS = 100_000
 #: Argument that ``-k`` sets -> what it counts.
 COUNTED = {"n_components": "component", "n_clusters": "cluster", "n_neighbors": "neighbour"}
-Preimage = Annotated[
-    str | None,
-    typer.Option(metavar="NAME", help=f"How gramian inverse finds rows of {o.takers('preimage')}, such as auto."),
-]
-Whiten = Annotated[bool, typer.Option("--whiten", help=f"Give scores unit variance ({o.takers('whiten')}).")]
-Ridge = Annotated[str | None, typer.Option(metavar="R", help=f"Penalty of {o.takers('ridge')}; R,S for two views.")]
-PenaltyC = Annotated[float | None, typer.Option("--C", metavar="C", help=f"Penalty C of {o.takers('C')}.")]
+PREIMAGE_HELP = f"How gramian inverse reconstructs rows of {o.takers('preimage')}, such as auto."
+Preimage = Annotated[str | None, Option(metavar="NAME", help=PREIMAGE_HELP)]
+Whiten = Annotated[bool, Option("--whiten", help=f"Give scores unit variance ({o.takers('whiten')}).")]
+Ridge = Annotated[str | None, Option(metavar="R", help=f"Penalty of {o.takers('ridge')}; R,S for two views.")]
+PenaltyC = Annotated[float | None, Option("--C", metavar="C", help=f"Penalty C of {o.takers('C')}.")]
 
 
 def fit(
@@ -69,9 +67,7 @@ def fit(
     method: o.Method = "pca",
     components: o.Components = None,
     output: o.Output = None,
-    model: Annotated[
-        str | None, typer.Option("--model", metavar="FILE", help="File for the fitted model (.safetensors).")
-    ] = None,
+    model: Annotated[str | None, Option(metavar="FILE", help="File for the fitted model (.safetensors).")] = None,
     scale: o.Scale = None,
     columns: o.ColumnNames = None,
     target: o.Targets = None,
@@ -85,64 +81,23 @@ def fit(
     stream: o.Stream = False,
     scheduler: o.Scheduler = None,
     kernel: o.Kernel = None,
-    kernel_y: Annotated[str | None, typer.Option(metavar="TEXT", help="Kernel of the second view.")] = None,
-    landmarks: Annotated[
-        int | None,
-        typer.Option(metavar="N", help="Landmarks that stand for all rows of a kernel method; exact without."),
-    ] = None,
+    kernel_y: Annotated[str | None, Option(metavar="TEXT", help="Kernel of the second view.")] = None,
+    landmarks: Annotated[int | None, Option(metavar="N", help="Landmarks that approximate the kernel.")] = None,
     preimage: Preimage = None,
     whiten: Whiten = False,
-    rotation: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Rotation of factors, such as varimax or oblimin.")
-    ] = None,
+    rotation: Annotated[str | None, Option(metavar="NAME", help="Rotation of factors: varimax, oblimin ...")] = None,
     ridge: Ridge = None,
     c: PenaltyC = None,
-    solver: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Solver; chosen automatically if not given.")
-    ] = None,
-    seed: Annotated[int | None, typer.Option(metavar="N", help="Seed of iterative solvers.")] = None,
+    solver: Annotated[str | None, Option(metavar="NAME", help="Solver; chosen automatically if not given.")] = None,
+    seed: Annotated[int | None, Option(metavar="N", help="Seed of iterative solvers.")] = None,
     memory: o.Memory = None,
     threads: o.Threads = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what the fit would cost; fit and write nothing.")
-    ] = False,
+    dry_run: Annotated[bool, Option("--dry-run", help="Say what the fit would cost; fit and write nothing.")] = False,
     quiet: o.Quiet = False,
     json: o.Json = False,
 ) -> o.Job:
     """Return the job of ``gramian fit``."""
-    special = {
-        "kernel": kernel,
-        "kernel-y": kernel_y,
-        "landmarks": landmarks,
-        "preimage": preimage,
-        "whiten": whiten,
-        "rotation": rotation,
-        "ridge": o.read_ridge(ridge),
-        "C": c,
-        "solver": solver,
-        "seed": seed,
-    }
-    request = FitRequest(
-        table=table,
-        method=method,
-        n_components=o.read_components(components),
-        output=output,
-        model_file=model,
-        scale=scale,
-        missing=missing,
-        columns=o.names(columns),
-        targets=o.names(target),
-        y_table=y_table,
-        label=label,
-        ids=ids,
-        encode=o.names(encode),
-        dates=o.names(dates),
-        stream=stream,
-        scheduler=scheduler,
-        dialect=o.read_dialect(read),
-        options=o.given(**special),
-        settings=o.given(memory=memory, threads=threads),
-    )
+    request = o.request_of(locals())
 
     def job() -> None:
         o.check_streams(json=json, output=output)
@@ -256,7 +211,7 @@ def _warn_of_units(request: FitRequest, inputs: Inputs) -> None:
     gaps = request.missing == "em" and np.isnan(sample).any()
     uneven = "" if gaps else uneven_columns(replace(inputs.table, values=sample))
     if uneven:
-        say(f"warning: {uneven}; --scale puts all columns on one footing.")
+        say(f"warning: {uneven}; --scale divides each by its standard deviation.")
 
 
 def print_forecast(request: FitRequest, *, json: bool, quiet: bool) -> None:
@@ -355,7 +310,7 @@ def _chosen(fitted: Fitted) -> str:
         full = record.default is None and record.estimator().get_params()[record.size] is None
         return f"{many}, {'all there are; -k asks for fewer' if full else 'the default; -k asks for another number'}"
     if isinstance(asked, float):
-        return f"{many}, the fewest that hold {percent(asked)} of the variance"
+        return f"{many}, the fewest that explain {percent(asked)} of the variance"
     return f"{many}, as asked" if found == asked else f"{many}; -k {asked} asked for more than there are"
 
 

@@ -18,7 +18,7 @@ from gramian.operators import Rows
 from gramian.results import Array, FitSummary
 from gramian.tables import Table, TableError, read_table
 
-HELP = """What a model file holds.
+HELP = """Show what a model file contains.
 
 Class, parameters, versions, columns, and the summary of the fit.
 

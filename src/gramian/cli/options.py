@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
-import typer
 from sklearn.base import BaseEstimator
 from sklearn.pipeline import make_pipeline
+from typer import Argument, BadParameter, Option
 
 from gramian import kernels
 from gramian.cli.terminal import DIALECT, UsageError
@@ -74,18 +74,14 @@ def complete_methods(incomplete: str) -> list[str]:
     return [before + comma + name for name in complete_method(last)]
 
 
-TableFile = Annotated[
-    str, typer.Argument(metavar="TABLE", show_default=False, help="File to read; - is standard input.")
-]
-ModelFile = Annotated[
-    str, typer.Argument(metavar="MODEL", show_default=False, help="Model file that gramian fit wrote.")
-]
+TableFile = Annotated[str, Argument(metavar="TABLE", show_default=False, help="File to read; - is standard input.")]
+ModelFile = Annotated[str, Argument(metavar="MODEL", show_default=False, help="Model file that gramian fit wrote.")]
 Method = Annotated[
-    str, typer.Option(metavar="NAME", autocompletion=complete_method, help="What to fit; the names are above.")
+    str, Option(metavar="NAME", autocompletion=complete_method, help="What to fit; the names are above.")
 ]
 Components = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "-k",
         "--components",
         metavar="K",
@@ -95,11 +91,11 @@ Components = Annotated[
     ),
 ]
 Output = Annotated[
-    str | None, typer.Option("-o", "--output", metavar="FILE", help="CSV file to write; - is standard output.")
+    str | None, Option("-o", "--output", metavar="FILE", help="CSV file to write; - is standard output.")
 ]
 Scale = Annotated[
     bool | None,
-    typer.Option(
+    Option(
         "--scale/--no-scale",
         show_default=False,
         help="Divide columns by their standard deviations first. "
@@ -108,55 +104,43 @@ Scale = Annotated[
 ]
 ColumnNames = Annotated[
     str | None,
-    typer.Option(
-        "--columns", "--x-columns", metavar="A,B", help="Numeric columns to use: names, ranges a:b, patterns x_*."
-    ),
+    Option("--columns", "--x-columns", metavar="A,B", help="Numeric columns to use: names, ranges a:b, patterns x_*."),
 ]
 Targets = Annotated[
-    str | None,
-    typer.Option("--target", "--y-columns", metavar="A,B", help="Columns to predict, or of the second view."),
+    str | None, Option("--target", "--y-columns", metavar="A,B", help="Columns to predict, or of the second view.")
 ]
 SecondTable = Annotated[
-    str | None,
-    typer.Option("--y-table", metavar="FILE", help="Table of targets, of labels or of the second view, row by row."),
+    str | None, Option(metavar="FILE", help="Table of targets, of labels or of the second view, row by row.")
 ]
-Label = Annotated[
-    str | None, typer.Option(metavar="NAME", help="Column of labels, to predict or to keep beside the scores.")
-]
-Ids = Annotated[str | None, typer.Option("--ids", metavar="NAME", help="Column that names the rows.")]
+Label = Annotated[str | None, Option(metavar="NAME", help="Column of labels, to predict or to keep beside the scores.")]
+Ids = Annotated[str | None, Option(metavar="NAME", help="Column that names the rows.")]
 Missing = Annotated[
-    str | None, typer.Option(metavar="em|drop", help="Missing values: impute them by the model, or drop their rows.")
+    str | None, Option(metavar="em|drop", help="Missing values: impute them by the model, or drop their rows.")
 ]
-Encode = Annotated[
-    str | None, typer.Option("--encode", metavar="A,B", help="Text columns to turn into indicator columns.")
-]
-Dates = Annotated[str | None, typer.Option("--dates", metavar="A,B", help="Columns of dates to turn into days.")]
+Encode = Annotated[str | None, Option(metavar="A,B", help="Text columns to turn into indicator columns.")]
+Dates = Annotated[str | None, Option(metavar="A,B", help="Columns of dates to turn into days.")]
 Read = Annotated[
     list[str] | None,
-    typer.Option(
-        "--read",
-        metavar="WHAT=HOW",
-        help=f"How the file is written, if it is detected wrongly: {', '.join(DIALECT)}. May be repeated.",
-    ),
+    Option(metavar="WHAT=HOW", help=f"How the file is written, if detected wrongly; repeatable: {', '.join(DIALECT)}."),
 ]
 Stream = Annotated[
     bool,
-    typer.Option(
+    Option(
         "--stream", help="Read the table block by block, as folders, patterns and tables larger than the memory are."
     ),
 ]
 Scheduler = Annotated[
     str | None,
-    typer.Option(
+    Option(
         metavar="ADDRESS",
         help="Let the workers of a dask cluster read and fit: tcp://host:port, or local for this machine's processors.",
     ),
 ]
-Kernel = Annotated[str | None, typer.Option(metavar="TEXT", help='Kernel, such as "rbf(sigma=3)" or "2*linear".')]
-Memory = Annotated[str | None, typer.Option(metavar="SIZE", help="Memory beside the data, such as 2GB.")]
-Threads = Annotated[int | None, typer.Option(metavar="N", min=1, help="Worker threads.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only warnings and errors.")]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
+Kernel = Annotated[str | None, Option(metavar="TEXT", help='Kernel, such as "rbf(sigma=3)" or "2*linear".')]
+Memory = Annotated[str | None, Option(metavar="SIZE", help="Memory beside the data, such as 2GB.")]
+Threads = Annotated[int | None, Option(metavar="N", min=1, help="Worker threads.")]
+Quiet = Annotated[bool, Option("--quiet", "-q", help="Print only warnings and errors.")]
+Json = Annotated[bool, Option("--json", help="Print one JSON object instead of text.")]
 
 
 def read_components(text: str | None) -> int | float | str | None:
@@ -168,7 +152,7 @@ def read_components(text: str | None) -> int | float | str | None:
             return read(text)
         except ValueError:
             continue
-    raise typer.BadParameter(f"-k {text} is neither a whole number nor a fraction such as 0.9, nor auto.")
+    raise BadParameter(f"-k {text} is neither a whole number nor a fraction such as 0.9, nor auto.")
 
 
 def read_ridge(text: str | None) -> float | tuple[float, ...] | None:
@@ -178,7 +162,7 @@ def read_ridge(text: str | None) -> float | tuple[float, ...] | None:
     try:
         numbers = tuple(float(part) for part in text.split(","))
     except ValueError:
-        raise typer.BadParameter(f"--ridge {text} is neither a number nor two of them, such as 0.1,0.5.") from None
+        raise BadParameter(f"--ridge {text} is neither a number nor two of them, such as 0.1,0.5.") from None
     return numbers[0] if len(numbers) == 1 else numbers
 
 
@@ -188,9 +172,9 @@ def read_dialect(words: list[str] | None) -> dict[str, Any]:
     for word in words or []:
         key, equals, value = word.partition("=")
         if key not in DIALECT or not equals or not value:
-            raise typer.BadParameter(f"--read {word} is not WHAT=HOW, with one of {', '.join(DIALECT)}.")
+            raise BadParameter(f"--read {word} is not WHAT=HOW, with one of {', '.join(DIALECT)}.")
         if key == "header" and value not in ("yes", "no"):
-            raise typer.BadParameter(f"--read {word} must be --read header=yes or --read header=no.")
+            raise BadParameter(f"--read {word} must be --read header=yes or --read header=no.")
         found[key] = value == "yes" if key == "header" else "\t" if value == "tab" else value
     return found
 
@@ -311,6 +295,26 @@ class FitRequest:
     def scaled(self) -> bool:
         """Whether the method sees columns divided by their standard deviations."""
         return self.record.scales if self.scale is None else self.scale
+
+
+def request_of(options: Mapping[str, Any]) -> FitRequest:
+    """The request that the options of a command make, by the names of its parameters."""
+    found = {name: options[name] for name in _PLAIN & options.keys()}
+    lists = {"columns": "columns", "target": "targets", "encode": "encode", "dates": "dates"}
+    found |= {name: names(options.get(option)) for option, name in lists.items()}
+    special = {option: options.get(option.replace("-", "_").lower()) for option in ARGUMENTS}
+    return FitRequest(
+        **found,
+        n_components=read_components(options.get("components")),
+        model_file=options.get("model"),
+        dialect=read_dialect(options["read"]),
+        options=given(**{**special, "ridge": read_ridge(options.get("ridge"))}),
+        settings=given(memory=options["memory"], threads=options["threads"]),
+    )
+
+
+#: Parameters of commands that a request takes as they are.
+_PLAIN = {"table", "method", "output", "scale", "missing", "y_table", "label", "ids", "stream", "scheduler"}
 
 
 def check_readable(*kernel_texts: str | None, memory: str | None) -> None:

@@ -9,8 +9,8 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
-import typer
 from sklearn.base import is_classifier
+from typer import Argument, Option
 
 from gramian.cli import options as o
 from gramian.cli.inputs import labels_of
@@ -25,11 +25,11 @@ from gramian.tables.calls import arguments
 if TYPE_CHECKING:
     from gramian.reports.contents import Page
 
-HELP = """A report of a model: one HTML file that needs no network.
+HELP = """Write a report of a model: one HTML file that works offline.
 
-Checks in plain words first, then what was done, the choice of the number of components, components, scores,
-predictions, diagnostics and the code, with pictures and tables. With a TABLE, the rows of the fit or new ones, there is
-more to show; the columns of the model are found by their names.
+Checks in plain words come first, then what was done, the number of components, components, scores, predictions,
+diagnostics and the code, with figures and tables. With a TABLE, the rows of the fit or new ones, there is more to show;
+the columns of the model are matched by their names.
 
 \b
 Example:
@@ -38,9 +38,9 @@ Example:
   gramian report wine.safetensors demo/wine.csv -o wine.html
 """
 MaybeTable = Annotated[
-    str | None, typer.Argument(metavar="TABLE", show_default=False, help="Rows to report on; - is standard input.")
+    str | None, Argument(metavar="TABLE", show_default=False, help="Rows to report on; - is standard input.")
 ]
-Out = Annotated[str, typer.Option("-o", "--output", metavar="FILE", help="HTML file to write; - is standard output.")]
+Out = Annotated[str, Option("-o", "--output", metavar="FILE", help="HTML file to write; - is standard output.")]
 #: Text columns of more values than this are not used to colour rows.
 COLOUR_MAX_GROUPS = 30
 
@@ -50,25 +50,16 @@ def report(
     table: MaybeTable = None,
     output: Out = "report.html",
     y_table: o.SecondTable = None,
-    label: Annotated[str | None, typer.Option(metavar="NAME", help="Column of labels to colour rows by.")] = None,
+    label: Annotated[str | None, Option(metavar="NAME", help="Column of labels to colour rows by.")] = None,
     ids: o.Ids = None,
-    title: Annotated[str | None, typer.Option(metavar="TEXT", help="Heading of the page.")] = None,
+    title: Annotated[str | None, Option(metavar="TEXT", help="Heading of the page.")] = None,
     read: o.Read = None,
     quiet: o.Quiet = False,
     json: o.Json = False,
 ) -> o.Job:
     """Return the job of ``gramian report``."""
     request = ReportRequest(model, table, output, y_table, label, ids, title, o.read_dialect(read))
-
-    def job() -> None:
-        o.check_streams(json=json, output=output)
-        written = write_report(request, quiet=quiet or json)
-        if json:
-            print(_json(written))
-        elif not quiet:
-            print(_text(written), file=sys.stderr if output == "-" else sys.stdout)
-
-    return job
+    return lambda: write_report(request, quiet=quiet, json=json)
 
 
 @dataclass(frozen=True)
@@ -85,44 +76,36 @@ class ReportRequest:
     dialect: dict[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
-class Written:
-    """A page that was written, and where from."""
-
-    request: ReportRequest
-    loaded: Loaded
-    table: Table | None
-    page: Page
-    size: int
-
-
-def write_report(request: ReportRequest, *, quiet: bool = False) -> Written:
-    """Load the model, read the rows, and write the page."""
-    check_outputs(
-        {"--output": request.output}, [path for path in (request.model, request.table, request.y_table) if path]
-    )
+def write_report(request: ReportRequest, *, quiet: bool, json: bool) -> None:
+    """Load the model, read the rows, write the page, and say so."""
+    o.check_streams(json=json, output=request.output)
+    inputs = [path for path in (request.model, request.table, request.y_table) if path]
+    check_outputs({"--output": request.output}, inputs)
     for option, value in (("--label", request.label), ("--ids", request.ids), ("--y-table", request.y_table)):
         if value is not None and request.table is None:
             raise UsageError(f"{option} goes with a table: gramian report {request.model} TABLE.")
     # Pictures are slow to import, and no other command needs them.
     from gramian.reports.writing import Subject, page_of, tabled, write_page
 
-    with Bar(quiet=quiet) as bar, config(progress=bar):
+    table: Table | None = None
+    with Bar(quiet=quiet or json) as bar, config(progress=bar):
         with bar.step("loading the model"):
             loaded = load_model(request.model)
         title = request.title or f"{loaded.name}: {request.model}"
         to: dict[str, Any] = {"file": request.model, "path": request.output, "title": title}
-        if request.table is None:
-            table, subject = None, Subject(loaded.with_names(), **to)
-        else:
+        subject = Subject(loaded.with_names(), **to)
+        if request.table is not None:
             with bar.step("reading"):
                 table, x, y, second, colour = _read(request, loaded)
-            subject = tabled(loaded.with_names(), x, y, colour=colour, **to)
+            subject = tabled(loaded.model, x, y, colour=colour, **to)
             subject = subject if second is None else replace(subject, second=second)
         with bar.step("reporting"):
             page = page_of(subject)
             size = write_page(page, request.output)
-    return Written(request, loaded, table, page, size)
+    if json:
+        print(_json(request, loaded, table, page, size))
+    elif not quiet:
+        print(_text(request, loaded, table, page, size), file=sys.stderr if request.output == "-" else sys.stdout)
 
 
 def _read(request: ReportRequest, loaded: Loaded) -> tuple[Table, Table, Array | None, Table | None, Array | None]:
@@ -210,37 +193,38 @@ def _chosen(columns: Sequence[str] | None, table: Table) -> list[str] | None:
     return list(columns)
 
 
-def _text(written: Written) -> str:
+def _text(request: ReportRequest, loaded: Loaded, table: Table | None, page: Page, size: int) -> str:
     lines = []
-    if written.table is not None:
-        n, d = written.table.values.shape
-        lines.append(("table", f"{written.table.source}: {n:,} rows, {d:,} numeric columns"))
-    grades = Counter(check.grade for check in written.page.checks)  # in the order of the checks, the gravest first
+    if table is not None:
+        n, d = table.values.shape
+        lines.append(("table", f"{table.source}: {n:,} rows, {d:,} numeric columns"))
+    grades = Counter(check.grade for check in page.checks)  # in the order of the checks, the gravest first
     lines.append(("checks", ", ".join(f"{n} good" if g == "good" else plural(n, g) for g, n in grades.items())))
-    lines += [(check.grade, check.text) for check in written.page.checks if check.grade in ("error", "warning")]
-    kinds = _kinds(written)
-    where = "standard output" if written.request.output == "-" else written.request.output
+    lines += [(check.grade, check.text) for check in page.checks if check.grade in ("error", "warning")]
+    where = "standard output" if request.output == "-" else request.output
+    kinds = _kinds(page)
     what = f"{plural(kinds['picture'], 'picture')}, {plural(kinds['grid'], 'table')}"
-    lines.append(("report", f"{where}: {what}, {written.size:,} bytes"))
-    return str(FitSummary((written.loaded.name, written.loaded.path), tuple(lines)))
+    lines.append(("report", f"{where}: {what}, {size:,} bytes"))
+    return str(FitSummary((loaded.name, loaded.path), tuple(lines)))
 
 
-def _json(written: Written) -> str:
-    kinds = _kinds(written)
-    facts: dict[str, Any] = {
-        "estimator": written.loaded.name,
-        "model": written.loaded.path,
-        "source": None if written.table is None else written.table.source,
-        "n": None if written.table is None else len(written.table.values),
-        "checks": [asdict(check) for check in written.page.checks],
-        "sections": [section.title for section in written.page.sections],
-        "pictures": kinds["picture"],
-        "tables": kinds["grid"],
-        "bytes": written.size,
-        "files": [written.request.output],
-    }
-    return dumps(facts)
+def _json(request: ReportRequest, loaded: Loaded, table: Table | None, page: Page, size: int) -> str:
+    kinds = _kinds(page)
+    return dumps(
+        {
+            "estimator": loaded.name,
+            "model": loaded.path,
+            "source": None if table is None else table.source,
+            "n": None if table is None else len(table.values),
+            "checks": [asdict(check) for check in page.checks],
+            "sections": [section.title for section in page.sections],
+            "pictures": kinds["picture"],
+            "tables": kinds["grid"],
+            "bytes": size,
+            "files": [request.output],
+        }
+    )
 
 
-def _kinds(written: Written) -> Counter[str]:
-    return Counter(part.kind for section in written.page.sections for part in section.parts)
+def _kinds(page: Page) -> Counter[str]:
+    return Counter(part.kind for section in page.sections for part in section.parts)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-import typer
+from typer import Option
 
 from gramian.cli import options as o
 from gramian.cli.fit import source
@@ -58,32 +58,16 @@ def select(
     dates: o.Dates = None,
     read: o.Read = None,
     kernel: o.Kernel = None,
-    ridge: Annotated[str | None, typer.Option(metavar="R", help=f"Penalty of {RIDGED}; R,S for two views.")] = None,
-    seed: Annotated[
-        int | None, typer.Option(metavar="N", help="Seed of random tables, permutations and folds.")
-    ] = None,
+    ridge: Annotated[str | None, Option(metavar="R", help=f"Penalty of {RIDGED}; R,S for two views.")] = None,
+    seed: Annotated[int | None, Option(metavar="N", help="Seed of random tables, permutations and folds.")] = None,
     memory: o.Memory = None,
     threads: o.Threads = None,
     quiet: o.Quiet = False,
     json: o.Json = False,
 ) -> o.Job:
     """Return the job of ``gramian select``."""
-    request = FitRequest(
-        table=table,
-        method=method,
-        scale=scale,
-        missing=missing,
-        columns=o.names(columns),
-        targets=o.names(target),
-        y_table=y_table,
-        label=label,
-        ids=ids,
-        encode=o.names(encode),
-        dates=o.names(dates),
-        dialect=o.read_dialect(read),
-        options=o.given(kernel=kernel, ridge=o.read_ridge(ridge)),
-        settings=o.given(memory=memory, threads=threads),
-    )
+    # The seed is that of the criteria, whatever the method takes.
+    request = o.request_of({**locals(), "seed": None})
 
     def job() -> None:
         found = select_for(request, seed, quiet=quiet or json)

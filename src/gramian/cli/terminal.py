@@ -76,7 +76,7 @@ def finish(job: Callable[[], None]) -> int:
     except MemoryError as error:
         say(f"error: out of memory ({str(error) or 'the table or the result is too large'}). Set --memory lower.")
     except Exception as error:
-        say(f"error: unexpected {type(error).__name__}: {error}. This is a fault of gramian; please report it.")
+        say(f"error: unexpected {type(error).__name__}: {error}. This is a bug of gramian; please report it.")
     return FAILED
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.estimators.streams import by_blocks
-from gramian.estimators.validation import validate
-from gramian.results import Array
+from gramian.estimators.validation import Table, validate
+from gramian.results import Array, Seed
 
 
 class ProjectionTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
@@ -19,7 +20,7 @@ class ProjectionTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     projection_: Any
 
     @by_blocks
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: Table) -> Array:
         """Return the scores of rows.
 
         Parameters
@@ -36,6 +37,15 @@ class ProjectionTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         X = validate(self, X, reset=False)
         return self.projection_.scores(X).astype(X.dtype, copy=False)
 
+    def _inverse(self, X: ArrayLike, what: str) -> Array:
+        """Rows that have the scores ``X``, in their precision; ``what`` names the scores in a message."""
+        check_is_fitted(self)
+        scores, k = np.asarray(X), self.projection_.size
+        if scores.ndim != 2 or scores.shape[1] != k:
+            raise ValueError(f"X has shape {scores.shape}; {what.format(k=k)}, m x {k}, are expected.")
+        rows = self.projection_.inverse(scores)
+        return rows.astype(scores.dtype if scores.dtype == np.float32 else np.float64, copy=False)
+
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "projection_")  # moments of a first row alone are no fit
 
@@ -50,7 +60,7 @@ class ProjectionTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         return tags
 
 
-def random_generator(random_state: Any) -> np.random.Generator:
+def random_generator(random_state: Seed) -> np.random.Generator:
     """Take scikit-learn's ways of giving a seed; None means a fixed one: the same data give the same bits."""
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(2**31))

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
-from gramian.estimators.diagnostics import q_limit, t2_limit
+from gramian.estimators.diagnostics import OutlierDiagnostics, ratios
 from gramian.estimators.fitted_rows import role
 from gramian.estimators.targets import check_targets
 from gramian.estimators.two_blocks import complete_rows
+from gramian.estimators.validation import Table
 from gramian.results import Array
 
 #: Which rows -> what their errors are of: calibration, cross-validation, prediction.
@@ -102,7 +102,7 @@ def _ratio(part: float, whole: float) -> float:
     return part / whole if whole > 0 else float("inf")
 
 
-class RegressionDiagnostics:
+class RegressionDiagnostics(OutlierDiagnostics):
     """Diagnostics of rows along the components of a fitted regression, in the (scaled) units of the fit."""
 
     x_mean_: Array
@@ -110,10 +110,8 @@ class RegressionDiagnostics:
     x_rotations_: Array
     x_loadings_: Array
     score_squares_: Array
-    n_samples_: float
-    residual_moments_: tuple[float, float]
 
-    def merit(self, X: Any, y: Any) -> list[Merit]:
+    def merit(self, X: Table, y: Table) -> list[Merit]:
         """Return figures of merit of the predictions of rows (RMSE, bias, SEP, R2, RPD), one for each target.
 
         The errors of the rows of the fit are called RMSEC and SEC, those of new rows RMSEP and SEP.
@@ -126,32 +124,12 @@ class RegressionDiagnostics:
         whose = role(self, X)
         return [merit(a, b, whose) for a, b in zip(measured.T, guesses.T, strict=True)]
 
-    def leverage(self, X: Any) -> Array:
+    def leverage(self, X: Table) -> Array:
         r"""Leverage of rows, :math:`1/n + \sum_k t_{ik}^2 / t_k't_k`."""
-        T, _ = self._scores(X)
-        return 1 / self.n_samples_ + self._over(T**2, self.score_squares_).sum(axis=1)
+        T, _ = self._scores_and_rows(X)
+        return 1 / self.n_samples_ + ratios(T**2, self.score_squares_).sum(axis=1)
 
-    def hotelling_t2(self, X: Any) -> Array:
-        r"""Squared distance from the mean within the components, :math:`\sum_k t_{ik}^2/\lambda_k`."""
-        T, _ = self._scores(X)
-        return self._over(T**2, self.score_squares_ / (self.n_samples_ - 1)).sum(axis=1)
-
-    def t2_limit(self, alpha: float = 0.05) -> float:
-        """Value that T2 of a new row from the same source exceeds with probability ``alpha``."""
-        check_is_fitted(self)
-        return t2_limit(self.n_samples_, int((self.score_squares_ > 0).sum()), alpha)
-
-    def q_residuals(self, X: Any) -> Array:
-        """Squared distance of (scaled) rows to what the components hold of them."""
-        T, A = self._scores(X)
-        return np.sum((A - T @ self.x_loadings_.T) ** 2, axis=1)
-
-    def q_limit(self, alpha: float = 0.05) -> float:
-        """Value that Q of a new row from the same source exceeds with probability ``alpha``."""
-        check_is_fitted(self)
-        return q_limit(*self.residual_moments_, alpha)
-
-    def _scores(self, X: Any) -> tuple[Array, Array]:
+    def _scores_and_rows(self, X: Table) -> tuple[Array, Array]:
         """Scores, and the centred and scaled rows."""
         check_is_fitted(self)
         X = complete_rows(self, X)
@@ -159,9 +137,13 @@ class RegressionDiagnostics:
         A = (rows - self.x_mean_) / self.x_scale_
         return A @ self.x_rotations_, A
 
-    @staticmethod
-    def _over(squares: Array, variances: Array) -> Array:
-        return np.divide(squares, variances, out=np.zeros_like(squares), where=variances > 0)
+    @property
+    def _score_variances(self) -> Array:
+        return self.score_squares_ / (self.n_samples_ - 1)
+
+    @property
+    def _loadings(self) -> Array:
+        return self.x_loadings_.T
 
 
 def variable_importance(weights: Array, y_squares: Array) -> Array:

@@ -11,11 +11,11 @@ from gramian import mixing
 from gramian.criteria import Suggestion
 from gramian.estimators.cca_tests import CanonicalTests, choose_pairs
 from gramian.estimators.foundation import BaseEstimator
-from gramian.estimators.n_components import at_least_one, check_components, is_auto
+from gramian.estimators.n_components import ComponentCount, at_least_one, check_components, is_auto
 from gramian.estimators.summary import Clock, SummaryBuilder
 from gramian.estimators.two_blocks import Blocks, Scaled, complete_rows
 from gramian.estimators.two_views import TwoViews
-from gramian.estimators.validation import check_choice
+from gramian.estimators.validation import Table, check_choice
 from gramian.estimators.warnings import RankWarning, warn
 from gramian.operators.moments import row_count
 from gramian.results import Array, percent
@@ -87,7 +87,7 @@ class CCA(TwoViews, CanonicalTests, RegressorMixin, BaseEstimator):
     _kept_parameters = ("missing", "ridge")
 
     def __init__(
-        self, n_components: Any = None, *, ridge: Any = 0.0, scale: bool = False, missing: str | None = None
+        self, n_components: ComponentCount = None, *, ridge: Any = 0.0, scale: bool = False, missing: str | None = None
     ) -> None:
         self.n_components = n_components
         self.ridge = ridge
@@ -124,7 +124,7 @@ class CCA(TwoViews, CanonicalTests, RegressorMixin, BaseEstimator):
         self.rank_ = ranks
         return self._keep(blocks, scaled, Wx * signs, Wy * signs, said, clock)
 
-    def _both(self, X: Any, Y: Any) -> tuple[Any, Any]:
+    def _both(self, X: Table, Y: Table) -> tuple[Any, Any]:
         X = complete_rows(self, X)
         return X, self._second(Y, X.shape[0])
 
@@ -155,7 +155,7 @@ class CCA(TwoViews, CanonicalTests, RegressorMixin, BaseEstimator):
                 f"the ranks {a} and {b} leave no room in {blocks.shape[0]} rows: correlations are 1 by construction."
             )
             warn(f"{notes[-1]} Use ridge > 0, or fewer columns.", RankWarning)
-        if said is None and self.n_components is not None and self.n_components > k:
+        if not isinstance(self.n_components, str | None) and self.n_components > k:
             notes.append(f"the smaller rank is {k}: {k} of {self.n_components} pairs were kept.")
             warn(f"{notes[-1]} Use n_components={k} or fewer.", RankWarning)
         redundancy = f"{percent(float(self.y_redundancy_.sum()))} of Y from X"

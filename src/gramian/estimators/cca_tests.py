@@ -16,10 +16,10 @@ from gramian.criteria import Suggestion
 from gramian.engine.tiles import Meter, run, share, threads_for
 from gramian.estimators.base import random_generator
 from gramian.estimators.two_blocks import Blocks
-from gramian.estimators.validation import as_fitted
+from gramian.estimators.validation import Table, as_fitted
 from gramian.lapack import interruptible
 from gramian.operators import Data
-from gramian.results import Array
+from gramian.results import Array, Seed
 
 #: Chance below which a canonical correlation counts.
 SIGNIFICANCE_LEVEL = 0.05
@@ -118,7 +118,7 @@ class CanonicalTests(ABC):
         return wilks_test(self.all_correlations_, self.rank_, self.n_samples_)
 
     def permutation_test(
-        self, X: Any, Y: Any, *, n_permutations: int = 999, n_tested: int | None = None, random_state: Any = None
+        self, X: Any, Y: Table, *, n_permutations: int = 999, n_tested: int | None = None, random_state: Seed = None
     ) -> CanonicalTest:
         r"""Test the correlations by pairing the rows of X with shuffled rows of Y; no distribution is assumed.
 
@@ -158,7 +158,7 @@ class CanonicalTests(ABC):
             raise ValueError(f"{what} is for ridge=0; this fit has ridge={ridge!r}.")
 
     @abstractmethod
-    def _both(self, X: Any, Y: Any) -> tuple[Any, Any]:
+    def _both(self, X: Table, Y: Table) -> tuple[Any, Any]:
         """Check the rows of both views."""
 
 
@@ -180,7 +180,7 @@ def wilks_test(rho: Array, ranks: tuple[int, int], n: float) -> CanonicalTest:
     return CanonicalTest(rho, wilks, scipy.stats.f.sf(F, df1, df2), "Wilks' test (Rao's F)", F, df1, df2)
 
 
-def permutation_test(X: Any, Y: Any, m: int, n_permutations: int, rng: np.random.Generator) -> CanonicalTest:
+def permutation_test(X: Any, Y: Table, m: int, n_permutations: int, rng: np.random.Generator) -> CanonicalTest:
     """Permutation test of the first m canonical correlations of checked rows."""
     Ux, Uy = whitened(X), whitened(Y)
     A, rho, Bt = interruptible(np.linalg.svd, Ux.T @ Uy, full_matrices=True)
@@ -236,7 +236,7 @@ def basis_of(view: Any, *, scale: bool) -> tuple[Array, Array]:
     """Left singular vectors of the centred (and scaled) rows of a view that have variance, and singular values."""
     data = Data(view, scale=scale)
     A = data.toarray() * data.unit
-    U, s, _ = np.linalg.svd(A, full_matrices=False)
+    U, s, _ = interruptible(np.linalg.svd, A, full_matrices=False)
     kept = s > max(A.shape) * np.finfo(np.float64).eps * s.max(initial=0.0)
     return U[:, kept], s[kept]
 
@@ -254,9 +254,7 @@ def _logarithms(rho: Array) -> Array:
 
 def whitened(view: Any) -> Array:
     """Orthonormal scores of all directions of a view that have variance."""
-    A = Data(view, scale=True).toarray()
-    U, s, _ = interruptible(np.linalg.svd, A, full_matrices=False)
-    return U[:, s > max(A.shape) * np.finfo(np.float64).eps * s.max(initial=0.0)]
+    return basis_of(view, scale=True)[0]
 
 
 def choose_pairs(
@@ -280,7 +278,7 @@ def _with_ridge(blocks: Blocks, rho: Array, ridge: tuple[float, float], *, scale
 
 
 def by_shuffles(
-    X: Any, Y: Any, rho: Array, ridge: tuple[float, float], rng: np.random.Generator, *, scale: bool
+    X: Any, Y: Table, rho: Array, ridge: tuple[float, float], rng: np.random.Generator, *, scale: bool
 ) -> Suggestion:
     """Pairs that correlate more, with the ridge, than the same pairs of rows paired at random."""
     x, y = basis_of(X, scale=scale), basis_of(Y, scale=scale)
@@ -291,7 +289,7 @@ def by_shuffles(
     return count_pairs(PERMUTED, "Winkler et al. 2020", p_values(rho[:m], drawn[:, :m]), count)
 
 
-def by_permutations(X: Any, Y: Any, most: int, rng: np.random.Generator) -> Suggestion:
+def by_permutations(X: Any, Y: Table, most: int, rng: np.random.Generator) -> Suggestion:
     """Pairs that shuffled rows do not show; hypotheses are tested until one stands."""
     m, seed = min(FIRST_TESTED, most), int(rng.integers(2**63))
     while True:

@@ -12,12 +12,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from gramian.estimators.calibration_metrics import RegressionDiagnostics, selectivity_ratio, variable_importance
 from gramian.estimators.foundation import BaseEstimator
-from gramian.estimators.n_components import check_components
+from gramian.estimators.n_components import ComponentCount, check_components
 from gramian.estimators.regression_path import RegressionPath, cross_validated
 from gramian.estimators.streams import by_blocks
 from gramian.estimators.summary import Clock, SummaryBuilder
 from gramian.estimators.two_blocks import BlockInput, Blocks, Scaled, complete_rows, gather, gather_more
-from gramian.estimators.validation import all_or_nothing, check_choice
+from gramian.estimators.validation import Table, all_or_nothing, check_choice
 from gramian.estimators.warnings import RankWarning, warn
 from gramian.projection import LinearProjection
 from gramian.results import Array, percent
@@ -28,7 +28,7 @@ from gramian.solvers.dense import pinned_if_small
 LONGEST = 30
 
 
-def _not_automatic(estimator: Any) -> bool:
+def _not_automatic(estimator: BaseEstimator) -> bool:
     """Whether ``partial_fit`` makes sense: choosing a number of components needs all rows at once."""
     if isinstance(estimator.n_components, str) and estimator.n_components == "auto":
         raise AttributeError("n_components='auto' needs all rows at once. Give a number to use partial_fit.")
@@ -40,13 +40,13 @@ class ComponentRegressor(
 ):
     """Regressions on components ``t = A r`` of centred (and scaled) rows A; how they are found is ``_solve``."""
 
-    n_components: Any
+    n_components: ComponentCount
     cv: Any
     projection_: LinearProjection
     path_: RegressionPath | None
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: Table, y: Table | None = None, sample_weight: Table | None = None) -> Self:
         """Find the components and the coefficients.
 
         Parameters
@@ -67,14 +67,14 @@ class ComponentRegressor(
 
     @available_if(_not_automatic)
     @all_or_nothing
-    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def partial_fit(self, X: Table, y: Table, sample_weight: Table | None = None) -> Self:
         """Add rows to those seen so far; the result is that of one ``fit`` of all of them."""
         clock = Clock()
         blocks = gather_more(self, X, y, sample_weight)
         return self if blocks is None else self._regress(blocks, clock)
 
     @by_blocks
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: Table) -> Array:
         """Return predictions of the targets, (m,) if they came as one dimension, else (m, q)."""
         check_is_fitted(self)
         X = complete_rows(self, X)
@@ -82,17 +82,19 @@ class ComponentRegressor(
         return guesses[:, 0] if self._single else guesses
 
     @by_blocks
-    def transform(self, X: Any, y: Any = None) -> Array:
+    def transform(self, X: Table, y: Table | None = None) -> Array:
         """Return the scores of rows, (m, K); y is not looked at."""
         check_is_fitted(self)
         X = complete_rows(self, X)
         return self.projection_.scores(X).astype(X.dtype, copy=False)
 
-    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
+    def fit_transform(self, X: Table, y: Table | None = None, sample_weight: Table | None = None) -> Array:
         """Fit, and return the scores of the rows."""
         return self.fit(X, y, sample_weight).transform(X)
 
-    def cross_validate(self, X: Any, y: Any, *, cv: Any = None, sample_weight: Any = None) -> RegressionPath:
+    def cross_validate(
+        self, X: Table, y: Table, *, cv: Any = None, sample_weight: Table | None = None
+    ) -> RegressionPath:
         """Cross-validate every number of components up to ``n_components`` in one run; nothing fitted changes.
 
         Parameters
@@ -218,7 +220,7 @@ class ComponentRegressor(
             warn(f"{note} Check y{'' if constant else ' and X'}.", RankWarning)
             return [note]
         wanted = blocks.limit if asked is None else asked
-        if asked != "auto" and found < wanted:
+        if not isinstance(wanted, str) and found < wanted:
             note = f"nothing is left to find after {found} of {wanted} components: {found} were kept."
             warn(f"{note} Use n_components={found} or fewer.", RankWarning)
             return [note]

@@ -2,64 +2,41 @@
 
 from __future__ import annotations
 
-from typing import Any
+from abc import ABC, abstractmethod
 
 import numpy as np
 import scipy.sparse as sp
 import scipy.stats
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from gramian.estimators.validation import validate
+from gramian.estimators.validation import Table, validate
 from gramian.results import Array
 
 
-class ComponentDiagnostics:
-    r"""Diagnostics of rows and columns along the components of a fitted PCA.
+class OutlierDiagnostics(ABC):
+    """Distances of rows within the components and from them, with the limits that new rows rarely exceed."""
 
-    With scores :math:`t_{ik}`, directions :math:`w_{jk}` and variances :math:`\lambda_k`, in the (scaled) units of the
-    fit. Rows may be those of the fit or supplementary ones.
-    """
-
-    components_: Array
-    explained_variance_: Array
-    mean_: Array
-    scale_: Array
     n_samples_: float
-    feature_variance_: Array
     residual_moments_: tuple[float, float | None]
 
-    def column_coordinates(self) -> Array:
-        r"""Covariances of columns with unit scores, :math:`w_{jk}\sqrt{\lambda_k}`; correlations if ``scale=True``."""
-        check_is_fitted(self)
-        return self.components_.T * np.sqrt(self.explained_variance_)
+    @property
+    @abstractmethod
+    def _score_variances(self) -> Array:
+        """Variances of the scores."""
 
-    def column_contributions(self) -> Array:
-        r"""Share of each column in each component, :math:`w_{jk}^2`; sums to 1 down the columns."""
-        check_is_fitted(self)
-        return self.components_.T.astype(np.float64) ** 2
+    @property
+    @abstractmethod
+    def _loadings(self) -> Array:
+        """What scores are multiplied by to give (scaled) rows, K x d."""
 
-    def column_cos2(self) -> Array:
-        """Share of a column's variance that each component holds: squared correlations (d, K)."""
-        variances = self.feature_variance_[:, None]
-        return np.divide(
-            self.column_coordinates() ** 2, variances, out=np.zeros(self.components_.T.shape), where=variances > 0
-        )
+    @abstractmethod
+    def _scores_and_rows(self, X: Table) -> tuple[Array, Array]:
+        """Scores, and the centred and scaled rows."""
 
-    def row_contributions(self, X: Any) -> Array:
-        r"""Share of each row in each component, :math:`t_{ik}^2/((n-1)\lambda_k)`; sums to 1 over the training rows."""
-        T, _ = self._scores_and_rows(X)
-        return self._over_variances(T**2) / (self.n_samples_ - 1)
-
-    def row_cos2(self, X: Any) -> Array:
-        """Share of a row's squared distance from the mean that each component holds (m, K)."""
-        T, A = self._scores_and_rows(X)
-        squares = np.sum(A**2, axis=1)[:, None]
-        return np.divide(T**2, squares, out=np.zeros_like(T), where=squares > 0)
-
-    def hotelling_t2(self, X: Any) -> Array:
+    def hotelling_t2(self, X: Table) -> Array:
         r"""Squared distance from the mean within the components, :math:`\sum_k t_{ik}^2/\lambda_k`."""
         T, _ = self._scores_and_rows(X)
-        return self._over_variances(T**2).sum(axis=1)
+        return ratios(T**2, self._score_variances).sum(axis=1)
 
     def t2_limit(self, alpha: float = 0.05) -> float:
         r"""Value that T2 of a new row from the same source exceeds with probability ``alpha``.
@@ -69,12 +46,12 @@ class ComponentDiagnostics:
         .. math:: \frac{K (n^2 - 1)}{n (n - K)} F_{1-\alpha}(K, n - K)
         """
         check_is_fitted(self)
-        return t2_limit(self.n_samples_, int((self.explained_variance_ > 0).sum()), alpha)
+        return t2_limit(self.n_samples_, int((self._score_variances > 0).sum()), alpha)
 
-    def q_residuals(self, X: Any) -> Array:
-        """Squared distance of rows to their reconstruction."""
+    def q_residuals(self, X: Table) -> Array:
+        """Squared distance of (scaled) rows to their reconstruction from the components."""
         T, A = self._scores_and_rows(X)
-        return np.sum((A - T @ self.components_) ** 2, axis=1)
+        return np.sum((A - T @ self._loadings) ** 2, axis=1)
 
     def q_limit(self, alpha: float = 0.05) -> float:
         r"""Value that Q of a new row from the same source exceeds with probability ``alpha``.
@@ -94,9 +71,53 @@ class ComponentDiagnostics:
             raise ValueError(
                 "the variances left out are not known one by one. Use solver='covariance', 'svd' or 'dual'."
             )
-        return q_limit(first, second, alpha)
+        if first <= 0 or second <= 0:
+            return 0.0
+        return float(second / first * scipy.stats.chi2.ppf(1 - _probability(alpha), first**2 / second))
 
-    def supplementary_columns(self, X: Any, Z: Any) -> Array:
+
+class ComponentDiagnostics(OutlierDiagnostics):
+    r"""Diagnostics of rows and columns along the components of a fitted PCA.
+
+    With scores :math:`t_{ik}`, directions :math:`w_{jk}` and variances :math:`\lambda_k`, in the (scaled) units of the
+    fit. Rows may be those of the fit or supplementary ones.
+    """
+
+    components_: Array
+    explained_variance_: Array
+    mean_: Array
+    scale_: Array
+    feature_variance_: Array
+
+    def column_coordinates(self) -> Array:
+        r"""Covariances of columns with unit scores, :math:`w_{jk}\sqrt{\lambda_k}`; correlations if ``scale=True``."""
+        check_is_fitted(self)
+        return self.components_.T * np.sqrt(self.explained_variance_)
+
+    def column_contributions(self) -> Array:
+        r"""Share of each column in each component, :math:`w_{jk}^2`; sums to 1 down the columns."""
+        check_is_fitted(self)
+        return self.components_.T.astype(np.float64) ** 2
+
+    def column_cos2(self) -> Array:
+        """Share of a column's variance that each component holds: squared correlations (d, K)."""
+        variances = self.feature_variance_[:, None]
+        return np.divide(
+            self.column_coordinates() ** 2, variances, out=np.zeros(self.components_.T.shape), where=variances > 0
+        )
+
+    def row_contributions(self, X: Table) -> Array:
+        r"""Share of each row in each component, :math:`t_{ik}^2/((n-1)\lambda_k)`; sums to 1 over the training rows."""
+        T, _ = self._scores_and_rows(X)
+        return ratios(T**2, self.explained_variance_) / (self.n_samples_ - 1)
+
+    def row_cos2(self, X: Table) -> Array:
+        """Share of a row's squared distance from the mean that each component holds (m, K)."""
+        T, A = self._scores_and_rows(X)
+        squares = np.sum(A**2, axis=1)[:, None]
+        return np.divide(T**2, squares, out=np.zeros_like(T), where=squares > 0)
+
+    def supplementary_columns(self, X: Table, Z: Table) -> Array:
         """Correlations (q, K) of further columns ``Z`` with the scores of the rows ``X``."""
         T, _ = self._scores_and_rows(X)
         Z = check_array(Z, dtype=np.float64, input_name="Z")
@@ -106,7 +127,7 @@ class ComponentDiagnostics:
         lengths = np.outer(np.linalg.norm(Zc, axis=0), np.linalg.norm(Tc, axis=0))
         return np.divide(Zc.T @ Tc, lengths, out=np.zeros_like(lengths), where=lengths > 0)
 
-    def _scores_and_rows(self, X: Any) -> tuple[Array, Array]:
+    def _scores_and_rows(self, X: Table) -> tuple[Array, Array]:
         """Unwhitened scores, and the centred and scaled rows."""
         check_is_fitted(self)
         X = validate(self, X, reset=False)
@@ -114,9 +135,13 @@ class ComponentDiagnostics:
         A = (rows - self.mean_.astype(np.float64)) / self.scale_
         return A @ self.components_.T, A
 
-    def _over_variances(self, squares: Array) -> Array:
-        variances = self.explained_variance_
-        return np.divide(squares, variances, out=np.zeros_like(squares), where=variances > 0)
+    @property
+    def _score_variances(self) -> Array:
+        return self.explained_variance_
+
+    @property
+    def _loadings(self) -> Array:
+        return self.components_
 
 
 def t2_limit(n: float, k: int, alpha: float) -> float:
@@ -128,11 +153,9 @@ def t2_limit(n: float, k: int, alpha: float) -> float:
     return float(k * (n**2 - 1) / (n * (n - k)) * scipy.stats.f.ppf(1 - _probability(alpha), k, n - k))
 
 
-def q_limit(first: float, second: float, alpha: float) -> float:
-    """Limit of Q from the sum and the sum of squares of the variances left out."""
-    if first <= 0 or second <= 0:
-        return 0.0
-    return float(second / first * scipy.stats.chi2.ppf(1 - _probability(alpha), first**2 / second))
+def ratios(squares: Array, variances: Array) -> Array:
+    """Squares divided by variances; 0 where there is no variance."""
+    return np.divide(squares, variances, out=np.zeros_like(squares), where=variances > 0)
 
 
 def _probability(alpha: float) -> float:

@@ -6,21 +6,19 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import DensityMixin
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.adequacy import bartlett_sphericity, fit_indices, kmo
 from gramian.criteria import Suggestion
 from gramian.estimators import factor_checks as checks
-from gramian.estimators.base import ProjectionTransformer
 from gramian.estimators.fit_rows import FitRows, more_rows, read
 from gramian.estimators.foundation import BaseEstimator
-from gramian.estimators.probabilistic_pca import ProbabilisticPCA
+from gramian.estimators.probabilistic_pca import GaussianModel, ProbabilisticPCA
 from gramian.estimators.streams import by_blocks
 from gramian.estimators.summary import Clock, SummaryBuilder
 from gramian.estimators.validation import (
+    Table,
     all_or_nothing,
-    as_fitted,
     check_choice,
     check_squares,
     validate,
@@ -35,14 +33,12 @@ from gramian.spaces.gaussian import (
     FactorModel,
     check_observed,
     correlations,
-    expect,
     fit_factors,
     fit_factors_missing,
-    patterns,
 )
 
 
-class FactorAnalysis(ProjectionTransformer, DensityMixin, BaseEstimator):
+class FactorAnalysis(GaussianModel, BaseEstimator):
     r"""Explain correlations by a few common factors, with noise of its own in every column.
 
     Definition
@@ -114,6 +110,7 @@ class FactorAnalysis(ProjectionTransformer, DensityMixin, BaseEstimator):
     (-3414.14, 42)
     """
 
+    _model: FactorModel
     _kept_parameters = ("missing",)
 
     def __init__(
@@ -132,7 +129,7 @@ class FactorAnalysis(ProjectionTransformer, DensityMixin, BaseEstimator):
         self.max_iter = max_iter
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: Table, y: object = None, sample_weight: Table | None = None) -> Self:
         """Find the factors under which the rows are most likely.
 
         Parameters
@@ -172,7 +169,7 @@ class FactorAnalysis(ProjectionTransformer, DensityMixin, BaseEstimator):
         return self
 
     @all_or_nothing
-    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(self, X: Table, y: object = None, sample_weight: Table | None = None) -> Self:
         """Add rows; the result is that of one ``fit`` of all, once rows outnumber columns and none is constant."""
         clock = Clock()
         self._check_words()
@@ -185,7 +182,7 @@ class FactorAnalysis(ProjectionTransformer, DensityMixin, BaseEstimator):
         return self._fit_moments(rows.moments, rows.dtype, clock)
 
     @all_or_nothing
-    def fit_correlation(self, R: Any, n: float) -> Self:
+    def fit_correlation(self, R: Table, n: float) -> Self:
         """Find the factors of a published correlation (or covariance) matrix of n rows.
 
         Means are taken as zero and standard deviations from the diagonal: one for correlations.
@@ -197,14 +194,14 @@ class FactorAnalysis(ProjectionTransformer, DensityMixin, BaseEstimator):
         if not n > 1:
             raise ValueError(f"n={n!r} must be the number of rows behind the matrix, more than 1.")
         checks.count_factors(self.n_components, len(C))
-        return self._fit_moments(Moments(float(n), np.zeros(len(C)), C * float(n)), np.float64, clock)
+        return self._fit_moments(Moments(float(n), np.zeros(len(C)), C * float(n)), np.dtype(np.float64), clock)
 
     @by_blocks
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: Table) -> Array:
         """Return factor scores by regression; missing entries are imputed by the model first."""
         return self.scores(X)
 
-    def scores(self, X: Any, method: str = "regression") -> Array:
+    def scores(self, X: Table, method: str = "regression") -> Array:
         r"""Return factor scores.
 
         Definition
@@ -223,23 +220,6 @@ class FactorAnalysis(ProjectionTransformer, DensityMixin, BaseEstimator):
         weights = np.linalg.pinv(L / root).T / root / self._model.scale[:, None]
         return LinearProjection(self._model.mean, weights, L.T).scores(X).astype(X.dtype, copy=False)
 
-    def inverse_transform(self, X: Any) -> Array:
-        """Return the mean row of given factors."""
-        check_is_fitted(self)
-        return self.projection_.inverse(np.asarray(X, dtype=np.float64))
-
-    def score_samples(self, X: Any) -> Array:
-        """Log-density of each row; of its observed entries, if ``missing="em"``."""
-        check_is_fitted(self)
-        X = self._validate(X)
-        if as_fitted(self, "missing") and np.isnan(X).any():
-            return expect(X.astype(np.float64), patterns(X), self._model.mean, self._model.covariance()).log_density
-        return self._model.log_density(X)
-
-    def score(self, X: Any, y: Any = None) -> float:
-        """Mean log-density of rows."""
-        return float(self.score_samples(X).mean())
-
     def get_covariance(self) -> Array:
         """Return the covariance ``D (L Phi L' + Psi) D`` of the model."""
         check_is_fitted(self)
@@ -257,14 +237,6 @@ class FactorAnalysis(ProjectionTransformer, DensityMixin, BaseEstimator):
         tags.input_tags.sparse = self.missing is None
         return tags
 
-    def _validate(self, X: Any) -> Any:
-        missing = self._imputes
-        return validate(self, X, reset=False, sparse=not missing, missing=missing)
-
-    @property
-    def _imputes(self) -> bool:
-        return as_fitted(self, "missing") is not None
-
     def _check_words(self) -> None:
         check_choice("missing", self.missing, (None, "em"))
         check_choice("rotation", self.rotation, (None, *ROTATIONS))
@@ -273,14 +245,7 @@ class FactorAnalysis(ProjectionTransformer, DensityMixin, BaseEstimator):
         names = getattr(self, "feature_names_in_", None)
         return [f"column {j}" for j in range(self.n_features_in_)] if names is None else [str(name) for name in names]
 
-    def _complete(self, X: Any) -> Any:
-        X = self._validate(X)
-        if not as_fitted(self, "missing") or not np.isnan(X).any():
-            return X
-        filled = expect(X.astype(np.float64), patterns(X), self._model.mean, self._model.covariance()).filled
-        return filled.astype(X.dtype, copy=False)
-
-    def _fit_moments(self, moments: Moments, dtype: Any, clock: Clock) -> Self:
+    def _fit_moments(self, moments: Moments, dtype: np.dtype, clock: Clock) -> Self:
         k, said = checks.choose_factors(self.n_components, moments.d, lambda: moments)
         found = fit_factors(moments, k)
         return self._keep(found, correlations(moments)[1], moments.weight, dtype, clock, said=said)
@@ -290,7 +255,7 @@ class FactorAnalysis(ProjectionTransformer, DensityMixin, BaseEstimator):
         found: Climb[FactorModel],
         R: Array | None,
         n: float,
-        dtype: Any,
+        dtype: np.dtype,
         clock: Clock,
         gaps: int = 0,
         said: Suggestion | None = None,
@@ -371,7 +336,7 @@ def order_of_loadings(loadings: Array) -> Array:
 
 
 def summarize_factors(
-    estimator: Any,
+    estimator: BaseEstimator,
     factors: FactorSolution,
     n: float,
     clock: Clock,

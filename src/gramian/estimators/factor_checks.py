@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 
 from gramian.adequacy import degrees_of_freedom, most_factors
 from gramian.criteria import Suggestion
-from gramian.estimators.n_components import check_components, choose_from_moments, is_auto
+from gramian.estimators.n_components import ComponentCount, check_components, choose_from_moments, is_auto
 from gramian.estimators.validation import check_squares
 from gramian.estimators.warnings import ConvergenceWarning, GramianWarning, HeywoodWarning, RankWarning, warn
 from gramian.operators import Moments
@@ -18,7 +17,7 @@ from gramian.solvers.rotation import ROTATIONS, Rotation
 from gramian.spaces.gaussian import Climb, FactorModel
 
 
-def count_factors(n_components: Any, d: int) -> int:
+def count_factors(n_components: ComponentCount, d: int) -> int:
     """Number of factors, if d columns can tell that many apart; the most that they can, if criteria are to decide."""
     if n_components is None:
         raise TypeError("n_components=None must be the number of factors, a whole number of 1 or more.")
@@ -28,7 +27,9 @@ def count_factors(n_components: Any, d: int) -> int:
     return most if is_auto(n_components) else int(n_components)
 
 
-def choose_factors(n_components: Any, d: int, moments: Callable[[], Moments]) -> tuple[int, Suggestion | None]:
+def choose_factors(
+    n_components: ComponentCount, d: int, moments: Callable[[], Moments]
+) -> tuple[int, Suggestion | None]:
     """Number of factors, and the criterion that chose it from the moments of the columns, if one did."""
     k = count_factors(n_components, d)
     return choose_from_moments(moments(), k) if is_auto(n_components) else (k, None)

@@ -22,7 +22,7 @@ from sklearn.base import BaseEstimator
 from gramian.config import format_bytes, memory_budget
 from gramian.estimators.streams import Gate, check_counted, take_columns
 from gramian.estimators.targets import read_targets
-from gramian.estimators.validation import check_choice, check_finite, check_weights, validate
+from gramian.estimators.validation import Table, check_choice, check_finite, check_weights, validate
 from gramian.operators import Compressed, Moments, Rows, compress, moments_of
 from gramian.operators.compressed import from_moments
 from gramian.operators.moments import ColumnSums, column_sums, has_variance, row_count
@@ -176,8 +176,8 @@ class StreamRows(FitRows):
         self,
         estimator: BaseEstimator,
         source: Rows,
-        sample_weight: Any,
-        second: Any,
+        sample_weight: Table | None,
+        second: Table | None,
         *,
         name: str,
         loses: Callable[[Moments], bool] | None,
@@ -245,9 +245,9 @@ class StreamRows(FitRows):
 
 def read(
     estimator: BaseEstimator,
-    X: Any,
-    sample_weight: Any = None,
-    second: Any = None,
+    X: Table,
+    sample_weight: Table | None = None,
+    second: Table | None = None,
     *,
     name: str | None = None,
     sparse: bool = True,
@@ -300,7 +300,7 @@ def refuse_to_go_on(estimator: BaseEstimator) -> None:
         )
 
 
-def more_rows(estimator: BaseEstimator, X: Any, sample_weight: Any) -> SeenRows:
+def more_rows(estimator: BaseEstimator, X: Table, sample_weight: Table | None) -> SeenRows:
     """Check more rows and add their moments to ``moments_``: what every ``partial_fit`` begins with."""
     refuse_to_go_on(estimator)
     seen: Moments | None = getattr(estimator, "moments_", None)

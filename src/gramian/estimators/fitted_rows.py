@@ -6,7 +6,10 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import is_classifier, is_regressor
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, is_classifier, is_regressor
+
+from gramian.results import Matrix
 
 #: Entries that are summed: 0.1 ms. Of a larger table, evenly spaced rows.
 SUMMED_ENTRIES = 2**16
@@ -14,12 +17,12 @@ SUMMED_ENTRIES = 2**16
 CLOSE = 1e-6
 
 
-def remember(estimator: Any, X: Any) -> None:
+def remember(estimator: BaseEstimator, X: ArrayLike | Matrix) -> None:
     """Keep the sums of the rows of a fit."""
     estimator._rows_of_fit = _sums(X)
 
 
-def forget(estimator: Any, *, weighted: bool = False) -> None:
+def forget(estimator: BaseEstimator, *, weighted: bool = False) -> None:
     """Begin a fit whose rows are not known yet, and note whether they have weights."""
     estimator.__dict__.pop("_rows_of_fit", None)
     estimator.__dict__.pop("_weighted", None)
@@ -27,7 +30,7 @@ def forget(estimator: Any, *, weighted: bool = False) -> None:
         estimator._weighted = True
 
 
-def name_targets(estimator: Any, y: Any) -> None:
+def name_targets(estimator: BaseEstimator, y: Any) -> None:
     """Keep the names of the targets, or of the columns of the second view, if all are text, as those of X are kept."""
     names = getattr(y, "columns", None)
     if names is None and getattr(y, "name", None) is not None and np.ndim(y) == 1:
@@ -38,7 +41,7 @@ def name_targets(estimator: Any, y: Any) -> None:
         estimator.target_names_in_ = np.array(names, dtype=object)
 
 
-def of_the_fit(model: Any, X: Any) -> bool:
+def of_the_fit(model: BaseEstimator, X: Any) -> bool:
     """Whether rows are those of the fit, in any order.
 
     They are told by their number and sums of their entries; of tables of more than 65,536 entries only some rows
@@ -53,14 +56,14 @@ def of_the_fit(model: Any, X: Any) -> bool:
     return bool(found[:2] == kept[:2] and np.allclose(found[2:], kept[2:], rtol=0, atol=CLOSE * max(kept[3], 1e-300)))
 
 
-def role(model: Any, X: Any) -> str:
+def role(model: BaseEstimator, X: ArrayLike | Matrix) -> str:
     """Which rows these are, for figures of merit: "fit", "new", or nothing if that is not known."""
     if _kept(model) is None:
         return ""
     return "fit" if of_the_fit(model, X) else "new"
 
 
-def _kept(model: Any) -> Any:
+def _kept(model: BaseEstimator) -> Any:
     """What is known of the rows of a fit: their sums, or at least their number; None of estimators of others."""
     steps = [step for _, step in model.steps] if hasattr(model, "steps") else [model]
     kept = getattr(steps[0], "_rows_of_fit", None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import DensityMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -14,9 +15,9 @@ from gramian.estimators.foundation import BaseEstimator
 from gramian.estimators.n_components import check_components, whole_number
 from gramian.estimators.streams import by_blocks
 from gramian.estimators.summary import Clock, SummaryBuilder
-from gramian.estimators.validation import all_or_nothing, validate
+from gramian.estimators.validation import Table, all_or_nothing, validate
 from gramian.estimators.warnings import ConvergenceWarning, RankWarning, SubGaussianWarning, warn
-from gramian.results import Array, FitSummary, Mix
+from gramian.results import Array, FitSummary, Mix, Seed
 from gramian.solvers.eigen import LAPACK_QUICK_MAX_ROWS, orient
 from gramian.solvers.independence import GRADIENT_ROUNDING, Unmixing, log_density, unmix
 from gramian.spaces import LinearBasis, LinearSpace
@@ -88,7 +89,7 @@ class ICA(ProjectionTransformer, DensityMixin, BaseEstimator):
     """
 
     def __init__(
-        self, n_components: int | None = None, *, tol: float = 1e-7, max_iter: int = 500, random_state: Any = None
+        self, n_components: int | None = None, *, tol: float = 1e-7, max_iter: int = 500, random_state: Seed = None
     ) -> None:
         self.n_components = n_components
         self.tol = tol
@@ -96,7 +97,7 @@ class ICA(ProjectionTransformer, DensityMixin, BaseEstimator):
         self.random_state = random_state
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Table, y: object = None) -> Self:
         """Find the unmixing of greatest likelihood.
 
         Parameters
@@ -122,28 +123,23 @@ class ICA(ProjectionTransformer, DensityMixin, BaseEstimator):
         return self._keep(basis, mix, found, X, clock, notes)
 
     @by_blocks
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: Table) -> Array:
         """Return the sources of rows, ``(X - mean_) @ components_.T``."""
         check_is_fitted(self)
         X = validate(self, X, reset=False, sparse=False)
         return self.projection_.scores(X).astype(X.dtype, copy=False)
 
-    def inverse_transform(self, X: Any) -> Array:
+    def inverse_transform(self, X: ArrayLike) -> Array:
         """Return the rows ``mean_ + X @ mixing_.T`` that have the sources ``X``."""
-        check_is_fitted(self)
-        sources, k = np.asarray(X), len(self.components_)
-        if sources.ndim != 2 or sources.shape[1] != k:
-            raise ValueError(f"X has shape {sources.shape}; {k} sources, m x {k}, are expected.")
-        rows = self.projection_.inverse(sources)
-        return rows.astype(sources.dtype if sources.dtype == np.float32 else np.float64, copy=False)
+        return self._inverse(X, "{k} sources")
 
-    def score_samples(self, X: Any) -> Array:
+    def score_samples(self, X: Table) -> Array:
         """Log-density of each row; for K < d, of its projection on the span of the components."""
         check_is_fitted(self)
         X = validate(self, X, reset=False, sparse=False)
         return log_density(self.projection_.scores(X)) + self._log_volume
 
-    def score(self, X: Any, y: Any = None) -> float:
+    def score(self, X: Table, y: object = None) -> float:
         """Mean log-density of rows."""
         return float(self.score_samples(X).mean())
 
@@ -245,7 +241,7 @@ def is_long(n: int, d: int) -> bool:
     return n > 10 * d and d <= LAPACK_QUICK_MAX_ROWS
 
 
-def _rank(basis: LinearBasis, dtype: Any) -> int:
+def _rank(basis: LinearBasis, dtype: np.dtype) -> int:
     """Directions before the last whose deviation is more than the rounding of the columns it is made of."""
     sizes = (basis.mean / basis.scale) ** 2 + (basis.directions**2 * basis.variances).sum(axis=1)
     rounding = 4 * np.finfo(dtype).eps * np.sqrt(sizes @ basis.directions**2)

@@ -36,7 +36,7 @@ from gramian.estimators.kernel_streams import Seen, has_landmarks, keep_seen, la
 from gramian.estimators.landmarks import LandmarksArgument
 from gramian.estimators.n_components import check_components
 from gramian.estimators.streams import by_blocks
-from gramian.estimators.summary import Clock, describe
+from gramian.estimators.summary import Clock, SummaryBuilder
 from gramian.estimators.validation import Table, all_or_nothing, check_choice, validate
 from gramian.estimators.warnings import ConvergenceWarning, GramianWarning, IndefiniteKernelWarning, RankWarning, warn
 from gramian.kernels import Kernel
@@ -190,7 +190,6 @@ class KernelCCA(KernelViews, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
             k = _count(pairs, kernels)
             held_out = held_out_correlations(A, B, kernels, k, parts, **how) if held else None
             self._keep(pairs, held_out, held, kernels, A.shape, clock)
-            keep_seen(self, None)
         else:
             maps = mapped_views(self, kernels, (A, B))
             pieces = pieces_of(maps, (A, B), parts)
@@ -258,7 +257,7 @@ class KernelCCA(KernelViews, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         self.correlations_ = pairs.values
         self.score_correlations_ = pairs.plain
         self.held_out_correlations_ = held_out
-        self.summary_ = _summary(self, shape, pairs, check_ridge(self.ridge), held, clock)
+        self.summary_ = _summary(self, shape, pairs, held, clock)
 
     @by_blocks
     def transform(self, X: Table, Y: Table | None = None) -> Array | tuple[Array, Array]:
@@ -312,50 +311,24 @@ def _count(pairs: KernelPairs, kernels: tuple[Kernel, ...]) -> int:
     return len(pairs.values)
 
 
-def _summary(
-    estimator: KernelCCA,
-    shape: tuple[int, int],
-    pairs: KernelPairs,
-    ridge: tuple[float, float],
-    held: str,
-    clock: Clock,
-) -> FitSummary:
+def _summary(model: KernelCCA, shape: tuple[int, int], pairs: KernelPairs, held: str, clock: Clock) -> FitSummary:
     """Write what was found and how; warn of what is less than was asked for."""
-    found = _lacking(pairs, shape[0], ridge, estimator.n_components)
-    for said, remedy, kind in found:
+    ridge, trace, kernels = check_ridge(model.ridge), pairs.trace, (str(model.kernel_), str(model.kernel_y_))
+    lacking = _lacking(pairs, shape[0], ridge, model.n_components)
+    for said, remedy, kind in lacking:
         warn(f"{said} {remedy}".strip(), kind)
-    notes, trace, kernels = [said for said, _, _ in found], pairs.trace, (estimator.kernel_, estimator.kernel_y_)
-    lines = correlation_lines(estimator.correlations_, estimator.score_correlations_, ridge)
-    if estimator.held_out_correlations_ is not None:
-        lines.append(("held out", f"{shown(estimator.held_out_correlations_)} ({held})"))
-    of = "components of both spaces" if pairs.bases else "pairs"
-    lines += [
-        ("route", f"{trace.solver} ({trace.reason})"),
-        ("work", ", ".join(part for part in (trace.products, f"{clock.seconds:.2g} s") if part)),
-        ("certified", f"residuals of {of} <= {pairs.residuals.max(initial=0.0):.1e}"),
-    ]
-    lines += [("note", note) for note in notes]
-    facts: dict[str, object] = {
-        "kernel": str(kernels[0]),
-        "kernel_y": str(kernels[1]),
-        "ridge": ridge,
-        "correlations": estimator.correlations_,
-        "score_correlations": estimator.score_correlations_,
-        "held_out_correlations": estimator.held_out_correlations_,
-        "held_out": held or None,
-        "ranks": [basis.rank for basis in pairs.bases] or None,
-        "solver": trace.solver,
-        "reason": trace.reason,
-        "products": trace.products,
-        "converged": trace.converged,
-        "residuals": pairs.residuals,
-        "n_negative": [basis.n_negative for basis in pairs.bases] or None,
-        "seconds": clock.seconds,
-        "notes": notes,
-    }
-    both = ", ".join(dict.fromkeys(map(str, kernels)))
-    detail = f"{both}   q = {estimator.n_features_y_in_}"
-    return describe(estimator, shape, len(pairs.values), lines, detail=detail, facts=facts)
+    plain, held_out = model.score_correlations_, model.held_out_correlations_
+    detail = f"{', '.join(dict.fromkeys(kernels))}   q = {model.n_features_y_in_}"
+    write = SummaryBuilder.of_components(model, shape, len(pairs.values), detail=detail)
+    write.add(kernel=kernels[0], kernel_y=kernels[1], ridge=ridge, correlations=pairs.values, score_correlations=plain)
+    write.lines += correlation_lines(pairs.values, plain, ridge)
+    told = None if held_out is None else f"{shown(held_out)} ({held})"
+    write.line("held out", told, held_out_correlations=held_out, held_out=held or None)
+    write.add(ranks=[basis.rank for basis in pairs.bases] or None).route(trace).work(clock, trace.products)
+    of, worst = "components of both spaces" if pairs.bases else "pairs", pairs.residuals.max(initial=0.0)
+    write.line("certified", f"residuals of {of} <= {worst:.1e}", residuals=pairs.residuals)
+    write.add(n_negative=[basis.n_negative for basis in pairs.bases] or None)
+    return write.notes(said for said, _, _ in lacking).done()
 
 
 def _lacking(
@@ -375,10 +348,8 @@ def _lacking(
         found.append((said, "Set rank, or use a positive definite kernel and ridge > 0.", RankWarning))
     for name, basis in zip("XY", pairs.bases, strict=False):
         if basis.n_negative:
-            least, word = (
-                "" if basis.shares is not None else "at least ",
-                "value" if basis.n_negative == 1 else "values",
-            )
+            least = "" if basis.shares is not None else "at least "
+            word = "value" if basis.n_negative == 1 else "values"
             said = f"the kernel matrix of {name} is indefinite: {least}{basis.n_negative} negative eigen{word}, the "
             said += f"largest of size {basis.most_negative:.3g}; only positive ones were kept."
             found.append((said, "", IndefiniteKernelWarning))

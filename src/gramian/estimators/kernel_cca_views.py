@@ -13,7 +13,7 @@ from gramian.estimators.distances import underflows
 from gramian.estimators.kernel_input import CheckedRows, KernelArgument, KernelInput, own_kernel, resolve_weighted
 from gramian.estimators.kernel_streams import KernelStream, Seen, landmarks_of, narrowest
 from gramian.estimators.landmarks import low_rank
-from gramian.estimators.streams import Gate, read_table
+from gramian.estimators.streams import Gate
 from gramian.estimators.targets import read_targets
 from gramian.estimators.validation import Table
 from gramian.kernels import Kernel, as_kernel
@@ -51,7 +51,7 @@ class KernelViews(KernelInput):
         """Checked and scaled rows of both views, and the kernels resolved on them."""
         kernel = as_kernel(self.kernel)
         other = kernel if self.kernel_y is None else as_kernel(self.kernel_y)
-        A = read_table(self, X, min_samples=2, kernel=kernel)
+        A = self._table(X, kernel, min_samples=2)
         B = read_second_table(Y, A, other)
         if self.scale and (kernel.given or other.given):
             raise ValueError(

@@ -7,15 +7,16 @@ from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.utils import Tags
 
 from gramian.estimators.streams import read_table
-from gramian.estimators.validation import Table, check_weights
+from gramian.estimators.validation import Table, check_weights, validate
 from gramian.kernels import Kernel, as_kernel, parse
 from gramian.kernels.base import own_copy
 from gramian.kernels.given import evaluated
 from gramian.kernels.text import takes_matrix
 from gramian.operators.moments import column_sums
-from gramian.operators.remote import RemoteTable
+from gramian.operators.remote import Remote, RemoteTable
 from gramian.results import Array, FitSummary, Matrix
 
 #: A kernel as text, as an object, or as a function of two blocks of rows.
@@ -31,7 +32,7 @@ class KernelInput:
     landmarks: Any
     n_features_in_: int
     #: What landmarks leave of the trace of the kernel matrix, as a share of it; None without them.
-    trace_error_: float | tuple[float | None, ...] | None = None
+    trace_error_: Any = None
     #: What ``partial_fit`` goes on from, where that is known.
     seen_: Any
     summary_: FitSummary
@@ -59,17 +60,25 @@ class KernelInput:
     def _read(self, X: Table, *, min_samples: int = 1) -> tuple[Kernel, Any]:
         """Return the kernel with its parameters resolved on checked training rows, and the rows."""
         kernel = own_kernel(self.kernel)
-        X = read_table(self, X, min_samples=min_samples, kernel=kernel)
-        return resolve_weighted(kernel, X, None), X
+        rows = self._table(X, kernel, min_samples)
+        return resolve_weighted(kernel, rows, None), rows
 
     def _read_weighted(self, X: Table, sample_weight: ArrayLike | None) -> tuple[Kernel, Any, Array | None]:
         """Return the kernel, resolved as if rows were repeated by their weights, the rows, and the weights."""
         kernel = own_kernel(self.kernel)
-        X = read_table(self, X, kernel=kernel)
-        weights = check_weights(sample_weight, X.shape[0], variance=False)
-        return resolve_weighted(kernel, X, weights), X, weights
+        rows = self._table(X, kernel)
+        weights = check_weights(sample_weight, rows.shape[0], variance=False)
+        return resolve_weighted(kernel, rows, weights), rows, weights
 
-    def __sklearn_tags__(self) -> Any:
+    def _table(self, X: Table, kernel: Kernel, min_samples: int = 1) -> Any:
+        """Check the training rows of a new fit: in memory, or on a cluster if landmarks stand for them."""
+        self.trace_error_ = None
+        vars(self).pop("seen_", None)
+        if isinstance(X, Remote):
+            return read_table(self, X, kernel=kernel, min_samples=min_samples)
+        return validate(self, X, gram=kernel, min_samples=min_samples)
+
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()  # type: ignore[misc]
         tags.input_tags.pairwise = takes_matrix(self.kernel)
         tags.input_tags.sparse = True

@@ -20,7 +20,7 @@ from gramian.estimators.kernel_kmeans_streams import Course, SeenMeans, by_passe
 from gramian.estimators.kernel_streams import KEPT_FEATURES, KernelStream, add_first_rows, has_landmarks, next_rows
 from gramian.estimators.landmarks import LandmarksArgument, add_low_rank, diagonal_of, left_by, left_of, low_rank
 from gramian.estimators.streams import by_blocks
-from gramian.estimators.summary import Clock
+from gramian.estimators.summary import Clock, SummaryBuilder
 from gramian.estimators.validation import Checked, Table, all_or_nothing, check_choice, check_weights, validate
 from gramian.estimators.warnings import ConvergenceWarning, IndefiniteKernelWarning, RankWarning, warn
 from gramian.kernels.base import is_number
@@ -325,33 +325,14 @@ def _summary(
     route: str,
 ) -> FitSummary:
     """Write what a fit did."""
-    k, (n, d), word = len(sizes), shape, "certified" if way == "Lloyd" else "ended"
-    negative = getattr(found, "n_negative", 0)
-    title = type(model).__name__, str(model.kernel_), f"{n:,} x {d:,}", f"{k} cluster{'s' * (k > 1)}"
-    lines = [
-        ("route", f"{way} ({route})"),
-        ("work", f"{found.steps} steps; {found.work}, {clock.seconds:.2g} s"),
-        ("inertia", f"{model.inertia_:.10g}"),
-        (word, found.end) if found.end else ("stopped", f"max_iter={model.max_iter} reached"),
-    ]
-    if negative:
-        lines.append(("note", _negative(negative)))
-    facts = {
-        "estimator": title[0],
-        "kernel": title[1],
-        "n": n,
-        "d": d,
-        "n_clusters": k,
-        "solver": way,
-        "steps": found.steps,
-        "work": found.work,
-        "inertia": model.inertia_,
-        "sizes": sizes,
-        "converged": bool(found.end),
-        "n_negative": negative,
-        "seconds": clock.seconds,
-    }
-    return FitSummary(title, tuple(lines), facts)
+    kernel, k, negative = str(model.kernel_), len(sizes), getattr(found, "n_negative", 0)
+    write = SummaryBuilder(model, shape, kernel, f"{k} cluster{'s' * (k > 1)}", kernel=kernel, n_clusters=k)
+    write.line("route", f"{way} ({route})", solver=way)
+    write.add(steps=found.steps, work=found.work).work(clock, f"{found.steps} steps; {found.work}")
+    write.line("inertia", f"{model.inertia_:.10g}", inertia=model.inertia_, sizes=sizes)
+    word = ("certified" if way == "Lloyd" else "ended") if found.end else "stopped"
+    write.line(word, found.end or f"max_iter={model.max_iter} reached", converged=bool(found.end))
+    return write.line("note", _negative(negative) if negative else None, n_negative=negative).done()
 
 
 def _warn_of(model: KernelKMeans, found: Clusters | Course, k: int) -> None:

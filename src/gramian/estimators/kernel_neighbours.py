@@ -2,36 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 from scipy.spatial import KDTree
 from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.config import thread_count
 from gramian.estimators.distances import check_count, check_similarities, lengths, neighbour_weights, warn_of_underflow
 from gramian.estimators.foundation import BaseEstimator
-from gramian.estimators.kernel_input import KernelInput
-from gramian.estimators.landmarks import add_low_rank, low_rank, mapped_rows
+from gramian.estimators.kernel_input import KernelArgument, KernelInput
+from gramian.estimators.landmarks import LandmarksArgument, add_low_rank, low_rank, mapped_rows
 from gramian.estimators.streams import by_blocks
-from gramian.estimators.summary import Clock
+from gramian.estimators.summary import Clock, SummaryBuilder
 from gramian.estimators.targets import Targets, check_labels, check_targets
-from gramian.estimators.validation import Checked, all_or_nothing, as_fitted, validate
+from gramian.estimators.validation import Checked, Table, all_or_nothing, as_fitted, validate
 from gramian.estimators.warnings import IndefiniteKernelWarning, warn
 from gramian.kernels import Kernel, Linear
 from gramian.operators.euclidean_neighbours import EuclideanSearch
 from gramian.operators.feature_means import own_similarities
 from gramian.operators.features import FeatureMap
 from gramian.operators.nearest import EXTRA_CANDIDATES, SIMILARITY_ROUNDING, Sized, nearest_in_features, resolve_ties
-from gramian.results import Array, FitSummary
+from gramian.results import Array, FitSummary, Matrix
 
 #: A tree serves rows of few columns; with more it visits nearly all of them anyway.
-TREE_COLUMNS, TREE_ROWS = 5, 1000
+TREE_MAX_COLUMNS, TREE_MIN_ROWS = 5, 1000
 #: A squared distance that a tree reports may be off by this much of itself.
 TREE_ROUNDING = 1e-12
+#: A row with less than this part of its square outside the span of the landmarks is in it, to rounding.
+SPAN_ROUNDING = 1e-10
+#: Weights of neighbours by name, or as a function of their distances.
+NeighbourWeights: TypeAlias = str | Callable[[Array], ArrayLike]
 
 #: How neighbours are found, in words.
 WAYS = {
@@ -45,31 +52,38 @@ def way_of_search(kernel: Kernel, n: int, d: int, *, sparse: bool = False) -> st
     """Return how neighbours among n rows of d columns are found: a key of :data:`WAYS`."""
     if not kernel.keeps_neighbours:
         return "tiles"
-    return "tree" if not sparse and d <= TREE_COLUMNS and n >= TREE_ROWS else "plain"
-
-
-#: A row with less than this part of its square outside the span of the landmarks is in it, to rounding.
-OUTSIDE = 1e-10
+    return "tree" if not sparse and d <= TREE_MAX_COLUMNS and n >= TREE_MIN_ROWS else "plain"
 
 
 class KernelNeighbours(KernelInput, BaseEstimator):
     """What the classifier and the regressor share: training rows, the search, and weights of neighbours."""
 
-    n_neighbors: int
-    weights: Any
     features_: FeatureMap | None = None
     #: Training rows are kept, also where others stand for them.
     maps_rows = False
     _kept_parameters = ("n_neighbors", "weights")
 
-    def _keep(self, X: Any, clock: Clock) -> int:
+    def __init__(
+        self,
+        n_neighbors: int = 5,
+        *,
+        kernel: KernelArgument = "rbf",
+        weights: NeighbourWeights = "uniform",
+        landmarks: LandmarksArgument = None,
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.kernel = kernel
+        self.weights = weights
+        self.landmarks = landmarks
+
+    def _keep(self, X: Table, clock: Clock) -> int:
         """Check and keep the training rows; return how many there are."""
         check_count("n_neighbors", self.n_neighbors)
         named = isinstance(self.weights, str) and self.weights in ("uniform", "distance")
         if not callable(self.weights) and not named:
             raise ValueError(f"weights={self.weights!r} is not known. Use 'uniform', 'distance' or a function.")
-        kernel, X = self._read(X)
-        n = X.shape[0]
+        kernel, rows = self._read(X)
+        n = rows.shape[0]
         if self.n_neighbors > n:
             raise ValueError(
                 f"n_neighbors={self.n_neighbors} is more than the number of rows, n_samples={n}. "
@@ -77,16 +91,17 @@ class KernelNeighbours(KernelInput, BaseEstimator):
             )
         for made in ("_tree", "_mapped"):
             self.__dict__.pop(made, None)  # those of an earlier fit
-        self.kernel_, self._anchors, self.trace_error_ = kernel, kernel.anchors(X), None
-        self.features_ = low_rank(self.landmarks, kernel, X)
+        self.kernel_, self._anchors = kernel, kernel.anchors(rows)
+        self.features_ = low_rank(self.landmarks, kernel, rows)
         if self.features_ is not None:
-            self._mapped, self.trace_error_ = mapped_rows(self.landmarks, self.features_, X)
+            self._mapped, self.trace_error_ = mapped_rows(self.landmarks, self.features_, rows)
         self._plain = self._metric.keeps_neighbours
-        points = X if self.features_ is None else self._mapped
+        points = rows if self.features_ is None else self._mapped
         self._diagonal = np.array(self._metric.diagonal(points), dtype=np.float64)
         check_similarities(kernel, self._diagonal)
-        warn_of_underflow(kernel, X)
-        self.summary_ = add_low_rank(self._describe(X.shape, clock), self.landmarks, self.features_, self.trace_error_)
+        warn_of_underflow(kernel, rows)
+        summary = self._describe(rows.shape, clock)
+        self.summary_ = add_low_rank(summary, self.landmarks, self.features_, self.trace_error_)
         return n
 
     @property
@@ -111,7 +126,7 @@ class KernelNeighbours(KernelInput, BaseEstimator):
         way = way_of_search(self._metric, *points.shape, sparse=sp.issparse(points))
         return KDTree(points) if way == "tree" else None
 
-    def kneighbors(self, X: Any = None, n_neighbors: int | None = None) -> tuple[Array, Array]:
+    def kneighbors(self, X: Table | None = None, n_neighbors: int | None = None) -> tuple[Array, Array]:
         """Return the nearest training rows.
 
         Parameters
@@ -133,7 +148,7 @@ class KernelNeighbours(KernelInput, BaseEstimator):
         squares, columns = self._nearest(X, k, measured=True)
         return lengths(squares), columns
 
-    def _nearest(self, X: Any, k: int, *, measured: bool) -> tuple[Array, Array]:
+    def _nearest(self, X: Table | None, k: int, *, measured: bool) -> tuple[Array, Array]:
         """Squared distances (ranks that lack ``k(x, x)`` if they need not be measured) and indices."""
         check_count("n_neighbors", k)
         own = X is None
@@ -161,13 +176,13 @@ class KernelNeighbours(KernelInput, BaseEstimator):
         self._warn_of(squares)
         return squares, columns
 
-    def _project(self, rows: Any, own: bool) -> tuple[Array, Array]:
+    def _project(self, rows: Matrix, own: bool) -> tuple[Array, Array]:
         """Mapped rows, and their squared distances from the span of the landmarks, which all neighbours share."""
         assert self.features_ is not None  # for the type checker, who asks has landmarks
         F = self._mapped if own else mapped_rows(None, self.features_, rows)[0]
         whole = self.features_.kernel.diagonal(rows)
         rest = whole - np.einsum("ij,ij->i", F, F)
-        return F, np.where(rest > OUTSIDE * whole, rest, 0.0)[:, None]
+        return F, np.where(rest > SPAN_ROUNDING * whole, rest, 0.0)[:, None]
 
     def _plainly(self, rows: Any, k: int, own: bool) -> tuple[Array, Array]:
         search = EuclideanSearch(rows, self._points, own=own)
@@ -181,7 +196,7 @@ class KernelNeighbours(KernelInput, BaseEstimator):
             columns = columns[~mine].reshape(len(columns), wide)
         return search.settle(columns, (1 - TREE_ROUNDING) * apart[:, -1] ** 2, k)
 
-    def _weigh(self, X: Any) -> tuple[Array, Array]:
+    def _neighbours(self, X: Table) -> tuple[Array, Array]:
         """Indices of the neighbours of rows, and their weights."""
         check_is_fitted(self)
         given = as_fitted(self, "weights")
@@ -206,11 +221,10 @@ class KernelNeighbours(KernelInput, BaseEstimator):
     def _describe(self, shape: tuple[int, int], clock: Clock) -> FitSummary:
         # Through the tree itself: it is made at fit, not when the first row is asked about.
         solver = "tree" if self._tree is not None else "plain" if self._plain else "tiles"
-        name, (n, d), k = type(self).__name__, shape, self.n_neighbors
-        facts = {"estimator": name, "kernel": str(self.kernel_), "n": n, "d": d, "n_neighbors": k, "solver": solver}
-        title = name, str(self.kernel_), f"{n:,} x {d:,}", f"{k} neighbour{'s' * (k > 1)}"
-        lines = (("route", WAYS[solver]), ("work", f"{clock.seconds:.2g} s to keep the rows"))
-        return FitSummary(title, lines, {**facts, "seconds": clock.seconds})
+        kernel, k, seconds = str(self.kernel_), self.n_neighbors, clock.seconds
+        write = SummaryBuilder(self, shape, kernel, f"{k} neighbour{'s' * (k > 1)}", kernel=kernel, n_neighbors=k)
+        write.line("route", WAYS[solver], solver=solver)
+        return write.line("work", f"{seconds:.2g} s to keep the rows", seconds=seconds).done()
 
 
 class KernelKNNClassifier(ClassifierMixin, KernelNeighbours):
@@ -264,34 +278,26 @@ class KernelKNNClassifier(ClassifierMixin, KernelNeighbours):
     0.99
     """
 
-    def __init__(
-        self, n_neighbors: int = 5, *, kernel: Any = "rbf", weights: Any = "uniform", landmarks: Any = None
-    ) -> None:
-        self.n_neighbors = n_neighbors
-        self.kernel = kernel
-        self.weights = weights
-        self.landmarks = landmarks
-
     @all_or_nothing
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Table, y: ArrayLike) -> Self:
         """Keep the training rows X (n, d) and their labels y (n,)."""
         n = self._keep(X, Clock())
         self.classes_, self._codes = check_labels(y, n)
         return self
 
     @by_blocks
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: Table) -> Array:
         """Return the class of each row."""
         votes = self._votes(X)
         return self.classes_[votes.argmax(axis=1)]
 
     @by_blocks
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: Table) -> Array:
         """Return the share of the votes for each class, m x classes."""
         votes = self._votes(X)
         return votes / votes.sum(axis=1, keepdims=True)
 
-    def _votes(self, X: Any) -> Array:
+    def _votes(self, X: Table) -> Array:
         """Votes for each class, m x classes; those that differ by rounding of the distances only are equal."""
         check_is_fitted(self)
         X = validate(self, X, reset=False)
@@ -299,8 +305,8 @@ class KernelKNNClassifier(ClassifierMixin, KernelNeighbours):
         uniform = isinstance(self.weights, str) and self.weights == "uniform"  # whole numbers, which do not round
         return votes if uniform else resolve_ties(X, (votes, sizes), self._sized)
 
-    def _sized(self, X: Any) -> Sized:
-        columns, weights = self._weigh(X if sp.issparse(X) else X.view(Checked))
+    def _sized(self, X: Matrix) -> Sized:
+        columns, weights = self._neighbours(X if sp.issparse(X) else X.view(Checked))
         m, classes = len(columns), len(self.classes_)
         place = np.arange(m)[:, None] * classes + self._codes[columns]
         return np.bincount(place.ravel(), weights.ravel(), m * classes).reshape(m, classes), weights.sum(axis=1)
@@ -349,31 +355,23 @@ class KernelKNNRegressor(RegressorMixin, KernelNeighbours):
     array([0.5])
     """
 
-    def __init__(
-        self, n_neighbors: int = 5, *, kernel: Any = "rbf", weights: Any = "uniform", landmarks: Any = None
-    ) -> None:
-        self.n_neighbors = n_neighbors
-        self.kernel = kernel
-        self.weights = weights
-        self.landmarks = landmarks
-
     @all_or_nothing
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Table, y: ArrayLike) -> Self:
         """Keep the training rows X (n, d) and their targets y (n,) or (n, q)."""
         given = check_targets(y, self._keep(X, Clock()))
         self._targets = Targets(given.values.copy(), given.single)  # the caller may change his
         return self
 
     @by_blocks
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: Table) -> Array:
         """Return the weighted mean of the neighbours' targets."""
-        columns, weights = self._weigh(X)
+        columns, weights = self._neighbours(X)
         targets: Targets = self._targets
         return targets.shaped(
             np.einsum("mk,mkq->mq", weights / weights.sum(axis=1, keepdims=True), targets.values[columns])
         )
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         return tags

@@ -200,7 +200,8 @@ class KernelPCA(KernelInput, ProjectionTransformer, BaseEstimator):
         self.kernel_, self.eigenvalues_, self._shares = kernel, basis.eigenvalues, basis.shares
         shape = int(space.n), self.n_features_in_
         self.summary_ = summarize(self, basis, shape, clock, detail=str(kernel), chosen=chosen)
-        keep_seen(self, seen, streamed=rows is None)
+        if seen is not None:
+            keep_seen(self, seen, streamed=rows is None)
         return basis
 
     def inverse_transform(self, X: ArrayLike) -> Array:

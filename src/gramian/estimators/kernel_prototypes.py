@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.estimators.distances import check_similarities, lengths, warn_of_underflow
 from gramian.estimators.foundation import BaseEstimator
-from gramian.estimators.kernel_input import KernelInput
-from gramian.estimators.landmarks import add_low_rank, left_of, low_rank
+from gramian.estimators.kernel_input import KernelArgument, KernelInput
+from gramian.estimators.landmarks import LandmarksArgument, add_low_rank, left_of, low_rank
 from gramian.estimators.streams import by_blocks
-from gramian.estimators.summary import Clock
+from gramian.estimators.summary import Clock, SummaryBuilder
 from gramian.estimators.targets import check_labels
-from gramian.estimators.validation import all_or_nothing, validate
+from gramian.estimators.validation import Table, all_or_nothing, validate
 from gramian.estimators.warnings import IndefiniteKernelWarning, warn
 from gramian.operators.feature_means import best_origin, feature_means, moved
 from gramian.operators.similarities import mapped_means, mapped_similarities, similarities
@@ -68,12 +69,12 @@ class KernelPrototypeClassifier(ClassifierMixin, KernelInput, BaseEstimator):
     1.0
     """
 
-    def __init__(self, kernel: Any = "rbf", *, landmarks: Any = None) -> None:
+    def __init__(self, kernel: KernelArgument = "rbf", *, landmarks: LandmarksArgument = None) -> None:
         self.kernel = kernel
         self.landmarks = landmarks
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Table, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Find the class means.
 
         Parameters
@@ -90,31 +91,31 @@ class KernelPrototypeClassifier(ClassifierMixin, KernelInput, BaseEstimator):
         self
         """
         clock = Clock()
-        kernel, X, given = self._read_weighted(X, sample_weight)
-        classes, codes = check_labels(y, X.shape[0])
-        A = np.zeros((X.shape[0], len(classes)))
+        kernel, table, given = self._read_weighted(X, sample_weight)
+        classes, codes = check_labels(y, table.shape[0])
+        A = np.zeros((table.shape[0], len(classes)))
         A[np.arange(len(codes)), codes] = 1.0 if given is None else given
         present = A.any(axis=0)  # a class whose rows all have weight 0 is not there
         A, self.classes_ = A[:, present] / A[:, present].sum(axis=0), classes[present]
-        origin = best_origin(kernel, X, given)
-        rows = moved(X, origin)
+        origin = best_origin(kernel, table, given)
+        rows = moved(table, origin)
         features = low_rank(self.landmarks, kernel, rows, given)
         inner = similarities(kernel, rows) if features is None else mapped_similarities(features, rows)
         check_similarities(kernel, inner.diagonal())
-        warn_of_underflow(kernel, X)
+        warn_of_underflow(kernel, table)
         squares = np.einsum("ij,ij->j", A, inner @ A)
-        self.kernel_, self.trace_error_ = kernel, None
+        self.kernel_ = kernel
         if features is None:
             self.means_ = feature_means(kernel, rows, A, squares, origin)
         else:
             self.means_ = mapped_means(features, rows, A, squares, origin)
             self.trace_error_ = left_of(self.landmarks, features, rows, inner.diagonal(), given)[1]
-        summary = self._describe(X.shape, clock, inner.route)
+        summary = self._describe(table.shape, clock, inner.route)
         self.summary_ = add_low_rank(summary, self.landmarks, features, self.trace_error_)
         return self
 
     @by_blocks
-    def distances(self, X: Any) -> Array:
+    def distances(self, X: Table) -> Array:
         """Return the distances of rows to the class means in feature space, m x classes."""
         check_is_fitted(self)
         squares = self.means_.squared_distances(validate(self, X, reset=False))
@@ -127,7 +128,7 @@ class KernelPrototypeClassifier(ClassifierMixin, KernelInput, BaseEstimator):
         return lengths(squares)
 
     @by_blocks
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: Table) -> Array:
         r"""Return :math:`m_c'\phi(x) - \|m_c\|^2/2`, but for a term that is the same for all classes.
 
         The larger, the nearer. For two classes the difference, second less first, (m,); otherwise (m, classes).
@@ -136,18 +137,17 @@ class KernelPrototypeClassifier(ClassifierMixin, KernelInput, BaseEstimator):
         return nearness[:, 1] - nearness[:, 0] if len(self.classes_) == 2 else nearness
 
     @by_blocks
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: Table) -> Array:
         """Return the class of each row."""
         nearness = self._nearness(X)
         return self.classes_[nearness.argmax(axis=1)]
 
-    def _nearness(self, X: Any) -> Array:
+    def _nearness(self, X: Table) -> Array:
         check_is_fitted(self)
         return self.means_.nearness(validate(self, X, reset=False))
 
     def _describe(self, shape: tuple[int, int], clock: Clock, route: str) -> FitSummary:
-        name, (n, d), k = type(self).__name__, shape, len(self.classes_)
-        title = name, str(self.kernel_), f"{n:,} x {d:,}", f"{k} class{'es' * (k > 1)}"
-        lines = ("route", route), ("work", f"1 product, {clock.seconds:.2g} s")
-        facts = {"estimator": name, "kernel": str(self.kernel_), "n": n, "d": d, "n_classes": k, "route": route}
-        return FitSummary(title, lines, {**facts, "mean_squares": self.means_.squares, "seconds": clock.seconds})
+        kernel, k = str(self.kernel_), len(self.classes_)
+        write = SummaryBuilder(self, shape, kernel, f"{k} class{'es' * (k > 1)}", kernel=kernel, n_classes=k)
+        write.line("route", route, route=route, mean_squares=self.means_.squares)
+        return write.work(clock, "1 product").done()

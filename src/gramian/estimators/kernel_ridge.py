@@ -25,7 +25,7 @@ from gramian.estimators.kernel_streams import (
 )
 from gramian.estimators.landmarks import LandmarksArgument, low_rank
 from gramian.estimators.streams import by_blocks
-from gramian.estimators.summary import Clock
+from gramian.estimators.summary import Clock, SummaryBuilder
 from gramian.estimators.targets import Targets, check_targets
 from gramian.estimators.validation import Table, all_or_nothing, check_weights, validate
 from gramian.estimators.warnings import ConvergenceWarning, GramianWarning, IndefiniteKernelWarning, RankWarning, warn
@@ -202,8 +202,9 @@ class KernelRidge(KernelInput, MultiOutputMixin, RegressorMixin, BaseEstimator):
             self.polynomial_coef_ = shaped(fit.offsets)
         self._left_out = None if fit.left_out is None else shaped(fit.left_out)
         self._unknown, self._single = fit.unknown, single
-        self.summary_ = _summary(self, fit, n, clock.seconds)
-        keep_seen(self, seen, streamed=streamed)
+        self.summary_ = _summary(self, fit, n, clock)
+        if seen is not None:
+            keep_seen(self, seen, streamed=streamed)
         for text, category in _shortfalls(fit, float(self.ridge)):
             warn(text, category)
         return self
@@ -386,43 +387,21 @@ def check_ridges(ridges: ArrayLike) -> Array:
     return values
 
 
-def _summary(estimator: KernelRidge, fit: RidgeFit, n: int, seconds: float) -> FitSummary:
+def _summary(estimator: KernelRidge, fit: RidgeFit, n: int, clock: Clock) -> FitSummary:
     """Write what was done, the certificate, and what fell short."""
-    name, d, q = type(estimator).__name__, estimator.n_features_in_, fit.dual.shape[1]
-    kernel, ridge, trace = str(estimator.kernel_), float(estimator.ridge), fit.trace
-    notes = [text for text, _ in _shortfalls(fit, ridge)]
-    worst = float(fit.residuals.max(initial=0.0))
-    lines = [
-        ("route", f"{trace.solver} ({trace.reason})"),
-        ("work", ", ".join(part for part in (trace.products, f"{seconds:.2g} s") if part)),
-        ("certified", f"relative residual{'s' if q > 1 else ''} <= {worst:.1e} in double precision"),
-    ]
+    kernel, ridge, q = str(estimator.kernel_), float(estimator.ridge), fit.dual.shape[1]
+    worst, left_out = float(fit.residuals.max(initial=0.0)), None
     if fit.left_out is not None:
         size = np.abs(fit.left_out).max(initial=0.0) or 1.0  # squares of extreme units would overflow
         error = float(size * np.sqrt(np.square(fit.left_out / size).mean()))
-        lines.append(("left out", f"root mean squared leave-one-out residual {error:.4g}"))
-    lines += [("note", note) for note in notes]
-    facts = {
-        "estimator": name,
-        "n": n,
-        "d": d,
-        "targets": q,
-        "kernel": kernel,
-        "ridge": ridge,
-        "solver": trace.solver,
-        "reason": trace.reason,
-        "products": trace.products,
-        "converged": trace.converged,
-        "residuals": fit.residuals,
-        "singular": fit.singular,
-        "rank": fit.rank,
-        "n_negative": fit.n_negative,
-        "most_negative": fit.most_negative,
-        "seconds": seconds,
-        "notes": notes,
-    }
-    title = [name, kernel, f"{n:,} x {d:,}", f"{q} targets" if q > 1 else "", f"ridge {ridge:g}"]
-    return FitSummary(tuple(part for part in title if part), tuple(lines), facts)
+        left_out = f"root mean squared leave-one-out residual {error:.4g}"
+    certified = f"relative residual{'s' if q > 1 else ''} <= {worst:.1e} in double precision"
+    shape, targets = (n, estimator.n_features_in_), f"{q} targets" if q > 1 else ""
+    write = SummaryBuilder(estimator, shape, kernel, targets, f"ridge {ridge:g}")
+    write.add(targets=q, kernel=kernel, ridge=ridge).route(fit.trace).work(clock, fit.trace.products)
+    write.line("certified", certified, residuals=fit.residuals, singular=fit.singular, rank=fit.rank)
+    write.line("left out", left_out, n_negative=fit.n_negative, most_negative=fit.most_negative)
+    return write.notes(text for text, _ in _shortfalls(fit, ridge)).done()
 
 
 def _shortfalls(fit: RidgeFit, ridge: float) -> list[tuple[str, type[GramianWarning]]]:

@@ -206,18 +206,12 @@ def next_rows(estimator: KernelInput, X: Table) -> Matrix:
     return rows
 
 
-def keep_seen(
-    estimator: KernelInput, seen: Seen | None, *, streamed: bool = False, decided: Sequence[str] = ()
-) -> None:
+def keep_seen(estimator: KernelInput, seen: Seen, *decided: str, streamed: bool = False) -> None:
     """Set ``trace_error_``, add the low rank to the summary, and keep what ``partial_fit`` may go on from.
 
-    Without landmarks (``seen`` is None) nothing is kept; of rows in memory only moments of a few features. Of streamed
-    rows the summary says how many came first, and that they gave what was ``decided``, widths and landmarks.
+    Of rows in memory that is kept for a few features only. Of streamed rows the summary says how many came first, and
+    that they gave what was ``decided``, widths and landmarks.
     """
-    estimator.trace_error_ = None
-    vars(estimator).pop("seen_", None)
-    if seen is None:
-        return
     given, total = landmarks_of(estimator), seen.total
     errors = [left_by(given[at], features, total.trace_error(at)) for at, features in enumerate(seen.maps)]
     estimator.trace_error_ = errors[0] if len(errors) == 1 else tuple(errors)

@@ -2,32 +2,35 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.config import format_bytes, memory_budget
 from gramian.estimators.distances import check_similarities, warn_of_underflow
 from gramian.estimators.foundation import BaseEstimator
-from gramian.estimators.kernel_input import KernelInput
-from gramian.estimators.landmarks import add_low_rank, low_rank, mapped_rows
+from gramian.estimators.kernel_input import KernelArgument, KernelInput
+from gramian.estimators.landmarks import LandmarksArgument, add_low_rank, low_rank, mapped_rows
 from gramian.estimators.streams import by_blocks
-from gramian.estimators.summary import Clock
+from gramian.estimators.summary import Clock, SummaryBuilder
 from gramian.estimators.targets import check_labels
-from gramian.estimators.validation import all_or_nothing, validate
+from gramian.estimators.validation import Table, all_or_nothing, validate
 from gramian.estimators.warnings import ConvergenceWarning, IndefiniteKernelWarning, warn
 from gramian.kernels import Kernel, Linear
 from gramian.operators.gram import KernelBlocks
 from gramian.operators.nearest import Sized, resolve_ties
 from gramian.projection import KernelProjection
-from gramian.results import Array, FitSummary
+from gramian.results import Array, FitSummary, Matrix
 from gramian.solvers.box_qp import DualSolution, box_dual, narrow_dual
 
 #: Columns up to which the linear kernel is solved by way of a d x d matrix.
-NARROW = 2000
+INTERIOR_POINT_MAX_COLUMNS = 2000
+#: Support vectors whose eigenvalues tell whether a kernel that may be indefinite is.
+_EIGENVALUE_SAMPLE_ROWS = 500
 
 
 class KernelSVC(KernelInput, ClassifierMixin, BaseEstimator):
@@ -104,10 +107,10 @@ class KernelSVC(KernelInput, ClassifierMixin, BaseEstimator):
         self,
         C: float = 1.0,
         *,
-        kernel: Any = "rbf",
+        kernel: KernelArgument = "rbf",
         bias: bool = False,
-        class_weight: Any = None,
-        landmarks: Any = None,
+        class_weight: dict[object, float] | str | None = None,
+        landmarks: LandmarksArgument = None,
         tol: float = 1e-3,
     ) -> None:
         self.C = C
@@ -118,7 +121,7 @@ class KernelSVC(KernelInput, ClassifierMixin, BaseEstimator):
         self.tol = tol
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Table, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Find the support vectors.
 
         Parameters
@@ -136,49 +139,54 @@ class KernelSVC(KernelInput, ClassifierMixin, BaseEstimator):
         """
         clock = Clock()
         self._check_parameters()
-        self.kernel_, X, weights = self._read_weighted(X, sample_weight)
-        warn_of_underflow(self.kernel_, X)
-        used = np.arange(X.shape[0]) if weights is None else np.flatnonzero(weights)
-        self.classes_, codes = _present(*check_labels(y, X.shape[0], least=2), used)
-        rows, signs = _restrict(self.kernel_, X, used), _signs(codes, len(self.classes_))
+        self.kernel_, table, weights = self._read_weighted(X, sample_weight)
+        warn_of_underflow(self.kernel_, table)
+        used = np.arange(table.shape[0]) if weights is None else np.flatnonzero(weights)
+        self.classes_, codes = _present(*check_labels(y, table.shape[0], least=2), used)
+        rows, signs = _restrict(self.kernel_, table, used), _signs(codes, len(self.classes_))
         weights = None if weights is None else weights[used]
         bounds = self._bounds(codes, np.ones(len(used)) if weights is None else weights)
         features, kernel = low_rank(self.landmarks, self.kernel_, rows, weights), self.kernel_
-        self.trace_error_ = None
         if features is not None:  # from here on, rows of a linear kernel
             kernel, (rows, self.trace_error_) = Linear(), mapped_rows(self.landmarks, features, rows, weights, copies=3)
         check_similarities(kernel, kernel.diagonal(rows), total=len(used))
         dual = self._solve(kernel, rows, signs, np.repeat(bounds[:, None], signs.shape[1], axis=1))
-        self._keep(X, used, dual)
-        if features is not None:
-            weights = features.lift(rows.T @ dual.coefficients)
-            self.projection_ = KernelProjection(features.kernel, features.anchors, weights, self.intercept_)
+        found = np.flatnonzero(dual.coefficients.any(axis=1))
+        self.support_ = used[found]
+        self.dual_coef_ = np.ascontiguousarray(dual.coefficients[found].T)
+        self.intercept_ = float(self.bias) * self.dual_coef_.sum(axis=1)
+        if features is None:
+            anchors, lifted = self.kernel_.anchors(table[self.support_]), self.dual_coef_.T
+            self.projection_ = KernelProjection(self.kernel_, anchors, lifted, self.intercept_)
+        else:
+            lifted = features.lift(rows.T @ dual.coefficients)
+            self.projection_ = KernelProjection(features.kernel, features.anchors, lifted, self.intercept_)
         self._certify(dual, signs, bounds)
-        self._negative = most_negative(KernelBlocks(kernel, rows, float(self.bias)), dual)
-        warn_of(self, dual)
-        summary = write(self, X.shape, dual, clock)
+        self._negative = _most_negative(KernelBlocks(kernel, rows, float(self.bias)), found)
+        _warn_of(self, dual)
+        summary = _summary(self, table.shape, dual, clock)
         self.summary_ = add_low_rank(summary, self.landmarks, features, self.trace_error_)
         return self
 
     @by_blocks
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: Table) -> Array:
         """Return :math:`f(x)`: (m,) for two classes, positive for the second; (m, classes) for more.
 
         Values that differ from the largest (of two classes: from 0) by rounding only are set to it.
         """
         check_is_fitted(self)
-        X = validate(self, X, reset=False)
-        X = X[:, self.support_] if self.kernel_.given else X
-        values = resolve_ties(X, self._values(X), self._values)
+        rows = validate(self, X, reset=False)
+        rows = rows[:, self.support_] if self.kernel_.given else rows
+        values = resolve_ties(rows, self._values(rows), self._values)
         return values[:, 1] - values[:, 0] if len(self.classes_) == 2 else values
 
     @by_blocks
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: Table) -> Array:
         """Return the label of each row; between equals, the first class."""
         values = self.decision_function(X)
         return self.classes_[(values > 0).astype(int) if values.ndim == 1 else values.argmax(axis=1)]
 
-    def _values(self, X: Any) -> Sized:
+    def _values(self, X: Matrix) -> Sized:
         """Values of the classes, m x classes, and the sizes of the terms they sum; the first of two has 0."""
         if not len(self.support_):
             return np.zeros((X.shape[0], len(self.classes_))), np.zeros(X.shape[0])
@@ -216,18 +224,10 @@ class KernelSVC(KernelInput, ClassifierMixin, BaseEstimator):
                 raise ValueError(f"class_weight[{label!r}]={factor!r} must be a positive number.")
         return np.array([float(given.get(label, 1.0)) for label in known])
 
-    def _solve(self, kernel: Kernel, X: Any, signs: Array, bounds: Array) -> DualSolution:
+    def _solve(self, kernel: Kernel, X: Matrix, signs: Array, bounds: Array) -> DualSolution:
         if is_narrow(kernel, X.shape, bool(self.bias)):
             return narrow_dual(_features(X, bool(self.bias)), signs, bounds, tol=self.tol)
         return box_dual(KernelBlocks(kernel, X, float(self.bias)), signs, bounds, tol=self.tol)
-
-    def _keep(self, X: Any, used: Array, dual: DualSolution) -> None:
-        found = np.flatnonzero(dual.coefficients.any(axis=1))
-        self.support_ = used[found]
-        self.dual_coef_ = np.ascontiguousarray(dual.coefficients[found].T)
-        self.intercept_ = float(self.bias) * self.dual_coef_.sum(axis=1)
-        anchors = self.kernel_.anchors(X[self.support_])
-        self.projection_ = KernelProjection(self.kernel_, anchors, self.dual_coef_.T, self.intercept_)
 
     def _certify(self, dual: DualSolution, signs: Array, bounds: Array) -> None:
         b, scores = dual.coefficients, dual.gradient + signs
@@ -245,7 +245,7 @@ class KernelSVC(KernelInput, ClassifierMixin, BaseEstimator):
 def is_narrow(kernel: Kernel, shape: tuple[int, int], bias: bool) -> bool:
     """Whether the weights are so few that the dual is solved by way of them."""
     n, d = shape
-    return kernel.linear and d + bias < min(n, NARROW)
+    return kernel.linear and d + bias < min(n, INTERIOR_POINT_MAX_COLUMNS)
 
 
 def _signs(codes: Array, count: int) -> Array:
@@ -264,40 +264,35 @@ def _present(classes: Array, codes: Array, used: Array) -> tuple[Array, Array]:
     return classes[there], codes.ravel()
 
 
-def _restrict(kernel: Kernel, X: Any, used: Array) -> Any:
+def _restrict(kernel: Kernel, X: Matrix, used: Array) -> Matrix:
     """Training rows that take part."""
     if len(used) == X.shape[0]:
         return X
     return X[used][:, used] if kernel.given else X[used]
 
 
-def _features(X: Any, bias: bool) -> Any:
-    """Rows in double precision, with a column of ones for the bias; dense if that is no great matter."""
-    if sp.issparse(X) and 8 * X.shape[0] * X.shape[1] <= memory_budget() // 8:
+def _features(X: Matrix, bias: bool) -> Matrix:
+    """Rows in double precision, with a column of ones for the bias; dense if they take an eighth of the budget."""
+    if isinstance(X, sp.sparray | sp.spmatrix) and 8 * X.shape[0] * X.shape[1] <= memory_budget() // 8:
         X = X.toarray()
-    Z = (sp.csr_array(X) if sp.issparse(X) else X).astype(np.float64, copy=False)
+    Z: Matrix = (sp.csr_array(X) if sp.issparse(X) else X).astype(np.float64, copy=False)
     if not bias:
         return Z
     ones = np.ones((Z.shape[0], 1))
     return sp.csr_array(sp.hstack([Z, ones])) if sp.issparse(Z) else np.hstack([Z, ones])
 
 
-#: Support vectors looked at to find out whether a kernel that may be indefinite is.
-SAMPLE = 500
-
-
-def most_negative(blocks: KernelBlocks, dual: DualSolution) -> float:
+def _most_negative(blocks: KernelBlocks, support: Array) -> float:
     """Size of the most negative eigenvalue among some support vectors; 0 if there is none beyond rounding."""
-    support = np.flatnonzero(dual.coefficients.any(axis=1))
     if blocks.positive or not len(support):
         return 0.0
-    some = support[:: -(-len(support) // SAMPLE)]
+    some = support[:: -(-len(support) // _EIGENVALUE_SAMPLE_ROWS)]
     values = np.linalg.eigvalsh(blocks.block(some, np.empty((len(some), len(some)))))
     return float(-values[0]) if values[0] < -1e-8 * np.abs(values).max() else 0.0
 
 
-def warn_of(model: Any, dual: DualSolution) -> None:
-    """Say aloud what the summary says of an answer that is less than was asked for."""
+def _warn_of(model: KernelSVC, dual: DualSolution) -> None:
+    """Warn of an answer that is less than was asked for, as its summary does."""
     if not dual.converged:
         warn(
             f"the search stopped early ({dual.stopped}): the KKT residual is {model.kkt_residual_:.1e}, "
@@ -312,42 +307,23 @@ def warn_of(model: Any, dual: DualSolution) -> None:
         )
 
 
-def write(model: Any, shape: tuple[int, int], dual: DualSolution, clock: Clock) -> FitSummary:
+def _summary(model: KernelSVC, shape: tuple[int, int], dual: DualSolution, clock: Clock) -> FitSummary:
     """Write what a fit did."""
-    (n, d), c, s = shape, len(model.classes_), len(model.support_)
-    rounds = f"{dual.rounds} round" + ("s" if dual.rounds != 1 else "")
+    (n, d), c, s, seconds = shape, len(model.classes_), len(model.support_), clock.seconds
     if dual.largest:
-        whole = format_bytes(8 * n * n)
-        route = f"working sets of up to {dual.largest:,} rows (the kernel matrix would take {whole})"
-        work = f"{dual.steps:,} coordinate steps in {rounds}, {clock.seconds:.3g} s"
+        route = f"working sets of up to {dual.largest:,} rows (the kernel matrix would take {format_bytes(8 * n * n)})"
+        work = f"{dual.steps:,} coordinate steps in {dual.rounds} round{'s' * (dual.rounds != 1)}, {seconds:.3g} s"
     else:
         narrow = f"the linear kernel has {d:,} columns" if model.landmarks is None else "features of low rank"
         route = f"interior point method ({narrow}, fewer than rows)"
-        work = f"{dual.steps} iterations, {clock.seconds:.3g} s"
-    gap = float(np.max(model.duality_gap_))
+        work = f"{dual.steps} iterations, {seconds:.3g} s"
+    kernel, gap = str(model.kernel_), float(np.max(model.duality_gap_))
     certified = f"KKT residual <= {model.kkt_residual_:.1e}, relative duality gap <= {gap:.1e}"
-    lines = [("route", route), ("work", work), ("certified", certified)]
-    if not dual.converged:
-        lines.append(("stopped", dual.stopped))
-    if model._negative:
-        lines.append(("note", f"the kernel matrix is indefinite: an eigenvalue of -{model._negative:.3g}"))
-    title = ("KernelSVC", str(model.kernel_), f"{n:,} x {d:,}", f"{c} classes", f"{s:,} support vectors")
-    facts = {
-        "estimator": "KernelSVC",
-        "n": n,
-        "d": d,
-        "kernel": str(model.kernel_),
-        "n_classes": c,
-        "n_support": s,
-        "route": route,
-        "steps": dual.steps,
-        "rounds": dual.rounds,
-        "converged": dual.converged,
-        "stopped": dual.stopped,
-        "seconds": clock.seconds,
-        "kkt_residual": model.kkt_residual_,
-        "duality_gap": model.duality_gap_,
-        "dual_objective": model.dual_objective_,
-        "most_negative": model._negative,
-    }
-    return FitSummary(title, tuple(lines), facts)
+    note = f"the kernel matrix is indefinite: an eigenvalue of -{model._negative:.3g}" if model._negative else None
+    write = SummaryBuilder(model, shape, kernel, f"{c} classes", f"{s:,} support vectors")
+    write.add(kernel=kernel, n_classes=c, n_support=s).line("route", route, route=route)
+    write.line("work", work, steps=dual.steps, rounds=dual.rounds, seconds=seconds)
+    write.line("certified", certified, kkt_residual=model.kkt_residual_, duality_gap=model.duality_gap_)
+    write.line("stopped", None if dual.converged else dual.stopped, converged=dual.converged, stopped=dual.stopped)
+    write.line("note", note, dual_objective=model.dual_objective_, most_negative=model._negative)
+    return write.done()

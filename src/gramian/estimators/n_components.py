@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -14,13 +14,18 @@ from gramian.operators import Moments
 from gramian.spaces import LinearBasis, LinearSpace, MomentSpace, SingularBasis
 from gramian.spaces.stream import StreamSpace
 
+#: A number of components, a share of the variance, "auto", or None for all there are.
+ComponentCount: TypeAlias = int | float | str | None
 
-def is_auto(n_components: Any) -> bool:
+
+def is_auto(n_components: ComponentCount) -> bool:
     """Whether the number of components is left to the criteria."""
     return isinstance(n_components, str) and n_components == "auto"
 
 
-def check_components(n_components: Any, limit: int, what: str, *, fractions: bool = True, auto: bool = False) -> None:
+def check_components(
+    n_components: ComponentCount, limit: int, what: str, *, fractions: bool = True, auto: bool = False
+) -> None:
     """Refuse a number of components that is no number, out of range, or more than ``limit``."""
     if n_components is None or (auto and is_auto(n_components)):
         return
@@ -37,14 +42,14 @@ def check_components(n_components: Any, limit: int, what: str, *, fractions: boo
         raise ValueError(f"n_components={n_components!r} must be {allowed}.")
 
 
-def whole_number(n_components: Any) -> int | None:
+def whole_number(n_components: ComponentCount) -> int | None:
     """Components to ask a space for: all of them if a share of the variance, or a criterion, decides."""
-    return None if n_components is None or is_auto(n_components) or n_components < 1 else int(n_components)
+    return None if n_components is None or isinstance(n_components, str) or n_components < 1 else int(n_components)
 
 
-def how_many(n_components: Any, basis: SingularBasis) -> int:
+def how_many(n_components: ComponentCount, basis: SingularBasis) -> int:
     """Components to keep: fewest that reach a share of the variance, if ``n_components`` is one."""
-    if n_components is None or is_auto(n_components) or n_components >= 1:
+    if n_components is None or isinstance(n_components, str) or n_components >= 1:
         return basis.rank
     if basis.shares is None:
         raise ValueError(

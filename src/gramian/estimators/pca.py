@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from gramian import mixing
@@ -16,11 +17,11 @@ from gramian.estimators.n_components import check_components, choose_basis, how_
 from gramian.estimators.probabilistic_pca import ProbabilisticPCA
 from gramian.estimators.streams import by_blocks
 from gramian.estimators.summary import Clock, summarize, warn_of
-from gramian.estimators.validation import all_or_nothing, as_fitted, check_finite, validate
+from gramian.estimators.validation import Table, all_or_nothing, as_fitted, check_finite, validate
 from gramian.estimators.warnings import RankWarning, warn
 from gramian.operators import Moments
 from gramian.operators.moments import has_variance, row_count
-from gramian.results import Array, percent
+from gramian.results import Array, Seed, percent
 from gramian.spaces import LinearBasis
 from gramian.spaces.stream import moments_unresolved
 
@@ -98,7 +99,7 @@ class PCA(ComponentDiagnostics, ProjectionTransformer, BaseEstimator):
         center: bool = True,
         solver: Any = "auto",
         missing: str | None = None,
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.n_components = n_components
         self.scale = scale
@@ -109,7 +110,7 @@ class PCA(ComponentDiagnostics, ProjectionTransformer, BaseEstimator):
         self.random_state = random_state
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: Table, y: object = None, sample_weight: Table | None = None) -> Self:
         """Find the components.
 
         Parameters
@@ -130,7 +131,7 @@ class PCA(ComponentDiagnostics, ProjectionTransformer, BaseEstimator):
         return self._find(rows, clock) if not rows.gaps else self._fit_missing(rows, clock)
 
     @all_or_nothing
-    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(self, X: Table, y: object = None, sample_weight: Table | None = None) -> Self:
         """Add rows to those seen so far; the result is that of one ``fit`` of all of them.
 
         Only moments are kept, d x d numbers. Components come as soon as there are more rows than components.
@@ -155,7 +156,7 @@ class PCA(ComponentDiagnostics, ProjectionTransformer, BaseEstimator):
         return self if early else self._find(rows, clock)
 
     @by_blocks
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: Table) -> Array:
         """Return the scores of rows; missing entries, if they are welcome, are imputed by the model first."""
         check_is_fitted(self)
         welcome = as_fitted(self, "missing") is not None
@@ -214,17 +215,11 @@ class PCA(ComponentDiagnostics, ProjectionTransformer, BaseEstimator):
         self.summary_ = summarize(self, basis, rows.shape, clock, chosen=chosen, notes=notes)
         return self
 
-    def inverse_transform(self, X: Any) -> Array:
+    def inverse_transform(self, X: ArrayLike) -> Array:
         """Return the rows on the span of the components that have the scores ``X``."""
-        check_is_fitted(self)
-        scores = np.asarray(X)
-        k = len(self.components_)
-        if scores.ndim != 2 or scores.shape[1] != k:
-            raise ValueError(f"X has shape {scores.shape}; scores of {k} components, m x {k}, are expected.")
-        rows = self.projection_.inverse(scores)
-        return rows.astype(scores.dtype if scores.dtype == np.float32 else np.float64, copy=False)
+        return self._inverse(X, "scores of {k} components")
 
-    def reconstruction_error(self, X: Any = None, *, centred: bool = True) -> float:
+    def reconstruction_error(self, X: Table | None = None, *, centred: bool = True) -> float:
         r"""Mean squared distance of rows to their reconstruction, in the (scaled) units of the fit.
 
         Definition

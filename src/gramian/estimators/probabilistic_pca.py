@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import DensityMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -17,6 +18,7 @@ from gramian.estimators.n_components import check_components, choose_from_moment
 from gramian.estimators.streams import by_blocks
 from gramian.estimators.summary import Clock, SummaryBuilder
 from gramian.estimators.validation import (
+    Table,
     all_or_nothing,
     as_fitted,
     check_choice,
@@ -26,12 +28,50 @@ from gramian.estimators.validation import (
 from gramian.estimators.warnings import ConvergenceWarning, warn
 from gramian.operators import Moments
 from gramian.projection import LinearProjection
-from gramian.results import Array, FitSummary, percent
+from gramian.results import Array, FitSummary, Seed, percent
 from gramian.spaces import MomentSpace, gaussian
-from gramian.spaces.gaussian import Climb, Expectation, Isotropic, climb, expect, fit_missing, patterns
+from gramian.spaces.gaussian import Climb, Expectation, FactorModel, Isotropic, climb, expect, fit_missing, patterns
 
 
-class ProbabilisticPCA(ProjectionTransformer, DensityMixin, BaseEstimator):
+class GaussianModel(ProjectionTransformer, DensityMixin):
+    """What Gaussian models of rows share: densities, and missing entries that are imputed under the model."""
+
+    _model: Isotropic | FactorModel
+
+    def score_samples(self, X: Table) -> Array:
+        """Log-density of each row; of its observed entries, if ``missing="em"``."""
+        check_is_fitted(self)
+        X = self._validate(X)
+        return self._expected(X).log_density if self._imputes and np.isnan(X).any() else self._model.log_density(X)
+
+    def score(self, X: Table, y: object = None) -> float:
+        """Mean log-density of rows."""
+        return float(self.score_samples(X).mean())
+
+    def inverse_transform(self, X: ArrayLike) -> Array:
+        """Return the mean row of given factors."""
+        check_is_fitted(self)
+        return self.projection_.inverse(np.asarray(X, dtype=np.float64))
+
+    @property
+    def _imputes(self) -> bool:
+        return as_fitted(self, "missing") is not None
+
+    def _validate(self, X: Table) -> Any:
+        return validate(self, X, reset=False, sparse=not self._imputes, missing=self._imputes)
+
+    def _expected(self, X: Array) -> Expectation:
+        """What the model expects of checked rows, given the entries that are not missing."""
+        return expect(X.astype(np.float64), patterns(X), self._model.mean, self._model.covariance())
+
+    def _complete(self, X: Table) -> Any:
+        """Check new rows, and impute what is missing."""
+        X = self._validate(X)
+        missing = self._imputes and np.isnan(X).any()
+        return self._expected(X).filled.astype(X.dtype, copy=False) if missing else X
+
+
+class ProbabilisticPCA(GaussianModel, BaseEstimator):
     r"""PCA as a model of how rows come about: a few causes, and the same noise in every column.
 
     Definition
@@ -89,6 +129,7 @@ class ProbabilisticPCA(ProjectionTransformer, DensityMixin, BaseEstimator):
     (0.0507, -404.96)
     """
 
+    _model: Isotropic
     _kept_parameters = ("missing", "random_state")
 
     def __init__(
@@ -99,7 +140,7 @@ class ProbabilisticPCA(ProjectionTransformer, DensityMixin, BaseEstimator):
         missing: str | None = None,
         tol: float = 1e-10,
         max_iter: int = 10_000,
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.n_components = n_components
         self.method = method
@@ -109,7 +150,7 @@ class ProbabilisticPCA(ProjectionTransformer, DensityMixin, BaseEstimator):
         self.random_state = random_state
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: Table, y: object = None, sample_weight: Table | None = None) -> Self:
         """Find the model of greatest likelihood.
 
         Parameters
@@ -141,11 +182,9 @@ class ProbabilisticPCA(ProjectionTransformer, DensityMixin, BaseEstimator):
 
     def fill(self, X: Array) -> Array:
         """Return checked rows with their missing entries expected under the fitted model."""
-        model = self._model
-        filled = expect(X.astype(np.float64), patterns(X), model.mean, model.covariance()).filled
-        return filled.astype(X.dtype, copy=False)
+        return self._expected(X).filled.astype(X.dtype, copy=False)
 
-    def impute(self, X: Any) -> Array:
+    def impute(self, X: Table) -> Array:
         """Return rows with their missing entries imputed: expected under the fitted model, given the others.
 
         Parameters
@@ -193,7 +232,7 @@ class ProbabilisticPCA(ProjectionTransformer, DensityMixin, BaseEstimator):
         )
 
     @all_or_nothing
-    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(self, X: Table, y: object = None, sample_weight: Table | None = None) -> Self:
         """Add rows to those seen so far; the result is that of one ``fit`` of all of them."""
         clock = Clock()
         rows = more_rows(self, X, sample_weight)
@@ -203,35 +242,22 @@ class ProbabilisticPCA(ProjectionTransformer, DensityMixin, BaseEstimator):
         k, said = self._asked(rows.d, lambda: rows.moments)
         return self._keep(self._maximise(rows.moments, k), rows.dtype, rows.shape, clock, said=said)
 
-    def score_samples(self, X: Any) -> Array:
-        """Log-density of each row; of its observed entries, if ``missing="em"``."""
-        check_is_fitted(self)
-        X = self._validate(X)
-        if as_fitted(self, "missing") and np.isnan(X).any():
-            return expect(X.astype(np.float64), patterns(X), self._model.mean, self._model.covariance()).log_density
-        return self._model.log_density(X)
-
-    def score(self, X: Any, y: Any = None) -> float:
-        """Mean log-density of rows."""
-        return float(self.score_samples(X).mean())
-
-    def posterior(self, X: Any) -> tuple[Array, Array]:
+    def posterior(self, X: Table) -> tuple[Array, Array]:
         """Posterior means (m, K) of the causes of each row, and their covariance (K, K), the same for every row."""
         return np.asarray(self.projection_.scores(self._complete(X))), self._model.posterior_covariance()
 
     @by_blocks
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: Table) -> Array:
         """Return posterior means of the causes; missing entries are imputed by the model first."""
         check_is_fitted(self)
         X = self._complete(X)
         return self.projection_.scores(X).astype(X.dtype, copy=False)
 
-    def inverse_transform(self, X: Any) -> Array:
+    def inverse_transform(self, X: ArrayLike) -> Array:
         """Return the mean row ``W u + mu`` of causes ``u``."""
-        check_is_fitted(self)
-        return self.projection_.inverse(np.asarray(X, dtype=np.float64))
+        return super().inverse_transform(X)
 
-    def sample(self, n_samples: int = 1, random_state: Any = None) -> Array:
+    def sample(self, n_samples: int = 1, random_state: Seed = None) -> Array:
         """Draw rows from the model."""
         check_is_fitted(self)
         rng = random_generator(as_fitted(self, "random_state") if random_state is None else random_state)
@@ -243,18 +269,6 @@ class ProbabilisticPCA(ProjectionTransformer, DensityMixin, BaseEstimator):
         """Return the covariance ``WW' + s2 I`` of the model."""
         check_is_fitted(self)
         return self._model.covariance()
-
-    def _validate(self, X: Any) -> Any:
-        missing = self._imputes
-        return validate(self, X, reset=False, sparse=not missing, missing=missing)
-
-    @property
-    def _imputes(self) -> bool:
-        return as_fitted(self, "missing") is not None
-
-    def _complete(self, X: Any) -> Any:
-        X = self._validate(X)
-        return self.fill(X) if as_fitted(self, "missing") and np.isnan(X).any() else X
 
     def _maximise(self, moments: Moments, asked: Any) -> Climb[Isotropic]:
         """Return the model of greatest likelihood for given moments."""
@@ -292,7 +306,7 @@ class ProbabilisticPCA(ProjectionTransformer, DensityMixin, BaseEstimator):
     def _keep(
         self,
         found: Climb[Isotropic],
-        dtype: Any,
+        dtype: np.dtype,
         shape: tuple[int, int],
         clock: Clock,
         gaps: int = 0,
@@ -314,7 +328,7 @@ class ProbabilisticPCA(ProjectionTransformer, DensityMixin, BaseEstimator):
 
 
 def summarize_model(
-    estimator: Any,
+    estimator: BaseEstimator,
     found: Climb[Isotropic],
     shape: tuple[int, int],
     clock: Clock,

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils.validation import check_is_fitted
+from numpy.typing import ArrayLike
 
 from gramian.config import format_bytes, memory_budget
 from gramian.engine.tiles import row_blocks
@@ -17,10 +17,10 @@ from gramian.estimators.fit_rows import read
 from gramian.estimators.foundation import BaseEstimator
 from gramian.estimators.n_components import check_components, is_auto
 from gramian.estimators.summary import Clock, SummaryBuilder
-from gramian.estimators.validation import all_or_nothing
+from gramian.estimators.validation import Table, all_or_nothing
 from gramian.estimators.warnings import RankWarning, warn
 from gramian.lapack import interruptible
-from gramian.results import Array, percent
+from gramian.results import Array, Matrix, Seed, percent
 
 #: Pairs of rows whose distances are compared before and after.
 PAIRS = 2_000
@@ -64,7 +64,7 @@ class RandomMap:
         """Number of scores of a row."""
         return self.weights.shape[1]
 
-    def scores(self, X: Any) -> Array:
+    def scores(self, X: Matrix) -> Array:
         """Scores of rows, n x k, in double precision; neither X nor R is made dense."""
         if sp.issparse(X):
             found = X @ self.weights
@@ -139,7 +139,7 @@ class RandomProjection(ProjectionTransformer, BaseEstimator):
         *,
         eps: float = 0.1,
         density: float | str | None = None,
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.n_components = n_components
         self.eps = eps
@@ -147,7 +147,7 @@ class RandomProjection(ProjectionTransformer, BaseEstimator):
         self.random_state = random_state
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Table, y: object = None) -> Self:
         """Draw the directions, and measure what they do to distances between the rows.
 
         Parameters
@@ -180,14 +180,9 @@ class RandomProjection(ProjectionTransformer, BaseEstimator):
         self.summary_ = self._summarize(shape, notes, clock)
         return self
 
-    def inverse_transform(self, X: Any) -> Array:
+    def inverse_transform(self, X: ArrayLike) -> Array:
         """Return the shortest rows that have the scores ``X``, by the pseudo-inverse of R."""
-        check_is_fitted(self)
-        scores, k = np.asarray(X), self.projection_.size
-        if scores.ndim != 2 or scores.shape[1] != k:
-            raise ValueError(f"X has shape {scores.shape}; scores of {k} components, m x {k}, are expected.")
-        rows = self.projection_.inverse(scores)
-        return rows.astype(scores.dtype if scores.dtype == np.float32 else np.float64, copy=False)
+        return self._inverse(X, "scores of {k} components")
 
     @property
     def _is_gaussian(self) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -12,7 +13,7 @@ from gramian.estimators.fit_rows import read
 from gramian.estimators.foundation import BaseEstimator
 from gramian.estimators.streams import by_blocks
 from gramian.estimators.summary import SummaryBuilder
-from gramian.estimators.validation import all_or_nothing, check_weights, validate
+from gramian.estimators.validation import Table, all_or_nothing, check_weights, validate
 from gramian.operators import Data
 from gramian.operators.moments import ColumnSums, column_sums, has_variance, row_count
 from gramian.results import Array
@@ -45,7 +46,7 @@ class Standardizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: Table, y: object = None, sample_weight: Table | None = None) -> Self:
         """Find means and standard deviations.
 
         Parameters
@@ -73,7 +74,7 @@ class Standardizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return self._summarize(rows.shape[0], int((data.column_squares == 0).sum()))
 
     @all_or_nothing
-    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(self, X: Table, y: object = None, sample_weight: Table | None = None) -> Self:
         """Add rows to those seen so far; the result is that of one ``fit`` of all of them.
 
         Parameters
@@ -113,13 +114,13 @@ class Standardizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return self
 
     @by_blocks
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: Table) -> Array:
         """Return rows with the training means and deviations taken out."""
         check_is_fitted(self)
         X = validate(self, X, reset=False, sparse=False)
         return ((X - self.mean_) / self.scale_).astype(X.dtype, copy=False)
 
-    def inverse_transform(self, X: Any) -> Array:
+    def inverse_transform(self, X: ArrayLike) -> Array:
         """Return standardised rows in their original units."""
         check_is_fitted(self)
         return np.asarray(X) * self.scale_ + self.mean_

@@ -97,7 +97,7 @@ class Reader(Views):
         Y: Table | None = None,
         *,
         name: str = "y",
-        sample_weight: Any = None,
+        sample_weight: Table | None = None,
     ) -> None:
         if sample_weight is not None and not X.weighted:
             raise ValueError("sample_weight goes with rows in memory, not with a stream. Repeat rows in the stream.")
@@ -117,7 +117,7 @@ class Reader(Views):
         self.gate(*self.split(pieces))
 
 
-def check_counted(found: Moments | ColumnSums, weights: Any) -> None:
+def check_counted(found: Moments | ColumnSums, weights: Table | None) -> None:
     """Refuse sums over no rows, or over rows whose weights are no frequencies."""
     if weights is None and found.weight == 0:
         raise ValueError("X has no rows: 0 samples. Give at least 2.")
@@ -125,7 +125,7 @@ def check_counted(found: Moments | ColumnSums, weights: Any) -> None:
         check_total_weight(found.weight)
 
 
-def read_table(estimator: BaseEstimator, X: Any, *, kernel: Kernel | None = None, min_samples: int = 1) -> Any:
+def read_table(estimator: BaseEstimator, X: Table, *, kernel: Kernel | None = None, min_samples: int = 1) -> Any:
     """Return checked rows: in memory, or remote ones as a table if the estimator maps them to features of low rank."""
     maps = getattr(estimator, "landmarks", None) is not None and getattr(estimator, "maps_rows", True)
     if not isinstance(X, Remote) or (kernel is not None and kernel.given) or not maps:

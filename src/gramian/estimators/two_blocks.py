@@ -7,11 +7,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.base import BaseEstimator
 
 from gramian.estimators.fit_rows import read, refuse_to_go_on
 from gramian.estimators.probabilistic_pca import ProbabilisticPCA
 from gramian.estimators.targets import check_targets
-from gramian.estimators.validation import as_fitted, check_finite, check_weights, validate
+from gramian.estimators.validation import Table, as_fitted, check_finite, check_weights, validate
 from gramian.operators import Compressed, Moments, moments_of
 from gramian.operators.compressed import from_moments
 from gramian.operators.moments import has_variance, row_count
@@ -26,6 +27,7 @@ class BlockInput:
     """What estimators of two blocks tell scikit-learn of their input, and when they count as fitted."""
 
     missing: str | None
+    n_features_in_: int
     filler_: Filler | None
     moments_: Moments | None
     _kept_parameters: ClassVar[tuple[str, ...]] = ("missing",)
@@ -188,11 +190,11 @@ class Filler:
         return np.where(np.isnan(Z), self.mean, Z)
 
 
-def gather(estimator: BlockInput, X: Any, Y: Any, sample_weight: Any, *, name: str = "y") -> Blocks:
+def gather(estimator: BlockInput, X: Table, Y: Table, sample_weight: Table | None, *, name: str = "y") -> Blocks:
     """Check both blocks, expect what is missing if that is wanted, and compress them."""
 
     def loses(moments: Moments) -> bool:
-        return from_moments(moments, X.n_features, careful=True) is None
+        return from_moments(moments, estimator.n_features_in_, careful=True) is None
 
     rows = read(estimator, X, sample_weight, Y, name=name, loses=loses)
     if rows.gaps:
@@ -208,7 +210,9 @@ def gather(estimator: BlockInput, X: Any, Y: Any, sample_weight: Any, *, name: s
     return blocks
 
 
-def gather_more(estimator: Any, X: Any, Y: Any, sample_weight: Any, *, name: str = "y") -> Blocks | None:
+def gather_more(
+    estimator: BaseEstimator, X: Any, Y: Table, sample_weight: Table | None, *, name: str = "y"
+) -> Blocks | None:
     """Add rows to those an estimator has seen; None while there are too few to fit anything."""
     refuse_to_go_on(estimator)
     seen: Moments | None = getattr(estimator, "moments_", None)
@@ -238,7 +242,7 @@ def _vanishes(view: Any) -> bool:
     return bool(((largest > 0) & (largest < 1e-150)).any())
 
 
-def complete_rows(estimator: Any, X: Any) -> Any:
+def complete_rows(estimator: BaseEstimator, X: Table) -> Any:
     """Check new rows of the first block; expect what they lack under the model of the fit."""
     welcome = as_fitted(estimator, "missing") is not None
     X = validate(estimator, X, reset=False, sparse=not welcome, missing=welcome)

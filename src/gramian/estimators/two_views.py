@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, RegressorMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -15,7 +16,7 @@ from gramian.estimators.streams import by_blocks
 from gramian.estimators.summary import Clock, SummaryBuilder
 from gramian.estimators.targets import read_targets
 from gramian.estimators.two_blocks import BlockInput, Blocks, Filler, Scaled, complete_rows, gather, gather_more
-from gramian.estimators.validation import all_or_nothing, as_fitted, check_choice
+from gramian.estimators.validation import Table, all_or_nothing, as_fitted, check_choice
 from gramian.estimators.warnings import RankWarning, warn
 from gramian.projection import LinearProjection
 from gramian.results import Array, percent
@@ -31,7 +32,7 @@ class TwoViews(BlockInput, ClassNamePrefixFeaturesOutMixin, TransformerMixin, AB
     filler_: Filler | None
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: Table, y: Table | None = None, sample_weight: Table | None = None) -> Self:
         """Find the pairs of directions.
 
         Parameters
@@ -51,7 +52,7 @@ class TwoViews(BlockInput, ClassNamePrefixFeaturesOutMixin, TransformerMixin, AB
         return self._pair(gather(self, X, y, sample_weight, name="Y"), clock)
 
     @all_or_nothing
-    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def partial_fit(self, X: Table, y: Table, sample_weight: Table | None = None) -> Self:
         """Add rows to those seen so far; the result is that of one ``fit`` of all of them."""
         clock = Clock()
         blocks = gather_more(self, X, y, sample_weight, name="Y")
@@ -67,34 +68,36 @@ class TwoViews(BlockInput, ClassNamePrefixFeaturesOutMixin, TransformerMixin, AB
         """Find the pairs and set the fitted attributes."""
 
     @by_blocks
-    def transform(self, X: Any, Y: Any = None) -> Any:
+    def transform(self, X: Table, Y: Table | None = None) -> Any:
         """Return the scores of rows of X; with Y, a pair: those of X and those of Y."""
         check_is_fitted(self)
         X = complete_rows(self, X)
         scores = self.x_projection_.scores(X).astype(X.dtype, copy=False)
         return scores if Y is None else (scores, self._y_scores(Y, len(scores)))
 
-    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> tuple[Array, Array]:
+    def fit_transform(
+        self, X: Table, y: Table | None = None, sample_weight: Table | None = None
+    ) -> tuple[Array, Array]:
         """Fit, and return the scores of both views."""
         return self.fit(X, y, sample_weight).transform(X, y)
 
     @by_blocks
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: Table) -> Array:
         """Return Y as predicted from X through the components: least squares on the scores."""
         check_is_fitted(self)
         guesses = self.x_projection_.scores(complete_rows(self, X)) @ self.y_from_x_ + self.y_mean_
         return guesses[:, 0] if self._single else guesses
 
-    def predict_x(self, Y: Any) -> Array:
+    def predict_x(self, Y: ArrayLike) -> Array:
         """Return X as predicted from Y through the components."""
         check_is_fitted(self)
         rows = self._second(Y, np.shape(Y)[0] if np.ndim(Y) else 1)
         return self.y_projection_.scores(rows) @ self.x_from_y_ + self.x_mean_
 
-    def _y_scores(self, Y: Any, n: int) -> Array:
+    def _y_scores(self, Y: Table, n: int) -> Array:
         return self.y_projection_.scores(self._second(Y, n))
 
-    def _second(self, Y: Any, n: int) -> Any:
+    def _second(self, Y: Table, n: int) -> Any:
         """Check rows of the second view; expect what they lack under the model of the fit."""
         filler = None if as_fitted(self, "missing") is None else self.filler_
         rows, d = read_targets(Y, n, "Y", missing=filler is not None, fitted=True).values, len(self.y_mean_)

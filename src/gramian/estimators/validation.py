@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from gramian.estimators import callbacks, fitted_rows
@@ -21,7 +22,7 @@ from gramian.kernels.text import takes_matrix
 from gramian.operators import Moments, Rows
 from gramian.operators.moments import has_variance
 from gramian.operators.remote import Remote, from_dask, gathered, mirror
-from gramian.results import Array
+from gramian.results import Array, Matrix
 
 #: Rows as users give them: arrays, nested lists, data frames and dask collections, sparse matrices, streams.
 Table: TypeAlias = ArrayLike | sp.sparray | sp.spmatrix | Rows
@@ -34,8 +35,8 @@ class Checked(np.ndarray):
 
 
 def validate(
-    estimator: Any,
-    X: Any,
+    estimator: BaseEstimator,
+    X: Table,
     *,
     reset: bool = True,
     sparse: bool = True,
@@ -110,13 +111,13 @@ def validate(
     return X
 
 
-def _refuse_what_reads_wrong(X: Any, estimator: Any) -> None:
+def _refuse_what_reads_wrong(X: Table, estimator: BaseEstimator) -> None:
     """Refuse input that NumPy would take and misread."""
     if np.ma.isMaskedArray(X):
         raise ValueError("X is a masked array, whose mask would be lost. Fill it with X.filled(value) or drop rows.")
-    kind = getattr(getattr(X, "dtype", None), "kind", "")
-    if kind == "c":
-        raise ValueError(f"Complex data not supported: X has dtype {X.dtype}. Use X.real, X.imag or np.abs(X).")
+    dtype = getattr(X, "dtype", None)
+    if getattr(dtype, "kind", "") == "c":
+        raise ValueError(f"Complex data not supported: X has dtype {dtype}. Use X.real, X.imag or np.abs(X).")
     shape = np.shape(X) if isinstance(X, (list, tuple)) else getattr(X, "shape", (0, 0))
     if len(shape) not in (0, 2):
         raise ValueError(
@@ -125,12 +126,14 @@ def _refuse_what_reads_wrong(X: Any, estimator: Any) -> None:
         )
 
 
-def check_finite(X: Any, estimator: Any, *, name: str = "X", missing: bool = False, fitted: bool = False) -> None:
+def check_finite(
+    X: Matrix, estimator: BaseEstimator, *, name: str = "X", missing: bool = False, fitted: bool = False
+) -> None:
     """Refuse NaN (unless they are welcome) and infinities, naming the first place and what to do.
 
     ``fitted`` says that these are new rows, for which the estimator will not be fitted again.
     """
-    entries = X.data if sp.issparse(X) else X
+    entries: Any = X.data if sp.issparse(X) else X
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(entries.sum()) or np.isfinite(entries).all():  # the sum is quicker and rarely lies
             return
@@ -148,7 +151,7 @@ def check_finite(X: Any, estimator: Any, *, name: str = "X", missing: bool = Fal
     raise ValueError(f"Input {name} contains {what} ({count}). {remedy}")
 
 
-def without_gaps(X: Any, estimator: Any = None, *, name: str = "X", fitted: bool = False) -> str:
+def without_gaps(X: Matrix, estimator: BaseEstimator | None = None, *, name: str = "X", fitted: bool = False) -> str:
     """What to do about NaN: the estimator's own ``missing="em"`` if it has that, or imputation beforehand."""
     if takes_matrix(getattr(estimator, "kernel", None)):
         return "Compare all pairs of rows, or drop the rows and columns of those that cannot be compared."
@@ -163,7 +166,7 @@ def without_gaps(X: Any, estimator: Any = None, *, name: str = "X", fitted: bool
     return f'Impute them{how}, ProbabilisticPCA(missing="em").fit({known}).impute({whole}), or drop those rows.'
 
 
-def _check_gram(K: Any) -> Any:
+def _check_gram(K: Matrix) -> Matrix:
     """Refuse a precomputed matrix that is not a symmetric square one."""
     if K.shape[0] != K.shape[1]:
         raise ValueError(
@@ -192,7 +195,7 @@ def check_squares(moments: Moments) -> None:
         raise ValueError("squares of X underflow double precision. Multiply X by a constant, or its columns.")
 
 
-def check_weights(weights: Any, n: int, *, variance: bool = True) -> Array | None:
+def check_weights(weights: Table | None, n: int, *, variance: bool = True) -> Array | None:
     """Return sample weights as frequencies in double precision, or None if there are none.
 
     Parameters
@@ -243,13 +246,13 @@ def check_total_weight(total: float, *, variance: bool = True) -> None:
     )
 
 
-def check_choice(name: str, value: Any, choices: tuple[Any, ...]) -> None:
+def check_choice(name: str, value: object, choices: tuple[object, ...]) -> None:
     """Refuse a word that is not among the choices."""
     if value not in choices:
         raise ValueError(f"{name}={value!r} is not known. Use one of: {', '.join(map(repr, choices))}.")
 
 
-def as_fitted(estimator: Any, name: str) -> Any:
+def as_fitted(estimator: BaseEstimator, name: str) -> Any:
     """Return a parameter as it was at the last fit: what is set later counts from the next fit on.
 
     It must be among the ``_kept_parameters`` of the class. During a fit, and for a fit in a model file of an earlier
@@ -258,7 +261,7 @@ def as_fitted(estimator: Any, name: str) -> Any:
     return vars(estimator).get("_fitted_with", {}).get(name, getattr(estimator, name, None))
 
 
-def _copies(estimator: Any, names: tuple[str, ...]) -> dict[str, Any]:
+def _copies(estimator: BaseEstimator, names: tuple[str, ...]) -> dict[str, Any]:
     """Return copies of parameters. A random generator is none: it is shared, and goes on from draw to draw."""
     values = {name: getattr(estimator, name) for name in names}
     shared = (np.random.Generator, np.random.RandomState)
@@ -282,7 +285,7 @@ def all_or_nothing(fit: Callable[..., Any]) -> Callable[..., Any]:
     names = list(inspect.signature(fit).parameters)[1:]
 
     @functools.wraps(fit)
-    def wrapped(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def wrapped(self: BaseEstimator, *args: Any, **kwargs: Any) -> Any:
         before = dict(self.__dict__)
         self.__dict__.pop("_fitted_with", None)  # a fit goes by the parameters as they are now
         args, kwargs = tuple(map(from_dask, args)), {name: from_dask(given) for name, given in kwargs.items()}

@@ -6,7 +6,7 @@
                (token,             picture_callbacks    (tabs, one              low rank, while a slider moves
                 Host, Origin)             |              thread)
                                           v
-                                       figures (plain dictionaries for plotly.js)
+                                       drawing (plain dictionaries for plotly.js)
 
 The server listens on the loopback address only. Nothing that is sent to it is evaluated or unpickled; files are written
 and read in one folder only.

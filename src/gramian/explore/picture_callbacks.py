@@ -11,13 +11,10 @@ from dash import Dash, Input, Output, Patch, State, dcc, html, no_update
 from dash.exceptions import PreventUpdate
 
 from gramian.charts.labels import label_of
+from gramian.explore import drawing
 from gramian.explore.browser import ASK_ONE_AT_A_TIME, ASK_THE_NEXT, PICKED
 from gramian.explore.choice import CONTROLS, Choice, code_for, read_choice
-from gramian.explore.figures import loadings as loading_figure
-from gramian.explore.figures import rows as row_figure
-from gramian.explore.figures import scores as score_figure
-from gramian.explore.figures import scree as scree_figure
-from gramian.explore.figures.rows import NEIGHBOURS
+from gramian.explore.drawing import NEIGHBOURS
 from gramian.explore.fitting import Fit, Glimpse, fit
 from gramian.explore.session import Explorer, Session
 from gramian.kernels import parse
@@ -61,7 +58,7 @@ def _pictures(app: Dash, explorer: Explorer) -> None:
     )
     def draw_scree(cut: dict[str, int], page: object) -> Any:
         _, found = _shown(explorer, page)
-        return scree_figure.draw(found.spectrum, found.measure, int(cut["k"]))
+        return drawing.scree(found.spectrum, found.measure, int(cut["k"]))
 
     # A callback of its own: plotly.js tells of every change of size too, and a new question ends the one before.
     @app.callback(
@@ -73,10 +70,10 @@ def _pictures(app: Dash, explorer: Explorer) -> None:
     )
     def drag_cut(changed: object, page: object) -> tuple[Any, int]:
         _, found = _shown(explorer, page)
-        k = scree_figure.dragged_to(changed, found.size)
+        k = drawing.dragged_to(changed, found.size)
         if k is None:
             raise PreventUpdate
-        return scree_figure.draw(found.spectrum, found.measure, k), k
+        return drawing.scree(found.spectrum, found.measure, k), k
 
     @app.callback(
         Output("loadings", "figure"),
@@ -90,7 +87,7 @@ def _pictures(app: Dash, explorer: Explorer) -> None:
     def draw_loadings(shown: object, x: object, y: object, page: object) -> tuple[Any, str]:
         session, found = _shown(explorer, page)
         view = read_view([x, y, 0, None, None], True)
-        return loading_figure.draw(session.data, found, [view.x, view.y])
+        return drawing.loadings(session.data, found, [view.x, view.y])
 
     @app.callback(
         Output("row", "figure"),
@@ -129,11 +126,11 @@ def _shown(explorer: Explorer, page: object) -> tuple[Session, Fit]:
     return session, session.fit
 
 
-def read_view(look: list[Any], webgl: object) -> score_figure.View:
+def read_view(look: list[Any], webgl: object) -> drawing.View:
     """How the points are looked at, whatever was sent."""
     x, y, z = (at if isinstance(at, int) and 0 <= at < 1000 else number for number, at in enumerate(look[:3]))
     colour = look[4] if isinstance(look[4], str) else ""
-    return score_figure.View(x, y, z, bool(look[3]), colour, webgl is not False)
+    return drawing.View(x, y, z, bool(look[3]), colour, webgl is not False)
 
 
 def focus_of(session: Session, focus: object) -> list[int]:
@@ -145,14 +142,14 @@ def focus_of(session: Session, focus: object) -> list[int]:
 
 
 def points_of(
-    session: Session, found: Fit, turned: Array, view: score_figure.View, focus: object
-) -> tuple[score_figure.Figure, str]:
+    session: Session, found: Fit, turned: Array, view: drawing.View, focus: object
+) -> tuple[drawing.Part, str]:
     """The scores of a fit, and what can be done with them."""
     titles = [label_of(found.estimator, at) for at in range(found.size)]
-    cloud = score_figure.Cloud(found.scores, found.second, np.arange(len(found.scores)), turned, titles)
-    thin = score_figure.thinned(cloud, view)
+    cloud = drawing.Cloud(found.scores, found.second, np.arange(len(found.scores)), turned, titles)
+    thin = drawing.thinned(cloud, view)
     places = focus_of(session, focus) if focus else []
-    return score_figure.draw(session.data, thin, view, places), hint(view, len(thin.rows), len(cloud.rows))
+    return drawing.scores(session.data, thin, view, places), hint(view, len(thin.rows), len(cloud.rows))
 
 
 def rows_of(session: Session, found: Fit, k: int, focus: object, kind: object) -> Any:
@@ -161,10 +158,10 @@ def rows_of(session: Session, found: Fit, k: int, focus: object, kind: object) -
     if found.choice.pair:
         y = data.views(found.choice.second)[1]
         guess = found.rebuilt(data, np.array(places[:1]), k)
-        return row_figure.draw_second(y.columns, y.values, places[0], guess, data.names[places[0]])
+        return drawing.second_row(y.columns, y.values, places[0], guess, data.names[places[0]])
     plane = kind == "plane" and data.X.shape[1] == 2
-    wanted = row_figure.sample(len(data.X)) if plane else np.array(places[:1])
-    return row_figure.draw(data, str(kind), places, found.rebuilt(data, wanted, k))
+    wanted = drawing.sample(len(data.X)) if plane else np.array(places[:1])
+    return drawing.row(data, str(kind), places, found.rebuilt(data, wanted, k))
 
 
 def row_words(found: Fit, k: int) -> str:
@@ -188,7 +185,7 @@ def slider_words(found: Fit) -> str:
     return f"Points are updated when you release the slider{took}."
 
 
-def hint(view: score_figure.View, drawn: int, n: int) -> str:
+def hint(view: drawing.View, drawn: int, n: int) -> str:
     """What can be done with the points."""
     if view.space and view.webgl:
         return "Drag to rotate; click a point for its neighbours."
@@ -275,34 +272,34 @@ def _previews(app: Dash, explorer: Explorer) -> None:
         view = read_view([x, y, 0, None, None], True)
         if glimpse is None:
             k = min(choice.k, shown.size)
-            new = no_update if shown is found else loading_figure.draw(session.data, shown, [view.x, view.y])[0]
-            spectrum = scree_figure.draw(shown.spectrum, shown.measure, k)
+            new = no_update if shown is found else drawing.loadings(session.data, shown, [view.x, view.y])[0]
+            spectrum = drawing.scree(shown.spectrum, shown.measure, k)
             return spectrum, rows_of(session, shown, k, focus, kind), new
         k = min(choice.k, len(glimpse.shares))
         return (
-            scree_figure.draw(glimpse.shares, "share of variance in %", k),
+            drawing.scree(glimpse.shares, "share of variance in %", k),
             _preview_rows(session, glimpse, k, focus, kind),
-            loading_figure.draw_glimpse(session.data, glimpse.rows, glimpse.scores, [view.x, view.y]),
+            drawing.glimpsed_loadings(session.data, glimpse.rows, glimpse.scores, [view.x, view.y]),
         )
 
 
-def _preview_scores(session: Session, glimpse: Glimpse, view: score_figure.View, focus: object) -> Patch:
+def _preview_scores(session: Session, glimpse: Glimpse, view: drawing.View, focus: object) -> Patch:
     """New coordinates and names of axes; nothing else is sent."""
     patch = Patch()
     signs = session.signs(glimpse.scores, glimpse.rows)
-    for name, numbers in score_figure.coordinates(glimpse.scores, view).items():
+    for name, numbers in drawing.coordinates(glimpse.scores, view).items():
         patch["data"][0][name] = numbers
     places = focus_of(session, focus) if focus and not view.space else []
     rings = np.searchsorted(glimpse.rows, places)
     if len(rings) and rings.max() < len(glimpse.rows) and (glimpse.rows[rings] == places).all():
-        for name, numbers in score_figure.coordinates(glimpse.scores[rings], view).items():
+        for name, numbers in drawing.coordinates(glimpse.scores[rings], view).items():
             patch["data"][1][name] = numbers
     if len(glimpse.rows) < len(session.data.X):
-        patch["data"][0]["marker"] = score_figure.marks(session.data, glimpse.rows, view)
+        patch["data"][0]["marker"] = drawing.marks(session.data, glimpse.rows, view)
     solid = view.space and view.webgl
     frame = patch["layout"]["scene"] if solid else patch["layout"]
     for name, at in zip("xyz" if solid else "xy", (view.x, view.y, view.z), strict=False):
-        frame[f"{name}axis"]["autorange"] = score_figure.direction(signs, at)
+        frame[f"{name}axis"]["autorange"] = drawing.direction(signs, at)
         if at < len(glimpse.shares) and not solid:
             share = percent(glimpse.shares[at] / 100)
             frame[f"{name}axis"]["title"]["text"] = f"component {at + 1} ({share} of variance)"
@@ -312,14 +309,14 @@ def _preview_scores(session: Session, glimpse: Glimpse, view: score_figure.View,
 def _preview_rows(session: Session, glimpse: Glimpse, k: int, focus: object, kind: object) -> Any:
     """Rows as the glimpse tells them."""
     data, places = session.data, focus_of(session, focus)
-    wanted = row_figure.sample(len(data.X)) if kind == "plane" and data.X.shape[1] == 2 else np.array(places[:1])
+    wanted = drawing.sample(len(data.X)) if kind == "plane" and data.X.shape[1] == 2 else np.array(places[:1])
     at = np.searchsorted(glimpse.rows, wanted)
     if at.max() >= len(glimpse.rows) or (glimpse.rows[at] != wanted).any():
         return no_update
     rebuilt = glimpse.rebuilt(at, k)
     if rebuilt is not None and session.choice.standardizes:
         rebuilt = data.standardizer.inverse_transform(rebuilt)
-    return row_figure.draw(data, str(kind), places, rebuilt)
+    return drawing.row(data, str(kind), places, rebuilt)
 
 
 #: Rows and columns of the table on the page.

@@ -9,9 +9,10 @@ from matplotlib.patches import Circle
 
 from gramian import charts
 from gramian.charts import Contributions, Heat, Importance, Loadings
+from gramian.charts.placing import along, away
 from gramian.plots.display import Display, write_notes
 from gramian.plots.points import cross, write_apart
-from gramian.plots.rows import along, away, draw_arrows
+from gramian.plots.rows import draw_arrows
 from gramian.plots.style import (
     BELOW_AND_ABOVE,
     INK,

@@ -10,6 +10,7 @@ from matplotlib.patches import FancyArrowPatch
 
 from gramian import charts
 from gramian.charts import Biplot, Outliers, Reconstructions, Scores
+from gramian.charts.placing import along, away
 from gramian.charts.points import SINGLE_POINTS_MAX
 from gramian.plots.display import Display, write_notes
 from gramian.plots.points import (
@@ -201,17 +202,6 @@ def draw_arrows(ax: Axes, ends: Array, colours: list[str]) -> list[Any]:
     return drawn
 
 
-def away(ends: Array) -> Array:
-    """Where labels of arrows wish to stand: beyond the tip, in the direction of the arrow."""
-    lengths = np.linalg.norm(ends, axis=1, keepdims=True)
-    return np.divide(ends, lengths, out=np.zeros_like(ends), where=lengths > 0)
-
-
-def along(ends: Array) -> Array:
-    """Points along arrows, which labels should not cover."""
-    return np.vstack([share * ends for share in (0.4, 0.6, 0.8, 1.0)])
-
-
 def _darker(shade: str) -> tuple[float, ...]:
     return tuple(0.7 * part for part in to_rgb(shade))
 
@@ -315,16 +305,13 @@ class ReconstructionsDisplay(Display[Reconstructions]):
 
     def _draw_strips(self, ax: Axes, title: str) -> None:
         chart = self.chart
-        assert chart.shape is not None
-        strips = np.concatenate([chart.originals[None], chart.rebuilt])
-        mosaic = _mosaic(strips, chart.shape)
+        mosaic = np.ma.masked_invalid(chart.mosaic)
         low, high = float(chart.originals.min()), float(chart.originals.max())
         self.image_ = ax.imshow(mosaic, cmap="gray_r", vmin=low, vmax=high, interpolation="nearest")
         tidy(ax, title, "", "")
-        height, width = chart.shape
-        places = (np.arange(len(strips)) + 0.5) * (height + 1) - 1
+        across, places = chart.middles
         ax.set_yticks(places, ["rows", *self._names()])
-        ax.set_xticks((np.arange(len(chart.rows)) + 0.5) * (width + 1) - 1, [str(at) for at in chart.rows])
+        ax.set_xticks(across, [str(at) for at in chart.rows])
         ax.set_xlabel("row", fontsize=TICK, color=INK)
         ax.tick_params(length=0)
         beside = ax.secondary_yaxis("right")
@@ -357,15 +344,3 @@ class ReconstructionsDisplay(Display[Reconstructions]):
         first.plot([], [], color=colour(0), linewidth=0.9, label="rebuilt")
         first.legend(frameon=False, fontsize=TICK, loc="lower right", labelcolor=INK, ncols=2)
         first.margins(x=0.01)
-
-
-def _mosaic(strips: Array, shape: tuple[int, int]) -> Array:
-    """Pictures side by side, strips below each other, with empty lines between them."""
-    count, m, _ = strips.shape
-    height, width = shape
-    out = np.full((count * (height + 1) - 1, m * (width + 1) - 1), np.nan)
-    for i in range(count):
-        for j in range(m):
-            top, left = i * (height + 1), j * (width + 1)
-            out[top : top + height, left : left + width] = strips[i, j].reshape(shape)
-    return np.ma.masked_invalid(out)

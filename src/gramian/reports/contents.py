@@ -8,12 +8,13 @@ import io
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from gramian.estimators.calibration_metrics import Merit
+from gramian.figures.grammar import Figure, number
 from gramian.reports.sentences import Check, say
 from gramian.results import Sentence
 
@@ -75,20 +76,12 @@ class Grid:
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture for plotly, sentences that say what it shows, and the numbers behind it.
-
-    ``narrow`` takes the place of parts of the layout on a phone; a ``square`` picture is there as high as it is wide.
-    """
+    """A figure for plotly, sentences that say what it shows, and the numbers behind it."""
 
     title: str
     says: Sequence[Sentence]
-    data: Sequence[dict[str, Any]]
-    layout: dict[str, Any]
+    figure: Figure
     grid: Grid
-    height: int = 420
-    width: int = 960
-    narrow: dict[str, Any] = field(default_factory=dict)
-    square: bool = False
 
     kind = "picture"
 
@@ -148,17 +141,6 @@ def slug(text: str) -> str:
     'scores-rows-1-to-20'
     """
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-") or "part"
-
-
-def number(value: float) -> str:
-    """A number for people; a dash where there is none.
-
-    >>> number(0.123456), number(1234567.0), number(float("nan")), number(12)
-    ('0.1235', '1.235e+06', '–', '12')
-    """
-    if isinstance(value, (int, np.integer)):
-        return f"{int(value):,}"
-    return f"{float(value):.4g}" if math.isfinite(value) else "–"
 
 
 def brief(value: float) -> str:

@@ -11,10 +11,17 @@ from collections.abc import Sequence
 from gramian import charts
 from gramian.construction import construction, unwritten
 from gramian.reports.contents import WHOLE, Code, Facts, Grid, Part, Picture, Section
-from gramian.reports.figures.columns import contributions_picture, importance_picture, loadings_picture
-from gramian.reports.figures.heat import heat_grid, heat_picture
-from gramian.reports.figures.planes import contours_pictures
-from gramian.reports.figures.spectra import correlations_picture, cv_picture, scree_picture
+from gramian.reports.pictures import (
+    contours_pictures,
+    contributions_picture,
+    correlations_picture,
+    cv_picture,
+    heat_grid,
+    heat_picture,
+    importance_picture,
+    loadings_picture,
+    scree_picture,
+)
 from gramian.reports.program import program
 from gramian.reports.sentences import full, method_in_words, say
 from gramian.reports.subject import DRAWN_MAX_POINTS, Subject, chart_or_none

@@ -8,7 +8,8 @@ from itertools import count
 
 import numpy as np
 
-from gramian.reports.contents import Page, Picture
+from gramian.figures import Figure
+from gramian.reports.contents import Page
 
 #: Digits of coordinates; a screen shows no more.
 DIGITS = 6
@@ -39,14 +40,14 @@ def render(page: Page) -> str:
     )
 
 
-def spec(picture: Picture) -> str:
-    """A picture as JSON that may stand inside a script element, whatever names it holds.
+def spec(figure: Figure) -> str:
+    """A figure as JSON that may stand inside a script element, whatever names it holds.
 
-    >>> from gramian.reports.contents import Grid, Picture
-    >>> spec(Picture("t", "s", [{"name": "</script>"}], {}, Grid("g", (), ())))
+    >>> from gramian.figures import Figure
+    >>> spec(Figure([{"name": "</script>"}], {}))
     '{"data": [{"name": "\\\\u003c/script\\\\u003e"}]}'
     """
-    parts = {"data": picture.data, "layout": picture.layout, "narrow": picture.narrow}
+    parts = {"data": figure.data, "layout": figure.layout, "narrow": figure.narrow}
     text = json.dumps({name: _plain(part) for name, part in parts.items() if part}, allow_nan=False)
     for sign in "<>&\u2028\u2029":
         text = text.replace(sign, f"\\u{ord(sign):04x}")

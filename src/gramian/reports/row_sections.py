@@ -14,9 +14,16 @@ from gramian.adequacy import LIMITS, grade
 from gramian.estimators import PCA
 from gramian.estimators.calibration_metrics import merit
 from gramian.reports.contents import KEPT, WHOLE, Facts, Grid, Part, Section, brief, counted, number, tidy_bias
-from gramian.reports.figures.planes import rebuilt_picture, regions_picture
-from gramian.reports.figures.points import outliers_picture, paired_picture, predicted_picture, scores_picture
-from gramian.reports.figures.spectra import likelihood_picture, residuals_picture
+from gramian.reports.pictures import (
+    likelihood_picture,
+    outliers_picture,
+    paired_picture,
+    predicted_picture,
+    rebuilt_picture,
+    regions_picture,
+    residuals_picture,
+    scores_picture,
+)
 from gramian.reports.sentences import say
 from gramian.reports.subject import DRAWN_MAX_POINTS, Subject, chart_or_none
 from gramian.results import Array, Sentence, percent

@@ -1,0 +1,373 @@
+"""Charts as pictures of a page: the figure, sentences that say what is seen, and the numbers as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from gramian import figures
+from gramian.charts import (
+    Biplot,
+    Chart,
+    Contours,
+    Contributions,
+    Correlations,
+    CVCurve,
+    Heat,
+    Importance,
+    Likelihood,
+    Loadings,
+    Outliers,
+    Paired,
+    Predicted,
+    Reconstructions,
+    Regions,
+    Residuals,
+    Scores,
+    Scree,
+)
+from gramian.charts.labels import short_label
+from gramian.charts.points import extremes
+from gramian.estimators.cca_tests import chance_in_words
+from gramian.figures.columns import BARS_MAX, NAMED_ARROWS_MAX
+from gramian.figures.rows import LINES_MAX_ROWS, row_name
+from gramian.reports.contents import SHOWN, WHOLE, Grid, Picture, at_most, brief, counted, number, tidy_bias
+from gramian.reports.sentences import noted, say
+from gramian.results import Array, Sentence, percent
+
+#: Names of the columns of a table, and what stands in them.
+Columns = list[tuple[str, Iterable[Any] | None]]
+#: Level of tests of group means.
+GROUP_TEST_LEVEL = 0.05
+#: Grid points along an axis that the table of a contour lists.
+CONTOUR_TABLE_POINTS = 12
+
+
+def _picture(
+    chart: Chart, figure: figures.Figure, says: Iterable[Sentence], grid: Grid, title: str | None = None
+) -> Picture:
+    """A picture whose sentences end with the notes of the chart."""
+    return Picture(title or chart.title, [*says, *(noted(note) for note in chart.notes)], figure, grid)
+
+
+def _table(title: str, columns: Sequence[tuple[str, Iterable[Any] | None]], shown: int = SHOWN) -> Grid:
+    """A table of columns; those that are not there are left out."""
+    there = [(name, values) for name, values in columns if values is not None]
+    rows = list(zip(*(values for _, values in there), strict=True))
+    return Grid(title, [name for name, _ in there], rows, shown=shown)
+
+
+def scree_picture(chart: Scree) -> Picture:
+    """What each component holds, beside what chance gives."""
+    columns: Columns = [
+        (chart.xlabel, chart.numbers),
+        (chart.ylabel, chart.values),
+        ("share", chart.shares),
+        ("shares so far", chart.cumulative),
+        ("random tables, median", chart.middle),
+        ("random tables, 95 %", chart.high),
+    ]
+    return _picture(chart, figures.scree(chart), _scree_says(chart), _table(chart.title, columns, 30))
+
+
+def _scree_says(chart: Scree) -> list[Sentence]:
+    noun, kept = chart.xlabel, chart.kept
+    if chart.cumulative is None:
+        said = [say("first_value", noun=noun, what=chart.ylabel, value=number(float(chart.values[0])))]
+    else:
+        first, total = (percent(float(chart.cumulative[at])) for at in (0, max(kept, 1) - 1))
+        if chart.of_correlations:  # factors explain less than these eigenvalues
+            said = [say("eigenvalues" if kept > 1 else "eigenvalue", first=first, kept=kept, total=total)]
+        else:
+            said = [say("held", noun=noun, first=first)]
+            said += [say("held_together", kept=kept, total=total)] if kept > 1 else []
+    count, by = chart.recommended, chart.decided_by
+    if count is not None:
+        nouns = counted(count, noun, "stand").partition(" ")[2]
+        out = say("stand_out", criterion=by, count=count, nouns=nouns)
+        said.append(out if count else say("none_stands_out", criterion=by, noun=noun))
+        plain_band = [line.k for line in chart.suggestions if line.criterion == "parallel analysis"]
+        if chart.high is not None and plain_band and plain_band[0] != count:
+            said.append(say("plain_parallel", count=plain_band[0]))
+    return said
+
+
+def cv_picture(chart: CVCurve) -> Picture:
+    """Errors of rows left out."""
+    x, best = chart.x[chart.recommended], chart.x[chart.best]
+    names = [name or chart.ylabel for name in chart.targets]
+    columns: Columns = [(chart.xlabel, chart.x), *zip(names, chart.errors.T, strict=True)]
+    if chart.standard_errors is not None:
+        doubts = [f"standard error of {name}" for name in names]
+        columns += zip(doubts, chart.standard_errors.T, strict=True)
+    where = f"at {chart.xlabel} {number(best)}" if chart.logarithmic else f"with {counted(int(best), 'component')}"
+    code = "least_errors" if len(names) > 1 else "least_error"
+    says = [say(code, error=brief(chart.errors[chart.best, 0]), where=where)]
+    if chart.recommended != chart.best:
+        says.append(say("one_standard_error", count=f"{counted(int(x), 'component', 'are')} the fewest"))
+    return _picture(chart, figures.cv_curve(chart), says, _table(chart.title, columns, 40))
+
+
+def correlations_picture(chart: Correlations) -> Picture:
+    """Correlations of pairs, beside those of shuffled rows."""
+    total, held, chances = len(chart.values), None, None
+    if chart.held_out is not None:
+        held = [*map(float, chart.held_out), *[None] * (total - len(chart.held_out))]
+    if chart.p_values is not None:  # the least that the shufflings can show is said to be that
+        words = [chance_in_words(float(p), chart.shuffles) for p in chart.p_values]
+        chances = [word.removeprefix("p ").removeprefix("= ") for word in words]
+    columns: Columns = [
+        (chart.xlabel, np.arange(1, total + 1)),
+        (chart.ylabel, chart.values),
+        ("correlation of the scores", chart.plain),
+        ("rows left out", held),
+        ("random, median", chart.middle),
+        ("random, 95 %", chart.high),
+        ("p", chances),
+    ]
+    value = brief(chart.values[0])
+    says = [say("first_pair", value=value)]
+    if chart.plain is not None:
+        says = [say("first_pair_ridge", value=value, plain=brief(chart.plain[0]))]
+    if chart.high is not None:
+        above = int((chart.values > chart.high).sum())
+        says.append(say("above_chance" if above else "none_above_chance", count=above, total=total))
+    return _picture(chart, figures.correlations(chart), says, _table(chart.title, columns))
+
+
+def residuals_picture(chart: Residuals) -> Picture:
+    """How exact each component is."""
+    worst, residual = (float(part.max(initial=0.0)) for part in (chart.angles, chart.residuals))
+    says = [say("residuals", worst=at_most(residual), angle=at_most(worst))]
+    parts = (chart.numbers, chart.residuals, chart.gaps, chart.angles)
+    columns: Columns = list(zip((chart.xlabel, "residual", "gap", "angle"), parts, strict=True))
+    grid = _table("Certificate", columns, 30)
+    return _picture(chart, figures.residuals(chart), says, grid, "How exact the computation is")
+
+
+def likelihood_picture(chart: Likelihood) -> Picture:
+    """The likelihood at each step."""
+    first, last, steps = *(f"{float(chart.values[at]):,.2f}" for at in (0, -1)), len(chart.steps)
+    says = [say("likelihood_rose", first=first, last=last, steps=steps)]
+    rise = float(chart.values[-1] - chart.values[0])
+    if first == last or rise < 0:
+        says = [say("likelihood_flat", last=last, steps=steps, rise=brief(max(rise, 0.0)))]
+    columns: Columns = [(chart.xlabel, chart.steps), (chart.ylabel, [f"{value:,.4f}" for value in chart.values])]
+    return _picture(chart, figures.likelihood(chart), says, _table(chart.title, columns))
+
+
+def loadings_picture(chart: Loadings) -> Picture:
+    """Columns along components: arrows for few, lines over the channels of a spectrum."""
+    says = _largest(chart.labels, chart.columns, chart.values)
+    if chart.kind == "arrows":
+        says.append(say("arrows_show", what=chart.what))
+        if chart.circle:
+            says.append(say("circle", noun=short_label(chart.labels[0]).rpartition(" ")[0]))
+        if len(chart.columns) > NAMED_ARROWS_MAX:
+            says.append(say("some_named", count=NAMED_ARROWS_MAX))
+    columns: Columns = [("column", chart.columns), *zip(chart.labels, chart.values.T.tolist(), strict=True)]
+    return _picture(chart, figures.loadings(chart), says, _table(chart.title, columns, WHOLE))
+
+
+def heat_picture(chart: Heat) -> Picture:
+    """Loadings as a table of colours: a line for each column, a column for each component."""
+    says, grid = _largest(chart.labels, chart.columns, chart.values), heat_grid(chart)
+    return _picture(chart, figures.heat(chart), says, grid, grid.title)
+
+
+def heat_grid(chart: Heat) -> Grid:
+    """The same as numbers."""
+    columns: Columns = [("column", chart.columns), *zip(chart.labels, chart.values.T.tolist(), strict=True)]
+    common = None if chart.communalities is None else chart.communalities.tolist()
+    return _table(f"{chart.title} of all columns", [*columns, ("communality", common)], WHOLE)
+
+
+def contributions_picture(chart: Contributions) -> Picture:
+    """Which columns or rows a component is made of."""
+    total = len(chart.names) + chart.left_out
+    says = say("contribute_alike", total=total, of=chart.of)
+    if chart.above:
+        share, names = percent(chart.expected), listed(chart.names[: min(chart.above, 3)])
+        says = say("contributors", above=chart.above, total=total, of=chart.of, share=share, names=names)
+    parts = ((chart.of[:-1], chart.names), ("contribution", chart.shares), ("share of its own variance", chart.cos2))
+    return _picture(chart, figures.contributions(chart), [says], _table(chart.title, parts, WHOLE))
+
+
+def importance_picture(chart: Importance) -> Picture:
+    """What a regression rests on."""
+    total, names = len(chart.values), leading(chart.columns, chart.values)
+    if chart.limit is not None:
+        above, limit = int((chart.values > chart.limit).sum()), number(chart.limit)
+        says = [say("above_limit", above=above, total=total, what=chart.ylabel, limit=limit, names=names)]
+    else:
+        says = [say("largest_columns", names=names)]
+        if chart.low is not None and chart.high is not None:
+            sure = int(((chart.low > 0) | (chart.high < 0)).sum())
+            says.append(say("excludes_zero", sure=sure, total=total))
+    columns = (("column", chart.columns), (chart.ylabel, chart.values), ("from", chart.low), ("to", chart.high))
+    if chart.positions is None and total > BARS_MAX:
+        says.append(say("bars_drawn", count=BARS_MAX))
+    return _picture(chart, figures.importance(chart), says, _table(chart.title, columns, WHOLE))
+
+
+def scores_picture(chart: Scores, title: str = "", *, compare: bool = True) -> Picture:
+    """Rows as points of two components, and columns as arrows if it is a biplot.
+
+    ``compare`` says whether means of groups may be compared: not if the axes were fitted to the groups.
+    """
+    says = [say("points", n=counted(chart.points.total, "row"), xlabel=chart.xlabel, ylabel=chart.ylabel)]
+    says += _differences(chart) if compare else []
+    if isinstance(chart, Biplot):
+        says.append(say("arrows", names=listed(chart.columns)))
+    if chart.ellipses:
+        code = "ellipses" if chart.colouring.groups else "ellipse"
+        says.append(say(code, level=percent(chart.ellipses[0].level)))
+    return _picture(chart, figures.scores(chart), says, _rows_table(chart, title), title)
+
+
+def _differences(chart: Scores) -> list[Sentence]:
+    """Along which axes the means of groups differ, by tests at a level of 5 % that is shared by the axes."""
+    points, colours = chart.points, chart.points.colouring
+    if not colours.groups or colours.codes is None or points.density is not None:
+        return []
+    labels = (chart.xlabel, chart.ylabel)
+    found = [extremes(points.at[:, at], colours.codes, len(colours.groups)) for at in range(len(labels))]
+    tested = [(short_label(label), one) for label, one in zip(labels, found, strict=True) if one is not None]
+    says = [
+        say(
+            "groups_differ",
+            axis=axis_name,
+            low=colours.groups[one.low],
+            high=colours.groups[one.high],
+            p=_p_value(len(labels) * one.p),
+            groups=one.groups,
+            axes=len(labels),
+        )
+        for axis_name, one in tested
+        if len(labels) * one.p <= GROUP_TEST_LEVEL
+    ]
+    return says or ([say("groups_alike")] if tested else [])
+
+
+def _p_value(p: float) -> str:
+    return "< 0.001" if p < 0.001 else f"= {p:.2g}"
+
+
+def paired_picture(chart: Paired, canonical: float | None = None) -> Picture:
+    """Scores of one view against those of the other; ``canonical`` is the correlation of the fit, with its ridge."""
+    says = [say("paired", value=brief(chart.correlation))]
+    if canonical is not None and brief(canonical) != brief(chart.correlation):
+        says.append(say("paired_ridge", value=brief(canonical)))
+    return _picture(chart, figures.paired(chart), says, _rows_table(chart))
+
+
+def predicted_picture(chart: Predicted, title: str = "") -> Picture:
+    """Predictions against measurements."""
+    found = chart.merit
+    r2 = brief(found.r2) if np.isfinite(found.r2) else number(found.r2)
+    says = [say("predicted", rmse=brief(found.rmse), bias=brief(tidy_bias(found)), r2=r2)]
+    return _picture(chart, figures.predicted(chart), says, _rows_table(chart, title), title)
+
+
+def outliers_picture(chart: Outliers) -> Picture:
+    """How far rows lie from the mean within the components, and from the components."""
+    title, says = "Distances of rows from the model", []
+    if chart.t2_limit is not None or chart.q_limit is not None:
+        some = [row_name(chart.names, row) for row in chart.beyond.tolist()]
+        count = f"{len(some):,} of {counted(chart.points.total, 'row')} {'is' if len(some) == 1 else 'are'}"
+        code, alpha = "beyond" if some else "none_beyond", percent(chart.alpha)
+        says = [say(code, count=count, alpha=alpha, names=listed(some))]
+    return _picture(chart, figures.outliers(chart), says, _rows_table(chart, title), title)
+
+
+def _rows_table(chart: Scores | Paired | Predicted | Outliers, title: str = "") -> Grid:
+    """The points, or, where a density stands for them, how many rows of each group there are, and where."""
+    points, colours, title = chart.points, chart.points.colouring, title or chart.title
+    x, y = chart.xlabel, chart.ylabel
+    if points.density is not None:
+        centres = [(edges[1:] + edges[:-1]) / 2 for edges in (points.density.x, points.density.y)]
+        counts, totals = points.density.counts, points.density.counts.sum(axis=(1, 2))
+        means = [counts.sum(axis=1 + at) @ middle / np.maximum(totals, 1) for at, middle in enumerate(centres)]
+        names = colours.groups or ("all rows",)
+        columns: Columns = [("group", names), ("rows", [int(total) for total in totals])]
+        return _table(title, [*columns, (f"mean of {x}", means[0]), (f"mean of {y}", means[1])])
+    columns = [("row", [row_name(chart.names, row) for row in points.rows.tolist()])]
+    columns += zip((x, y), points.at.T.tolist(), strict=False)
+    if colours.codes is not None:
+        columns.append((colours.name or "group", [colours.groups[int(code)] for code in colours.codes]))
+    elif colours.values is not None:
+        columns.append((colours.name or "value", colours.values))
+    return _table(title, columns, 10)
+
+
+def contours_pictures(chart: Contours) -> list[Picture]:
+    """One picture for each component, as contours over the plane."""
+    pictures = []
+    step = max(1, len(chart.x) // CONTOUR_TABLE_POINTS)
+    for at, (label, values) in enumerate(zip(chart.labels, chart.values, strict=True)):
+        high = np.unravel_index(values.argmax(), values.shape)
+        x, y = (number(float(place)) for place in (chart.x[high[1]], chart.y[high[0]]))
+        value = number(float(values.max()))
+        says = [say("contour", label=label, value=value, xlabel=chart.xlabel, x=x, ylabel=chart.ylabel, y=y)]
+        across, up = np.meshgrid(chart.x[::step], chart.y[::step])
+        parts = (across.ravel(), up.ravel(), values[::step, ::step].ravel())
+        columns: Columns = list(zip((chart.xlabel, chart.ylabel, "score"), parts, strict=True))
+        title = f"{label[:1].upper()}{label[1:]} over the plane"
+        grid = _table(f"Contours of {label}", columns)
+        pictures.append(_picture(chart, figures.contours(chart, at), says, grid, title))
+    return pictures
+
+
+def regions_picture(chart: Regions) -> Picture:
+    """The class that every point of the plane gets."""
+    shares = [float((chart.codes == at).mean()) for at in range(len(chart.classes))]
+    held = ", ".join(f"{name} {percent(share)}" for name, share in zip(chart.classes, shares, strict=True))
+    says = [say("regions", shares=held)]
+    if chart.support is not None:
+        says.append(say("support", count=len(chart.support)))
+    codes = chart.points.colouring.codes
+    counts = None if codes is None else [int((codes == at).sum()) for at in range(len(chart.classes))]
+    grid = _table("Regions", [("class", chart.classes), ("share of the plane", shares), ("rows", counts)])
+    return _picture(chart, figures.regions(chart), says, grid, "Regions of the classes")
+
+
+def rebuilt_picture(chart: Reconstructions) -> Picture:
+    """Rows, and what growing numbers of components rebuild of them, as lines or as small images."""
+    pairs = zip(chart.counts, chart.errors, strict=True)
+    errors = ", ".join(f"{number(float(error))} with {counted(k, 'component')}" for k, error in pairs)
+    says = [say("rebuilt", errors=errors)]
+    if chart.shape is None:
+        rows = counted(min(len(chart.rows), LINES_MAX_ROWS), "row", "are")
+        says.append(say("rebuilt_lines", rows=rows, count=counted(chart.counts[-1], "component")))
+    columns: Columns = [("components", chart.counts), ("root mean squared difference", chart.errors)]
+    return _picture(chart, figures.reconstructions(chart), says, _table(chart.title, columns))
+
+
+def listed(things: Iterable[object], most: int = 3) -> str:
+    """The first few of many, for a sentence.
+
+    >>> listed(["a", "b"]), listed("abcdef")
+    ('a and b', 'a, b, c and 3 more')
+    """
+    all_of = [str(thing) for thing in things]
+    if len(all_of) > most:
+        return f"{', '.join(all_of[:most])} and {len(all_of) - most:,} more"
+    return all_of[0] if len(all_of) == 1 else f"{', '.join(all_of[:-1])} and {all_of[-1]}" if all_of else "none"
+
+
+def leading(names: Sequence[str], values: Array | Sequence[float], most: int = 3) -> str:
+    """The names of the largest magnitudes, with their values; nothing that is zero.
+
+    >>> leading(["a", "b", "c"], [0.1, -0.9, 0.5], 2), leading(["a", "b"], [0.0, 2.0])
+    ('b (-0.9) and c (0.5)', 'b (2)')
+    """
+    order = sorted(range(len(names)), key=lambda at: -abs(float(values[at])))[:most]
+    return listed([f"{names[at]} ({brief(values[at])})" for at in order if values[at] != 0], most)
+
+
+def _largest(labels: Sequence[str], names: Sequence[str], values: Array) -> list[Sentence]:
+    """What each component is made of, a sentence each."""
+    found = [(short_label(label), values[:, at]) for at, label in enumerate(labels) if values[:, at].any()]
+    return [say("largest", label=name[:1].upper() + name[1:], columns=leading(names, part)) for name, part in found]
