@@ -1,6 +1,6 @@
 """Rows of dask arrays and data frames. This module and ``dask_tasks`` are the only ones that know dask.
 
-Blocks are described, never scattered: whatever a lost worker takes along is made again from the graph.
+Blocks are described, never scattered: what a lost worker held is made again from the graph.
 """
 
 from __future__ import annotations
@@ -215,7 +215,7 @@ def _some(pieces: list[Any], chosen: Array) -> Array:
 
 
 def _apply(function: Callable[..., Any], place: list[Any], pieces: list[Any], others: list[Any]) -> Any:
-    """What a function says of a block and of the same rows of others; one thread does it."""
+    """The result of a function of a block and of the same rows of others, in one thread."""
     name = place_of(*place)
     values = values_of(pieces)
     beside = [None if other is None else Piece(values_of(other), name) for other in others]
@@ -309,7 +309,7 @@ def made_rows(
     named: bool,
     source: str,
 ) -> DaskRows:
-    """Return rows that functions make, a chunk each; ``named`` says whether the columns came with names."""
+    """Return rows that functions make, a chunk each; ``named``: whether the columns came with names."""
     name = f"read-{uuid4().hex}"
     counts = tuple(np.nan if length is None else length for length in lengths)
     graph = {(name, at, 0): (reader,) for at, reader in enumerate(readers)}

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 POLL_SECONDS = 2e-3, 5e-2
 #: Seconds between two questions to the scheduler, and how long its answer may take.
 STATUS_SECONDS = 0.5
-#: Batches on their way at a time.
+#: Batches submitted at a time.
 BATCHES_IN_FLIGHT = 2
 #: States of a task that is still to be done.
 UNFINISHED_STATES = frozenset({"waiting", "queued", "no-worker", "processing"})
@@ -45,7 +45,7 @@ def client_of() -> Any:
 
 
 class Graph:
-    """Tasks by name, added to those of a collection. What a lost worker takes along is made again from it.
+    """Tasks by name, added to those of a collection. What a lost worker held is made again from it.
 
     ``*sources``: graphs of collections.
     """
@@ -62,7 +62,7 @@ class Graph:
         return key
 
     def constant(self, value: object) -> Hashable:
-        """Add something that goes along with many tasks: it travels once, and cannot be lost."""
+        """Add a value that many tasks use: it is sent once, and is not lost with a worker."""
         return self.add("constant", Box(value))
 
 
@@ -93,7 +93,7 @@ def run_tasks(graph: Graph, keys: list[Any], task: str, steps: Sequence[Any] = (
 def run_batches(
     batches: Iterable[tuple[Graph, list[Any]]], task: str, report: Callable[[Any], None] | None = None
 ) -> Iterator[list[Any]]:
-    """Yield the results of batches of tasks, in their order; the next is on its way while one is awaited."""
+    """Yield the results of batches of tasks, in their order; the next is submitted while one is awaited."""
     client = client_of()
     if client is None:
         for graph, keys in batches:

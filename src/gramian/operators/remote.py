@@ -1,4 +1,4 @@
-"""Rows that are elsewhere: functions go to their blocks, and sums come back."""
+"""Rows on a cluster: functions are sent to their blocks, and sums come back."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Beside: TypeAlias = "Source | RemoteTable | Array | None"
 
 
 class ClusterError(RuntimeError):
-    """The cluster failed, not the work; one line that says what to do."""
+    """The cluster failed, not the computation; one line that names the remedy."""
 
 
 class Remote(Rows):
@@ -53,7 +53,7 @@ class Remote(Rows):
         """Return the sum of ``function(piece, *others)`` over the blocks, added in pairs, in a fixed order.
 
         ``function``: of a :class:`Piece` and the same rows of everything beside; what it returns must add. ``*beside``:
-        more of the same rows, cut as these are. An array goes along with the tasks. ``task``: what is done, for
+        more of the same rows, cut as these are. An array is sent with the tasks. ``task``: what is done, for
         progress.
         """
 
@@ -105,7 +105,7 @@ def source_of(X: Any, columns: tuple[str, ...] | None = None) -> Source:
     return found if isinstance(found, Source) else InMemory(found, columns)
 
 
-#: Arrays in memory of which the rows are also elsewhere, by identity, for as long as they live.
+#: Arrays in memory whose rows are also on a cluster, by identity, for as long as they live.
 _mirrors: dict[int, tuple[weakref.ref[Any], Remote]] = {}
 
 
@@ -115,7 +115,7 @@ def is_stream(X: Any) -> TypeGuard[Rows]:
 
 
 def mirror(X: Array, remote: Remote) -> None:
-    """Remember that the rows of an array are also elsewhere."""
+    """Remember that the rows of an array are also on a cluster."""
     key = id(X)
     _mirrors[key] = weakref.ref(X, lambda _: _mirrors.pop(key, None)), remote
 
@@ -168,7 +168,7 @@ def block_columns(piece: Piece, weights: Piece | None, refuse: Refuse) -> Column
 
 
 def _beside(view: Source | Array | None) -> Any:
-    """What goes along with remote rows: other remote rows, or an array."""
+    """What is sent with remote rows: other remote rows, or an array."""
     return view.toarray() if isinstance(view, Source) and not isinstance(view, Remote) else view
 
 
@@ -220,11 +220,11 @@ class RemoteTable:
         return RemoteTable(self.rows, (*self.steps, ("divide", scale)))
 
     def each(self, function: Callable[..., Array], *beside: Beside, task: str) -> Array:
-        """Return what a function says of blocks of rows, and of the same rows beside, one below the other."""
+        """Return the results of a function of blocks of rows, and of the same rows beside, one below the other."""
         return self.rows.each(self._prepared(function, beside), *_remote(beside), task=task)
 
     def total(self, function: Callable[..., Any], *beside: Beside, task: str) -> Any:
-        """Return the sum of what a function says of blocks of rows, and of the same rows beside."""
+        """Return the sum of the results of a function of blocks of rows, and of the same rows beside."""
         return self.rows.total(self._prepared(function, beside), *_remote(beside), task=task)
 
     def columns(self, weights: Array | None = None) -> ColumnRanges:
@@ -288,7 +288,6 @@ class Prepared:
     steps: tuple[tuple[Step, ...], ...]
 
     def __call__(self, *pieces: Piece | None) -> Any:
-        """What the function says of blocks after the steps of each."""
         return self.function(
             *(
                 None if piece is None else _stepped(piece.values, steps)

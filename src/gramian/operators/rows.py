@@ -30,9 +30,9 @@ MIN_BLOCK_BYTES = 2**20
 
 
 class Rows(Source):
-    """Rows that stream by in blocks.
+    """A stream: rows that are read in blocks.
 
-    ``about``: how many there are, more or less, as far as can be told without reading them. ``reader``: bytes that
+    ``about``: an estimate of their number, made without reading them. ``reader``: bytes that
     reading takes beside the blocks, about. ``text``: whether the entries are labels, not numbers; only answers of an
     estimator are. ``block``: rows of a block, if that was asked for. ``y``: the second block of columns of the same
     rows, if the stream has one.

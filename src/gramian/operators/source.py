@@ -18,6 +18,7 @@ from contextlib import closing
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from gramian.engine.product import to_dense
 from gramian.engine.tiles import row_blocks
@@ -35,7 +36,7 @@ class Piece(NamedTuple):
 
 
 #: Frequencies of rows: an array, or rows of dask.
-Weights: TypeAlias = "Array | Source | None"
+Weights: TypeAlias = "ArrayLike | Source | None"
 #: A second view of the same rows.
 View: TypeAlias = "Source | Array | None"
 #: Looks at a block before it is used.
@@ -212,7 +213,9 @@ class InMemory(Source):
 
 
 def _array(weights: Weights) -> Array | None:
-    return weights.toarray()[:, 0] if isinstance(weights, Source) else weights
+    if weights is None:
+        return None
+    return weights.toarray()[:, 0] if isinstance(weights, Source) else np.asarray(weights, dtype=np.float64)
 
 
 def _matrix(beside: Source | Array | None) -> Any:
