@@ -54,9 +54,11 @@ def test_a_group_of_one_matrix_or_of_several(tmp_path, X):
     group.create_array("weights", data=X[:, 0])
     np.testing.assert_array_equal(rows(tmp_path / "a.zarr").toarray(), X)  # the only one with rows and columns
     group.create_array("second", data=2 * X)
-    assert "has the matrices first, second; say which with sheet=" in refusal(lambda: rows(tmp_path / "a.zarr"))
+    assert "has the matrices 'first', 'second'; say which with sheet=" in refusal(lambda: rows(tmp_path / "a.zarr"))
     np.testing.assert_array_equal(rows(tmp_path / "a.zarr", sheet="second").toarray(), 2 * X)
-    assert "say which with sheet=" in refusal(lambda: rows(tmp_path / "a.zarr", sheet="third"))
+    assert "there is no matrix 'third'. There are: first, second" in refusal(
+        lambda: rows(tmp_path / "a.zarr", sheet="third")
+    )
 
 
 def test_a_folder_of_arrays_is_their_rows_one_after_the_other(tmp_path, X):

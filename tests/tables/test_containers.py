@@ -148,7 +148,7 @@ class TestZippedArrays:
         np.savez(tmp_path / "t.npz", first=MATRIX, second=MATRIX + 1, third=MATRIX[0])
         assert "has the matrices 'first', 'second'; say which with sheet=" in refusal(tmp_path / "t.npz")
         np.testing.assert_array_equal(read_table(tmp_path / "t.npz", sheet="second").values, MATRIX + 1)
-        assert "there is no array 'fourth'" in refusal(tmp_path / "t.npz", sheet="fourth")
+        assert "there is no matrix 'fourth'" in refusal(tmp_path / "t.npz", sheet="fourth")
 
     def test_nothing_is_unpickled(self, tmp_path):
         np.savez(tmp_path / "t.npz", X=np.array([[object()]], dtype=object))

@@ -188,7 +188,7 @@ class TestPacked:
     def test_bombs(self, refused, monkeypatch):
         start = time.perf_counter()
         assert "grows more than 200-fold" in refused(gzip.compress(bytes(10**8)), "t.csv.gz")
-        monkeypatch.setattr("gramian.tables.table.SMALL", 10**6)
+        monkeypatch.setattr("gramian.tables.table.ALWAYS_READ_BYTES", 10**6)
         noise = np.random.default_rng(0).integers(48, 58, 2 * 10**6, dtype=np.uint8).tobytes()
         with config(memory="1MB"):
             assert "the memory budget is 1 MB" in refused(gzip.compress(noise, 1), "t.csv.gz")

@@ -34,19 +34,8 @@ CURVE_MIN_COLUMNS = 25
 class Dataset:
     """A table to explore.
 
-    Attributes
-    ----------
-    key : str
-        Name in the list of the page.
-    title : str
-        What it is, in a few words.
-    table : Table
-    code : tuple of str
-        Lines of Python that make ``table``, or ``X``.
-    advice : dict
-        Values of the controls to begin with.
-    serial : int
-        Tells this one from all others.
+    ``key`` is its name in the list of the page, ``code`` lines of Python that make ``table`` or ``X``, ``advice`` the
+    first values of the controls; ``serial`` tells it from all others.
     """
 
     key: str

@@ -34,22 +34,9 @@ QUICK_FIT_SECONDS = 0.05
 class Fit:
     """What a fit gave.
 
-    Attributes
-    ----------
-    scores : (n, K) array
-        Of all rows, single precision; of the first view if there are two.
-    second : (n, K) array or None
-        Scores of the second view.
-    spectrum : (S,) array
-        Shares of variance in percent, or canonical correlations: what the scree plot shows.
-    measure : str
-        What the spectrum is.
-    notes : tuple of str
-        What the fit warned of.
-    source : str
-        File that the model came from, if it did.
-    scaler : Standardizer or None
-        What scaled the columns before the estimator saw them.
+    ``scores`` (n x K, single precision) are of the first view if there are two, ``second`` those of the other;
+    ``spectrum`` is what the scree plot shows and ``measure`` what that is; ``notes`` are its warnings, ``source`` the
+    file that the model came from, ``scaler`` what scaled the columns before the estimator saw them.
     """
 
     choice: Choice
@@ -69,9 +56,9 @@ class Fit:
         return self.scores.shape[1]
 
     def rebuilt(self, data: Dataset, rows: Array, k: int) -> Array | None:
-        """Rows as k components tell them, in the units of the table; the second view of methods of pairs.
+        """Rows reconstructed from k components, in the units of the table; None where there is no way back.
 
-        None where there is no way back.
+        For methods of two views: the second view, predicted from the first.
         """
         choice = self.choice
         if choice.pair:
@@ -162,16 +149,7 @@ CACHED_TABLES = 8
 
 @dataclass(frozen=True, eq=False)
 class Glimpse:
-    """Components of low rank.
-
-    Attributes
-    ----------
-    rows : (p,) array
-        Which rows of the table.
-    scores : (p, K) array
-    shares : (K,) array
-        Of the variance, in percent.
-    """
+    """Components of low rank: scores (p x K) of some ``rows`` of the table, and shares of the variance in percent."""
 
     rows: Array
     scores: Array

@@ -18,14 +18,9 @@ POST_PATH = "/_dash-update-component"
 class Guard:
     """Refuses every request that does not come from a page of this server.
 
-    A request passes if its Host is this server (a name that was bound anew to this machine is not), if it was not sent
+    A request passes if its Host is this server (a name that was bound to this machine later is not), if it was not sent
     by another site (Origin, Sec-Fetch-Site), if it is not too large, and if it carries the cookie. The cookie is given
     in exchange for the token of the address that the command printed.
-
-    Parameters
-    ----------
-    port : int
-        Where the server listens.
     """
 
     def __init__(self, port: int) -> None:

@@ -31,21 +31,13 @@ from gramian.models.container import ModelError
 from gramian.registry import RECORDS
 from gramian.results import Array
 
-#: Values that fitted estimators and their parameters hold: name in a file -> shapes of fields. Equal letters are equal
-#: numbers; a field that is None, or a number, is not checked. A new value joins here.
-VALUES: dict[str, dict[str, str]] = {
+#: Shapes of fields of values that fitted estimators hold, by the name of the class in a file: equal letters are equal
+#: numbers. A field that is None, or a number, is not checked.
+SHAPES: dict[str, dict[str, str]] = {
     "adequacy.SamplingAdequacy": {"columns": "d"},
-    "estimators.Distortion": {},
-    "estimators.Filler": {},
-    "estimators.Landmarks": {},
-    "estimators.RandomFeatures": {},
     "estimators.RandomMap": {"weights": "dk"},
-    "estimators.RegressionPath": {},
-    "estimators.Seen": {},
     "estimators.SeenMeans": {"origin": "d", "means": "kr", "masses": "k"},
     "estimators.Targets": {"values": "nq"},
-    "kernels.Evaluated": {},
-    "kernels.Waves": {},
     "operators.ColumnSums": {"mean": "d", "squares": "d"},
     "operators.FeatureMap": {"anchors": "nw", "root": "nn"},
     "operators.FeatureMeans": {"anchors": "nw", "coefficients": "nk", "squares": "k", "origin": "w"},
@@ -53,16 +45,7 @@ VALUES: dict[str, dict[str, str]] = {
     "operators.Moments": {"pilot": "d", "scatter": "dd", "offset": "d"},
     "projection.KernelProjection": {"anchors": "nw", "coefficients": "nk", "offset": "k", "mean": "n", "origin": "w"},
     "projection.LinearProjection": {"mean": "d", "weights": "dk", "back": "ke"},
-    "results.FitSummary": {},
-    "results.SolverTrace": {},
-    "solvers.Cholesky": {},
-    "solvers.ConjugateGradients": {},
-    "solvers.Dense": {},
     "solvers.FactorSolution": {"loadings": "dk", "uniquenesses": "d", "at_bound": "d"},
-    "solvers.Krylov": {},
-    "solvers.MinimalResiduals": {},
-    "solvers.Power": {},
-    "solvers.Randomized": {},
     "solvers.Rotation": {"loadings": "dk", "correlation": "kk", "matrix": "kk"},
     "spaces.ConditionalProjection": {"anchors": "nw", "coefficients": "nk", "trend": "pk", "shift": "p"},
     "spaces.FactorModel": {"mean": "d", "scale": "d"},
@@ -70,30 +53,37 @@ VALUES: dict[str, dict[str, str]] = {
     "spaces.KernelFunction": {"anchors": "nw", "coefficients": "nq", "offsets": "mq"},
     "spaces.LinearFunction": {"weights": "dq", "mean": "d"},
 }
+#: All values that fitted estimators and their parameters hold. A new one joins here.
+VALUES = (
+    *SHAPES,
+    *("estimators.Distortion", "estimators.Filler", "estimators.Landmarks", "estimators.RandomFeatures"),
+    *("estimators.RegressionPath", "estimators.Seen", "kernels.Evaluated", "kernels.Waves"),
+    *("results.FitSummary", "results.SolverTrace", "solvers.Cholesky", "solvers.ConjugateGradients", "solvers.Dense"),
+    *("solvers.Krylov", "solvers.MinimalResiduals", "solvers.Power", "solvers.Randomized"),
+)
 #: The one class of others: what a method that needs scaled columns is put in.
 PIPELINE = "sklearn.Pipeline"
 
 
-def _declared(names: list[str]) -> dict[str, type]:
-    """Classes of the library by their names in files, which they keep when they move to another module.
+def _declared() -> dict[str, type]:
+    """Classes of values by their names in files, which they keep when they move to another module.
 
-    All of them are loaded with the estimators that hold them. Of classes with one name that in the part of the library
-    that the name in the file says is meant.
+    All of them are loaded with the estimators that hold them. Of classes with the same name that in the part of the
+    library that the name in the file says is meant.
     """
-    loaded = [module for name, module in sys.modules.items() if name.startswith("gramian.")]
-    found: dict[str, dict[str, type]] = {}
-    for module in loaded:
-        for cls in vars(module).values():
-            if isinstance(cls, type) and cls.__module__ == module.__name__:
-                found.setdefault(cls.__qualname__, {})[module.__name__.split(".")[1]] = cls
-    alike = {name: found[name.partition(".")[2]] for name in names}
-    return {name: same.get(name.partition(".")[0]) or _only(name, same) for name, same in alike.items()}
-
-
-def _only(name: str, alike: dict[str, type]) -> type:
-    if len(alike) > 1:
-        raise TypeError(f"{name} may be any of {', '.join(map(str, alike.values()))}. Rename one of them.")
-    return next(iter(alike.values()))
+    loaded = [(name, module) for name, module in sys.modules.items() if name.startswith("gramian.")]
+    known = {
+        c for name, module in loaded for c in vars(module).values() if isinstance(c, type) and c.__module__ == name
+    }
+    found = {}
+    for name in VALUES:
+        part, _, title = name.partition(".")
+        alike = [cls for cls in known if cls.__qualname__ == title]
+        meant = [cls for cls in alike if cls.__module__.split(".")[1] == part] or alike
+        if len(meant) != 1:
+            raise TypeError(f"{name} should be one class, and is {meant}.")
+        found[name] = meant[0]
+    return found
 
 
 KERNELS = [cls for cls in vars(kernels).values() if isinstance(cls, type) and issubclass(cls, kernels.Kernel)]
@@ -105,10 +95,10 @@ CLASSES: dict[str, type] = {
         for cls in KERNELS
         if cls not in (kernels.Function, kernels.Kernel, kernels.MappedKernel)
     },
-    **_declared([*VALUES]),
+    **_declared(),
 }
 NAMES = {cls: name for name, cls in CLASSES.items()}
-SHAPES_OF = {CLASSES[name]: shapes for name, shapes in VALUES.items() if shapes}
+SHAPES_OF = {CLASSES[name]: shapes for name, shapes in SHAPES.items()}
 
 
 def class_of(name: object) -> type | None:

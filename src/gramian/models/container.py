@@ -21,18 +21,8 @@ from gramian.results import Array
 
 #: Names of number types in the header. Names, not codes: a file means the same on every machine.
 NUMBERS = {
-    "F64": "<f8",
-    "F32": "<f4",
-    "F16": "<f2",
-    "I64": "<i8",
-    "I32": "<i4",
-    "I16": "<i2",
-    "I8": "|i1",
-    "U64": "<u8",
-    "U32": "<u4",
-    "U16": "<u2",
-    "U8": "|u1",
-    "BOOL": "|b1",
+    **{"F64": "<f8", "F32": "<f4", "F16": "<f2", "I64": "<i8", "I32": "<i4", "I16": "<i2", "I8": "|i1"},
+    **{"U64": "<u8", "U32": "<u4", "U16": "<u2", "U8": "|u1", "BOOL": "|b1"},
 }
 NAMES = {code: name for name, code in NUMBERS.items()}
 #: The checksum comes first and has a fixed length: it is found without a search, and left out of itself.

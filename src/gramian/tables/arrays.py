@@ -7,66 +7,60 @@ import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING
 
 import numpy as np
 
 from gramian.results import Array
 from gramian.tables.table import (
-    MOST_COLUMNS,
+    MAX_COLUMNS,
     Column,
     Dialect,
     Sheet,
     TableError,
+    check_matrix,
     check_ratio,
     check_shape,
+    check_size,
     counted,
-    first_line,
+    pick_matrix,
+    readable,
 )
+
+if TYPE_CHECKING:
+    import h5py
 
 #: Members of a zip of arrays that name the columns, the first that is there.
 _NAME_MEMBERS = ("columns", "names", "feature_names")
 #: A zip directory with more members than this is no table.
-MOST_MEMBERS = 1000
+MAX_MEMBERS = 1000
 
 
 def read_npy(path: Path, source: str, dialect: Dialect) -> Sheet:
     """Read a matrix of numbers; columns are named x0, x1, ..."""
-    try:
+    with readable(source, ".npy file of numbers"):
         # Mapped, not loaded: a header that promises more than the file holds is refused before memory is asked for.
         matrix = np.lib.format.open_memmap(path, mode="r")
-    except OSError:
-        raise
-    except Exception as error:  # a damaged header makes NumPy raise nearly anything
-        raise TableError(f"{source} is not a readable .npy file of numbers ({first_line(error)}).") from error
     return matrix_sheet(matrix, source, most=dialect.most)
 
 
 def read_npz(path: Path, source: str, dialect: Dialect) -> Sheet:
     """Read the matrix ``X`` of a zip of arrays, or the only one, or the one that ``sheet`` names."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()[: MOST_MEMBERS + 1]}
-            if len(members) > MOST_MEMBERS:
-                raise TableError(f"{source} has more than {MOST_MEMBERS:,} members; it is no table.")
-            name = _pick(archive, members, dialect.sheet, source)
-            matrix = _member(archive, members[name], source, dialect.most)
-            names = next((members[key] for key in _NAME_MEMBERS if key in members and key != name), None)
-            columns = None if names is None else _texts(_member(archive, names, source))
-    except (TableError, OSError):
-        raise
-    except Exception as error:  # zip, zlib, lzma and NumPy each have errors of their own
-        raise TableError(f"{source} is not a readable .npz file of numbers ({first_line(error)}).") from error
+    with readable(source, ".npz file of numbers"), zipfile.ZipFile(path) as archive:
+        members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()[: MAX_MEMBERS + 1]}
+        if len(members) > MAX_MEMBERS:
+            raise TableError(f"{source} has more than {MAX_MEMBERS:,} members; it is no table.")
+        name = _pick(archive, members, dialect.sheet, source)
+        matrix = _member(archive, members[name], source, dialect.most)
+        names = next((members[key] for key in _NAME_MEMBERS if key in members and key != name), None)
+        columns = None if names is None else _texts(_member(archive, names, source))
     return matrix_sheet(matrix, source, columns, dialect.most)
 
 
-def matrix_sheet(matrix: Array, source: str, names: Sequence[str] | None = None, most: int = MOST_COLUMNS) -> Sheet:
+def matrix_sheet(matrix: Array, source: str, names: Sequence[str] | None = None, most: int = MAX_COLUMNS) -> Sheet:
     """Make a sheet of a matrix."""
-    if matrix.ndim != 2 or matrix.shape[1] == 0:
-        raise TableError(f"{source}: the array has shape {matrix.shape}; rows and columns, n x d, are expected.")
-    if matrix.dtype.kind not in "biuf":
-        raise TableError(f"{source}: the array has dtype {matrix.dtype}; real numbers are expected.")
-    check_shape(len(matrix), matrix.shape[1], source, most=most)
+    check_matrix(matrix.shape, matrix.dtype, source, most)
+    check_size(8 * matrix.size, source)
     if names is not None and len(names) != matrix.shape[1]:
         raise TableError(f"{source}: there are {len(names)} names for {matrix.shape[1]} columns.")
     with np.errstate(over="ignore"):  # what is beyond double precision becomes infinite, and is refused as such
@@ -77,23 +71,16 @@ def matrix_sheet(matrix: Array, source: str, names: Sequence[str] | None = None,
 
 
 def _pick(archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], wanted: str | None, source: str) -> str:
-    if wanted is not None:
-        if wanted not in members:
-            raise TableError(f"{source}: there is no array {wanted!r}. There are: {', '.join([*members][:5])}.")
-        return wanted
-    if "X" in members:
-        return "X"
-    arrays = []
+    if wanted is not None or "X" in members:
+        return pick_matrix(members, wanted or "X", source)
+    matrices = []
     for name, info in members.items():
         if info.filename.endswith(".npy") and name not in _NAME_MEMBERS:
             with archive.open(info) as file:
                 shape, _, dtype = read_header(file)
             if len(shape) == 2 and dtype.kind in "biuf":
-                arrays.append(name)
-    if len(arrays) != 1:
-        found = f"the matrices {', '.join(map(repr, arrays[:5]))}; say which with sheet=" if arrays else "no matrix"
-        raise TableError(f"{source} has {found}.")
-    return arrays[0]
+                matrices.append(name)
+    return pick_matrix(matrices, None, source)
 
 
 def read_header(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype]:
@@ -106,7 +93,7 @@ def read_header(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype]:
     raise ValueError(f"format version {version} holds no plain numbers")
 
 
-def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, source: str, most: int = MOST_COLUMNS) -> Array:
+def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, source: str, most: int = MAX_COLUMNS) -> Array:
     """Read one array, after its size in the zip's directory, in its header and the memory budget agree."""
     with archive.open(info) as file:
         shape, fortran, dtype = read_header(file)
@@ -136,7 +123,7 @@ def _texts(names: Array) -> list[str]:
 #: Attributes of a dataset that name its columns, the first that is there.
 _NAME_ATTRIBUTES = ("columns", "column_names", "names")
 #: Objects of a file that are looked at for a matrix.
-MOST_OBJECTS = 10_000
+MAX_OBJECTS = 10_000
 
 
 def read_hdf5(path: Path, source: str, dialect: Dialect) -> Sheet:
@@ -146,57 +133,42 @@ def read_hdf5(path: Path, source: str, dialect: Dialect) -> Sheet:
 
 
 @contextmanager
-def open_hdf5(path: Path, source: str, dialect: Dialect) -> Iterator[Any]:
+def open_hdf5(path: Path, source: str, dialect: Dialect) -> Iterator[h5py.Dataset]:
     """Open the only matrix of the file, or the dataset that ``sheet`` names."""
     try:
         import h5py
     except ModuleNotFoundError:
         raise TableError(f"{source}: HDF5 files need h5py: pip install 'gramian[io]'.") from None
-    try:
-        with h5py.File(path, "r") as file:
-            item = _pick_dataset(file, h5py.Dataset, dialect.sheet, source)
-            # What was never written takes no room in the file, and what lies elsewhere is not its own.
-            if item.is_virtual or item.external:
-                raise TableError(f"{source}: the dataset lies in other files. Copy it into one.")
-            yield item
-    except TableError:
-        raise
-    except Exception as error:  # a damaged file makes the library raise nearly anything
-        raise TableError(f"{source} is not a readable HDF5 file ({first_line(error)}).") from error
+    with readable(source, "HDF5 file", files=True), h5py.File(path, "r") as file:
+        item = _pick_dataset(file, h5py.Dataset, dialect.sheet, source)
+        # What was never written takes no room in the file, and what lies elsewhere is not its own.
+        if item.is_virtual or item.external:
+            raise TableError(f"{source}: the dataset lies in other files. Copy it into one.")
+        yield item
 
 
-def _pick_dataset(file: Any, kind: type, wanted: str | None, source: str) -> Any:
-    found: dict[str, Any] = {}
+def _pick_dataset(file: h5py.File, kind: type, wanted: str | None, source: str) -> h5py.Dataset:
+    found: dict[str, h5py.Dataset] = {}
     seen = 0
 
-    def visit(name: str, item: Any) -> bool | None:
+    def visit(name: str, item: object) -> bool | None:
         nonlocal seen
         seen += 1
         if isinstance(item, kind) and _is_table(item):
             found[name] = item
-        return True if seen >= MOST_OBJECTS else None
+        return True if seen >= MAX_OBJECTS else None
 
     file.visititems(visit)
-    if wanted is not None:
-        name = wanted.strip("/")
-        if name not in found:
-            raise TableError(
-                f"{source}: there is no matrix {wanted!r}. There are: {', '.join([*found][:5]) or 'none'}."
-            )
-        return found[name]
-    if len(found) != 1:
-        what = f"the matrices {', '.join(map(repr, [*found][:5]))}; say which with sheet=" if found else "no matrix"
-        raise TableError(f"{source} has {what}.")
-    return next(iter(found.values()))
+    return found[pick_matrix(found, None if wanted is None else wanted.strip("/"), source)]
 
 
-def _is_table(item: Any) -> bool:
+def _is_table(item: h5py.Dataset) -> bool:
     if item.dtype.names:
         return len(item.shape) == 1
     return len(item.shape) == 2 and item.dtype.kind in "biufc"
 
 
-def _read_dataset(item: Any, source: str, most: int) -> Sheet:
+def _read_dataset(item: h5py.Dataset, source: str, most: int) -> Sheet:
     # The shape is only declared: look before reading.
     if not item.dtype.names:
         check_shape(item.shape[0], item.shape[1], source, item.dtype.itemsize, most)
@@ -206,7 +178,7 @@ def _read_dataset(item: Any, source: str, most: int) -> Sheet:
     return Sheet([_field(name, records[name]) for name in records.dtype.names], len(records), counted)
 
 
-def column_names(item: Any) -> list[str] | None:
+def column_names(item: h5py.Dataset) -> list[str] | None:
     """Names of columns in the attributes of a dataset, if there are as many as columns."""
     names = next((item.attrs[name] for name in _NAME_ATTRIBUTES if name in item.attrs), None)
     if names is None or np.shape(names) != (item.shape[1],):

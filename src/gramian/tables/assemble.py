@@ -138,7 +138,6 @@ def treat_gaps(
 
 #: Rows that are copied at a time, so that what is copied is in the cache.
 TILE = 2048
-COUNTS = "only counts the rows, kept as a label"
 #: So many columns with the same remark are named one by one.
 NAMED = 10
 
@@ -169,17 +168,7 @@ class Roles:
 
 
 def make_table(sheet: Sheet, source: str, roles: Roles) -> Table:
-    """Sort columns into features, labels and ids, and refuse what no estimator could use.
-
-    Parameters
-    ----------
-    sheet : Sheet
-        What a reader found.
-    source : str
-        Name of the file for messages.
-    roles : Roles
-        Which columns to use and how; all numeric ones as features if nothing is said.
-    """
+    """Sort columns into features, labels and ids, and refuse what no estimator could use."""
     columns = named(sheet, source)
     _check_names(columns, source)
     ids, columns = _take_ids(columns, roles, sheet, source)
@@ -231,16 +220,12 @@ def _named(column: Column, at: int) -> Column:
     """Name a column that has no name; one that counts the rows is an index that a data frame wrote, no feature."""
     if column.name:
         return column
-    if not column.truth and counts_from(column.numbers) is not None:
-        return Column("row", text=_as_text(column), remark=COUNTS)
+    numbers = column.numbers
+    for first in (0, 1):
+        if numbers is not None and not column.truth and np.array_equal(numbers, np.arange(len(numbers)) + first):
+            remark = "only counts the rows, kept as a label"
+            return Column("row", text=_as_text(column), remark=remark, counts_from=first)
     return replace(column, name=f"x{at}")
-
-
-def counts_from(numbers: Array | None) -> int | None:
-    """Whether a column counts the rows from 0 or from 1; nothing if it does neither."""
-    if numbers is None:
-        return None
-    return next((first for first in (0, 1) if np.array_equal(numbers, np.arange(len(numbers)) + first)), None)
 
 
 def _check_names(columns: list[Column], source: str) -> None:

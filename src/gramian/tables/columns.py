@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
-from gramian.operators import Data
+from gramian.operators import Data, Rows
 from gramian.tables.table import Table, TableError
 
 
@@ -83,7 +84,9 @@ def _first(known: Sequence[str]) -> str:
     return f"The first columns are: {', '.join(known[:5])}."
 
 
-def named(model: Any, table: Any, y: Any = None) -> Any:
+def named(
+    model: BaseEstimator, table: Table | Rows | Sequence[str], y: Table | Rows | str | Sequence[str] | None = None
+) -> BaseEstimator:
     """Let a fitted model know the names of its columns, as ``gramian fit`` does before it saves one.
 
     A model that knows them finds its columns in other tables by name, in any order.
@@ -121,11 +124,12 @@ def named(model: Any, table: Any, y: Any = None) -> Any:
     return model
 
 
-def _names_of(of: Any) -> Sequence[str]:
+def _names_of(of: Table | Rows | str | Sequence[str] | None) -> Sequence[str]:
     if of is None or isinstance(of, str):
         return [] if of is None else [of]
-    found = getattr(of, "columns", of)
-    return list(of.names if found is None else found)  # columns of a stream that have no names are numbered
+    if isinstance(of, Rows):
+        return list(of.names)  # columns of a stream that have no names are numbered
+    return list(of.columns if isinstance(of, Table) else getattr(of, "columns", of))
 
 
 #: Standard deviations this many times apart are units that differ, not columns that matter more.

@@ -48,16 +48,8 @@ def to_utf8(data: bytes, source: str, encoding: str | None = None) -> tuple[byte
 class Decoder:
     """Bytes of a text file to UTF-8 without a mark, at once or piece by piece.
 
-    Parameters
-    ----------
-    start : bytes
-        The first bytes of the file.
-    size : int or None
-        How many there are in all, if that is known.
-    source : str
-        Name of the file for messages.
-    encoding : str, optional
-        Which encoding it is; if not given, the first bytes say so, and what is not UTF-8 later on is Latin-1.
+    Without ``encoding`` the ``start`` of the file says what it is, and what is not UTF-8 later on is Latin-1; ``size``
+    is the number of all bytes, if that is known.
     """
 
     def __init__(self, start: bytes, size: int | None, source: str, encoding: str | None = None) -> None:

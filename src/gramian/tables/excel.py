@@ -6,14 +6,15 @@ import datetime
 import warnings
 import zipfile
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gramian.tables.numerals import ABSENT, doubtful, explain, is_number, read_numerals
+from gramian.tables.numerals import ABSENT, SPREADSHEET_ERRORS, doubtful, is_number, judged
 from gramian.tables.table import (
-    LARGEST_RATIO,
+    MAX_UNPACKED_RATIO,
     Column,
     Dialect,
     Sheet,
@@ -21,18 +22,20 @@ from gramian.tables.table import (
     allowance,
     check_ratio,
     check_size,
-    first_line,
+    readable,
     too_wide,
 )
+
+if TYPE_CHECKING:
+    from openpyxl.worksheet._read_only import ReadOnlyWorksheet
 
 #: Bytes that a cell takes as a Python object; empty cells before a full one count.
 CELL = 64
 LAST_ROW = 2**20
 #: Cells that may all be empty without harm.
 SPARSE = 10**7
-#: What a formula that failed leaves.
-ERRORS = frozenset({"#DIV/0!", "#VALUE!", "#REF!", "#NUM!", "#NAME?", "#NULL!", "#SPILL!"})
 MOMENTS = (datetime.date, datetime.time, datetime.timedelta)
+Moment = datetime.date | datetime.time | datetime.timedelta
 EPOCH = datetime.datetime(1970, 1, 1)
 
 
@@ -42,22 +45,14 @@ def read_excel(path: Path, source: str, dialect: Dialect) -> Sheet:
         from openpyxl import load_workbook
     except ModuleNotFoundError:
         raise TableError(f"{source}: Excel files need openpyxl: pip install 'gramian[io]'.") from None
-    try:
+    # Opened here, since openpyxl leaves a file open that it cannot read.
+    with readable(source, "Excel file", " Save it again."), open(path, "rb") as file, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of styles and validation rules, which do not matter here
         _check_zip(path, source)
-        # Opened here, since openpyxl leaves a file open that it cannot read.
-        with open(path, "rb") as file, warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of styles and validation rules, which do not matter here
-            book = load_workbook(file, read_only=True, data_only=True, keep_links=False)
-            try:
-                names = [sheet.title for sheet in book.worksheets]
-                name = _pick(names, dialect.sheet, source)
-                numbers, rows = _rows(book[name], source, dialect.most)
-            finally:
-                book.close()
-    except (TableError, OSError):
-        raise
-    except Exception as error:  # zip, XML and openpyxl each have errors of their own
-        raise TableError(f"{source} is not a readable Excel file ({first_line(error)}). Save it again.") from error
+        with closing(load_workbook(file, read_only=True, data_only=True, keep_links=False)) as book:
+            names = [sheet.title for sheet in book.worksheets]
+            name = _pick(names, dialect.sheet, source)
+            numbers, rows = _rows(book[name], source, dialect.most)
     others = [other for other in names if other != name]
     told = (f"sheet {name!r} was read; there are others: {', '.join(others[:5])}",) if others else ()
     return _sheet(rows, numbers, source, dialect, () if dialect.sheet else told)
@@ -79,7 +74,7 @@ def _pick(names: list[str], wanted: str | None, source: str) -> str:
     return wanted if wanted is not None else names[0]
 
 
-def _rows(sheet: Any, source: str, widest: int) -> tuple[list[int], list[Sequence[Any]]]:
+def _rows(sheet: ReadOnlyWorksheet, source: str, widest: int) -> tuple[list[int], list[Sequence[Any]]]:
     """Rows that are not empty, and their numbers as Excel shows them."""
     sheet.reset_dimensions()  # the size a sheet declares may be anything; what it holds is counted
     numbers, rows, cells, full, most = [], [], 0, 0, allowance() // CELL
@@ -88,7 +83,7 @@ def _rows(sheet: Any, source: str, widest: int) -> tuple[list[int], list[Sequenc
             raise TableError(too_wide(source, widest))
         cells += len(row)
         full += len(row) - row.count(None)
-        if number > LAST_ROW or cells > min(most, SPARSE + LARGEST_RATIO * full):
+        if number > LAST_ROW or cells > min(most, SPARSE + MAX_UNPACKED_RATIO * full):
             raise TableError(
                 f"{source}: the sheet has cells beyond row {number - 1:,}, more than Excel or the memory holds. "
                 "Delete what lies outside the table, or save it as CSV."
@@ -123,7 +118,7 @@ def _sheet(
         _column(name, cells, dialect, place)
         for name, cells in zip(names, zip(*rows[header:], strict=True), strict=False)
     ]
-    failed = ((row, cell) for row, cells in enumerate(rows[header:]) for cell in cells if cell in ERRORS)
+    failed = ((row, cell) for row, cells in enumerate(rows[header:]) for cell in cells if cell in SPREADSHEET_ERRORS)
     doubts = [f"{cell!r} in {place(row)}, an error of a spreadsheet, is read as missing" for row, cell in failed]
     return Sheet(columns, len(rows) - header, place, told, tuple(doubts[:1]))
 
@@ -149,10 +144,10 @@ def _column(name: str, cells: Sequence[Any], dialect: Dialect, place: Callable[[
         return Column(name, text=text, remark=f"has text ({told}), kept as a label", doubt=doubt)
     words = Column(name, text=text, remark="is text, kept as a label")
     decimal = dialect.decimal or ("," if dialect.thousands == "." else ".")
-    return read_numerals(words, dialect.thousands, decimal) or explain(words, decimal, place)
+    return judged(words, dialect.thousands, decimal, place)
 
 
-def _is_figure(cell: Any) -> bool:
+def _is_figure(cell: object) -> bool:
     return isinstance(cell, (int, float))  # true and false count as 1 and 0
 
 
@@ -162,7 +157,7 @@ def _floats(cells: Sequence[Any]) -> np.ndarray:
 
 
 def _days(cells: Sequence[Any]) -> np.ndarray:
-    def days(cell: Any) -> float:
+    def days(cell: Moment) -> float:
         if isinstance(cell, datetime.timedelta):
             return cell / datetime.timedelta(days=1)
         if isinstance(cell, datetime.time):

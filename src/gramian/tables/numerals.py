@@ -11,11 +11,13 @@ import numpy as np
 
 from gramian.tables.table import Column
 
+#: What a spreadsheet shows for a formula that failed.
+SPREADSHEET_ERRORS = ("#DIV/0!", "#VALUE!", "#REF!", "#NUM!", "#NAME?", "#NULL!", "#SPILL!")
 #: What stands for a missing number. In columns of words these are words.
 MISSING = (
     *("", "NA", "na", "N/A", "n/a", "NaN", "nan", "NAN", "-nan", "-NaN", "<NA>", "NaT"),
     *("NULL", "Null", "null", "None", "none", "?", ".", "-"),
-    *("#N/A", "#NA", "#N/A N/A", "#DIV/0!", "#VALUE!", "#REF!", "#NUM!", "#NAME?", "#NULL!", "#SPILL!"),
+    *("#N/A", "#NA", "#N/A N/A", *SPREADSHEET_ERRORS),
     *("1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN"),
 )
 #: Characters between groups of three digits: in the order asked, a comma is English, a point German, a blank French.
@@ -56,6 +58,11 @@ def is_number(cell: str) -> bool:
     return POINT.fullmatch(cell) is not None
 
 
+def count_numerals(cells: Iterable[str]) -> int:
+    """How many cells read as numbers in some country."""
+    return sum(map(is_numeral, cells))
+
+
 def is_numeral(cell: str) -> bool:
     """Whether a cell reads as a number in some country.
 
@@ -93,14 +100,14 @@ def trouble(cell: str, decimal: str) -> str:
 
 
 #: Cells looked at to tell a column of numbers with a stray word from a column of words.
-SAMPLE = 1000
+_SAMPLE_CELLS = 1000
 ABSENT = frozenset(MISSING)
 
 
 def find_mark(columns: Iterable[Sequence[str]]) -> str:
     """Return the decimal mark: a comma if a column of nothing but numbers proves it."""
     for cells in columns:
-        if any(map(proves_comma, cells[:SAMPLE])) and all(is_numeral(c) or c.strip() in ABSENT for c in cells):
+        if any(map(proves_comma, cells[:_SAMPLE_CELLS])) and all(is_numeral(c) or c.strip() in ABSENT for c in cells):
             return ","
     return "."
 
@@ -108,10 +115,15 @@ def find_mark(columns: Iterable[Sequence[str]]) -> str:
 def looks_numeric(cells: Sequence[str]) -> bool:
     """Whether there is a number among the first cells that are not missing."""
     full = (cell for cell in cells if cell.strip() not in ABSENT)
-    return any(map(is_numeral, islice(full, SAMPLE)))
+    return any(map(is_numeral, islice(full, _SAMPLE_CELLS)))
 
 
-def explain(column: Column, decimal: str, place: Callable[[int], str]) -> Column:
+def judged(column: Column, thousands: str | None, decimal: str, place: Callable[[int], str]) -> Column:
+    """A text column as numbers, if all its cells are; otherwise with the reason why it is text."""
+    return _read_numerals(column, thousands, decimal) or _explain(column, decimal, place)
+
+
+def _explain(column: Column, decimal: str, place: Callable[[int], str]) -> Column:
     """Name the cell that makes a column of numbers a column of text; refuse to guess if all cells are numbers."""
     cells = column.text or []
     if not looks_numeric(cells):
@@ -127,7 +139,7 @@ def explain(column: Column, decimal: str, place: Callable[[int], str]) -> Column
             break
     if word is not None:
         told = f"{shorten(cells[word])} in {place(word)}"
-        doubt = doubtful(told, sum(map(is_numeral, cells)), sum(cell.strip() not in ABSENT for cell in cells))
+        doubt = doubtful(told, count_numerals(cells), sum(cell.strip() not in ABSENT for cell in cells))
         return replace(column, remark=f"has text ({told}), kept as a label", doubt=doubt)
     if odd is None:
         return column
@@ -141,7 +153,7 @@ def doubtful(cell: str, numbers: int, full: int) -> str:
     return f"{cell} is no number, but {numbers:,} of {full:,} cells are" if 2 * numbers > full else ""
 
 
-def read_numerals(column: Column, thousands: str | None, decimal: str) -> Column | None:
+def _read_numerals(column: Column, thousands: str | None, decimal: str) -> Column | None:
     """Read text as numbers with this decimal mark and thousands separator; nothing if some cell is none."""
     cells = column.text or []
     if not looks_numeric(cells):
@@ -154,10 +166,10 @@ def read_numerals(column: Column, thousands: str | None, decimal: str) -> Column
             numbers[row] = float(marks.sub("", cell.strip()).replace(decimal, "."))
         elif cell.strip() not in ABSENT:
             return None
-    what = (
+    told = (
         f"had thousands separators ({thousands!r}), which were taken out" if thousands else "is text, read as numbers"
     )
-    return Column(column.name, numbers=numbers, remark=what)
+    return Column(column.name, numbers=numbers, remark=told)
 
 
 def shorten(cell: str) -> str:

@@ -19,7 +19,7 @@ from gramian.tables.assemble import KEPT, Categories, Roles, make_table
 from gramian.tables.calls import remembered
 from gramian.tables.columns import find_columns
 from gramian.tables.excel import read_excel
-from gramian.tables.table import Dialect, Sheet, Table, TableError, allowance, check_size, counted, first_line
+from gramian.tables.table import Dialect, Sheet, Table, TableError, allowance, check_size, counted, ending, first_line
 from gramian.tables.text import LARGE, read_plain, read_text
 
 Reader = Callable[[Path, str, Dialect], Sheet]
@@ -32,14 +32,10 @@ def _read_csv(path: Path, source: str, dialect: Dialect) -> Sheet:
     return plain or read_text(path.read_bytes(), source, dialect)
 
 
-def _read_tsv(path: Path, source: str, dialect: Dialect) -> Sheet:
-    return _read_csv(path, source, dialect if dialect.separator else replace(dialect, separator="\t"))
-
-
 #: Ending of the file name -> reader of (path, name for messages, how it is written). A new format joins here.
 READERS: dict[str, Reader] = {
     ".csv": _read_csv,
-    ".tsv": _read_tsv,
+    ".tsv": _read_csv,
     ".txt": _read_csv,
     ".parquet": read_parquet,
     ".arrow": read_arrow,
@@ -50,8 +46,6 @@ READERS: dict[str, Reader] = {
     ".h5": read_hdf5,
     ".hdf5": read_hdf5,
 }
-#: Text may also be packed; the reader finds that out by itself.
-PACKED = ".gz"
 
 
 @remembered
@@ -145,7 +139,8 @@ def load(path: str | os.PathLike[str], roles: Roles, dialect: Dialect) -> Table:
             data = sys.stdin.buffer.read(allowance() + 1)
             check_size(len(data), source, "the text")
             return make_table(read_text(data, source, dialect), source, roles)
-        return make_table(_reader(Path(path), source)(Path(path), source, dialect), source, roles)
+        path = Path(path)
+        return make_table(_reader(path, source)(path, source, dialect.of(path)), source, roles)
     except OSError as error:
         raise TableError(f"{source} cannot be read: {error.strerror or error}.") from error
     except MemoryError as error:
@@ -157,10 +152,8 @@ def _reader(path: Path, source: str) -> Reader:
         raise TableError(f"{source} is a folder, not a table.")
     if not path.exists():
         raise TableError(f"{source}: there is no such file.")
-    packed = path.suffix.lower() == PACKED
-    ending = Path(path.stem).suffix.lower() if packed else path.suffix.lower()
-    reader = READERS.get(ending)
-    if reader is None or (packed and reader not in (_read_csv, _read_tsv)):
+    reader = READERS.get(ending(path))
+    if reader is None or (path.suffix.lower() == ".gz" and reader is not _read_csv):
         known = f"{', '.join(READERS)}, and .csv.gz, .tsv.gz, .txt.gz"
         raise TableError(f"{source}: files that end in {path.suffix or 'nothing'!r} are not read. Known: {known}.")
     return reader

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gramian.tables.numerals import is_number
-from gramian.tables.table import MOST_COLUMNS, TableError, too_wide
+from gramian.tables.table import MAX_COLUMNS, TableError, too_wide
 
 #: In this order: a line of decimal commas split at its commas would still read as numbers.
 DELIMITERS = ("\t", ";", "|", ",")
@@ -88,7 +88,7 @@ class Records:
     delimiter: str
     source: str
     before: int = 0
-    most: int = MOST_COLUMNS
+    most: int = MAX_COLUMNS
 
     @cached_property
     def _cell(self) -> re.Pattern[bytes]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import math
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
-from contextlib import AbstractContextManager
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -20,9 +21,9 @@ from gramian.config import format_bytes, memory_budget
 from gramian.operators.source import Piece, counted
 from gramian.results import Array
 from gramian.tables.arrays import column_names, open_hdf5, read_header
-from gramian.tables.arrow import WIDE, to_column, to_columns
+from gramian.tables.arrow import WIDE, to_columns
 from gramian.tables.assemble import stack
-from gramian.tables.table import MOST_COLUMNS, Column, Dialect, TableError, first_line
+from gramian.tables.table import Column, Dialect, TableError, check_matrix, first_line, pick_matrix, readable
 
 NOTHING = np.empty(0)
 
@@ -30,16 +31,8 @@ NOTHING = np.empty(0)
 class RowFile(ABC):
     """A file whose rows are read in blocks.
 
-    Attributes
-    ----------
-    sheet : list of Column
-        The columns as they are known before rows are read; numeric ones have ``numbers`` without content.
-    named : bool
-        Whether the file names its columns.
-    n_rows : int or None
-        Number of rows, if the file says so.
-    all_numeric : bool
-        Whether all numeric columns are wanted, rather than some that were named.
+    ``sheet`` holds the columns as they are known before rows are read, numeric ones with empty ``numbers``; ``named``:
+    the file names its columns; ``all_numeric``: all numeric columns are wanted, rather than some that were named.
     """
 
     named: bool = True
@@ -79,12 +72,9 @@ class RowFile(ABC):
 
 
 def _stamp(path: Path) -> tuple[int, int]:
-    found = path.stat()
-    total = found.st_size
-    if path.is_dir():  # a Zarr array
-        parts = [part.stat() for part in (path, *path.rglob("*"))]
-        return sum(part.st_size for part in parts), max(part.st_mtime_ns for part in parts)
-    return total, found.st_mtime_ns
+    """Bytes and time of the last change; a Zarr array is a folder."""
+    parts = [part.stat() for part in (path, *(path.rglob("*") if path.is_dir() else ()))]
+    return sum(part.st_size for part in parts), max(part.st_mtime_ns for part in parts)
 
 
 class NpyFile(RowFile):
@@ -93,14 +83,9 @@ class NpyFile(RowFile):
     named = False
 
     def _open(self) -> None:
-        try:
-            with open(self.path, "rb") as file:
-                shape, self.fortran, self.dtype = read_header(file)
-                self.start = file.tell()
-        except OSError:
-            raise
-        except Exception as error:  # a damaged header makes NumPy raise nearly anything
-            raise TableError(f"{self.source} is not a readable .npy file of numbers ({first_line(error)}).") from error
+        with readable(self.source, ".npy file of numbers"), open(self.path, "rb") as file:
+            shape, self.fortran, self.dtype = read_header(file)
+            self.start = file.tell()
         check_matrix(shape, self.dtype, self.source)
         self.n_rows, self.d = shape
         if self.start + math.prod(shape) * self.dtype.itemsize > self.seen[0]:
@@ -120,7 +105,7 @@ class NpyFile(RowFile):
                     values = values if whole else values[:, places]
                 yield Piece(as_floats(values), counted(self.source, start), (start + rows) / n)
 
-    def _fill(self, file: Any, at: int, count: int) -> Array:
+    def _fill(self, file: io.FileIO, at: int, count: int) -> Array:
         """Read entries in the order of the file."""
         values = np.empty(count, self.dtype)
         view, done = values.view(np.uint8).data, 0
@@ -189,7 +174,7 @@ class ZarrFile(SlicedFile):
     """An array of a Zarr folder, or the only one of a group."""
 
     def matrix(self) -> AbstractContextManager[Any]:
-        return _Held(self._array)
+        return nullcontext(self._array)
 
     @cached_property
     def _array(self) -> Any:
@@ -197,36 +182,15 @@ class ZarrFile(SlicedFile):
             import zarr
         except ModuleNotFoundError:
             raise TableError(f"{self.source}: Zarr arrays need zarr: pip install zarr.") from None
-        try:
+        with readable(self.source, "Zarr array", files=True):
             found = zarr.open(self.source, mode="r")
             if hasattr(found, "shape"):
                 return found
             arrays = {name: item for name, item in found.arrays() if len(item.shape) == 2}
-        except Exception as error:
-            raise TableError(f"{self.source} is not a readable Zarr array ({first_line(error)}).") from error
-        wanted = self.dialect.sheet
-        if wanted is None and len(arrays) == 1:
-            return next(iter(arrays.values()))
-        if wanted not in arrays:
-            names = ", ".join(sorted(arrays)) or "none"
-            raise TableError(f"{self.source} has the matrices {names}; say which with sheet=.")
-        return arrays[wanted]
+        return arrays[pick_matrix(sorted(arrays), self.dialect.sheet, self.source)]
 
 
-class _Held(AbstractContextManager[Any]):
-    """Something that needs no closing."""
-
-    def __init__(self, item: Any) -> None:
-        self.item = item
-
-    def __enter__(self) -> Any:
-        return self.item
-
-    def __exit__(self, *failure: object) -> None:
-        return None
-
-
-def numeric(names: Any) -> list[Column]:
+def numeric(names: Iterable[str]) -> list[Column]:
     """Columns of numbers, before any are read."""
     return [Column(name, numbers=NOTHING) for name in names]
 
@@ -235,14 +199,6 @@ def as_floats(values: Array) -> Array:
     """Doubles, or single precision if they are stored so."""
     kept = values.dtype in (np.float64, np.float32) and values.dtype.isnative
     return values if kept else values.astype(np.float32 if values.dtype.str[1:] == "f4" else np.float64)
-
-
-def check_matrix(shape: tuple[int, ...], dtype: np.dtype, source: str) -> None:
-    """Refuse what is no matrix of real numbers."""
-    if len(shape) != 2 or shape[1] < 1 or shape[0] < 0 or shape[1] > MOST_COLUMNS:
-        raise TableError(f"{source}: the array has shape {shape}; rows and columns, n x d, are expected.")
-    if dtype.kind not in "biuf":
-        raise TableError(f"{source}: the array has dtype {dtype}; real numbers are expected.")
 
 
 #: Bytes of a column that are read at a time; a whole row group may be larger than the memory.
@@ -255,21 +211,18 @@ class ParquetRows(RowFile):
     """Row groups of a Parquet file, a few thousand rows at a time."""
 
     def _open(self) -> None:
-        try:
-            with self._file() as file:
-                found = file.metadata
-                self.n_rows, self.groups = found.num_rows, found.num_row_groups
-                self.longest = max((found.row_group(at).num_rows for at in range(self.groups)), default=0)
-                self.schema = file.schema_arrow
-                self.sheet = to_columns(self.schema.empty_table())
-        except (pa.ArrowException, OSError, ValueError) as error:
-            raise TableError(f"{self.source} is not a readable Parquet file ({first_line(error)}).") from error
+        with readable(self.source, "Parquet file", files=True), self._file() as file:
+            found = file.metadata
+            self.n_rows, self.groups = found.num_rows, found.num_row_groups
+            self.longest = max((found.row_group(at).num_rows for at in range(self.groups)), default=0)
+            self.schema = file.schema_arrow
+            self.sheet = to_columns(self.schema.empty_table())
 
     def reader(self, d: int, size: int) -> int:
         # Measured: pages and dictionaries of each column, and some copies of what is decoded.
         return d * PAGES + DECODED * 8 * d * min(size, self.longest)
 
-    def _file(self) -> Any:
+    def _file(self) -> arrow_parquet.ParquetFile:
         return arrow_parquet.ParquetFile(self.path, buffer_size=BUFFER, pre_buffer=False)
 
     def read(self, names: list[str], size: int) -> Iterator[Piece]:
@@ -288,7 +241,7 @@ class ParquetRows(RowFile):
                     raise TableError(f"{place} cannot be read ({first_line(error)}). Write it again.") from error
 
     def _blocks(
-        self, file: Any, group: int, names: list[str], size: int, place: str, *, single: bool
+        self, file: arrow_parquet.ParquetFile, group: int, names: list[str], size: int, place: str, *, single: bool
     ) -> Iterator[Array]:
         n = file.metadata.row_group(group).num_rows
         if len(names) > WIDE and n <= size:  # some columns at a time, since each takes 7 kB while it is read
@@ -309,21 +262,13 @@ class ArrowRows(RowFile):
     """Record batches of an Arrow file or stream."""
 
     def _open(self) -> None:
-        try:
+        with readable(self.source, "Arrow file", files=True):
             with open(self.path, "rb") as file:
                 self.stream = file.read(6) != b"ARROW1"
             with self._file() as reader:
                 self.schema = reader.schema
                 self.sheet = to_columns(self.schema.empty_table())
-                if not self.stream:
-                    self._check_batches(reader.num_record_batches)
-        except (pa.ArrowException, OSError, ValueError) as error:
-            if isinstance(error, TableError):
-                raise
-            raise TableError(f"{self.source} is not a readable Arrow file ({first_line(error)}).") from error
-
-    def _check_batches(self, count: int) -> None:
-        size = self.seen[0] / max(count, 1)
+                size = 0 if self.stream else self.seen[0] / max(reader.num_record_batches, 1)
         if size > memory_budget() / 2:
             raise TableError(
                 f"{self.source}: its record batches take {format_bytes(size)} each, the memory budget is "
@@ -359,19 +304,17 @@ def _single(schema: pa.Schema, names: list[str]) -> bool:
     return all(schema.field(name).type == pa.float32() for name in names)
 
 
-def to_values(batch: Any, names: list[str], place: str, *, single: bool) -> Array:
+def to_values(batch: pa.Table | pa.RecordBatch, names: list[str], place: str, *, single: bool) -> Array:
     """Numbers of the named columns of a record batch or table; what is absent is not a number."""
-    columns = []
-    for name in names:
-        at = batch.schema.get_field_index(name)
-        if at < 0:
-            raise TableError(f"{place} has no column {name!r}.")
-        data = batch.column(at)
-        column = to_column(name, data if isinstance(data, pa.ChunkedArray) else pa.chunked_array([data]))
+    absent = next((name for name in names if batch.schema.get_field_index(name) < 0), None)
+    if absent is not None:
+        raise TableError(f"{place} has no column {absent!r}.")
+    table = batch if isinstance(batch, pa.Table) else pa.Table.from_batches([batch])
+    columns = to_columns(table.select(names))
+    for at, column in enumerate(columns):
+        if column.text is not None:
+            raise TableError(f"{place}: column {column.name!r} {column.remark}. Choose other columns.")
         if column.numbers is None:
-            if column.text is not None:
-                raise TableError(f"{place}: column {name!r} {column.remark}. Choose other columns.")
-            column = Column(name, numbers=np.full(batch.num_rows, np.nan))
-        columns.append(column)
+            columns[at] = Column(column.name, numbers=np.full(batch.num_rows, np.nan))
     values = stack(columns, batch.num_rows)
     return values.astype(np.float32) if single else values

@@ -5,7 +5,6 @@ from __future__ import annotations
 import glob
 import os
 from collections.abc import Generator, Iterator, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,7 @@ from gramian.tables.assemble import choose
 from gramian.tables.columns import find_columns
 from gramian.tables.row_files import ArrowRows, Hdf5File, NpyFile, ParquetRows, RowFile, ZarrFile
 from gramian.tables.row_text import TextRows
-from gramian.tables.table import Dialect, TableError, say_doubts
+from gramian.tables.table import Dialect, TableError, ending, say_doubts
 
 #: Ending of the file name -> reader. A new format joins here.
 ROW_FILES: dict[str, type[RowFile]] = {
@@ -158,19 +157,12 @@ def table_size(name: str) -> int:
     return file.seen[0] if file.n_rows is None else 8 * file.n_rows * len(file.sheet)
 
 
-def ending(path: Path) -> str:
-    """Ending that says what a file is; packed text is text."""
-    return Path(path.stem).suffix.lower() if path.suffix.lower() == ".gz" else path.suffix.lower()
-
-
 def _open_file(path: Path, how: Dialect) -> RowFile:
-    kind: Any = ROW_FILES.get(ending(path))
+    kind = ROW_FILES.get(ending(path))
     if kind is None or (path.suffix.lower() == ".gz" and kind is not TextRows):
         known = ", ".join(ROW_FILES)
         raise TableError(f"{path}: files that end in {path.suffix or 'nothing'!r} are not streamed. Known: {known}.")
-    if ending(path) == ".tsv" and how.separator is None:
-        how = replace(how, separator="\t")
-    return kind(path, how)
+    return kind(path, how.of(path))
 
 
 def remote_rows(
@@ -216,17 +208,16 @@ def remote_rows(
     array([15.5,  7.7])
     """
     from gramian.operators.dask_rows import made_rows
-    from gramian.tables.row_streams import open_rows
 
     known: Any = open_rows(source, columns, y_columns=y_columns, **reading)
-    if not isinstance(known, ColumnSlice):
-        return made_rows(*_described(known, known, reading))
-    found = made_rows(*_described(known.parent, known, reading))
-    found.y = made_rows(*_described(known.parent, known.y, reading))
+    whole: Any = getattr(known, "parent", known)
+    found = made_rows(*_described(whole, known, reading))
+    if whole is not known:
+        found.y = made_rows(*_described(whole, known.y, reading))
     return found
 
 
-def _described(whole: Any, part: Any, reading: dict[str, Any]) -> tuple[Any, ...]:
+def _described(whole: FileRows, part: Rows, reading: dict[str, Any]) -> tuple[Any, ...]:
     """Readers of all files, their numbers of rows, names of columns, whether they have names, and where from."""
     # A worker's own folder is another.
     readers = [partial(read_part, os.path.abspath(file.path), part.names, reading) for file in whole.files]
@@ -235,6 +226,4 @@ def _described(whole: Any, part: Any, reading: dict[str, Any]) -> tuple[Any, ...
 
 def read_part(path: str, columns: Sequence[str], reading: dict[str, Any]) -> Array:
     """Read some columns of a file."""
-    from gramian.tables.row_streams import open_rows
-
     return open_rows(path, list(columns), **reading).toarray()

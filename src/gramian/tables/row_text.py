@@ -12,13 +12,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gramian.operators.source import Piece
-from gramian.tables.arrow import EMPTY
-from gramian.tables.assemble import COUNTS, counts_from, named, stack
+from gramian.tables.assemble import named, stack
 from gramian.tables.encodings import PROBE, Decoder, inflate
 from gramian.tables.records import check_quotes, end_of_records, guess_delimiter, line_ends
 from gramian.tables.row_files import NOTHING, RowFile
 from gramian.tables.table import Column, Sheet, TableError
-from gramian.tables.text import COMMA_REMARK, PACKED, check, look, read_rows
+from gramian.tables.text import PACKED, check, look, read_rows
 
 #: Bytes of the first block, which says how the text is written, and of the others.
 HEAD, CHUNK = 2**19, 4 * 2**20
@@ -50,12 +49,10 @@ class TextRows(RowFile):
         opening = look(text, tuple(self.decoder.remarks), self.source, self.dialect)
         sheet = read_rows(opening, self.dialect)
         self.sheet = [_without_rows(column) for column in named(sheet, self.source)]
-        counting = (at for at, column in enumerate(self.sheet) if column.remark == COUNTS)
-        self.counts = {at: counts_from(sheet.columns[at].numbers) or 0 for at in counting}
         self.named, self.known, self.whole = opening.header, sheet.rows, last
         self.lines = max(1, round(sheet.rows / share))
         self.opening = replace(opening, records=replace(opening.records, data=b""))
-        mark = "," if COMMA_REMARK in sheet.remarks else None if self.dialect.thousands else "."
+        mark = "," if sheet.decimal == "," else None if self.dialect.thousands else "."
         self.body = replace(self.dialect, decimal=self.dialect.decimal or mark)
 
     @property
@@ -91,14 +88,14 @@ class TextRows(RowFile):
 
     def _check_left_out(self, sheet: Sheet, done: int) -> None:
         """Refuse rows in which a column is a feature that was none in the first block, if all of them are wanted."""
-        for at, (before, column) in enumerate(zip(self.sheet, sheet.columns, strict=True)):
-            if before.remark == EMPTY and column.refusal:
+        for before, column in zip(self.sheet, sheet.columns, strict=True):
+            if before.empty and column.refusal:
                 raise TableError(f"{self.source}: {column.refusal}.")
-            if before.remark == EMPTY and column.numbers is not None:
+            if before.empty and column.numbers is not None:
                 row = int(np.flatnonzero(~np.isnan(column.numbers))[0])
                 raise self._late(before, "has a number", f"is empty in the first {self.known:,} rows", sheet.place(row))
-            if at in self.counts and column.text is None:
-                expected = np.arange(done, done + sheet.rows) + self.counts[at]
+            if before.counts_from is not None and column.text is None:
+                expected = np.arange(done, done + sheet.rows) + before.counts_from
                 wrong = np.flatnonzero(expected != self._numbers(before, column, sheet).numbers)
                 if len(wrong):
                     raise self._late(before, "stops counting rows", "counts them before", sheet.place(int(wrong[0])))
@@ -110,7 +107,7 @@ class TextRows(RowFile):
         )
 
     def _numbers(self, before: Column, column: Column, sheet: Sheet) -> Column:
-        if column.remark == EMPTY:
+        if column.empty:
             return replace(column, numbers=np.full(sheet.rows, np.nan))
         if column.numbers is not None and column.truth == before.truth:
             return column

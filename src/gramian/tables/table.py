@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
 
 from gramian.config import format_bytes, memory_budget
 from gramian.estimators.warnings import GramianWarning, warn
 from gramian.results import Array
 
-#: More columns than this are rows that lie on their side.
-MOST_COLUMNS = 10**6
-#: Tables up to this size are read whatever the budget, which is for the work beside the data.
-SMALL = 256 * 10**6
+#: More columns than this: rows and columns are swapped.
+MAX_COLUMNS = 10**6
+#: Bytes of a table that is read whatever the budget, which is for the work beside the data.
+ALWAYS_READ_BYTES = 256 * 10**6
 #: Text of numbers shrinks three- to twentyfold; what shrinks more than this is made to fill the memory.
-LARGEST_RATIO = 200
+MAX_UNPACKED_RATIO = 200
 #: Up to here a high ratio does no harm: a table of zeros is small.
-HARMLESS = 64 * 10**6
+HARMLESS_BYTES = 64 * 10**6
 #: Characters of a message.
-LONGEST = 1000
+MAX_MESSAGE_LENGTH = 1000
 
 
 class TableError(ValueError):
@@ -38,7 +42,7 @@ class TableError(ValueError):
     def __init__(self, message: str) -> None:
         # Names of files and columns may hold line ends, and may be longer than anyone would read.
         line = re.sub(r"\s*[\r\n\v\f\x1c-\x1e\x85\u2028\u2029]\s*", " ", message)
-        super().__init__(line if len(line) <= LONGEST else f"{line[: LONGEST // 2]} ... {line[-LONGEST // 2 :]}")
+        super().__init__(line if len(line) <= MAX_MESSAGE_LENGTH else f"{line[:500]} ... {line[-500:]}")
 
 
 class TableWarning(GramianWarning):
@@ -121,7 +125,8 @@ class Column:
 
     It has numbers (NaN where missing), or text, or neither, and ``remark`` says why; ``days`` if the text is dates;
     ``refusal`` if it is numbers that cannot be told for sure, an error only for those who want it as a feature;
-    ``truth`` if the numbers are 1 for true and 0 for false; ``doubt`` says why text may have been meant as numbers.
+    ``truth`` if the numbers are 1 for true and 0 for false; ``doubt`` says why text may have been meant as numbers;
+    ``empty`` if no cell has a value; ``counts_from`` is 0 or 1 if it only counts the rows.
     """
 
     name: str
@@ -132,13 +137,15 @@ class Column:
     refusal: str = ""
     truth: bool = False
     doubt: str = ""
+    empty: bool = False
+    counts_from: int | None = None
 
 
 @dataclass(frozen=True)
 class Sheet:
     """All columns of a file; ``place`` names a row as a person would look it up, such as "line 7".
 
-    ``remarks`` say how it was read, ``doubts`` what of that may not have been meant.
+    ``remarks`` say how it was read, ``doubts`` what of that may not have been meant; ``decimal`` is a point or a comma.
     """
 
     columns: list[Column]
@@ -146,6 +153,7 @@ class Sheet:
     place: Callable[[int], str]
     remarks: tuple[str, ...] = ()
     doubts: tuple[str, ...] = ()
+    decimal: str = "."
 
 
 @dataclass(frozen=True)
@@ -159,7 +167,11 @@ class Dialect:
     header: bool | None = None
     sheet: str | None = None
     as_text: frozenset[str] = frozenset()
-    most: int = MOST_COLUMNS
+    most: int = MAX_COLUMNS
+
+    def of(self, path: Path) -> Dialect:
+        """The same for a file whose ending says how its cells are separated."""
+        return replace(self, separator="\t") if ending(path) == ".tsv" and self.separator is None else self
 
 
 def say_doubts(columns: Iterable[Column], doubts: Iterable[str], source: str) -> None:
@@ -184,7 +196,25 @@ def first_line(error: BaseException) -> str:
 
 def allowance() -> int:
     """Bytes that a table may take."""
-    return max(memory_budget(), SMALL)
+    return max(memory_budget(), ALWAYS_READ_BYTES)
+
+
+@contextmanager
+def readable(source: str, what: str, advice: str = "", *, files: bool = False) -> Iterator[None]:
+    """Name the file when a library fails on it: damaged ones make them raise nearly anything.
+
+    Errors of the system are passed on unless libraries raise them for damaged ``files`` as well.
+    """
+    try:
+        yield
+    except TableError:
+        raise
+    except MemoryError as error:
+        raise TableError(f"{source} needs more memory than there is. Choose fewer rows or columns.") from error
+    except Exception as error:
+        if isinstance(error, OSError) and not files:
+            raise
+        raise TableError(f"{source} is not a readable {what} ({first_line(error)}).{advice}") from error
 
 
 def check_size(size: int, source: str, what: str = "the table") -> None:
@@ -201,7 +231,7 @@ def too_wide(source: str, most: int) -> str:
     return f"{source} has more than {most:,} columns. Are rows and columns swapped? If not, choose some of them."
 
 
-def check_shape(rows: int, columns: int, source: str, itemsize: int = 8, most: int = MOST_COLUMNS) -> None:
+def check_shape(rows: int, columns: int, source: str, itemsize: int = 8, most: int = MAX_COLUMNS) -> None:
     """Refuse a matrix that is too large, has nothing in it, or lies on its side."""
     if columns < 1 or rows < 0:
         raise TableError(f"{source}: the array has shape ({rows}, {columns}); rows and columns, n x d, are expected.")
@@ -210,10 +240,36 @@ def check_shape(rows: int, columns: int, source: str, itemsize: int = 8, most: i
     check_size(rows * columns * max(itemsize, 8), source)
 
 
+def check_matrix(shape: tuple[int, ...], dtype: np.dtype, source: str, most: int = MAX_COLUMNS) -> None:
+    """Refuse what is no matrix of real numbers."""
+    if len(shape) != 2 or shape[1] < 1 or shape[0] < 0:
+        raise TableError(f"{source}: the array has shape {shape}; rows and columns, n x d, are expected.")
+    if dtype.kind not in "biuf":
+        raise TableError(f"{source}: the array has dtype {dtype}; real numbers are expected.")
+    if shape[1] > most:
+        raise TableError(too_wide(source, most))
+
+
+def pick_matrix(names: Iterable[str], wanted: str | None, source: str) -> str:
+    """The matrix of a file that ``sheet=`` names, or the only one."""
+    known = list(names)
+    if wanted is not None and wanted not in known:
+        raise TableError(f"{source}: there is no matrix {wanted!r}. There are: {', '.join(known[:5]) or 'none'}.")
+    if wanted is None and len(known) != 1:
+        found = f"the matrices {', '.join(map(repr, known[:5]))}; say which with sheet=" if known else "no matrix"
+        raise TableError(f"{source} has {found}.")
+    return known[0] if wanted is None else wanted
+
+
+def ending(path: Path) -> str:
+    """Ending that says what a file is; packed text is text."""
+    return Path(path.stem).suffix.lower() if path.suffix.lower() == ".gz" else path.suffix.lower()
+
+
 def check_ratio(packed: int, unpacked: int, source: str) -> None:
     """Refuse a small file that grows into a large one."""
-    if unpacked > HARMLESS and unpacked > LARGEST_RATIO * packed:
+    if unpacked > HARMLESS_BYTES and unpacked > MAX_UNPACKED_RATIO * packed:
         raise TableError(
-            f"{source} grows more than {LARGEST_RATIO}-fold when unpacked, as files made to fill the memory do. "
+            f"{source} grows more than {MAX_UNPACKED_RATIO}-fold when unpacked, as files made to fill the memory do. "
             "If you trust it, unpack it first."
         )

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import numpy as np
 import pyarrow as pa
@@ -14,7 +14,7 @@ import pyarrow.csv as arrow_csv
 
 from gramian.engine.tiles import Meter, run, share, threads_for
 from gramian.results import Array
-from gramian.tables.arrow import EMPTY, GROUP, WIDE, compact, to_column, to_days
+from gramian.tables.arrow import DATE, EMPTY, GROUP, WIDE, compact, to_columns, to_days
 from gramian.tables.encodings import gunzip, to_utf8
 from gramian.tables.numerals import (
     ABSENT,
@@ -22,11 +22,11 @@ from gramian.tables.numerals import (
     GROUPING,
     MISSING,
     POINT,
+    SPREADSHEET_ERRORS,
     WORD,
-    explain,
+    count_numerals,
     find_mark,
-    is_numeral,
-    read_numerals,
+    judged,
 )
 from gramian.tables.records import Record, Records, check_quotes, guess_delimiter, line_ends, spread, unquoted
 from gramian.tables.table import Column, Dialect, Sheet, TableError
@@ -35,11 +35,11 @@ from gramian.tables.table import Column, Dialect, Sheet, TableError
 BLOCK, LARGEST_BLOCK = 2**20, 2**30
 #: Cells of the first rows that are looked at for decimal commas.
 PROBE = 20_000
+Types = dict[str, pa.DataType]
 COMMA_REMARK = "numbers have a decimal comma"
 BLANK = re.compile(rb"(?:(?<=[\r\n])|\A) +(?=[\r\n]|\Z)")
 LEADING = re.compile(rb"(?: *[\r\n]+)+")
-#: What a spreadsheet writes for a formula that failed.
-SPREADSHEET = re.compile(rb"#(?:DIV/0!|VALUE!|REF!|NUM!|NAME\?|NULL!|SPILL!)")
+FAILED_FORMULA = re.compile("|".join(map(re.escape, SPREADSHEET_ERRORS)).encode())
 #: How a gzip file begins.
 PACKED = b"\x1f\x8b"
 
@@ -111,7 +111,7 @@ def look(data: bytes, remarks: tuple[str, ...], source: str, dialect: Dialect) -
         data = _single_spaces(data)
     records = Records(data, delimiter, source, most=dialect.most)
     first = records.head(1)[0]
-    numbers = sum(map(is_numeral, first.cells))
+    numbers = count_numerals(first.cells)
     header = numbers < len(first.cells) if dialect.header is None else dialect.header
     if header and dialect.header is None and 2 * numbers >= len(first.cells):
         share = f"{numbers} of its {len(first.cells)} cells are numbers"
@@ -151,18 +151,16 @@ def _read_rows(opening: Opening, dialect: Dialect) -> Sheet:
     if parser.decimal == "," and dialect.decimal is None:
         remarks = (*remarks, COMMA_REMARK)
     doubts: tuple[str, ...] = ()
-    error = SPREADSHEET.search(records.data, opening.start) if b"#" in records.data else None
+    error = FAILED_FORMULA.search(records.data, opening.start) if b"#" in records.data else None
     if error is not None:
         line = records.before + line_ends(records.data[: error.start()]) + 1
         doubts = (f"{error.group().decode()!r} in line {line}, an error of a spreadsheet, is read as missing",)
-    judged = []
-    for column in columns:
+    for at, column in enumerate(columns):
         if column.text is not None and column.days is None and column.name not in dialect.as_text:
-            column = read_numerals(column, dialect.thousands, parser.decimal) or explain(
-                column, parser.decimal, opening.place
-            )
-        judged.append(Column(column.name, remark=EMPTY) if _is_empty(column) else column)
-    return Sheet(judged, rows, opening.place, remarks, doubts)
+            columns[at] = column = judged(column, dialect.thousands, parser.decimal, opening.place)
+        if _is_empty(column):
+            columns[at] = Column(column.name, remark=EMPTY, empty=True)
+    return Sheet(columns, rows, opening.place, remarks, doubts, parser.decimal)
 
 
 def _is_empty(column: Column) -> bool:
@@ -230,7 +228,7 @@ class Parser:
             return None
         return table.column(0).to_numpy().reshape(-1, self.opening.width)
 
-    def _conversion(self, types: dict[str, pa.DataType], only: list[str] | None = None) -> arrow_csv.ConvertOptions:
+    def _conversion(self, types: Types, only: list[str] | None = None) -> arrow_csv.ConvertOptions:
         return arrow_csv.ConvertOptions(
             column_types=types, include_columns=only, decimal_point=self.decimal, null_values=MISSING
         )
@@ -249,7 +247,7 @@ class Parser:
                 raise self._refusal(str(error)) from error
         return self._as_they_stand(table, names), table.num_rows
 
-    def _parse(self, types: dict[str, pa.DataType], only: list[str] | None = None) -> pa.Table:
+    def _parse(self, types: Types, only: list[str] | None = None) -> pa.Table:
         data, start = self.opening.records.data, self.opening.start
         body, quoted = pa.py_buffer(data).slice(start), data.find(b'"', start) >= 0
         try:
@@ -260,7 +258,13 @@ class Parser:
             return self.parse(pa.BufferReader(body), types, only, quoted=quoted, block=body.size + 1)
 
     def parse(
-        self, rows: Any, types: dict[str, pa.DataType], only: list[str] | None = None, *, quoted: bool, block: int = 0
+        self,
+        rows: pa.NativeFile,
+        types: Types,
+        only: list[str] | None = None,
+        *,
+        quoted: bool,
+        block: int = 0,
     ) -> pa.Table:
         """Parse an Arrow file that stands at the first row."""
         names, block = [*map(str, range(self.opening.width))], block or max(BLOCK, 16 * self.opening.first.end)
@@ -273,23 +277,21 @@ class Parser:
 
     def _as_they_stand(self, table: pa.Table, names: list[str]) -> list[Column]:
         """Turn Arrow's columns into ours; labels shall read as in the file, not as Arrow would write them."""
-        temporal = {field.name for field in table.schema if pa.types.is_temporal(field.type)}
-        whole = {field.name for field in table.schema if pa.types.is_integer(field.type)}
+        temporal = [at for at, kind in enumerate(table.schema.types) if pa.types.is_temporal(kind)]
+        whole = [at for at, kind in enumerate(table.schema.types) if pa.types.is_integer(kind)]
         if whole and not re.search(rb"0[xX][0-9a-fA-F]", self.opening.records.data):
-            whole = set()
-        again = sorted(temporal | whole, key=int)
-        raw = self._parse(dict.fromkeys(again, pa.string()), again) if again else None
-        columns = []
-        for at, (name, data) in enumerate(zip(names, table.columns, strict=True)):
-            key = str(at)
-            text = [] if raw is None or key not in raw.column_names else raw.column(key).to_pylist()
-            if key in temporal:
-                remark = "is a date or time, kept as a label"
-                columns.append(Column(name, text=text, remark=remark, days=to_days(data)))
-            elif any("x" in cell.lower() for cell in text):  # Arrow takes 0x1F for a number; nobody else does
-                columns.append(Column(name, text=text, remark="is text, kept as a label"))
-            else:
-                columns.append(to_column(name, data))
+            whole = []
+        again = sorted([*temporal, *whole])
+        raw = self._parse({str(at): pa.string() for at in again}, [*map(str, again)]) if again else table
+        shown = table
+        for at in again:
+            text = raw.column(str(at))
+            # Arrow takes 0x1F for a number; nobody else does.
+            if at in temporal or any("x" in cell.lower() for cell in text.to_pylist()):
+                shown = shown.set_column(at, str(at), text)
+        columns = to_columns(shown, names=names)
+        for at in temporal:
+            columns[at] = replace(columns[at], remark=DATE, days=to_days(table.column(at)))
         return columns
 
     def _refusal(self, error: str) -> TableError:

@@ -17,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.ipc as arrow_ipc
 import pyarrow.parquet as arrow_parquet
+from numpy.typing import ArrayLike
 
 from gramian import files
 from gramian.files import PathLike, atomic
@@ -25,6 +26,7 @@ from gramian.operators.rows import in_step, watched
 from gramian.operators.source import Piece
 from gramian.results import Array
 from gramian.tables.read import READERS
+from gramian.tables.table import ending
 
 __all__ = ["atomic", "check_writable", "write_rows", "write_scores"]
 
@@ -35,7 +37,7 @@ Labels = Mapping[str, Sequence[str]]
 
 
 @dataclass(frozen=True)
-class Sheaf:
+class Output:
     """What is to be written: blocks of numbers with labels beside them, one or many, none empty but the first."""
 
     blocks: Iterable[tuple[Array, Labels]]
@@ -44,7 +46,7 @@ class Sheaf:
     n_rows: int | None = None
 
 
-Writer = Callable[[BinaryIO, Sheaf], None]
+Writer = Callable[[BinaryIO, Output], None]
 
 
 def check_writable(path: PathLike) -> None:
@@ -65,7 +67,7 @@ def check_writable(path: PathLike) -> None:
 
 def write_scores(
     path: PathLike,
-    scores: Any,
+    scores: ArrayLike,
     names: Sequence[str],
     labels: Labels | None = None,
 ) -> None:
@@ -97,16 +99,16 @@ def write_scores(
     rose,2.5
     <BLANKLINE>
     """
-    scores, labels, write = np.asarray(scores), labels or {}, _writer(path)
-    if scores.ndim != 2 or scores.shape[1] != len(names):
-        raise ValueError(f"scores has shape {scores.shape}; {len(names)} names need {len(names)} columns.")
+    values, labels, write = np.asarray(scores), labels or {}, _writer(path)
+    if values.ndim != 2 or values.shape[1] != len(names):
+        raise ValueError(f"scores has shape {values.shape}; {len(names)} names need {len(names)} columns.")
     for name, cells in labels.items():
-        if len(cells) != len(scores):
-            raise ValueError(f"label column {name!r} has {len(cells)} cells for {len(scores)} rows of scores.")
+        if len(cells) != len(values):
+            raise ValueError(f"label column {name!r} has {len(cells)} cells for {len(values)} rows of scores.")
     repeated = set(names) & set(labels)
     if repeated or len(set(names)) < len(names):
         raise ValueError(f"columns need different names; {sorted(repeated) or list(names)} repeat. Rename the labels.")
-    _put(path, write, Sheaf([(scores, labels)], names, list(labels), len(scores)))
+    _put(path, write, Output([(values, labels)], names, list(labels), len(values)))
 
 
 def write_rows(
@@ -163,7 +165,7 @@ def write_rows(
         if dtype is None:
             yield np.zeros((0, len(names))), {name: [] for name in words}
 
-    _put(path, _writer(path), Sheaf(blocks(), names, list(words), n_rows=rows.n_rows))
+    _put(path, _writer(path), Output(blocks(), names, list(words), n_rows=rows.n_rows))
     return seen
 
 
@@ -178,27 +180,26 @@ def _beside(rows: Rows, words: dict[str, Rows]) -> Iterator[tuple[Piece, Labels]
         yield piece, {name: [str(cell) for cell in cells.values[:, 0].tolist()]}
 
 
-def _put(path: PathLike, write: Writer, sheaf: Sheaf) -> None:
+def _put(path: PathLike, write: Writer, output: Output) -> None:
     if os.fspath(path) == "-":
-        write(sys.stdout.buffer, sheaf)
+        write(sys.stdout.buffer, output)
         sys.stdout.flush()
         return
     with atomic(path) as file:
-        write(file, sheaf)
+        write(file, output)
 
 
 def _writer(path: PathLike) -> Writer:
     path = Path(path)
-    ending = path.suffix.lower()
-    if ending == ".gz":
-        return _packed(_write_tsv if Path(path.stem).suffix.lower() == ".tsv" else _write_csv)
-    if ending in READERS and ending not in WRITERS:
-        raise ValueError(f"{path}: scores are not written as {ending}. Use one of: {', '.join(WRITERS)}.")
-    return WRITERS.get(ending, _write_csv)
+    if path.suffix.lower() == ".gz":
+        return _packed(_write_tsv if ending(path) == ".tsv" else _write_csv)
+    if ending(path) in READERS and ending(path) not in WRITERS:
+        raise ValueError(f"{path}: scores are not written as {ending(path)}. Use one of: {', '.join(WRITERS)}.")
+    return WRITERS.get(ending(path), _write_csv)
 
 
-def _write_csv(file: BinaryIO, sheaf: Sheaf, delimiter: str = ",") -> None:
-    heads = [*sheaf.labels, *sheaf.names]
+def _write_csv(file: BinaryIO, output: Output, delimiter: str = ",") -> None:
+    heads = [*output.labels, *output.names]
     # A bare carriage return ends a row for readers of CSV. A row of one empty cell would be a blank line.
     signs = re.compile(rf'["\r\n{delimiter}]' if len(heads) > 1 else rf'["\r\n{delimiter}]|^$')
 
@@ -206,7 +207,7 @@ def _write_csv(file: BinaryIO, sheaf: Sheaf, delimiter: str = ",") -> None:
         return '"' + cell.replace('"', '""') + '"' if signs.search(cell) else cell
 
     file.write((delimiter.join(map(quoted, heads)) + "\n").encode())
-    for scores, labels in sheaf.blocks:
+    for scores, labels in output.blocks:
         for start in range(0, len(scores), TILE):
             tile = slice(start, start + TILE)
             words = (map(quoted, cells[tile]) for cells in labels.values())
@@ -215,29 +216,29 @@ def _write_csv(file: BinaryIO, sheaf: Sheaf, delimiter: str = ",") -> None:
             file.write("".join(f"{delimiter.join(row)}\n" for row in zip(*words, *numbers, strict=True)).encode())
 
 
-def _write_tsv(file: BinaryIO, sheaf: Sheaf) -> None:
-    _write_csv(file, sheaf, "\t")
+def _write_tsv(file: BinaryIO, output: Output) -> None:
+    _write_csv(file, output, "\t")
 
 
 def _packed(write: Writer) -> Writer:
-    def pack(file: BinaryIO, sheaf: Sheaf) -> None:
+    def pack(file: BinaryIO, output: Output) -> None:
         # Without a time or a name in it, the same scores are the same bytes.
         with gzip.GzipFile(filename="", mode="wb", compresslevel=6, fileobj=file, mtime=0) as stream:
-            write(stream, sheaf)  # type: ignore[arg-type]
+            write(stream, output)  # type: ignore[arg-type]
 
     return pack
 
 
-def _write_parquet(file: BinaryIO, sheaf: Sheaf) -> None:
-    _write_tables(sheaf, lambda schema: arrow_parquet.ParquetWriter(file, schema))
+def _write_parquet(file: BinaryIO, output: Output) -> None:
+    _write_tables(output, lambda schema: arrow_parquet.ParquetWriter(file, schema))
 
 
-def _write_arrow(file: BinaryIO, sheaf: Sheaf) -> None:
-    _write_tables(sheaf, lambda schema: arrow_ipc.new_file(file, schema))
+def _write_arrow(file: BinaryIO, output: Output) -> None:
+    _write_tables(output, lambda schema: arrow_ipc.new_file(file, schema))
 
 
-def _write_tables(sheaf: Sheaf, new: Callable[[pa.Schema], Any]) -> None:
-    tables = (_arrow(scores, sheaf.names, labels) for scores, labels in sheaf.blocks)
+def _write_tables(output: Output, new: Callable[[pa.Schema], Any]) -> None:
+    tables = (_arrow(scores, output.names, labels) for scores, labels in output.blocks)
     first = next(tables)
     with new(first.schema) as writer:
         for table in chain([first], tables):
@@ -249,17 +250,17 @@ def _arrow(scores: Array, names: Sequence[str], labels: Labels) -> pa.Table:
     return pa.table({**texts, **{name: scores[:, at] for at, name in enumerate(names)}})
 
 
-def _write_npy(file: BinaryIO, sheaf: Sheaf) -> None:
-    blocks, seen, head = iter(sheaf.blocks), 0, 0
+def _write_npy(file: BinaryIO, output: Output) -> None:
+    blocks, seen, head = iter(output.blocks), 0, 0
     for at, (scores, _) in enumerate(blocks):
         if at == 0:
             dtype = scores.dtype
-            head = _npy_header(file, sheaf.n_rows or 0, len(sheaf.names), dtype)
+            head = _npy_header(file, output.n_rows or 0, len(output.names), dtype)
         file.write(np.ascontiguousarray(scores).data)
         seen += len(scores)
-    if seen != (sheaf.n_rows or 0):  # the number of rows is known only now; NumPy leaves room for it
+    if seen != (output.n_rows or 0):  # the number of rows is known only now; NumPy leaves room for it
         file.seek(0)
-        if _npy_header(file, seen, len(sheaf.names), dtype) != head:
+        if _npy_header(file, seen, len(output.names), dtype) != head:
             raise ValueError(f"the header of {seen:,} rows does not fit the room that was left for it. Write .parquet.")
 
 
