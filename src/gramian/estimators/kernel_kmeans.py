@@ -18,7 +18,14 @@ from gramian.estimators.foundation import BaseEstimator
 from gramian.estimators.kernel_input import KernelArgument, KernelInput
 from gramian.estimators.kernel_kmeans_streams import Course, SeenMeans, by_passes, by_steps, one_pass
 from gramian.estimators.kernel_streams import KEPT_FEATURES, KernelStream, add_first_rows, has_landmarks, next_rows
-from gramian.estimators.landmarks import LandmarksArgument, add_low_rank, diagonal_of, left_by, left_of, low_rank
+from gramian.estimators.landmarks import (
+    LandmarksArgument,
+    add_low_rank,
+    checked_trace_error,
+    diagonal_of,
+    lost_trace,
+    low_rank,
+)
 from gramian.estimators.streams import by_blocks
 from gramian.estimators.summary import Clock, SummaryBuilder
 from gramian.estimators.validation import Checked, Table, all_or_nothing, check_choice, check_weights, validate
@@ -222,7 +229,7 @@ class KernelKMeans(KernelInput, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         else:
             sums = features.sums(rows, found.coefficients)
             self.means_ = FeatureMeans(features.kernel, features.anchors, features.lift(sums), found.squares, origin)
-            lost, self.trace_error_ = left_of(self.landmarks, features, rows, own, given)
+            lost, self.trace_error_ = lost_trace(self.landmarks, features, rows, own, given)
         self.inertia_path_ = unit * np.array(found.path) + lost
         self.inertia_ = float(self.inertia_path_[-1])
         if features is not None:
@@ -239,7 +246,7 @@ class KernelKMeans(KernelInput, ClassNamePrefixFeaturesOutMixin, TransformerMixi
     def _keep_means(self, seen: SeenMeans, course: Course, clock: Clock) -> Self:
         """Set the fitted attributes after rows that came in parts."""
         self.seen_, self.kernel_, self.means_, self.n_iter_ = seen, seen.kernel, seen.feature_means(), course.steps
-        self.trace_error_ = left_by(self.landmarks, seen.features, seen.trace_error)
+        self.trace_error_ = checked_trace_error(self.landmarks, seen.features, seen.trace_error)
         self.inertia_, self.inertia_path_ = seen.inertia, np.array(course.path)
         self.__dict__.pop("labels_", None)
         shape = seen.n, self.n_features_in_

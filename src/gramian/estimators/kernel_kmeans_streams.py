@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -14,7 +13,7 @@ from gramian.kernels import Kernel
 from gramian.operators.feature_means import FeatureMeans, moved
 from gramian.operators.features import FeatureMap
 from gramian.operators.kmeans_step import KMeansStep, kmeans_step
-from gramian.results import Array
+from gramian.results import Array, Matrix
 from gramian.solvers.lloyd_stream import lloyd_passes
 
 
@@ -85,7 +84,7 @@ class SeenMeans:
         assert total is not None  # a stream without rows was refused
         return total
 
-    def after(self, X: Any) -> SeenMeans:
+    def after(self, X: Matrix) -> SeenMeans:
         """Count a block for the nearest means, then move them to the mean of all rows counted for them so far."""
         found = kmeans_step(self.features, moved(X, self.origin), self.means)
         masses = self.masses + found.counts

@@ -41,7 +41,7 @@ SPAN_ROUNDING = 1e-10
 NeighbourWeights: TypeAlias = str | Callable[[Array], ArrayLike]
 
 #: How neighbours are found, in words.
-WAYS = {
+SEARCH_WAYS = {
     "tree": "a tree (few columns, and the kernel falls with the distance)",
     "plain": "plain distances (the kernel falls with them), in tiles",
     "tiles": "tiles of kernel values",
@@ -49,7 +49,7 @@ WAYS = {
 
 
 def way_of_search(kernel: Kernel, n: int, d: int, *, sparse: bool = False) -> str:
-    """Return how neighbours among n rows of d columns are found: a key of :data:`WAYS`."""
+    """Return how neighbours among n rows of d columns are found: a key of :data:`SEARCH_WAYS`."""
     if not kernel.keeps_neighbours:
         return "tiles"
     return "tree" if not sparse and d <= TREE_MAX_COLUMNS and n >= TREE_MIN_ROWS else "plain"
@@ -223,7 +223,7 @@ class KernelNeighbours(KernelInput, BaseEstimator):
         solver = "tree" if self._tree is not None else "plain" if self._plain else "tiles"
         kernel, k, seconds = str(self.kernel_), self.n_neighbors, clock.seconds
         write = SummaryBuilder(self, shape, kernel, f"{k} neighbour{'s' * (k > 1)}", kernel=kernel, n_neighbors=k)
-        write.line("route", WAYS[solver], solver=solver)
+        write.line("route", SEARCH_WAYS[solver], solver=solver)
         return write.line("work", f"{seconds:.2g} s to keep the rows", seconds=seconds).done()
 
 

@@ -189,13 +189,14 @@ class KernelPCA(KernelInput, ProjectionTransformer, BaseEstimator):
         space = KernelSpace(kernel, rows) if seen is None else LowRankSpace(seen.maps[0], seen.total, rows=rows)
         check_components(self.n_components, int(space.n), f"the number of rows, {space.n:.0f}", auto=True)
         asked, chosen = whole_number(self.n_components), None
-        if is_auto(self.n_components):
+        if asked is None and is_auto(self.n_components):
             if rows is None:
                 raise ValueError("n_components='auto' needs the rows in memory. Give a number.")
             asked, chosen = choose_for_kernel(kernel, rows)
         basis = space.basis(asked, self.solver, random_generator(self.random_state))
         _check_found(basis, asked, kernel)
-        basis = basis.truncate(how_many(self.n_components, basis))
+        if asked is None:
+            basis = basis.truncate(how_many(self.n_components, basis))
         self.projection_ = basis.projection(mixing.identity(basis))
         self.kernel_, self.eigenvalues_, self._shares = kernel, basis.eigenvalues, basis.shares
         shape = int(space.n), self.n_features_in_

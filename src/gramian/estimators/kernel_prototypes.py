@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from gramian.estimators.distances import check_similarities, lengths, warn_of_underflow
 from gramian.estimators.foundation import BaseEstimator
 from gramian.estimators.kernel_input import KernelArgument, KernelInput
-from gramian.estimators.landmarks import LandmarksArgument, add_low_rank, left_of, low_rank
+from gramian.estimators.landmarks import LandmarksArgument, add_low_rank, lost_trace, low_rank
 from gramian.estimators.streams import by_blocks
 from gramian.estimators.summary import Clock, SummaryBuilder
 from gramian.estimators.targets import check_labels
@@ -109,7 +109,7 @@ class KernelPrototypeClassifier(ClassifierMixin, KernelInput, BaseEstimator):
             self.means_ = feature_means(kernel, rows, A, squares, origin)
         else:
             self.means_ = mapped_means(features, rows, A, squares, origin)
-            self.trace_error_ = left_of(self.landmarks, features, rows, inner.diagonal(), given)[1]
+            self.trace_error_ = lost_trace(self.landmarks, features, rows, inner.diagonal(), given)[1]
         summary = self._describe(table.shape, clock, inner.route)
         self.summary_ = add_low_rank(summary, self.landmarks, features, self.trace_error_)
         return self

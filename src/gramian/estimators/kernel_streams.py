@@ -11,7 +11,13 @@ from numpy.typing import ArrayLike
 
 from gramian.config import memory_budget
 from gramian.estimators.kernel_input import CheckedRows, KernelInput, own_kernel, resolve_weighted
-from gramian.estimators.landmarks import LandmarksArgument, add_low_rank, as_approximation, left_by, low_rank
+from gramian.estimators.landmarks import (
+    LandmarksArgument,
+    add_low_rank,
+    as_approximation,
+    checked_trace_error,
+    low_rank,
+)
 from gramian.estimators.streams import Reader
 from gramian.estimators.validation import Table, validate
 from gramian.kernels import Kernel, as_kernel
@@ -213,7 +219,7 @@ def keep_seen(estimator: KernelInput, seen: Seen, *decided: str, streamed: bool 
     that they gave what was ``decided``, widths and landmarks.
     """
     given, total = landmarks_of(estimator), seen.total
-    errors = [left_by(given[at], features, total.trace_error(at)) for at, features in enumerate(seen.maps)]
+    errors = [checked_trace_error(given[at], features, total.trace_error(at)) for at, features in enumerate(seen.maps)]
     estimator.trace_error_ = errors[0] if len(errors) == 1 else tuple(errors)
     for at in reversed(range(len(errors))):
         view = "" if len(errors) == 1 else "XY"[at]

@@ -18,8 +18,8 @@ from gramian.estimators import (
     KernelSVC,
 )
 from gramian.estimators.cca import check_ridge
-from gramian.estimators.kernel_cca_pairs import ALL_FOLDS, USUAL_RANK, choose, obstacle
-from gramian.estimators.kernel_neighbours import WAYS, way_of_search
+from gramian.estimators.kernel_cca_pairs import ALL_FOLDS_MAX_ROWS, DEFAULT_RANK, choose_pairs_route, products_obstacle
+from gramian.estimators.kernel_neighbours import SEARCH_WAYS, way_of_search
 from gramian.estimators.kernel_svm import is_narrow
 from gramian.estimators.n_components import check_components, is_auto, whole_number
 from gramian.forecasting import machine
@@ -79,13 +79,15 @@ def _(estimator: KernelCCA, job: Job) -> Plan:
     other = resolved(given, job.q)
     widths = job.d, job.n if other.given else job.q
     x, y = (KernelSpace(K, machine.sample(K, d, 8)) for K, d in zip((kernel, other), widths, strict=True))
-    route, reason = choose(n, k, obstacle(x, y, check_ridge(estimator.ridge)), estimator.rank, estimator.solver)
+    route, reason = choose_pairs_route(
+        n, k, products_obstacle(x, y, check_ridge(estimator.ridge)), estimator.rank, estimator.solver
+    )
     sides = [gram(K, n, d) for K, d in zip((kernel, other), widths, strict=True)]
     parts = min(estimator.folds or 0, n // 3)
-    folds = 0.0 if parts < 2 else (parts if n <= ALL_FOLDS else 1) * (1 - 1 / parts) ** 2
+    folds = 0.0 if parts < 2 else (parts if n <= ALL_FOLDS_MAX_ROWS else 1) * (1 - 1 / parts) ** 2
     rows = copy + 8.0 * n * job.q + (8.0 * n * n if isinstance(other, Evaluated) else 0.0)
     if route != "products":
-        rank = n if route == "dense" else min(n, estimator.rank or max(USUAL_RANK, 2 * (k or 1)))
+        rank = n if route == "dense" else min(n, estimator.rank or max(DEFAULT_RANK, 2 * (k or 1)))
         bases = [eigenpairs(side, rank, "dense" if route == "dense" else estimator.solver) for side in sides]
         room = rows + max(basis.bytes for basis in bases) + 8.0 * n * rank * 5 + 8.0 * rank * rank * 4
 
@@ -197,7 +199,7 @@ def _(estimator: Any, job: Job) -> Plan:
     room = copy + 8.0 * job.n * (10 if isinstance(estimator, KernelKNNClassifier) else 3 + job.q)
     seconds = lambda: 4 * job.rows * machine.touch()  # noqa: E731
 
-    return Plan(way, WAYS[way], "the rows are kept; each new row is compared with them", room, seconds)
+    return Plan(way, SEARCH_WAYS[way], "the rows are kept; each new row is compared with them", room, seconds)
 
 
 @plan.register

@@ -7,7 +7,7 @@ from typing import Any
 
 from gramian.config import thread_count
 from gramian.estimators import KernelKMeans, KernelSVC
-from gramian.estimators.landmarks import ROWS_EACH, ROWS_LEAST, USUAL
+from gramian.estimators.landmarks import DEFAULT_LANDMARKS, LANDMARK_SAMPLE_MIN_ROWS, ROWS_PER_LANDMARK
 from gramian.forecasting import machine
 from gramian.forecasting.kernels import prepared
 from gramian.forecasting.plan import Job, Plan, plan
@@ -19,7 +19,7 @@ def landmarks_of(estimator: Any) -> int | None:
     given = getattr(estimator, "landmarks", None)
     if given is None or isinstance(given, int):
         return given
-    return int(getattr(given, "n_landmarks", None) or getattr(given, "n_features", None) or USUAL)
+    return int(getattr(given, "n_landmarks", None) or getattr(given, "n_features", None) or DEFAULT_LANDMARKS)
 
 
 def low_rank(estimator: Any, job: Job, m: int) -> Plan:
@@ -27,7 +27,7 @@ def low_rank(estimator: Any, job: Job, m: int) -> Plan:
     n, d, (kernel, _) = job.n, job.d, prepared(estimator, job)
     m = min(m, n)
     random = hasattr(estimator.landmarks, "n_features")
-    drawn = 0 if random else min(n, max(ROWS_LEAST, ROWS_EACH * m))
+    drawn = 0 if random else min(n, max(LANDMARK_SAMPLE_MIN_ROWS, ROWS_PER_LANDMARK * m))
     factor = 8.0 * drawn * (m + d + 128) + drawn * machine.held(kernel, d)
     single_pass = thread_count() * 8.0 * (2 * rows_summed(n, m) * m + 2 * m * m) + 8.0 * m * m * 8
     room = job.copied + max(factor, single_pass) + 8.0 * n * job.q * 2

@@ -9,7 +9,7 @@ from typing import Any
 from gramian.config import memory_budget, thread_count
 from gramian.estimators import ICA, KernelCCA, KernelKMeans, KernelPCA, KernelRidge
 from gramian.estimators.kernel_streams import FIRST_ROWS_BUDGET_DIVISOR, require_landmarks
-from gramian.estimators.landmarks import ROWS_EACH
+from gramian.estimators.landmarks import ROWS_PER_LANDMARK
 from gramian.forecasting.kernels import STEPS
 from gramian.forecasting.low_rank import landmarks_of, low_rank
 from gramian.forecasting.plan import Job, Plan, plan
@@ -55,7 +55,7 @@ def _linear(estimator: Any, job: Job, block: int, held: float) -> Plan:
 def _kernel(estimator: Any, job: Job, block: int, held: float, width: int) -> Plan:
     """Landmarks of the first rows, then one pass (k-means: a pass for each step)."""
     m = int(landmarks_of(estimator) or 0)
-    wanted = min(ROWS_EACH * m, memory_budget() // (FIRST_ROWS_BUDGET_DIVISOR * 8 * width))
+    wanted = min(ROWS_PER_LANDMARK * m, memory_budget() // (FIRST_ROWS_BUDGET_DIVISOR * 8 * width))
     first = min(job.n, max(block, wanted))
     known = max(0.0, 8.0 * (first - block) * width)
     at_first = copy(estimator)
