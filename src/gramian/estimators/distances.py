@@ -14,7 +14,7 @@ from gramian.operators.remote import RemoteTable
 from gramian.results import Array
 
 #: Entries below this have squares of which double precision keeps few digits, or none.
-UNDERFLOW = 1e-150
+SQUARES_UNDERFLOW_BELOW = 1e-150
 
 
 def check_count(name: str, value: Any) -> None:
@@ -60,7 +60,7 @@ def underflows(kernel: Kernel, X: Any) -> float | None:
     else:
         values = X.data if sp.issparse(X) else X
         largest = float(max(values.max(initial=0.0), -values.min(initial=0.0)))
-    return largest if 0 < largest < UNDERFLOW else None
+    return largest if 0 < largest < SQUARES_UNDERFLOW_BELOW else None
 
 
 def warn_of_underflow(kernel: Kernel, X: Any) -> None:
