@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
-from gramian.estimators.base_estimator import BaseEstimator
+from gramian.estimators import base_estimator
 from gramian.estimators.component_regression import ComponentRegressor
 from gramian.registry import record_of
 from gramian.results import Array, percent
@@ -17,9 +17,9 @@ from gramian.results import Array, percent
 SPECTRUM_MIN_COLUMNS = 20
 
 
-def shares_of(estimator: Any) -> Array | None:
+def shares_of(estimator: BaseEstimator) -> Array | None:
     """Shares of the variance that the components hold, if they are known."""
-    if isinstance(estimator, BaseEstimator):
+    if isinstance(estimator, base_estimator.BaseEstimator):
         return estimator._component_shares()
     found = getattr(estimator, "explained_variance_ratio_", None)
     return None if found is None else np.asarray(found, dtype=np.float64)
@@ -31,7 +31,7 @@ def noun_of(estimator: object) -> str:
     return "component" if record is None else record.noun
 
 
-def label_of(estimator: Any, at: int) -> str:
+def label_of(estimator: BaseEstimator, at: int) -> str:
     """Name of the axis of component ``at``, with what it holds.
 
     >>> from gramian import PCA

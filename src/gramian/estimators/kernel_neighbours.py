@@ -16,7 +16,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from gramian.config import thread_count
 from gramian.estimators.base_estimator import BaseEstimator, as_fitted, planned_fit
-from gramian.estimators.distances import check_count, check_similarities, lengths, neighbour_weights, warn_of_underflow
+from gramian.estimators.distances import (
+    check_count,
+    check_similarities,
+    lengths,
+    neighbour_weights,
+    warn_of_negative,
+    warn_of_underflow,
+)
 from gramian.estimators.kernel_input import KernelArgument, KernelInput
 from gramian.estimators.landmarks import LandmarksArgument, add_low_rank, low_rank, mapped_rows
 from gramian.estimators.plans_kernel import SEARCH_WAYS, plan_kernel_knn, way_of_search
@@ -24,7 +31,6 @@ from gramian.estimators.streams import by_blocks
 from gramian.estimators.summary import Clock, SummaryBuilder
 from gramian.estimators.targets import Targets, check_labels, check_targets
 from gramian.estimators.validation import Checked, Table, validate
-from gramian.estimators.warnings import IndefiniteKernelWarning, warn
 from gramian.kernels import Kernel, Linear
 from gramian.operators.euclidean_neighbours import EuclideanSearch
 from gramian.operators.feature_means import own_similarities
@@ -160,7 +166,7 @@ class KernelNeighbours(KernelInput, BaseEstimator):
         own_squares = own_similarities(self.kernel_, rows, training)[:, None]
         squares = own_squares + ranks
         squares[np.abs(squares) <= SIMILARITY_ROUNDING * (np.abs(own_squares) + np.abs(self._diagonal)[columns])] = 0.0
-        self._warn_of(squares)
+        warn_of_negative(self.kernel_, squares < 0, "neighbours")
         return squares, columns
 
     def _project(self, rows: Matrix, own: bool) -> tuple[Array, Array]:
@@ -196,14 +202,6 @@ class KernelNeighbours(KernelInput, BaseEstimator):
         if not (weights.sum(axis=1) > 0).all():
             raise ValueError("weights gave all neighbours of a row the weight 0. Return at least one positive weight.")
         return columns, weights
-
-    def _warn_of(self, squares: Array) -> None:
-        if not self.kernel_.positive_definite and (negative := int((squares < 0).sum())):
-            warn(
-                f"the kernel is indefinite: {negative:,} squared distances to neighbours are negative; they rank as "
-                "they are and read as distance 0.",
-                IndefiniteKernelWarning,
-            )
 
     def _describe(self, shape: tuple[int, int], clock: Clock) -> FitSummary:
         # Through the tree itself: it is made at fit, not when the first row is asked about.

@@ -183,7 +183,7 @@ class Filler:
 
     def fill(self, X: Array) -> Array:
         """Rows of the first block with their missing entries imputed."""
-        nothing = np.full((len(X), len(self.scale) - self.d), np.nan)
+        nothing = np.full((len(X), len(self.live) - self.d), np.nan)
         return self._expected(np.hstack([X, nothing]))[:, : self.d].astype(X.dtype, copy=False)
 
     def fill_second(self, Y: Array) -> Array:

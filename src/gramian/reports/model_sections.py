@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from gramian import charts
 from gramian.construction import construction, unwritten
-from gramian.reports.contents import WHOLE, Code, Facts, Grid, Part, Picture, Section
+from gramian.reports.contents import ALL_ROWS, Code, Facts, Grid, Part, Picture, Section
 from gramian.reports.pictures import (
     contours_pictures,
     contributions_picture,
@@ -81,7 +81,7 @@ def number_of_components(subject: Subject) -> Section | None:
             decides = " (decides)" if line.criterion == said.decided_by else ""
             rows.append([f"{line.criterion}{decides}", line.k, line.reference, line.detail])
         columns = ["criterion", "recommends", "reference", "detail"]
-        parts.append(Grid("What every criterion recommends", columns, rows, shown=WHOLE))
+        parts.append(Grid("What every criterion recommends", columns, rows, shown=ALL_ROWS))
     if not parts:
         return None
     if subject.record is not None and not subject.record.size:  # what is chosen is not a number of components
@@ -171,7 +171,7 @@ def _depends(importance: ColumnImportance, names: tuple[str, ...]) -> Grid:
     columns = ["column", *(f"component {k + 1}" for k in range(importance.shares.shape[1]))]
     order = sorted(range(len(importance.shares)), key=lambda at: -float(importance.shares[at].max()))
     rows = [[names[at], *importance.shares[at].tolist()] for at in order]
-    return Grid("Columns that components depend on", columns, rows, [say("depends_on")], shown=WHOLE)
+    return Grid("Columns that components depend on", columns, rows, [say("depends_on")], shown=ALL_ROWS)
 
 
 def code(subject: Subject) -> Section:
