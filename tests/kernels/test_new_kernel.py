@@ -71,9 +71,8 @@ def test_it_has_slopes_and_a_width(cauchy, rows):
 
 def test_the_explorer_lists_it_with_a_slider(cauchy):
     pytest.importorskip("dash")
-    from gramian.explore.presets import preset
-
     from gramian.explore.choice import Choice
+    from gramian.explore.datasets import preset
     from gramian.explore.layout import page
 
     assert '"Cauchy"' in str(page().to_plotly_json()).replace("'", '"')

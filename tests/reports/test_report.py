@@ -16,7 +16,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 import gramian as g
-from gramian.reports.contents import GRADES, Grid
+from gramian.reports.contents import CHECK_GRADES, Grid
 from gramian.reports.page import render, spec
 from gramian.reports.subject import Subject
 from gramian.reports.writing import page_of
@@ -53,7 +53,7 @@ def test_every_kind_of_estimator_has_a_sound_report(name, rows, read_page):
     titles = [section.title for section in page.sections]
     assert titles[0] == "What was done"
     assert titles[-1] == "Code"
-    assert {check.grade for check in page.checks} <= set(GRADES)
+    assert {check.grade for check in page.checks} <= set(CHECK_GRADES)
     if rows == "with rows":
         assert wanted <= {picture.title for picture in pictures(page)}
     check_pictures(page)
@@ -157,13 +157,13 @@ def test_rows_that_are_not_those_of_the_fit_are_taken_for_new_ones():
     assert any("treated as new rows" in check.text for check in page.checks)
     titles = {picture.title for picture in pictures(page)}
     assert "New rows" in titles
-    assert not any(title.startswith("Rows left out") for title in titles)
+    assert not any(title.startswith("Cross-validation") for title in titles)
 
 
 def test_checks_say_what_is_wrong_first():
     X = IRIS.data.assign(flat=3.0)
     grades = [check.grade for check in page_of(Subject(g.PCA(2).fit(X), X)).checks]
-    assert grades == sorted(grades, key=GRADES.index)
+    assert grades == sorted(grades, key=CHECK_GRADES.index)
     assert grades[0] == "warning"
 
 
@@ -172,8 +172,8 @@ def test_classes_are_judged_on_rows_left_out():
     told = {}
     for name, y in (("sides", SIDES), ("coins", labels)):
         page = page_of(Subject(g.KernelKNNClassifier(1).fit(MOONS, y), MOONS, y))
-        told[name] = next(check for check in page.checks if "rows left out" in check.text.lower())
-        assert "Rows left out, in five folds" in [grid.title for grid in grids(page)]
+        told[name] = next(check for check in page.checks if "cross-validation" in check.text.lower())
+        assert "Cross-validation in five folds" in [grid.title for grid in grids(page)]
     assert told["sides"].grade == "good"
     assert told["coins"].grade == "warning"
 
@@ -212,7 +212,7 @@ def test_what_would_take_long_is_left_out():
     X = np.random.default_rng(0).standard_normal((2_100, 3))
     page = page_of(Subject(g.KernelRidge(0.1).fit(X, X[:, 0]), X, X[:, 0]))
     assert "How large a ridge" not in [section.title for section in page.sections]
-    assert "Rows left out" not in {picture.title for picture in pictures(page)}
+    assert "Cross-validation" not in {picture.title for picture in pictures(page)}
     assert "Rows of the fit" in {picture.title for picture in pictures(page)}
 
 

@@ -15,7 +15,7 @@ from gramian.charts.base import note
 from gramian.charts.points import extremes
 from gramian.reports import subject
 from gramian.reports.checks import checks_of
-from gramian.reports.sentences import CHECKS, METHODS, say
+from gramian.reports.sentences import CHECKS, METHOD_WORDS, say
 from gramian.reports.subject import Subject
 from gramian.reports.writing import page_of
 from gramian.results import Sentence
@@ -40,7 +40,7 @@ def test_every_sentence_is_said_where_it_holds_and_only_there():
     ]
     assert wrong == []
     assert {name for cases in LAW.values() for name in cases} == set(CASES)
-    known = {*codes, *SEVERITIES, *METHODS}
+    known = {*codes, *SEVERITIES, *METHOD_WORDS}
     for name in CASES:
         for sentence in told(name):
             assert isinstance(sentence, Sentence), (name, sentence)
@@ -155,12 +155,12 @@ def test_groups_that_the_axes_were_fitted_to_are_not_compared():
 
 
 def test_the_first_of_small_gaps_is_judged_by_itself(monkeypatch):
-    """Neighbours with small gaps, a first component that all draws give again: it is not chained to the last."""
+    """Neighbours with small gaps, a first component that all samples recover: it is not chained to the last."""
     monkeypatch.setattr(subject, "DRAWS", 40)
     X = noise(60, 6, 2) * np.sqrt([9, 2.2, 1.9, 1.6, 1.4, 1.2])
     checks = checks_of(Subject(g.PCA(5).fit(X), X))
     texts = {check.text.code: check.text for check in checks}
-    assert " bootstrap draws give component 1 again" in texts["recovered"]
+    assert " bootstrap samples recover component 1" in texts["recovered"]
     assert "mix components 2 and" in texts["mixed"]
     assert not any("cannot be told apart" in text for text in texts.values())
 

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import llvmlite.binding as llvm
 import numpy as np
 from llvmlite import ir
+from llvmlite.ir import Value
 
 from gramian.engine.vector_loops import lanes_of
 
+#: The body of a loop: an index and the carried values to new carried values.
+Step = Callable[[Value, list[Value]], Sequence[Value]]
 INDEX, LANE_INDEX = ir.IntType(64), ir.IntType(32)
 #: Name -> (names of arrays, of which no two overlap; names of sizes; what writes the body).
 Definitions = dict[str, tuple[str, str, Callable[["Writer"], None]]]
@@ -49,16 +51,17 @@ class Writer:
         kinds = [number.as_pointer()] * len(arrays.split()) + [INDEX] * len(sizes.split())
         self.module, self.function = module, ir.Function(module, ir.FunctionType(ir.VoidType(), kinds), name)
         self.build = ir.IRBuilder(self.function.append_basic_block("entry"))
-        for argument, value in zip([*arrays.split(), *sizes.split()], self.function.args, strict=True):
-            setattr(self, argument, value)
-            if argument in arrays.split():
-                value.add_attribute("noalias")
+        self.arguments = dict(zip([*arrays.split(), *sizes.split()], self.function.args, strict=True))
+        for name in arrays.split():
+            self.arguments[name].add_attribute("noalias")
         fma, kind = f"llvm.fma.v{self.lanes}f{bits}", ir.FunctionType(self.vector, [self.vector] * 3)
         self._fma = module.globals.get(fma) or ir.Function(module, kind, fma)
 
-    def loop(
-        self, stop: Any, step: int, body: Callable[[Any, list[Any]], Sequence[Any]], carried: Sequence[Any] = ()
-    ) -> list[Any]:
+    def __getattr__(self, name: str) -> Value:
+        """An argument of the function."""
+        return self.arguments[name]
+
+    def loop(self, stop: Value, step: int, body: Step, carried: Sequence[Value] = ()) -> list[Value]:
         """``for i in range(0, stop, step)``: the body gets i and the carried values and returns these anew."""
         build, before = self.build, self.build.block
         head, after = (self.function.append_basic_block() for _ in range(2))
@@ -76,19 +79,19 @@ class Writer:
 
     def multiply(
         self,
-        count: Any,
-        numbers: Callable[[Any], list[Any]],
-        columns: Callable[[Any], Any],
-        sums: list[Any],
+        count: Value,
+        numbers: Callable[[Value], list[Value]],
+        columns: Callable[[Value], Value],
+        sums: list[Value],
         *,
         negative: bool = False,
-    ) -> list[Any]:
+    ) -> list[Value]:
         """Add products to sums in registers, some for each row: ``numbers(c)``, a place for each row, times lanes.
 
         Lanes are at ``columns(c)``, for c from 0 up to the count, which is at least 1. Negative: subtract them.
         """
 
-        def add(c: Any, sums: list[Any]) -> list[Any]:
+        def add(c: Value, sums: list[Value]) -> list[Value]:
             at, places = columns(c), numbers(c)
             panels = len(sums) // len(places)
             lanes = [self.load(at, p) for p in range(panels)]
@@ -101,71 +104,71 @@ class Writer:
 
         return self.loop(count, 1, add, sums)
 
-    def add_to(self, place: Any, sums: list[Any]) -> None:
+    def add_to(self, place: Value, sums: list[Value]) -> None:
         """Add registers to numbers that lie one after the other."""
         for at, value in enumerate(sums):
             self.store(self.build.fadd(self.load(place, at), value), place, at)
 
-    def blocks(self, stop: Any, step: int, body: Callable[[Any], None]) -> None:
+    def blocks(self, stop: Value, step: int, body: Callable[[Value], None]) -> None:
         """Blocks of one size, at least one; the last begins earlier if there is no room for it: it repeats a part."""
         last = self.build.sub(stop, INDEX(step))
 
-        def once(i: Any, _: list[Any]) -> tuple[()]:
+        def once(i: Value, _: list[Value]) -> tuple[()]:
             body(self.least(i, last))
             return ()
 
         self.loop(stop, step, once)
 
-    def place(self, array: Any, row: Any, width: Any, column: Any = None) -> Any:
+    def place(self, array: Value, row: Value, width: Value, column: Value = None) -> Value:
         """Where ``array[row, column]`` of rows of that width is."""
         offset = self.build.mul(row, width)
         return self.build.gep(array, [offset if column is None else self.build.add(offset, column)])
 
-    def lines(self, array: Any, row: Any, count: int, width: Any) -> Callable[[Any], list[Any]]:
+    def lines(self, array: Value, row: Value, count: int, width: Value) -> Callable[[Value], list[Value]]:
         """Where the numbers of a column are, in some rows from one on."""
         starts = [self.place(array, self.plus(row, r), width) for r in range(count)]
         return lambda column: [self.build.gep(start, [column]) for start in starts]
 
-    def call(self, name: str, *arguments: Any) -> None:
+    def call(self, name: str, *arguments: Value) -> None:
         """Call a function defined before."""
         self.build.call(self.module.globals[name], arguments)
 
-    def least(self, a: Any, b: Any) -> Any:
+    def least(self, a: Value, b: Value) -> Value:
         """The smaller of two sizes."""
         return self.build.select(self.build.icmp_signed("<", a, b), a, b)
 
-    def plus(self, index: Any, count: int) -> Any:
+    def plus(self, index: Value, count: int) -> Value:
         """``index + count``."""
         return self.build.add(index, INDEX(count))
 
-    def load(self, place: Any, panel: int = 0) -> Any:
+    def load(self, place: Value, panel: int = 0) -> Value:
         """A row of lanes, so many rows of lanes further on."""
         return self.build.load(self._vector(place, panel), align=self.dtype.itemsize)
 
-    def store(self, value: Any, place: Any, panel: int = 0) -> None:
+    def store(self, value: Value, place: Value, panel: int = 0) -> None:
         """Write a row of lanes."""
         self.build.store(value, self._vector(place, panel), align=self.dtype.itemsize)
 
-    def constant(self, value: float) -> Any:
+    def constant(self, value: float) -> Value:
         """One number in all lanes."""
         return ir.Constant(self.vector, [value] * self.lanes)
 
-    def whole(self, value: int) -> Any:
+    def whole(self, value: int) -> Value:
         """One whole number, as wide as a number, in all lanes."""
         return ir.Constant(self.bits, [value] * self.lanes)
 
-    def everywhere(self, place: Any) -> Any:
+    def everywhere(self, place: Value) -> Value:
         """One number of memory in all lanes."""
         nothing, everywhere = ir.Constant(self.vector, ir.Undefined), ir.VectorType(LANE_INDEX, self.lanes)
         value = self.build.load(place, align=self.dtype.itemsize)
         first = self.build.insert_element(nothing, value, LANE_INDEX(0))
         return self.build.shuffle_vector(first, nothing, ir.Constant(everywhere, [0] * self.lanes))
 
-    def fma(self, a: Any, b: Any, c: Any) -> Any:
+    def fma(self, a: Value, b: Value, c: Value) -> Value:
         """``a b + c``, rounded once."""
         return self.build.call(self._fma, [a, b, c])
 
-    def _vector(self, place: Any, panel: int) -> Any:
+    def _vector(self, place: Value, panel: int) -> Value:
         return self.build.bitcast(self.build.gep(place, [INDEX(panel * self.lanes)]), self.vector.as_pointer())
 
 
@@ -185,10 +188,10 @@ def compiled(definitions: Definitions, dtype: np.dtype) -> dict[str, Callable[..
     machine = host.create_target_machine(cpu=llvm.get_host_cpu_name(), features=features, opt=3)
     engine = llvm.create_mcjit_compiler(checked, machine)
     engine.finalize_object()
-    found = {}
+    found: dict[str, Callable[..., None]] = {}
     for name, (arrays, sizes, _) in definitions.items():
         kinds = [ctypes.c_void_p] * len(arrays.split()) + [ctypes.c_int64] * len(sizes.split())
-        function: Any = ctypes.CFUNCTYPE(None, *kinds)(engine.get_function_address(name))
-        function.engine = engine  # the code lives as long as this
+        function = ctypes.CFUNCTYPE(None, *kinds)(engine.get_function_address(name))
+        function.engine = engine  # type: ignore[attr-defined]  # the code lives as long as this
         found[name] = function
     return found

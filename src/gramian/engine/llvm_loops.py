@@ -5,18 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import numpy as np
 
-from gramian.engine.llvm_code import INDEX, Definitions, compiled, has_wide_registers
+from gramian.engine.llvm_code import INDEX, Definitions, Value, Writer, compiled, has_wide_registers
 from gramian.engine.vector_loops import CHUNK, DEEP, DEGREE, PANELS, ROWS, WIDE
 
 
-def _powers_of_two(w: Any) -> None:
+def _powers_of_two(w: Writer) -> None:
     """``out = 2 ** (left right)``, a block of rows and lanes at a time: its sums never leave the registers."""
 
-    def block(i: Any, j: Any) -> None:
+    def block(i: Value, j: Value) -> None:
         rows = w.lines(w.left, i, ROWS, w.left_width)
         nothing = [w.constant(0.0)] * (ROWS * PANELS)
         sums = w.multiply(w.d, rows, lambda c: w.place(w.right, c, w.right_width, j), nothing)
@@ -28,7 +27,7 @@ def _powers_of_two(w: Any) -> None:
     w.blocks(w.m, PANELS * w.lanes, lambda j: w.blocks(w.n, ROWS, lambda i: block(i, j)))
 
 
-def _power(w: Any, x: Any) -> Any:
+def _power(w: Writer, x: Value) -> Value:
     """``2 ** x``: a power series for what is beside the nearest whole number, which goes into the exponent's bits."""
     limits = np.finfo(w.dtype)
     shift = w.constant(1.5 * 2.0**limits.nmant)  # added, it leaves the whole number in the last bits
@@ -58,15 +57,15 @@ def _series(degree: int) -> list[float]:
     return list(terms)
 
 
-def _both_products(panels: int, w: Any) -> None:
+def _both_products(panels: int, w: Writer) -> None:
     """``out += tile V`` and ``back += tile' U``: each number of the tile is loaded once and multiplies two rows."""
     rows, width = ROWS // panels, INDEX(panels * w.lanes)
 
-    def some(i: Any, _: Any) -> tuple[()]:
+    def some(i: Value, _: Value) -> tuple[()]:
         lines = [w.place(w.tile, w.plus(i, r), w.m) for r in range(rows)]
         own = [[w.load(w.place(w.U, w.plus(i, r), width), p) for p in range(panels)] for r in range(rows)]
 
-        def add(j: Any, sums: list[Any]) -> list[Any]:
+        def add(j: Value, sums: list[Value]) -> list[Value]:
             V, back = w.place(w.V, j, width), w.place(w.back, j, width)
             right, below = ([w.load(at, p) for p in range(panels)] for at in (V, back))
             for r in range(rows):
@@ -85,15 +84,15 @@ def _both_products(panels: int, w: Any) -> None:
     w.loop(w.n, rows, some)
 
 
-def _powers_times(panels: int, w: Any) -> None:
+def _powers_times(panels: int, w: Writer) -> None:
     """Both products with ``2 ** (left right)``, of which some rows of a chunk of columns are there at a time."""
     rows, width = INDEX(ROWS), INDEX(panels * w.lanes)
 
-    def chunk(j: Any, _: Any) -> tuple[()]:
+    def chunk(j: Value, _: Value) -> tuple[()]:
         count = w.least(w.build.sub(w.m, j), INDEX(CHUNK // w.dtype.itemsize))
         right, V, back = w.build.gep(w.right, [j]), w.place(w.V, j, width), w.place(w.back, j, width)
 
-        def some(i: Any, _: Any) -> tuple[()]:
+        def some(i: Value, _: Value) -> tuple[()]:
             left, U, out = w.place(w.left, i, w.left_width), w.place(w.U, i, width), w.place(w.out, i, width)
             w.call("powers_of_two", left, right, w.room, rows, count, w.d, w.left_width, w.right_width, count)
             w.call(f"both_products_{panels}", w.room, V, U, out, back, rows, count)
@@ -105,21 +104,21 @@ def _powers_times(panels: int, w: Any) -> None:
     w.loop(w.m, CHUNK // w.dtype.itemsize, chunk)
 
 
-def _take_out(panels: int, packed: bool, w: Any) -> None:
+def _take_out(panels: int, packed: bool, w: Writer) -> None:
     """``own += C U``, then ``out = C - own back``, some rows at a time.
 
     Packed: the result is laid out in panels of columns, as many rows each as ``out_width`` says.
     """
     rows, width, across = ROWS // panels, INDEX(panels * w.lanes), WIDE if packed else PANELS
 
-    def some(i: Any, _: Any) -> tuple[()]:
+    def some(i: Value, _: Value) -> tuple[()]:
         numbers, nothing = w.lines(w.C, i, rows, w.m), [w.constant(0.0)] * (rows * panels)
         sums = w.multiply(w.m, numbers, lambda j: w.place(w.U, j, width), nothing)
         w.add_to(w.place(w.own, i, width), sums)
         w.blocks(w.m, across * w.lanes, lambda j: rest(i, j, numbers(j)))
         return ()
 
-    def rest(i: Any, j: Any, places: list[Any]) -> None:
+    def rest(i: Value, j: Value, places: list[Value]) -> None:
         own, start = w.lines(w.own, i, rows, width), [w.load(at, p) for at in places for p in range(across)]
         left = w.multiply(width, own, lambda c: w.place(w.back, c, w.m, j), start, negative=True)
         # In panels, columns before j are as many panels' rows before this one's.
@@ -132,11 +131,11 @@ def _take_out(panels: int, packed: bool, w: Any) -> None:
     w.loop(w.n, rows, some)
 
 
-def _powers_less(panels: int, packed: bool, w: Any) -> None:
+def _powers_less(panels: int, packed: bool, w: Writer) -> None:
     """The same of ``C = 2 ** (left right)``, of which some rows are there at a time."""
     rows, width, name = INDEX(ROWS), INDEX(panels * w.lanes), "take_out_packed" if packed else "take_out"
 
-    def some(i: Any, _: Any) -> tuple[()]:
+    def some(i: Value, _: Value) -> tuple[()]:
         left, own = w.place(w.left, i, w.left_width), w.place(w.own, i, width)
         out = w.place(w.out, i, INDEX(WIDE * w.lanes) if packed else w.out_width)
         w.call("powers_of_two", left, w.right, w.room, rows, w.m, w.d, w.left_width, w.right_width, w.m)
@@ -146,12 +145,12 @@ def _powers_less(panels: int, packed: bool, w: Any) -> None:
     w.loop(w.n, ROWS, some)
 
 
-def _powers_scatter(panels: int, w: Any) -> None:
+def _powers_scatter(panels: int, w: Writer) -> None:
     """``sums += A'A`` of what that leaves, with the last columns of A as given: it is never stored as a whole."""
     width, across = INDEX(panels * w.lanes), INDEX(WIDE * w.lanes)
     first = w.build.sub(w.m, w.beside_width)
 
-    def some(k: Any, _: Any) -> tuple[()]:
+    def some(k: Value, _: Value) -> tuple[()]:
         count = w.least(w.build.sub(w.n, k), INDEX(DEEP))
         left, own, beside = (
             w.place(array, k, columns)
@@ -160,8 +159,8 @@ def _powers_scatter(panels: int, w: Any) -> None:
         sizes = count, w.m, w.d, w.left_width, w.right_width, count
         w.call(f"powers_less_packed_{panels}", left, w.right, w.U, w.back, own, w.packed, w.room, *sizes)
 
-        def row(i: Any, _: Any) -> tuple[()]:
-            def write(c: Any, _: Any) -> tuple[()]:
+        def row(i: Value, _: Value) -> tuple[()]:
+            def write(c: Value, _: Value) -> tuple[()]:
                 column = w.build.add(first, c)
                 within = w.build.srem(column, across)
                 panel = w.place(w.packed, w.build.sub(column, within), count)
@@ -178,7 +177,7 @@ def _powers_scatter(panels: int, w: Any) -> None:
     w.loop(w.n, DEEP, some)
 
 
-def _panel_products(w: Any) -> None:
+def _panel_products(w: Writer) -> None:
     """``sums += A'A`` of some rows that lie in panels of columns.
 
     Sums lie in panels too, with rows down to the diagonal and what lies beside it in its lanes. The rows in a panel
@@ -187,16 +186,16 @@ def _panel_products(w: Any) -> None:
     size = WIDE * w.lanes
     width = INDEX(size)
 
-    def panel(j: Any, _: Any) -> tuple[()]:
+    def panel(j: Value, _: Value) -> tuple[()]:
         own, rows = w.place(w.packed, j, w.count), w.plus(j, size)
         before = w.build.sdiv(w.build.mul(j, rows), INDEX(2))  # numbers in the panels before this one
         sums = w.build.gep(w.sums, [before])
 
-        def block(i: Any, first: int) -> tuple[()]:
+        def block(i: Value, first: int) -> tuple[()]:
             within, right = w.build.srem(i, width), INDEX(first * w.lanes)
             left = w.place(w.packed, w.build.sub(i, within), w.count, within)
 
-            def numbers(c: Any) -> list[Any]:
+            def numbers(c: Value) -> list[Value]:
                 place = w.place(left, c, width)
                 return [w.build.gep(place, [INDEX(r)]) for r in range(ROWS)]
 
@@ -216,17 +215,17 @@ def _panel_products(w: Any) -> None:
     w.loop(w.m, size, panel)
 
 
-def _scatter(w: Any) -> None:
+def _scatter(w: Writer) -> None:
     """The same of rows that lie one after the other: some at a time are copied into panels."""
     size = WIDE * w.lanes
 
-    def some(k: Any, _: Any) -> tuple[()]:
+    def some(k: Value, _: Value) -> tuple[()]:
         count = w.least(w.build.sub(w.n, k), INDEX(DEEP))
 
-        def copy(row: Any, _: Any) -> tuple[()]:
+        def copy(row: Value, _: Value) -> tuple[()]:
             source, target = w.place(w.A, w.build.add(k, row), w.A_width), w.place(w.packed, row, INDEX(size))
 
-            def across(j: Any, _: Any) -> tuple[()]:
+            def across(j: Value, _: Value) -> tuple[()]:
                 for p in range(WIDE):
                     w.store(w.load(w.build.gep(source, [j]), p), w.place(target, j, count), p)
                 return ()
@@ -241,26 +240,26 @@ def _scatter(w: Any) -> None:
     w.loop(w.n, DEEP, some)
 
 
-def _eliminate(w: Any) -> None:
+def _eliminate(w: Writer) -> None:
     """``F[p, at:] = inverse (tile[:, p] - own F[p, :at])`` for panels p of columns; the inverse is lower triangular.
 
     Some rows of a panel at a time, as many as stay in the first level of the cache, are used for all rows of the tile.
     """
     width = INDEX(WIDE * w.lanes)
 
-    def panel(p: Any, _: Any) -> tuple[()]:
+    def panel(p: Value, _: Value) -> tuple[()]:
         F, tile = w.place(w.F, w.build.mul(p, w.depth), width), w.place(w.tile, p, width)
 
-        def copy(i: Any, _: Any) -> tuple[()]:
+        def copy(i: Value, _: Value) -> tuple[()]:
             source = w.place(tile, i, w.tile_width)
             write(w.room, i, [w.load(source, q) for q in range(WIDE)])
             return ()
 
-        def some(c: Any, _: Any) -> tuple[()]:
+        def some(c: Value, _: Value) -> tuple[()]:
             own, above = w.build.gep(w.own, [c]), w.place(F, c, width)
             count = w.least(w.build.sub(w.at, c), INDEX(DEEP))
 
-            def less(i: Any, _: Any) -> tuple[()]:
+            def less(i: Value, _: Value) -> tuple[()]:
                 start = [w.load(w.place(w.room, i, width), at) for at in range(ROWS * WIDE)]
                 numbers = w.lines(own, i, ROWS, w.at)
                 write(w.room, i, w.multiply(count, numbers, lambda c: w.place(above, c, width), start, negative=True))
@@ -269,7 +268,7 @@ def _eliminate(w: Any) -> None:
             w.loop(w.n, ROWS, less)
             return ()
 
-        def solved(i: Any) -> None:
+        def solved(i: Value) -> None:
             numbers, nothing = w.lines(w.inverse, i, ROWS, w.n), [w.constant(0.0)] * (ROWS * WIDE)
             new = w.multiply(w.plus(i, ROWS), numbers, lambda c: w.place(w.room, c, width), nothing)
             write(w.place(F, w.at, width), i, new)
@@ -279,7 +278,7 @@ def _eliminate(w: Any) -> None:
         w.blocks(w.n, ROWS, solved)
         return ()
 
-    def write(array: Any, i: Any, values: list[Any]) -> None:
+    def write(array: Value, i: Value, values: list[Value]) -> None:
         for at, value in enumerate(values):
             w.store(value, w.place(array, i, width), at)
 

@@ -5,16 +5,17 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import cache, partial
-from typing import Any
+from typing import TypeGuard
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import DTypeLike
 
 from gramian.engine.tiles import tile_spans, wide_spans
 from gramian.engine.vector_loops import LOOPS_MAX_COLUMNS, PANELS, ROWS, in_lanes, lanes_of, vector_loops
-from gramian.results import Array
+from gramian.results import Array, Matrix
 
-Rows = Any  # a 2-d float array or a CSR matrix
+Rows = Matrix
 #: Rows multiplied at a time at the most, and multiplications up to which BLAS takes its route for small matrices, which
 #: does not copy its operands first. Worth a third of the time where few columns are summed over.
 STRIPE, SMALL = 64, 10**6
@@ -43,13 +44,13 @@ class Pairs(ABC):
 class Product(Pairs):
     """Tiles of ``L R'``, dense or CSR; dense rows R are best held column by column (Fortran's order)."""
 
-    def __init__(self, left: Rows, right: Rows, dtype: Any) -> None:
+    def __init__(self, left: Rows, right: Rows, dtype: DTypeLike) -> None:
         self.left, self.right = left, right
         self.shape, self.dtype = (left.shape[0], right.shape[0]), np.dtype(dtype)
 
     def tile(self, rows: slice | Array, cols: slice, out: Array) -> Array:
         L, R = self.left[rows], self.right[cols]
-        if sp.issparse(L) or sp.issparse(R):
+        if is_sparse(L) or is_sparse(R):
             out[...] = to_dense(L @ R.T)
             return out
         return striped(L, R.T, out)
@@ -105,7 +106,7 @@ class Exponential(Pairs):
     Dense rows of few columns take one pass in place of two where there are :mod:`~gramian.engine.vector_loops`.
     """
 
-    def __init__(self, prepare: Callable[[float, Any], Pairs], factor: float, dtype: Any) -> None:
+    def __init__(self, prepare: Callable[[float, DTypeLike], Pairs], factor: float, dtype: DTypeLike) -> None:
         unit, self.power = exponent_base(np.dtype(dtype))
         self.inner = prepare(factor * unit, dtype)
         self.shape, self.dtype = self.inner.shape, self.inner.dtype
@@ -164,9 +165,14 @@ def manhattan_loop() -> Callable[[Array, Array, float, Array], None]:
     return tile
 
 
+def is_sparse(X: object) -> TypeGuard[sp.csr_array]:
+    """Whether rows are sparse."""
+    return sp.issparse(X)
+
+
 def to_dense(X: Rows) -> Array:
     """Rows as a dense array."""
-    return X.toarray() if sp.issparse(X) else np.asarray(X)
+    return X.toarray() if is_sparse(X) else np.asarray(X)
 
 
 class TwoProducts:

@@ -9,9 +9,10 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from gramian.config import in_pool, one_blas_thread, pool, thread_count
 
@@ -32,7 +33,7 @@ def spans(n: int, side: int | None = None) -> list[slice]:
     return [slice(at, min(at + side, n)) for at in range(0, n, side)]
 
 
-def tile_spans(n: int, d: int, dtype: Any) -> list[slice]:
+def tile_spans(n: int, d: int, dtype: DTypeLike) -> list[slice]:
     """Cut ``range(n)`` into sides of tiles between rows of d columns.
 
     A tile of numbers in double precision is made smaller, so that it stays in the cache while it is used; not where

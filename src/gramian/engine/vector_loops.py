@@ -6,9 +6,9 @@ import math
 import threading
 from collections.abc import Callable
 from functools import cache
-from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from gramian.results import Array
 from gramian.surroundings import left_by_limits
@@ -106,7 +106,7 @@ class VectorLoops:
         self._loops["eliminate"](*map(_address, (tile, own, inverse, F, room)), *sizes)
 
 
-def in_lines(shape: tuple[int, ...], dtype: Any) -> Array:
+def in_lines(shape: tuple[int, ...], dtype: DTypeLike) -> Array:
     """Room that begins where a line of the cache does: numbers that straddle two lines take twice as long to load."""
     size = math.prod(shape) * np.dtype(dtype).itemsize
     room = np.empty(size + REGISTER, dtype=np.uint8)

@@ -11,14 +11,13 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.estimators.base import random_generator
+from gramian.estimators.base_estimator import BaseEstimator, all_or_nothing, planned_fit
 from gramian.estimators.cca import check_ridge, correlation_lines, shown
-from gramian.estimators.foundation import BaseEstimator
 from gramian.estimators.kernel_cca_pairs import (
-    SOLVERS,
+    PAIR_SOLVERS,
+    ExactViews,
     KernelPairs,
     LowRankViews,
-    find_pairs,
-    held_out_correlations,
     partition,
     pieces_of,
 )
@@ -35,15 +34,15 @@ from gramian.estimators.kernel_input import KernelArgument
 from gramian.estimators.kernel_streams import Seen, has_landmarks, keep_seen, landmarks_of, next_rows, second_stream
 from gramian.estimators.landmarks import LandmarksArgument
 from gramian.estimators.n_components import check_components
+from gramian.estimators.plans_kernel import plan_kernel_cca
 from gramian.estimators.streams import by_blocks
 from gramian.estimators.summary import Clock, SummaryBuilder
-from gramian.estimators.validation import Table, all_or_nothing, check_choice, validate
+from gramian.estimators.validation import Table, check_choice, validate
 from gramian.estimators.warnings import ConvergenceWarning, GramianWarning, IndefiniteKernelWarning, RankWarning, warn
 from gramian.kernels import Kernel
 from gramian.operators.feature_means import moved
 from gramian.operators.remote import Remote, from_dask, is_stream
 from gramian.results import Array, FitSummary, Seed
-from gramian.spaces import KernelSpace
 
 
 class KernelCCA(KernelViews, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -129,6 +128,8 @@ class KernelCCA(KernelViews, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     True
     """
 
+    _plan = plan_kernel_cca
+
     def __init__(
         self,
         n_components: int | None = None,
@@ -177,7 +178,7 @@ class KernelCCA(KernelViews, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         scores = self._fit(X, y)
         return self.transform(X) if scores is None or isinstance(from_dask(X), Remote) else scores
 
-    @all_or_nothing
+    @planned_fit
     def _fit(self, X: Table, y: Table | None) -> Array | None:
         clock, how = Clock(), self._check()
         if is_stream(X):
@@ -186,14 +187,11 @@ class KernelCCA(KernelViews, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         A, B, kernels = self._views(X, y)
         parts, held = partition(A.shape[0], self.folds, how["rng"])
         if landmarks_of(self)[0] is None:
-            pairs = find_pairs(KernelSpace(kernels[0], A), KernelSpace(kernels[1], B), self.n_components, **how)
-            k = _count(pairs, kernels)
-            held_out = held_out_correlations(A, B, kernels, k, parts, **how) if held else None
-            self._keep(pairs, held_out, held, kernels, A.shape, clock)
+            pairs = self._find(ExactViews(kernels, (A, B), parts), kernels, held, how, A.shape, clock)
         else:
             maps = mapped_views(self, kernels, (A, B))
             pieces = pieces_of(maps, (A, B), parts)
-            pairs = self._low_rank_pairs(LowRankViews(maps, pieces, len(parts)), held, kernels, how, A.shape, clock)
+            pairs = self._find(LowRankViews(maps, pieces, len(parts)), kernels, held, how, A.shape, clock)
             keep_seen(self, Seen(kernels, maps, held_out_part(pieces, len(parts)), A.shape[0]))
         return None if pairs.x_scores is None else pairs.x_scores.astype(self._dtype, copy=False)
 
@@ -223,41 +221,29 @@ class KernelCCA(KernelViews, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     def _fit_seen(self, seen: Seen, how: dict[str, Any], clock: Clock) -> None:
         """Pairs from the moments of all rows so far."""
         views = LowRankViews(seen.maps, seen.parts, len(seen.parts) - 1)
-        shape = seen.n, self.n_features_in_
-        self._low_rank_pairs(views, told_held(seen, self.folds), seen.kernels, how, shape, clock)
+        held, shape = told_held(seen, self.folds), (seen.n, self.n_features_in_)
+        self._find(views, seen.kernels, held, how, shape, clock)
         keep_seen(self, seen, *(["deviations"] if self.scale else []), streamed=True)
 
-    def _low_rank_pairs(
+    def _find(
         self,
-        views: LowRankViews,
-        held: str,
+        views: ExactViews | LowRankViews,
         kernels: tuple[Kernel, ...],
+        held: str,
         how: dict[str, Any],
         shape: tuple[int, int],
         clock: Clock,
     ) -> KernelPairs:
-        """Find and keep the pairs of mapped rows."""
-        pairs = views.pairs(views.all, self.n_components, **how)[0]
+        """Find the pairs and set the fitted attributes; ``held`` says which rows are held out, if any are."""
+        pairs = views.pairs(self.n_components, **how)
         k = _count(pairs, kernels)
-        self._keep(pairs, views.held_out(k, **how) if held else None, held, kernels, shape, clock)
-        return pairs
-
-    def _keep(
-        self,
-        pairs: KernelPairs,
-        held_out: Array | None,
-        held: str,
-        kernels: tuple[Kernel, ...],
-        shape: tuple[int, int],
-        clock: Clock,
-    ) -> None:
-        """Set the fitted attributes; ``held`` says which rows were held out."""
         self.x_projection_, self.y_projection_ = pairs.x, pairs.y
         self.kernel_, self.kernel_y_ = kernels
         self.correlations_ = pairs.values
         self.score_correlations_ = pairs.plain
-        self.held_out_correlations_ = held_out
+        self.held_out_correlations_ = views.held_out(k, **how) if held else None
         self.summary_ = _summary(self, shape, pairs, held, clock)
+        return pairs
 
     @by_blocks
     def transform(self, X: Table, Y: Table | None = None) -> Array | tuple[Array, Array]:
@@ -275,7 +261,7 @@ class KernelCCA(KernelViews, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         """Refuse parameters out of their range; return how pairs are to be found."""
         check_components(self.n_components, 10**9, "there can be", fractions=False)
         check_choice("scale", self.scale, (True, False))
-        check_choice("solver", self.solver, SOLVERS)
+        check_choice("solver", self.solver, PAIR_SOLVERS)
         for name, least in (("rank", 1), ("folds", 2)):
             value = getattr(self, name)
             good = isinstance(value, (int, np.integer)) and not isinstance(value, bool) and value >= least

@@ -13,12 +13,12 @@ from gramian import lapack, mixing
 from gramian.config import format_bytes, memory_budget
 from gramian.estimators.cca import correlations
 from gramian.kernels import Kernel
-from gramian.operators.centering import Projected
+from gramian.operators.centering import Centred, Projected
 from gramian.operators.features import FeatureMap
 from gramian.operators.mapped_moments import MappedMoments, mapped_moments, part_moments
 from gramian.operators.remote import RemoteTable
 from gramian.projection import KernelProjection
-from gramian.results import Array, Mix, SolverTrace
+from gramian.results import Array, Matrix, Mix, SolverTrace
 from gramian.solvers.canonical import Canonical, CanonicalPairs
 from gramian.solvers.dense import pinned_if_small
 from gramian.solvers.eigen import DENSE_LIMIT, DENSE_RETRY_MAX_ROWS, LAPACK_QUICK_MAX_ROWS, orient
@@ -27,39 +27,30 @@ from gramian.spaces.kernel import ConditionalProjection
 from gramian.spaces.low_rank import LowRankBasis, LowRankSpace, pinned_if_narrow, projection
 
 #: Components of each space where neither all of them nor products with the whole matrices are possible.
-USUAL_RANK = 200
+DEFAULT_RANK = 200
 #: Matrices of n x n that the dense route holds at once: two sets of vectors, their products, and LAPACK's room to work.
-DENSE_MATRICES = 8
+DENSE_ROUTE_MATRICES = 8
+#: Rows up to which every fold is held out in turn; beyond, one of them is held out and the rest is fitted once.
+ALL_FOLDS_MAX_ROWS = 5_000
+#: Pairs whose held-out correlations are found: where all are asked for, most are noise.
+HELD_OUT_MAX_PAIRS = 10
 #: What the argument ``solver`` may be.
-SOLVERS = ("auto", "dense", "krylov")
+PAIR_SOLVERS = ("auto", "dense", "krylov")
 
 
 @dataclass(frozen=True)
 class KernelPairs:
     """Canonical pairs of two kernel spaces, in order; the X side decides the signs.
 
-    Attributes
-    ----------
-    values : (k,) array
-        Canonical correlations.
-    x, y : projections
-        Of new rows.
-    plain : (k,) array
-        Correlations of the scores of the training rows.
-    x_scores : (n, k) array or None
-        Of the training rows, where they are at hand.
-    residuals : array
-        Certificate: of the pairs, or of the components of both spaces.
-    trace : SolverTrace
-    bases : pair of bases, or empty
-        Of the two spaces, where they were computed.
-    cut : bool
-        Whether a rank was set that nobody had asked for.
+    ``values`` are canonical correlations, ``x`` and ``y`` projections of new rows, ``plain`` the correlations of the
+    scores of training rows, of which those of X are ``x_scores`` where they are at hand. ``residuals`` certify the
+    pairs, or the components of both spaces, ``bases``, where these were computed. ``cut`` says whether a rank was set
+    that nobody had asked for.
     """
 
     values: Array
-    x: Any
-    y: Any
+    x: KernelProjection | ConditionalProjection
+    y: KernelProjection | ConditionalProjection
     plain: Array
     x_scores: Array | None
     residuals: Array
@@ -79,27 +70,27 @@ def find_pairs(
     rng: np.random.Generator,
 ) -> KernelPairs:
     """Return the k leading pairs (all if None) by the route that suits size, ridges and kernels."""
-    route, reason = choose(x.n, k, obstacle(x, y, ridge), rank, solver)
+    route, reason = choose_pairs_route(x.n, k, products_obstacle(x, y, ridge), rank, solver)
     if route == "products":
         pairs = _by_products(x, y, int(k or 1), ridge, reason, rng)
         if solver == "auto" and not pairs.trace.converged and x.n <= DENSE_RETRY_MAX_ROWS and _fits(x.n):
             return _from_bases(x, y, k, ridge, None, "dense", f"products did not settle: {pairs.trace.stopped}", rng)
         return pairs
     if route == "rank":
-        found = rank or min(x.n, max(USUAL_RANK, 2 * int(k or 1)))
+        found = rank or min(x.n, max(DEFAULT_RANK, 2 * int(k or 1)))
         return _from_bases(x, y, k, ridge, found, solver, reason, rng, cut=rank is None)
     return _from_bases(x, y, k, ridge, rank, "dense", reason, rng)
 
 
-def choose(n: int, k: int | None, obstacle: str, rank: int | None, solver: str) -> tuple[str, str]:
+def choose_pairs_route(n: int, k: int | None, obstacle: str, rank: int | None, solver: str) -> tuple[str, str]:
     """Return a route ("dense", "products", "rank") for n rows, and the reason for it.
 
-    ``obstacle`` says why products do not lead to the pairs, if they do not: see :func:`obstacle`.
+    ``obstacle`` says why products do not lead to the pairs, if they do not: see :func:`products_obstacle`.
     """
     if solver == "dense":
         if not _fits(n):
             raise ValueError(
-                f"solver='dense' needs {format_bytes(DENSE_MATRICES * 8 * n**2)} for {n:,} rows (budget "
+                f"solver='dense' needs {format_bytes(DENSE_ROUTE_MATRICES * 8 * n**2)} for {n:,} rows (budget "
                 f"{format_bytes(memory_budget())}, largest n {DENSE_LIMIT:,}). Use solver='auto' and an n_components."
             )
         return "dense", "as asked"
@@ -119,7 +110,7 @@ def choose(n: int, k: int | None, obstacle: str, rank: int | None, solver: str) 
             return "dense", "all pairs were asked for"
         raise ValueError(
             f"n_components=None asks for all pairs of {n:,} rows, a dense problem of "
-            f"{format_bytes(DENSE_MATRICES * 8 * n**2)}. Say how many you need, for instance n_components=5."
+            f"{format_bytes(DENSE_ROUTE_MATRICES * 8 * n**2)}. Say how many you need, for instance n_components=5."
         )
     if fits and (obstacle or k > n // 10):
         return "dense", obstacle or f"{k:,} pairs of {n:,} rows are many"
@@ -130,7 +121,7 @@ def choose(n: int, k: int | None, obstacle: str, rank: int | None, solver: str) 
     return "products", f"matrix-free: the {n:,} x {n:,} matrices would take {format_bytes(8 * n**2)} each"
 
 
-def obstacle(x: KernelSpace, y: KernelSpace, ridge: tuple[float, float]) -> str:
+def products_obstacle(x: KernelSpace, y: KernelSpace, ridge: tuple[float, float]) -> str:
     """Why products with the whole matrices do not lead to the pairs; nothing if they do."""
     if min(ridge) <= 0:
         return "without a ridge only bases of both spaces tell what varies"
@@ -169,18 +160,8 @@ def _from_bases(
     name, stopped = a.trace.solver, "; ".join(filter(None, (a.trace.stopped, b.trace.stopped)))
     work = f"X: {a.trace.products}; Y: {b.trace.products}" if a.trace.products else ""
     trace = SolverTrace(name, reason, work, a.trace.converged and b.trace.converged, stopped)
-    residuals = np.concatenate([a.residuals, b.residuals])
-    return KernelPairs(
-        mix.values[:k],
-        to_x,
-        to_y,
-        _plain(Tx, Ty),
-        Tx * signs,
-        residuals,
-        trace,
-        (a, b),
-        cut and max(a.rank, b.rank) == rank,
-    )
+    residuals, cut = np.concatenate([a.residuals, b.residuals]), cut and max(a.rank, b.rank) == rank
+    return KernelPairs(mix.values[:k], to_x, to_y, _plain(Tx, Ty), Tx * signs, residuals, trace, (a, b), cut)
 
 
 def _by_products(
@@ -204,7 +185,9 @@ def _by_products(
     )
 
 
-def _projection(space: KernelSpace, gram: Any, coefficients: Array) -> KernelProjection | ConditionalProjection:
+def _projection(
+    space: KernelSpace, gram: Centred | Projected, coefficients: Array
+) -> KernelProjection | ConditionalProjection:
     anchors = space.kernel.anchors(space.X)
     folded, offset = gram.centring.fold(coefficients)
     if isinstance(gram, Projected):
@@ -219,69 +202,52 @@ def _plain(T: Array, S: Array) -> Array:
 
 
 def _fits(n: int) -> bool:
-    return n <= DENSE_LIMIT and DENSE_MATRICES * 8 * n**2 <= memory_budget()
+    return n <= DENSE_LIMIT and DENSE_ROUTE_MATRICES * 8 * n**2 <= memory_budget()
 
 
-#: Rows up to which every fold takes its turn; beyond, one of them is held out and the rest is fitted once.
-ALL_FOLDS = 5_000
-#: Pairs that are looked at: where all are asked for, most are noise.
-MOST = 10
+@dataclass(frozen=True)
+class ExactViews:
+    """Rows of two views with their kernels, resolved on all rows, and parts of them that are held out in turn."""
 
+    kernels: tuple[Kernel, Kernel]
+    rows: tuple[Matrix, Matrix]
+    parts: list[Array]
 
-def held_out_correlations(
-    X: Any,
-    Y: Any,
-    kernels: tuple[Kernel, Kernel],
-    k: int,
-    parts: list[Array],
-    **how: Any,
-) -> Array | None:
-    r"""Return the correlations of the scores of rows that were held out; None if the others never vary.
+    def pairs(self, k: int | None, **how: Any) -> KernelPairs:
+        """Return the k leading pairs (all if None); ``how`` are the other arguments of :func:`find_pairs`."""
+        x, y = map(KernelSpace, self.kernels, self.rows)
+        return find_pairs(x, y, k, **how)
 
-    Definition
-    ----------
-    .. math:: r_k = \frac{\sum_f \sum_{i \in f} (t_{ik} - \bar t_{fk})(s_{ik} - \bar s_{fk})}
+    def held_out(self, k: int, **how: Any) -> Array | None:
+        r"""Return the correlations of the scores of rows that were held out; None if the others never vary.
+
+        Definition
+        ----------
+        .. math:: r_k = \frac{\sum_f \sum_{i \in f} (t_{ik} - \bar t_{fk})(s_{ik} - \bar s_{fk})}
               {\sqrt{\sum_f \sum_{i \in f} (t_{ik} - \bar t_{fk})^2 \sum_f \sum_{i \in f} (s_{ik} - \bar s_{fk})^2}}
 
-    with scores t and s of fold f from a fit to the other folds. Sums rather than means of correlations: a small fold
-    then weighs little, and signs and sizes of the fits do not matter. A pair that a fit does not have adds nothing.
-
-    Parameters
-    ----------
-    X, Y : rows
-        Of both views; Gram matrices if a kernel is precomputed.
-    kernels : pair of Kernels
-        Resolved on all rows.
-    k : int
-        Pairs.
-    parts : list of arrays
-        Rows to hold out in turn.
-    how
-        Arguments of :func:`find_pairs`.
-    """
-    n, k, fits = X.shape[0], min(k, MOST), 0
-    cross, x_squares, y_squares = np.zeros((3, k))
-    for part in parts:
-        rest = np.setdiff1d(np.arange(n), part)
-        x, y = (KernelSpace(kernel, _rows(kernel, V, rest, rest)) for kernel, V in zip(kernels, (X, Y), strict=True))
-        if not (_varies(x) and _varies(y)):
-            continue
-        fits += 1
-        pairs = find_pairs(x, y, k, **how)
-        found = len(pairs.values)
-        if found:
-            T, S = (
-                to.scores(_rows(kernel, V, part, rest))
-                for kernel, V, to in zip(kernels, (X, Y), (pairs.x, pairs.y), strict=True)
-            )
+        with scores t and s of fold f from a fit to the other folds. Sums rather than means of correlations: a small
+        fold then weighs little, and signs and sizes of the fits do not matter. A pair that a fit does not have adds
+        nothing.
+        """
+        everything, fits, sums = np.arange(self.rows[0].shape[0]), 0, np.zeros((3, min(k, HELD_OUT_MAX_PAIRS)))
+        for part in self.parts:
+            rest = np.setdiff1d(everything, part)
+            x, y = map(KernelSpace, self.kernels, self._some(rest, rest))
+            if not (_varies(x) and _varies(y)):
+                continue
+            fits += 1
+            pairs = find_pairs(x, y, sums.shape[1], **how)
+            X, Y = self._some(part, rest)
+            T, S = pairs.x.scores(X), pairs.y.scores(Y)
             T, S = T - T.mean(axis=0), S - S.mean(axis=0)
-            cross[:found] += np.einsum("ij,ij->j", T, S)
-            x_squares[:found] += np.einsum("ij,ij->j", T, T)
-            y_squares[:found] += np.einsum("ij,ij->j", S, S)
-    if not fits:
-        return None
-    sizes = np.sqrt(x_squares) * np.sqrt(y_squares)
-    return np.clip(np.divide(cross, sizes, out=np.zeros(k), where=sizes > 0), -1.0, 1.0)
+            sums[:, : T.shape[1]] += [np.einsum("ij,ij->j", P, Q) for P, Q in ((T, S), (T, T), (S, S))]
+        return np.clip(_ratio(*sums), -1.0, 1.0) if fits else None
+
+    def _some(self, chosen: Array, training: Array) -> list[Matrix]:
+        """Some rows of both views; of precomputed matrices, their similarities to the training rows."""
+        views = zip(self.kernels, self.rows, strict=True)
+        return [V[chosen][:, training] if kernel.given else V[chosen] for kernel, V in views]
 
 
 def partition(n: int, folds: int | None, rng: np.random.Generator) -> tuple[list[Array], str]:
@@ -290,7 +256,7 @@ def partition(n: int, folds: int | None, rng: np.random.Generator) -> tuple[list
     if count < 2:
         return [], ""
     parts = np.array_split(rng.permutation(n), count)
-    return (parts, f"{count} folds") if n <= ALL_FOLDS else (parts[:1], f"one part of {count} held out")
+    return (parts, f"{count} folds") if n <= ALL_FOLDS_MAX_ROWS else (parts[:1], f"one part of {count} held out")
 
 
 def _varies(space: KernelSpace) -> bool:
@@ -299,21 +265,10 @@ def _varies(space: KernelSpace) -> bool:
     return functions is None or len(np.unique(functions, axis=0)) > np.linalg.matrix_rank(functions)
 
 
-def _rows(kernel: Kernel, X: Any, chosen: Array, training: Array) -> Any:
-    """Some rows; of a precomputed matrix, their similarities to the training rows."""
-    return X[chosen][:, training] if kernel.given else X[chosen]
-
-
 class LowRankViews:
     """Two views of the same rows, mapped: moments of all rows, and of parts to be held out in turn.
 
-    Parameters
-    ----------
-    maps : pair of FeatureMap
-    pieces : sequence of MappedMoments
-        Of parts that are held out in turn, and of the rows that never are.
-    parts : int
-        How many of them are held out.
+    ``pieces`` are moments of ``parts`` parts that are held out in turn, and then of the rows that never are.
     """
 
     def __init__(self, maps: tuple[FeatureMap, ...], pieces: Sequence[MappedMoments], parts: int) -> None:
@@ -321,7 +276,11 @@ class LowRankViews:
         self.parts = self.pieces[:parts]
         self.all = reduce(MappedMoments.__add__, self.pieces)
 
-    def pairs(
+    def pairs(self, k: int | None, **how: Any) -> KernelPairs:
+        """Return the k leading pairs (all if None); ``how`` are the other arguments of :func:`find_pairs`."""
+        return self._pairs(self.all, k, **how)[0]
+
+    def _pairs(
         self,
         moments: MappedMoments,
         k: int | None,
@@ -329,7 +288,7 @@ class LowRankViews:
         *,
         rank: int | None,
         solver: str,
-        rng: Any,
+        rng: np.random.Generator,
     ) -> tuple[KernelPairs, tuple[Array, Array]]:
         """Return the k leading pairs (all if None), and the directions of both sides in the features."""
         spaces = [LowRankSpace(map, moments, view) for view, map in enumerate(self.maps)]
@@ -356,12 +315,12 @@ class LowRankViews:
     def held_out(self, k: int, **how: Any) -> Array | None:
         """Return the correlations of the scores of parts that were held out: moments of the others give the fit.
 
-        See :func:`gramian.estimators.kernel_cca_pairs.held_out_correlations`.
+        See :meth:`ExactViews.held_out`.
         """
-        k, sums = min(k, MOST), np.zeros((3, min(k, MOST)))
+        k, sums = min(k, HELD_OUT_MAX_PAIRS), np.zeros((3, min(k, HELD_OUT_MAX_PAIRS)))
         for at, part in enumerate(self.parts):
             rest = reduce(MappedMoments.__add__, self.pieces[:at] + self.pieces[at + 1 :])
-            _, (A, B) = self.pairs(rest, k, **how)
+            _, (A, B) = self._pairs(rest, k, **how)
             sums[:, : A.shape[1]] += _sums(part, A, B)
         return np.clip(_ratio(*sums), -1.0, 1.0) if self.parts else None
 
@@ -371,9 +330,10 @@ def pieces_of(maps: tuple[FeatureMap, ...], views: tuple[Any, Any], parts: Seque
     if not parts:
         return [mapped_moments(maps, views)]
     rest = np.setdiff1d(np.arange(views[0].shape[0]), np.concatenate(parts))
-    if isinstance(views[0], RemoteTable):
-        return list(part_moments(maps, views, [part for part in (*parts, rest) if len(part)]))
-    return [mapped_moments(maps, [V[part] for V in views]) for part in (*parts, rest) if len(part)]
+    chosen = [part for part in (*parts, rest) if len(part)]
+    if all(isinstance(view, RemoteTable) for view in views):
+        return list(part_moments(maps, views, chosen))
+    return [mapped_moments(maps, [view[part] for view in views]) for part in chosen]
 
 
 def _anchored(basis: LowRankBasis, A: Array) -> Array:

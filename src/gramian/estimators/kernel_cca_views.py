@@ -25,8 +25,9 @@ from gramian.operators.features import FeatureMap
 from gramian.operators.mapped_moments import MappedMoments, MappedSums, mapped_moments
 from gramian.operators.matrix import column_scale
 from gramian.operators.remote import Remote, RemoteTable
-from gramian.projection import Projection
+from gramian.projection import KernelProjection
 from gramian.results import Array, Matrix
+from gramian.spaces.kernel import ConditionalProjection
 
 #: Rows that must be held out for their correlations to mean anything.
 HELD_OUT_MIN_ROWS = 3
@@ -39,7 +40,7 @@ class KernelViews(KernelInput):
     scale: bool
     folds: int | None
     kernel_y_: Kernel
-    y_projection_: Projection
+    y_projection_: KernelProjection | ConditionalProjection
     x_scale_: Array | None
     y_scale_: Array | None
     # Distances to the mean do not see where the origin is, rounding of a linear kernel does.

@@ -13,20 +13,28 @@ from sklearn.utils.validation import check_is_fitted
 
 from gramian.config import one_blas_thread
 from gramian.estimators.base import random_generator
-from gramian.estimators.distances import check_count, check_similarities, check_start, lengths, warn_of_underflow
-from gramian.estimators.foundation import BaseEstimator
+from gramian.estimators.base_estimator import BaseEstimator, all_or_nothing, planned_fit
+from gramian.estimators.distances import check_count, check_start, lengths
 from gramian.estimators.kernel_input import KernelArgument, KernelInput
 from gramian.estimators.kernel_kmeans_streams import Course, SeenMeans, by_passes, by_steps, one_pass
 from gramian.estimators.kernel_streams import KEPT_FEATURES, KernelStream, add_first_rows, has_landmarks, next_rows
-from gramian.estimators.landmarks import LandmarksArgument, add_low_rank, diagonal_of, left_by, left_of, low_rank
+from gramian.estimators.landmarks import (
+    LandmarksArgument,
+    add_low_rank,
+    checked_trace_error,
+    diagonal_of,
+    inner_products,
+    lost_trace,
+)
+from gramian.estimators.plans_kernel import plan_kernel_kmeans
 from gramian.estimators.streams import by_blocks
 from gramian.estimators.summary import Clock, SummaryBuilder
-from gramian.estimators.validation import Checked, Table, all_or_nothing, check_choice, check_weights, validate
+from gramian.estimators.validation import Checked, Table, check_choice, check_weights, validate
 from gramian.estimators.warnings import ConvergenceWarning, IndefiniteKernelWarning, RankWarning, warn
 from gramian.kernels.base import is_number
-from gramian.operators.feature_means import FeatureMeans, best_origin, feature_means, moved
+from gramian.operators.feature_means import FeatureMeans, feature_means
 from gramian.operators.remote import is_stream
-from gramian.operators.similarities import Similarities, mapped_similarities, natural_order, similarities
+from gramian.operators.similarities import Similarities, natural_order
 from gramian.results import Array, FitSummary, Matrix, Seed
 from gramian.solvers.clustering import Clusters, lloyd, relaxed, scatter, seed, shares
 from gramian.solvers.lloyd_stream import batches
@@ -109,6 +117,8 @@ class KernelKMeans(KernelInput, ClassNamePrefixFeaturesOutMixin, TransformerMixi
     True
     """
 
+    _plan = plan_kernel_kmeans
+
     def __init__(
         self,
         n_clusters: int = 8,
@@ -132,7 +142,7 @@ class KernelKMeans(KernelInput, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         self.batch_size = batch_size
         self.random_state = random_state
 
-    @all_or_nothing
+    @planned_fit
     def fit(self, X: Table, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
         """Find the clusters.
 
@@ -206,13 +216,8 @@ class KernelKMeans(KernelInput, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         n = table.shape[0]
         weights, unit = shares(np.ones(n) if given is None else given)
         check_clustering(self, n, int((weights > 0).sum()))
-        origin = best_origin(kernel, table, given)
-        rows = moved(table, origin)
-        features = low_rank(self.landmarks, kernel, rows, given)
-        inner = similarities(kernel, rows) if features is None else mapped_similarities(features, rows)
+        origin, rows, features, inner = inner_products(self.landmarks, kernel, table, given, unit)
         own = inner.diagonal()
-        check_similarities(kernel, own, total=unit)
-        warn_of_underflow(kernel, table)
         with one_blas_thread():  # products run on threads of their own, which those of BLAS would disturb
             found = self._cluster(inner, natural_order(kernel, rows), weights)
         self.kernel_, self.labels_, self.n_iter_ = kernel, found.labels.astype(np.int32), found.steps
@@ -222,7 +227,7 @@ class KernelKMeans(KernelInput, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         else:
             sums = features.sums(rows, found.coefficients)
             self.means_ = FeatureMeans(features.kernel, features.anchors, features.lift(sums), found.squares, origin)
-            lost, self.trace_error_ = left_of(self.landmarks, features, rows, own, given)
+            lost, self.trace_error_ = lost_trace(self.landmarks, features, rows, own, given)
         self.inertia_path_ = unit * np.array(found.path) + lost
         self.inertia_ = float(self.inertia_path_[-1])
         if features is not None:
@@ -239,7 +244,7 @@ class KernelKMeans(KernelInput, ClassNamePrefixFeaturesOutMixin, TransformerMixi
     def _keep_means(self, seen: SeenMeans, course: Course, clock: Clock) -> Self:
         """Set the fitted attributes after rows that came in parts."""
         self.seen_, self.kernel_, self.means_, self.n_iter_ = seen, seen.kernel, seen.feature_means(), course.steps
-        self.trace_error_ = left_by(self.landmarks, seen.features, seen.trace_error)
+        self.trace_error_ = checked_trace_error(self.landmarks, seen.features, seen.trace_error)
         self.inertia_, self.inertia_path_ = seen.inertia, np.array(course.path)
         self.__dict__.pop("labels_", None)
         shape = seen.n, self.n_features_in_

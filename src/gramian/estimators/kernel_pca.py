@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from gramian import mixing
 from gramian.estimators.base import ProjectionTransformer, random_generator
-from gramian.estimators.foundation import BaseEstimator
+from gramian.estimators.base_estimator import BaseEstimator, all_or_nothing, as_fitted, planned_fit
 from gramian.estimators.kernel_input import CheckedRows, KernelArgument, KernelInput
 from gramian.estimators.kernel_streams import (
     Seen,
@@ -25,8 +25,9 @@ from gramian.estimators.kernel_streams import (
 )
 from gramian.estimators.landmarks import LandmarksArgument, RandomFeatures
 from gramian.estimators.n_components import check_components, choose_for_kernel, how_many, is_auto, whole_number
+from gramian.estimators.plans_kernel import plan_kernel_pca
 from gramian.estimators.summary import Clock, summarize, warn_of
-from gramian.estimators.validation import Table, all_or_nothing, as_fitted
+from gramian.estimators.validation import Table
 from gramian.estimators.warnings import GramianWarning, RankWarning, warn
 from gramian.kernels import Kernel, as_kernel
 from gramian.operators.centering import uncentred
@@ -103,6 +104,8 @@ class KernelPCA(KernelInput, ProjectionTransformer, BaseEstimator):
     True
     """
 
+    _plan = plan_kernel_pca
+
     _kept_parameters = ("preimage",)
 
     def __init__(
@@ -168,7 +171,7 @@ class KernelPCA(KernelInput, ProjectionTransformer, BaseEstimator):
         self._find(seen.kernels[0], None, seen, clock)
         return self
 
-    @all_or_nothing
+    @planned_fit
     def _fit(self, X: Table) -> tuple[SingularBasis, np.dtype | None]:
         """Find the components; return them, and the precision of rows in memory."""
         clock = Clock()
@@ -189,13 +192,14 @@ class KernelPCA(KernelInput, ProjectionTransformer, BaseEstimator):
         space = KernelSpace(kernel, rows) if seen is None else LowRankSpace(seen.maps[0], seen.total, rows=rows)
         check_components(self.n_components, int(space.n), f"the number of rows, {space.n:.0f}", auto=True)
         asked, chosen = whole_number(self.n_components), None
-        if is_auto(self.n_components):
+        if asked is None and is_auto(self.n_components):
             if rows is None:
                 raise ValueError("n_components='auto' needs the rows in memory. Give a number.")
             asked, chosen = choose_for_kernel(kernel, rows)
         basis = space.basis(asked, self.solver, random_generator(self.random_state))
         _check_found(basis, asked, kernel)
-        basis = basis.truncate(how_many(self.n_components, basis))
+        if asked is None:
+            basis = basis.truncate(how_many(self.n_components, basis))
         self.projection_ = basis.projection(mixing.identity(basis))
         self.kernel_, self.eigenvalues_, self._shares = kernel, basis.eigenvalues, basis.shares
         shape = int(space.n), self.n_features_in_

@@ -11,7 +11,13 @@ from numpy.typing import ArrayLike
 
 from gramian.config import memory_budget
 from gramian.estimators.kernel_input import CheckedRows, KernelInput, own_kernel, resolve_weighted
-from gramian.estimators.landmarks import LandmarksArgument, add_low_rank, as_approximation, left_by, low_rank
+from gramian.estimators.landmarks import (
+    LandmarksArgument,
+    add_low_rank,
+    as_approximation,
+    checked_trace_error,
+    low_rank,
+)
 from gramian.estimators.streams import Reader
 from gramian.estimators.validation import Table, validate
 from gramian.kernels import Kernel, as_kernel
@@ -34,16 +40,8 @@ KEPT_FEATURES = 200
 class Seen:
     """What is known of the rows so far, and all that ``partial_fit`` needs to go on.
 
-    Attributes
-    ----------
-    kernels : tuple of Kernel
-        One for each view, resolved on the first rows.
-    maps : tuple of FeatureMap
-        The features of each view.
-    parts : tuple of MappedMoments
-        Of all rows; in two parts if some are held out.
-    first : int
-        Rows that widths and landmarks were found in.
+    ``kernels`` and ``maps``, one for each view, come from the ``first`` rows; ``parts`` are moments of all rows, in two
+    parts if some are held out.
     """
 
     kernels: tuple[Kernel, ...]
@@ -65,18 +63,8 @@ class Seen:
 class KernelStream(Reader):
     """A stream, or two in step, whose first rows are held: widths and landmarks come from them.
 
-    Parameters
-    ----------
-    estimator, X, Y, name, sample_weight
-        As of :class:`Reader`. The estimator says how many first rows its landmarks need.
-
-    Attributes
-    ----------
-    first : tuple of arrays
-        The first rows of each view: the first block, or more of them until there are enough. Let go by
-        :meth:`blocks`.
-    n_first : int
-        How many those are.
+    The arguments are those of :class:`Reader`; the landmarks of the estimator say how many rows ``first`` has of each
+    view: the first block, or more of them until there are enough. :meth:`blocks` lets go of them.
     """
 
     def __init__(
@@ -213,7 +201,7 @@ def keep_seen(estimator: KernelInput, seen: Seen, *decided: str, streamed: bool 
     that they gave what was ``decided``, widths and landmarks.
     """
     given, total = landmarks_of(estimator), seen.total
-    errors = [left_by(given[at], features, total.trace_error(at)) for at, features in enumerate(seen.maps)]
+    errors = [checked_trace_error(given[at], features, total.trace_error(at)) for at, features in enumerate(seen.maps)]
     estimator.trace_error_ = errors[0] if len(errors) == 1 else tuple(errors)
     for at in reversed(range(len(errors))):
         view = "" if len(errors) == 1 else "XY"[at]

@@ -8,25 +8,29 @@ from typing import Any, Self, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 
 from gramian.config import format_bytes, memory_budget
-from gramian.estimators.distances import check_count
+from gramian.estimators.distances import check_count, check_similarities, warn_of_underflow
+from gramian.estimators.kernel_input import CheckedRows
 from gramian.estimators.validation import check_choice
 from gramian.estimators.warnings import RankWarning, warn
 from gramian.kernels import Kernel
 from gramian.kernels.base import as_rows, is_number
 from gramian.kernels.dot_product import random_waves
+from gramian.operators.feature_means import best_origin, moved
 from gramian.operators.features import FeatureMap
 from gramian.operators.landmarks import centred_on_cells, check_positive, landmark_map, pivots, spread, uniform
 from gramian.operators.remote import RemoteTable
-from gramian.results import Array, FitSummary, percent
+from gramian.operators.similarities import Similarities, mapped_similarities, similarities
+from gramian.results import Array, FitSummary, Matrix, percent
 from gramian.solvers.eigen import DENSE_LIMIT
 
 #: Landmarks where neither a number nor a tolerance is given.
-USUAL = 1000
+DEFAULT_LANDMARKS = 1000
 #: Rows among which landmarks are drawn, for each landmark and in all: a larger table is sampled.
-ROWS_EACH, ROWS_LEAST = 20, 20_000
-METHODS = ("pivoted", "uniform", "kmeans++")
+ROWS_PER_LANDMARK, LANDMARK_SAMPLE_MIN_ROWS = 20, 20_000
+LANDMARK_METHODS = ("pivoted", "uniform", "kmeans++")
 
 
 class Approximation(ABC):
@@ -36,7 +40,7 @@ class Approximation(ABC):
         """Return the parameters, as scikit-learn's clone and grid search expect them."""
         return {f.name: getattr(self, f.name) for f in fields(self)}  # type: ignore[arg-type]
 
-    def set_params(self, **params: Any) -> Self:
+    def set_params(self, **params: object) -> Self:
         """Set parameters."""
         known = self.get_params()
         for key, value in params.items():
@@ -46,7 +50,7 @@ class Approximation(ABC):
         return self
 
     @abstractmethod
-    def features(self, kernel: Kernel, X: Any, weights: Array | None) -> FeatureMap:
+    def features(self, kernel: Kernel, X: CheckedRows, weights: Array | None) -> FeatureMap:
         """Return the features for a resolved kernel and checked rows."""
 
     @property
@@ -55,8 +59,8 @@ class Approximation(ABC):
         return 0
 
     @abstractmethod
-    def told(self, features: FeatureMap, error: float | None) -> str:
-        """What the summary says."""
+    def describe(self, features: FeatureMap, error: float | None) -> str:
+        """Return what the summary says."""
 
 
 #: That many landmarks, how to choose them, or none.
@@ -119,12 +123,12 @@ class Landmarks(Approximation):
 
     n_landmarks: int | None = None
     method: str = field(default="pivoted", kw_only=True)
-    points: Any = field(default=None, kw_only=True)
+    points: ArrayLike | None = field(default=None, kw_only=True)
     tol: float | None = field(default=None, kw_only=True)
     refine: bool = field(default=True, kw_only=True)
-    random_state: Any = field(default=0, kw_only=True)
+    random_state: int = field(default=0, kw_only=True)
 
-    def features(self, kernel: Kernel, X: Any, weights: Array | None) -> FeatureMap:
+    def features(self, kernel: Kernel, X: CheckedRows, weights: Array | None) -> FeatureMap:
         self._check()
         check_positive(kernel, X)
         if self.points is not None:
@@ -132,14 +136,14 @@ class Landmarks(Approximation):
         present = X.shape[0] if weights is None else int((weights > 0).sum())
         count = self._count(present)
         rng = np.random.default_rng(self.random_state)
-        X, weights = _sample(X, weights, max(ROWS_LEAST, ROWS_EACH * (self.n_landmarks or USUAL)), rng, self.method)
+        X, weights = _sample(X, weights, max(LANDMARK_SAMPLE_MIN_ROWS, self.rows_wanted), rng, self.method)
         if count >= X.shape[0] and weights is None and self.tol is None:
             return landmark_map(kernel, X, X.dtype)
         if self.method == "uniform":
             return landmark_map(kernel, X[uniform(X.shape[0], count, rng, weights)], X.dtype)
         if self.method == "kmeans++":
             return landmark_map(kernel, X[spread(kernel, X, count, rng, weights)], X.dtype)
-        # A sample may be a little luckier than all rows are.
+        # A sample leaves a little less than all rows do.
         tol = 0.0 if self.tol is None else float(self.tol) * (1.0 if X.shape[0] == present else 0.9)
         Z = X[pivots(kernel, X, count, rng, weights, tol=tol)]
         if self.refine and self.tol is None:
@@ -148,9 +152,9 @@ class Landmarks(Approximation):
 
     @property
     def rows_wanted(self) -> int:
-        return 0 if self.points is not None else ROWS_EACH * (self.n_landmarks or USUAL)
+        return 0 if self.points is not None else ROWS_PER_LANDMARK * (self.n_landmarks or DEFAULT_LANDMARKS)
 
-    def told(self, features: FeatureMap, error: float | None) -> str:
+    def describe(self, features: FeatureMap, error: float | None) -> str:
         how = "given" if self.points is not None else self.method
         left = "" if error is None else f" leave {percent(error)} of the trace"
         return f"{features.size:,} landmarks ({how}){left}"
@@ -160,7 +164,7 @@ class Landmarks(Approximation):
             check_count("n_landmarks", self.n_landmarks)
             if self.n_landmarks > DENSE_LIMIT:
                 raise ValueError(f"n_landmarks={self.n_landmarks:,} is more than {DENSE_LIMIT:,}. Use fewer landmarks.")
-        check_choice("method", self.method, METHODS)
+        check_choice("method", self.method, LANDMARK_METHODS)
         check_choice("refine", self.refine, (True, False))
         if self.tol is None:
             return
@@ -172,7 +176,7 @@ class Landmarks(Approximation):
     def _count(self, n: int) -> int:
         if self.n_landmarks is not None and self.n_landmarks > n:
             warn(f"n_landmarks={self.n_landmarks:,} is more than the {n:,} rows: all of them were taken.", RankWarning)
-        most = self.n_landmarks or (USUAL if self.tol is None else DENSE_LIMIT)
+        most = self.n_landmarks or (DEFAULT_LANDMARKS if self.tol is None else DENSE_LIMIT)
         return min(int(most), n)
 
 
@@ -211,22 +215,22 @@ class RandomFeatures(Approximation):
     1.0
     """
 
-    n_features: int = USUAL
-    random_state: Any = field(default=0, kw_only=True)
+    n_features: int = DEFAULT_LANDMARKS
+    random_state: int = field(default=0, kw_only=True)
 
-    def features(self, kernel: Kernel, X: Any, weights: Array | None) -> FeatureMap:
+    def features(self, kernel: Kernel, X: CheckedRows, weights: Array | None) -> FeatureMap:
         check_count("n_features", self.n_features)
         rng = np.random.default_rng(self.random_state)
         waves, frequencies = random_waves(kernel, X.shape[1], int(self.n_features), rng)
         return FeatureMap(waves, frequencies.astype(X.dtype))
 
-    def told(self, features: FeatureMap, error: float | None) -> str:
+    def describe(self, features: FeatureMap, error: float | None) -> str:
         return f"{features.size:,} random Fourier features"
 
 
-def _own_points(points: Any, X: Any) -> Any:
+def _own_points(points: ArrayLike, X: CheckedRows) -> Matrix:
     """Landmarks that were given, as rows like X."""
-    Z = as_rows(points, "points").astype(X.dtype)
+    Z: Matrix = as_rows(points, "points").astype(X.dtype)
     if Z.shape[1] != X.shape[1] or not Z.shape[0]:
         raise ValueError(f"points has shape {Z.shape}; one or more rows of {X.shape[1]} columns, as X, are expected.")
     if not np.isfinite(Z.data if sp.issparse(Z) else Z).all():
@@ -237,7 +241,7 @@ def _own_points(points: Any, X: Any) -> Any:
 
 
 def _sample(
-    X: Any, weights: Array | None, most: int, rng: np.random.Generator, method: str
+    X: CheckedRows, weights: Array | None, most: int, rng: np.random.Generator, method: str
 ) -> tuple[Any, Array | None]:
     """Rows to choose among, in their order; those drawn by their weight count alike."""
     if weights is not None and (weights == 0).any():
@@ -249,7 +253,9 @@ def _sample(
     return X[np.sort(uniform(X.shape[0], most, rng, weights))], None
 
 
-def low_rank(landmarks: Any, kernel: Kernel, X: Any, weights: Array | None = None) -> FeatureMap | None:
+def low_rank(
+    landmarks: LandmarksArgument, kernel: Kernel, X: CheckedRows, weights: Array | None = None
+) -> FeatureMap | None:
     """Return the features that the argument ``landmarks`` asks for; None if it is None."""
     if landmarks is None:
         return None
@@ -258,7 +264,7 @@ def low_rank(landmarks: Any, kernel: Kernel, X: Any, weights: Array | None = Non
     return as_approximation(landmarks).features(kernel, X, weights)
 
 
-def as_approximation(landmarks: Any) -> Approximation:
+def as_approximation(landmarks: object) -> Approximation:
     """Take a number as that many landmarks."""
     if isinstance(landmarks, Approximation):
         return landmarks
@@ -273,7 +279,7 @@ def as_approximation(landmarks: Any) -> Approximation:
 
 
 def mapped_rows(
-    landmarks: Any, features: FeatureMap, X: Any, weights: Array | None = None, *, copies: int = 1
+    landmarks: LandmarksArgument, features: FeatureMap, X: CheckedRows, weights: Array | None = None, *, copies: int = 1
 ) -> tuple[Array, float | None]:
     """Return mapped rows in double precision, to be kept, and the trace error; refuse what does not fit."""
     n, needed = X.shape[0], 8 * X.shape[0] * features.size * copies
@@ -283,25 +289,41 @@ def mapped_rows(
             f"of {format_bytes(memory_budget())}. Use fewer landmarks, or gramian.config(memory=...)."
         )
     F = features.features(X)
-    return F, left_of(landmarks, features, X, np.einsum("ij,ij->i", F, F), weights)[1]
+    return F, lost_trace(landmarks, features, X, np.einsum("ij,ij->i", F, F), weights)[1]
 
 
-def left_of(
-    landmarks: Any, features: FeatureMap, X: Any, squares: Array, weights: Array | None
+def lost_trace(
+    landmarks: LandmarksArgument, features: FeatureMap, X: CheckedRows, squares: Array, weights: Array | None
 ) -> tuple[float, float | None]:
     """Return what landmarks leave of the trace, given the squares of mapped rows: as it is, and as a share."""
     w = np.ones(X.shape[0]) if weights is None else weights
     own = diagonal_of(features.kernel, X)
     lost, whole = max(0.0, float(w @ (own - squares))), float(w @ own)
-    return lost, left_by(landmarks, features, lost / whole if whole > 0 else 0.0)
+    return lost, checked_trace_error(landmarks, features, lost / whole if whole > 0 else 0.0)
 
 
-def diagonal_of(kernel: Kernel, X: Any) -> Array:
+def inner_products(
+    landmarks: LandmarksArgument, kernel: Kernel, X: CheckedRows, weights: Array | None, total: float = 1.0
+) -> tuple[Array | None, CheckedRows, FeatureMap | None, Similarities]:
+    """Return an origin for rows, the rows seen from it, their features if there are landmarks, and their similarities.
+
+    Rows of a ``total`` weight whose similarities overflow are refused.
+    """
+    origin = best_origin(kernel, X, weights)
+    rows = moved(X, origin)
+    features = low_rank(landmarks, kernel, rows, weights)
+    inner = similarities(kernel, rows) if features is None else mapped_similarities(features, rows)
+    check_similarities(kernel, inner.diagonal(), total=total)
+    warn_of_underflow(kernel, X)
+    return origin, rows, features, inner
+
+
+def diagonal_of(kernel: Kernel, X: CheckedRows) -> Array:
     """Similarities of rows to themselves, wherever the rows are."""
     return X.diagonal(kernel) if isinstance(X, RemoteTable) else kernel.diagonal(X)
 
 
-def left_by(landmarks: Any, features: FeatureMap, error: float) -> float | None:
+def checked_trace_error(landmarks: LandmarksArgument, features: FeatureMap, error: float) -> float | None:
     """Return the trace error, or None if it tells nothing; warn where it is more than was asked for."""
     if not features.from_points:
         return None  # random features are right on average, and leave nothing of the diagonal
@@ -315,12 +337,12 @@ def left_by(landmarks: Any, features: FeatureMap, error: float) -> float | None:
 
 
 def add_low_rank(
-    summary: FitSummary, landmarks: Any, features: FeatureMap | None, error: float | None, view: str = ""
+    summary: FitSummary, landmarks: LandmarksArgument, features: FeatureMap | None, error: float | None, view: str = ""
 ) -> FitSummary:
     """Put the low rank (of a view) beside what else a summary says."""
     if features is None:
         return summary
-    line = (f"low rank {view}".strip(), as_approximation(landmarks).told(features, error))
+    line = (f"low rank {view}".strip(), as_approximation(landmarks).describe(features, error))
     end = f"_{view.lower()}" if view else ""
     facts = {f"n_features{end}": features.size, f"trace_error{end}": error, f"features{end}": line[1]}
     first, *rest = summary.lines

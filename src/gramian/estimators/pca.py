@@ -10,14 +10,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from gramian import mixing
 from gramian.estimators.base import ProjectionTransformer, random_generator
+from gramian.estimators.base_estimator import BaseEstimator, all_or_nothing, as_fitted, planned_fit
 from gramian.estimators.diagnostics import ComponentDiagnostics
 from gramian.estimators.fit_rows import FitRows, SeenRows, more_rows, read
-from gramian.estimators.foundation import BaseEstimator
 from gramian.estimators.n_components import check_components, choose_basis, how_many, is_auto, whole_number
+from gramian.estimators.plans_linear import plan_pca
 from gramian.estimators.probabilistic_pca import ProbabilisticPCA
 from gramian.estimators.streams import by_blocks
 from gramian.estimators.summary import Clock, summarize, warn_of
-from gramian.estimators.validation import Table, all_or_nothing, as_fitted, check_finite, validate
+from gramian.estimators.validation import Table, check_finite, validate
 from gramian.estimators.warnings import RankWarning, warn
 from gramian.operators import Moments
 from gramian.operators.moments import has_variance, row_count
@@ -48,7 +49,7 @@ class PCA(ComponentDiagnostics, ProjectionTransformer, BaseEstimator):
         "auto"; "covariance" (d x d), "svd", "dual" (n x n), "power" (one by one with peeling), "krylov", "randomized".
         They agree; they differ in cost and in the digits they keep of tiny variances, where "svd" is best.
     missing : None or "em"
-        What to do with NaN: refuse, or expect them under :class:`ProbabilisticPCA` with as many components.
+        What to do with NaN: refuse, or impute them under :class:`ProbabilisticPCA` with as many components.
     random_state : int, Generator, RandomState or None
         Seed of the iterative solvers. None is a fixed seed.
 
@@ -88,6 +89,8 @@ class PCA(ComponentDiagnostics, ProjectionTransformer, BaseEstimator):
     array([0.925, 0.053])
     """
 
+    _plan = plan_pca
+
     _kept_parameters = ("missing",)
 
     def __init__(
@@ -109,7 +112,7 @@ class PCA(ComponentDiagnostics, ProjectionTransformer, BaseEstimator):
         self.missing = missing
         self.random_state = random_state
 
-    @all_or_nothing
+    @planned_fit
     def fit(self, X: Table, y: object = None, sample_weight: Table | None = None) -> Self:
         """Find the components.
 
@@ -157,7 +160,7 @@ class PCA(ComponentDiagnostics, ProjectionTransformer, BaseEstimator):
 
     @by_blocks
     def transform(self, X: Table) -> Array:
-        """Return the scores of rows; missing entries, if they are welcome, are imputed by the model first."""
+        """Return the scores of rows; missing entries, if ``missing="em"``, are imputed by the model first."""
         check_is_fitted(self)
         welcome = as_fitted(self, "missing") is not None
         X = validate(self, X, reset=False, sparse=not welcome, missing=welcome)
@@ -176,12 +179,12 @@ class PCA(ComponentDiagnostics, ProjectionTransformer, BaseEstimator):
         return self.solver != "covariance" and moments_unresolved(moments, center=self.center, scale=self.scale)
 
     def _fit_missing(self, rows: FitRows, clock: Clock) -> Self:
-        """Components of the moments expected under probabilistic PCA with as many components."""
+        """Components of moments with missing entries imputed under probabilistic PCA with as many components."""
         self._check_components(rows.shape)
         asked, gaps = whole_number(self.n_components), rows.gaps
         self.filler_ = ProbabilisticPCA(None if asked is None or asked >= rows.d else asked, missing="em")
         expected = self.filler_.fit_expectation(rows.X, rows.weights)
-        note = f"{gaps:,} missing entries ({percent(gaps / rows.X.size)}) were expected under probabilistic PCA."
+        note = f"{gaps:,} missing entries ({percent(gaps / rows.X.size)}) were imputed under probabilistic PCA."
         return self._find(SeenRows(expected.moments, rows.dtype, rows.shape), clock, (note,))
 
     def _find(self, rows: FitRows, clock: Clock, notes: tuple[str, ...] = ()) -> Self:

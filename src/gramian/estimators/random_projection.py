@@ -13,17 +13,15 @@ from numpy.typing import ArrayLike
 from gramian.config import format_bytes, memory_budget
 from gramian.engine.tiles import row_blocks
 from gramian.estimators.base import ProjectionTransformer, random_generator
+from gramian.estimators.base_estimator import BaseEstimator, planned_fit
 from gramian.estimators.fit_rows import read
-from gramian.estimators.foundation import BaseEstimator
 from gramian.estimators.n_components import check_components, is_auto
+from gramian.estimators.plans_linear import DISTORTION_MAX_PAIRS, plan_random_projection
 from gramian.estimators.summary import Clock, SummaryBuilder
-from gramian.estimators.validation import Table, all_or_nothing
+from gramian.estimators.validation import Table
 from gramian.estimators.warnings import RankWarning, warn
 from gramian.lapack import interruptible
 from gramian.results import Array, Matrix, Seed, percent
-
-#: Pairs of rows whose distances are compared before and after.
-PAIRS = 2_000
 
 
 @dataclass(frozen=True)
@@ -133,6 +131,8 @@ class RandomProjection(ProjectionTransformer, BaseEstimator):
     ((511, 2000), True)
     """
 
+    _plan = plan_random_projection
+
     def __init__(
         self,
         n_components: int | str = 2,
@@ -146,7 +146,7 @@ class RandomProjection(ProjectionTransformer, BaseEstimator):
         self.density = density
         self.random_state = random_state
 
-    @all_or_nothing
+    @planned_fit
     def fit(self, X: Table, y: object = None) -> Self:
         """Draw the directions, and measure what they do to distances between the rows.
 
@@ -262,10 +262,10 @@ def _ratios(projection: RandomMap, rows: Any, others: Any) -> Array:
 
 def _pairs(n: int, rng: np.random.Generator) -> tuple[Array, Array]:
     """All pairs i < j of n rows if they are few, else a sample without repeats."""
-    if n * (n - 1) // 2 <= PAIRS:
+    if n * (n - 1) // 2 <= DISTORTION_MAX_PAIRS:
         return np.triu_indices(n, 1)
-    i = rng.integers(n, size=PAIRS)
-    j = (i + rng.integers(1, n, size=PAIRS)) % n
+    i = rng.integers(n, size=DISTORTION_MAX_PAIRS)
+    j = (i + rng.integers(1, n, size=DISTORTION_MAX_PAIRS)) % n
     pairs = np.unique(np.column_stack([np.minimum(i, j), np.maximum(i, j)]), axis=0)
     return pairs[:, 0], pairs[:, 1]
 
@@ -273,7 +273,7 @@ def _pairs(n: int, rng: np.random.Generator) -> tuple[Array, Array]:
 def _check_room(k: int, shape: tuple[int, int], density: float) -> None:
     """Refuse, before anything is drawn, a matrix and scores of the measured rows that do not fit the memory budget."""
     n, d = shape
-    size = 8 * k * (2 * d * density + 3 * min(PAIRS, n * n))
+    size = 8 * k * (2 * d * density + 3 * min(DISTORTION_MAX_PAIRS, n * n))
     if size > memory_budget():
         raise ValueError(
             f"n_components={k} needs {format_bytes(size)}, over the memory budget of {format_bytes(memory_budget())}. "

@@ -306,27 +306,27 @@ class Columns(Composite):
         return f"{_bracketed(self.kernel, Sum, Product, Scaled, Power)}[{inside}]"
 
 
-def _add(left: Any, right: Any) -> Any:
+def _add(left: object, right: object) -> Kernel:
     if not (isinstance(left, Kernel) and isinstance(right, Kernel)):
         return NotImplemented
     return Sum(left, right)
 
 
-def _multiply(left: Any, right: Any) -> Any:
+def _multiply(left: Kernel | float, right: Kernel | float) -> Kernel:
     if is_number(left):
-        return Scaled(left, right)
+        return Scaled(left, right)  # type: ignore[arg-type]
     if is_number(right):
-        return Scaled(right, left)
+        return Scaled(right, left)  # type: ignore[arg-type]
     if not (isinstance(left, Kernel) and isinstance(right, Kernel)):
         return NotImplemented
     return Product(left, right)
 
 
-def _columns(kernel: Kernel, columns: Any) -> Kernel:
+def _columns(kernel: Kernel, columns: int | tuple[int, ...] | slice) -> Kernel:
     return Columns(kernel, columns if isinstance(columns, (tuple, slice)) else (columns,))
 
 
-def _is_index(value: Any) -> bool:
+def _is_index(value: object) -> bool:
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 

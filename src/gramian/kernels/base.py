@@ -5,18 +5,20 @@ from __future__ import annotations
 import copy
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import MISSING, Field, dataclass, fields, replace
-from typing import Any, ClassVar, Self, TypeGuard
+from dataclasses import MISSING, dataclass, fields, replace
+from typing import Any, ClassVar, Self, TypeGuard, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import DTypeLike
+from numpy.typing import ArrayLike, DTypeLike
 
 from gramian.engine.product import Pairs, Rows
-from gramian.results import Array
+from gramian.results import Array, Matrix
 
 #: Name in the text form -> class.
 REGISTRY: dict[str, type[Kernel]] = {}
+Made = TypeVar("Made", bound="Kernel")
+Value = TypeVar("Value")
 #: What prepares tiles of a distance or a dot product: ``measure(X, Y, factor, dtype)``.
 Measure = Callable[..., Pairs]
 #: Halvings of an interval: all the digits there are.
@@ -97,7 +99,7 @@ class Kernel(ABC):
     #: Whether both arguments are rows. Random features have frequencies as the second.
     compares_rows: ClassVar[bool] = True
 
-    def __init_subclass__(cls, **rest: Any) -> None:
+    def __init_subclass__(cls, **rest: object) -> None:
         super().__init_subclass__(**rest)
         if "name" not in cls.__dict__ or not cls.has_text:
             return
@@ -221,7 +223,7 @@ class Kernel(ABC):
         out = np.empty(pairs.shape, dtype=dtype)
         return pairs.tile(slice(0, pairs.shape[0]), slice(0, pairs.shape[1]), out)
 
-    def __call__(self, X: Any, Y: Any = None) -> Array:
+    def __call__(self, X: ArrayLike | Matrix, Y: ArrayLike | Matrix | None = None) -> Array:
         """Return the matrix of ``k(x, y)`` between the rows of ``X`` and of ``Y`` (default: ``X``)."""
         X = as_rows(X, "X")
         kernel = self.resolve(X)
@@ -236,7 +238,7 @@ class Kernel(ABC):
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters; with ``deep`` also those of inner kernels, as ``outer__inner``."""
-        params: dict[str, Any] = {f.name: getattr(self, f.name) for f in _fields(self)}
+        params: dict[str, Any] = {f.name: getattr(self, f.name) for f in fields(self)}  # type: ignore[arg-type]
         if deep:
             for key, value in list(params.items()):
                 if isinstance(value, Kernel):
@@ -272,22 +274,22 @@ class Kernel(ABC):
 
     # Algebra; the classes live in algebra.py, which fills these in.
 
-    def __add__(self, other: Any) -> Kernel:
+    def __add__(self, other: Kernel) -> Kernel:
         return _algebra("add", self, other)
 
-    def __radd__(self, other: Any) -> Kernel:
+    def __radd__(self, other: Kernel) -> Kernel:
         return _algebra("add", other, self)
 
-    def __mul__(self, other: Any) -> Kernel:
+    def __mul__(self, other: Kernel | float) -> Kernel:
         return _algebra("multiply", self, other)
 
-    def __rmul__(self, other: Any) -> Kernel:
+    def __rmul__(self, other: Kernel | float) -> Kernel:
         return _algebra("multiply", other, self)
 
-    def __pow__(self, exponent: Any) -> Kernel:
+    def __pow__(self, exponent: int) -> Kernel:
         return _algebra("power", self, exponent)
 
-    def __getitem__(self, columns: Any) -> Kernel:
+    def __getitem__(self, columns: int | tuple[int, ...] | slice) -> Kernel:
         return _algebra("columns", self, columns)
 
 
@@ -339,7 +341,7 @@ class Mapped(Pairs):
         return self.of(self.inner.tile(rows, cols, out))
 
 
-def as_rows(X: Any, name: str) -> Rows:
+def as_rows(X: ArrayLike | Matrix, name: str) -> Rows:
     """Take a table of numbers as rows: a 2-d float array, or CSR if it is sparse. Never copies floats."""
     if sp.issparse(X):
         rows = sp.csr_array(X)
@@ -353,7 +355,7 @@ def as_rows(X: Any, name: str) -> Rows:
     return array if array.dtype in (np.float32, np.float64) else array.astype(np.float64)
 
 
-def format_value(value: Any) -> str:
+def format_value(value: object) -> str:
     """Write a parameter so that the text form reads well and parses back to the same number.
 
     >>> format_value(3.0), format_value(0.1), format_value("scale")
@@ -365,14 +367,14 @@ def format_value(value: Any) -> str:
     return str(value)
 
 
-def require_positive(kernel: Kernel, **numbers: Any) -> None:
+def require_positive(kernel: Kernel, **numbers: object) -> None:
     """Raise ValueError for the first of ``numbers`` that is not a positive finite number."""
     for key, value in numbers.items():
         if not (is_number(value) and 0 < float(value) < np.inf):
             raise ValueError(f"{key}={value!r} of the {kernel.name} kernel must be a positive number.")
 
 
-def is_number(value: Any) -> TypeGuard[float]:
+def is_number(value: object) -> TypeGuard[float]:
     """Whether a value is a real number (booleans are not)."""
     return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
 
@@ -390,12 +392,12 @@ def raise_to(tile: Array, power: float) -> Array:
     return tile
 
 
-def evolve(original: Any, /, **changes: Any) -> Any:
+def evolve(original: Made, /, **changes: object) -> Made:
     """Copy of a kernel with some parameters changed."""
-    return replace(original, **changes)
+    return replace(original, **changes)  # type: ignore[type-var]
 
 
-def own_copy(value: Any) -> Any:
+def own_copy(value: Value) -> Value:
     """Return a copy of an object given as a parameter, which the caller may change after the fit.
 
     What cannot be copied, such as an object that holds an open file, is returned itself.
@@ -406,19 +408,15 @@ def own_copy(value: Any) -> Any:
         return value
 
 
-def _fields(kernel: Any) -> tuple[Field, ...]:
-    return fields(kernel)
-
-
 def _given(kernel: Kernel) -> list[tuple[str, Any]]:
     """Parameters that differ from their defaults."""
-    pairs = [(f, getattr(kernel, f.name)) for f in _fields(kernel)]
+    pairs = [(f, getattr(kernel, f.name)) for f in fields(kernel)]  # type: ignore[arg-type]
     return [(f.name, value) for f, value in pairs if f.default is MISSING or value != f.default]
 
 
-def _algebra(operation: str, *operands: Any) -> Kernel:
+def _algebra(operation: str, *operands: object) -> Kernel:
     return ALGEBRA[operation](*operands)
 
 
 #: Filled by algebra.py, which needs this module: the operators above find their classes here.
-ALGEBRA: dict[str, Any] = {}
+ALGEBRA: dict[str, Callable[..., Kernel]] = {}

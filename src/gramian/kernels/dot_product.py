@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, DTypeLike
 
 from gramian.config import format_bytes, memory_budget
-from gramian.engine.product import Pairs, Rows
+from gramian.engine.product import Pairs, Rows, to_dense
 from gramian.kernels.base import (
     REGISTRY,
     Form,
@@ -166,9 +166,7 @@ class Polynomial(DotProduct):
         """
         if not self.positive_definite:
             raise ValueError(f"{self} has no real feature map. It needs a whole degree, scale >= 0 and constant >= 0.")
-        rows = as_rows(X, "X")
-        dense = rows.toarray() if sp.issparse(rows) else rows
-        return monomials(dense, int(self.degree), self.scale, self.constant)
+        return monomials(to_dense(as_rows(X, "X")), int(self.degree), self.scale, self.constant)
 
 
 @dataclass(repr=False)

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
-from numpy.typing import DTypeLike
+from numpy.typing import ArrayLike, DTypeLike
 
-from gramian.engine.product import Pairs, Rows
+from gramian.engine.product import Pairs, Rows, is_sparse, to_dense
 from gramian.kernels.base import Kernel, own_copy
 from gramian.results import Array
 
 __all__ = ["Function", "Precomputed"]
 
 #: Rows of a given matrix that are evaluated at a time.
-STRIP = 512
+EVALUATED_ROWS_PER_BLOCK = 512
 
 
 class Stored(Pairs):
@@ -28,7 +26,7 @@ class Stored(Pairs):
 
     def tile(self, rows: slice | Array, cols: slice, out: Array) -> Array:
         tile = self.K[rows, cols]
-        out[...] = tile.toarray() if sp.issparse(tile) else tile
+        out[...] = to_dense(tile)
         return out
 
 
@@ -93,15 +91,15 @@ def values(kernel: Kernel, K: Rows) -> Rows:
     expression = kernel.expression if isinstance(kernel, Evaluated) else kernel
     if isinstance(expression, Precomputed):
         return K
-    if sp.issparse(K):
+    if is_sparse(K):
         found = K.copy()
         found.sum_duplicates()
         found.data = values(expression, found.data[None])[0]
         return found
     pairs, out = expression.pairs(K, K, K.dtype), np.empty(K.shape, dtype=K.dtype)
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):  # the gate refuses what is not finite
-        for start in range(0, K.shape[0], STRIP):
-            rows = slice(start, start + STRIP)
+        for start in range(0, K.shape[0], EVALUATED_ROWS_PER_BLOCK):
+            rows = slice(start, start + EVALUATED_ROWS_PER_BLOCK)
             pairs.tile(rows, slice(0, K.shape[1]), out[rows])
     return out
 
@@ -109,7 +107,7 @@ def values(kernel: Kernel, K: Rows) -> Rows:
 class Called(Pairs):
     """Tiles of a user's function, checked."""
 
-    def __init__(self, function: Callable[[Array, Array], Any], X: Rows, Y: Rows, dtype: DTypeLike) -> None:
+    def __init__(self, function: Callable[[Array, Array], ArrayLike], X: Rows, Y: Rows, dtype: DTypeLike) -> None:
         self.function, self.X, self.Y = function, X, Y
         self.shape, self.dtype = (X.shape[0], Y.shape[0]), np.dtype(dtype)
 
@@ -147,7 +145,7 @@ class Function(Kernel):
     array([[5.]])
     """
 
-    function: Callable[[Array, Array], Any]
+    function: Callable[[Array, Array], ArrayLike]
 
     name = "callable"
     has_text = False
@@ -160,7 +158,7 @@ class Function(Kernel):
     def costly(self) -> bool:
         return True  # not known, and a call per tile and product may be
 
-    def __deepcopy__(self, memo: Any) -> Function:
+    def __deepcopy__(self, memo: dict[int, object]) -> Function:
         return Function(own_copy(self.function))
 
     def pairs(self, X: Rows, Y: Rows, dtype: DTypeLike) -> Pairs:

@@ -14,13 +14,14 @@ The factor ``a`` costs nothing in the first two: it is folded into the product.
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import DTypeLike
 
 from gramian.config import format_bytes, memory_budget
-from gramian.engine.product import Pairs, Product, Rows, manhattan_loop, to_dense
+from gramian.engine.product import Pairs, Product, Rows, is_sparse, manhattan_loop, to_dense
 from gramian.results import Array
 
 #: Squared mean, in variances, from which on a column of sparse rows counts as far from the origin: it has next to no
@@ -65,11 +66,11 @@ class Distances(Pairs):
 class Manhattan(Pairs):
     """Tiles of ``a ||x - y||_1`` by a compiled loop, which releases the interpreter lock."""
 
-    def __init__(self, X: Rows, Y: Rows, factor: float, dtype: Any) -> None:
+    def __init__(self, X: Rows, Y: Rows, factor: float, dtype: DTypeLike) -> None:
         if X.shape[1] != Y.shape[1]:  # the compiled loop would read past the end of a row
             raise ValueError(f"X has {X.shape[1]} columns and Y has {Y.shape[1]}. Give rows of one width.")
         size = 8 * (X.shape[0] + Y.shape[0]) * X.shape[1]
-        if sp.issparse(X) and size > memory_budget():
+        if is_sparse(X) and size > memory_budget():
             raise ValueError(
                 f"city-block distances make sparse rows dense: {format_bytes(size)}, over the memory budget of "
                 f"{format_bytes(memory_budget())}. Use norm='l2', or fewer columns."
@@ -83,7 +84,7 @@ class Manhattan(Pairs):
         return out
 
 
-def dot(X: Rows, Y: Rows, factor: float = 1.0, dtype: Any = np.float64) -> Pairs:
+def dot(X: Rows, Y: Rows, factor: float = 1.0, dtype: DTypeLike = np.float64) -> Pairs:
     """Prepare ``a x'y``. Rows whose products overflow are refused: every later number would be NaN."""
     largest = [_largest(Z) for Z in ((X,) if X is Y else (X, Y))]
     with np.errstate(over="ignore"):
@@ -93,11 +94,12 @@ def dot(X: Rows, Y: Rows, factor: float = 1.0, dtype: Any = np.float64) -> Pairs
             f"dot products overflow: the rows of X have entries of size {max(largest):.3g}. Divide X by a constant, or "
             "standardise its columns."
         )
-    return Product(_cast(X * dtype_of(dtype)(factor), dtype), _cast(Y, dtype), dtype)
+    scale = np.full((), factor, dtype)[()]  # a scalar of that type, which does not promote rows
+    return Product(_cast(X * scale, dtype), _cast(Y, dtype), dtype)
 
 
 def squared_euclidean(
-    X: Rows, Y: Rows, factor: float = 1.0, dtype: Any = np.float64, *, exact_near_zero: bool = False
+    X: Rows, Y: Rows, factor: float = 1.0, dtype: DTypeLike = np.float64, *, exact_near_zero: bool = False
 ) -> Pairs:
     """Prepare ``a ||x - y||^2``; ``exact_near_zero`` also gets the distances of close rows right.
 
@@ -124,30 +126,25 @@ def squared_euclidean(
     return pairs
 
 
-def manhattan(X: Rows, Y: Rows, factor: float = 1.0, dtype: Any = np.float64) -> Pairs:
+def manhattan(X: Rows, Y: Rows, factor: float = 1.0, dtype: DTypeLike = np.float64) -> Pairs:
     """Prepare ``a ||x - y||_1``. Sparse rows are made dense: the loop visits every column."""
     return Manhattan(X, Y, factor, dtype)
 
 
 def squared_norms(X: Rows) -> Array:
     """Squared Euclidean length of each row."""
-    if sp.issparse(X):
+    if is_sparse(X):
         return np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
     return np.einsum("ij,ij->i", X, X)
 
 
 def _largest(X: Rows) -> float:
     """Size of the largest entry, without a second copy of the rows."""
-    values = X.data if sp.issparse(X) else X
+    values = X.data if is_sparse(X) else X
     return float(max(values.max(initial=0.0), -values.min(initial=0.0)))
 
 
-def dtype_of(dtype: Any) -> Any:
-    """Scalar type of a dtype, to multiply arrays without promoting them."""
-    return np.dtype(dtype).type
-
-
-def _at_least(X: Rows, Y: Rows, dtype: Any) -> tuple[Rows, Rows]:
+def _at_least(X: Rows, Y: Rows, dtype: DTypeLike) -> tuple[Rows, Rows]:
     # Single-precision rows asked for in double precision are widened first, so that nothing is lost twice.
     wide = _cast(Y, np.result_type(Y.dtype, dtype))
     return (wide if X is Y else _cast(X, np.result_type(X.dtype, dtype))), wide
@@ -155,7 +152,7 @@ def _at_least(X: Rows, Y: Rows, dtype: Any) -> tuple[Rows, Rows]:
 
 def _centre(X: Rows, Y: Rows) -> tuple[Rows, Rows]:
     # Distances do not see a shift, rounding does: far from the origin the three terms cancel.
-    if sp.issparse(X) or sp.issparse(Y):
+    if is_sparse(X) or is_sparse(Y):
         mean = far_means(X, Y)
         if not mean.any():
             return X, Y
@@ -177,17 +174,17 @@ def far_means(X: Rows, Y: Rows) -> Array:
     """
     with np.errstate(over="ignore", invalid="ignore"):
         mean = np.asarray(Y.sum(axis=0), dtype=np.float64).ravel() / max(1, Y.shape[0])
-        squares = (Y.multiply(Y) if sp.issparse(Y) else Y * Y).sum(axis=0)
+        squares = (Y.multiply(Y) if is_sparse(Y) else Y * Y).sum(axis=0)
         far = np.asarray(squares).ravel() / max(1, Y.shape[0]) < (1 + 1 / FAR) * mean**2
     for Z in (X,) if X is Y else (X, Y):
-        if sp.issparse(Z) and far.any():
+        if is_sparse(Z) and far.any():
             far &= 2 * np.bincount(Z.indices, minlength=Z.shape[1]) > Z.shape[0]
     return np.where(far, mean, 0.0).astype(Y.dtype)
 
 
 def moved(X: Rows, shift: Array) -> Rows:
     """Rows less a shift of a few columns; CSR rows stay such."""
-    if not sp.issparse(X):
+    if not is_sparse(X):
         return X - shift
     (n, d), at = X.shape, np.flatnonzero(shift)
     every = (np.tile(shift[at], n), np.tile(at, n), np.arange(n + 1) * len(at))
@@ -195,11 +192,11 @@ def moved(X: Rows, shift: Array) -> Rows:
 
 
 def _append(
-    X: Rows, factor: float, sign: float, first: Array, second: Array, dtype: Any, order: Literal["C", "F"] = "C"
+    X: Rows, factor: float, sign: float, first: Array, second: Array, dtype: DTypeLike, order: Literal["C", "F"] = "C"
 ) -> Rows:
     # Norms ride along as two extra columns, so one matrix product writes the whole exponent. The factors are taken one
     # after the other: their product may be infinite, which times zero is no number.
-    if sp.issparse(X):
+    if is_sparse(X):
         extra = sp.csr_array(np.column_stack([first, second]))
         return _cast(sp.hstack([(factor * X) * sign, extra], format="csr"), dtype)
     both = np.empty((X.shape[0], X.shape[1] + 2), dtype=dtype, order=order)
@@ -213,7 +210,7 @@ def _append(
     return both
 
 
-def _cast(X: Rows, dtype: Any) -> Rows:
+def _cast(X: Rows, dtype: DTypeLike) -> Rows:
     return X.astype(dtype, copy=False)
 
 
@@ -223,14 +220,14 @@ def scale_width(X: Rows) -> float:
     As in scikit-learn's SVC the variance is that of all entries together; 1 if they are all equal.
     """
     with np.errstate(over="ignore", invalid="ignore"):
-        variance = _sparse_variance(X) if sp.issparse(X) else X.var(dtype=np.float64)
+        variance = _sparse_variance(X) if is_sparse(X) else X.var(dtype=np.float64)
     if not np.isfinite(variance):  # squares overflow, the width does not
         unit = float(abs(X).max())
         return unit * scale_width(X / unit)
     return float(np.sqrt(X.shape[1] * variance)) if variance > 0 else float(np.sqrt(X.shape[1]))
 
 
-def _sparse_variance(X: Rows) -> float:
+def _sparse_variance(X: sp.csr_array) -> float:
     """Variance of all entries, zeros included; squares are formed of what is centred, so that nothing cancels."""
     if not X.has_canonical_format:
         X = X.copy()

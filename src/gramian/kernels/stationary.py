@@ -8,12 +8,11 @@ from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import DTypeLike
 from scipy.special import gamma as gamma_function
 from scipy.special import kv
 
-from gramian.engine.product import Exponential, Pairs, Rows, compiled_from
+from gramian.engine.product import Exponential, Pairs, Rows, compiled_from, to_dense
 from gramian.kernels.base import (
     Form,
     Kernel,
@@ -479,7 +478,7 @@ class ThinPlateSpline(MappedKernel):
 
     def polynomial(self, X: Rows) -> Array:
         # Flat plates do not bend: constants and linear functions have no energy.
-        return np.column_stack([np.ones(X.shape[0]), X.toarray() if sp.issparse(X) else X])
+        return np.column_stack([np.ones(X.shape[0]), to_dense(X)])
 
     @property
     def factor(self) -> float:

@@ -9,10 +9,13 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from numpy.typing import ArrayLike
+
 from gramian.kernels.base import REGISTRY, Kernel
 from gramian.kernels.dot_product import Polynomial, Sigmoid
 from gramian.kernels.given import Function
 from gramian.kernels.stationary import RBF, ThinPlateSpline
+from gramian.results import Array
 
 #: Other names, and short forms.
 ALIASES: dict[str, Callable[..., Kernel]] = {
@@ -22,7 +25,7 @@ ALIASES: dict[str, Callable[..., Kernel]] = {
     "tanh": Sigmoid,
     "tps": ThinPlateSpline,
 }
-LONGEST = 1000
+LONGEST_KERNEL_TEXT = 1000
 
 
 def parse(text: str) -> Kernel:
@@ -38,8 +41,8 @@ def parse(text: str) -> Kernel:
     >>> str(parse("2*rbf(sigma=0.5) + linear"))
     '2*rbf(sigma=0.5) + linear'
     """
-    if len(text) > LONGEST:
-        raise ValueError(f"kernel text of {len(text)} characters is too long; {LONGEST} are read.")
+    if len(text) > LONGEST_KERNEL_TEXT:
+        raise ValueError(f"kernel text of {len(text)} characters is too long; {LONGEST_KERNEL_TEXT} are read.")
     try:
         tree = ast.parse(text.strip(), mode="eval")
         kernel = _kernel(tree.body, text)
@@ -52,7 +55,7 @@ def parse(text: str) -> Kernel:
     return kernel
 
 
-def as_kernel(kernel: Any) -> Kernel:
+def as_kernel(kernel: str | Kernel | Callable[[Array, Array], ArrayLike]) -> Kernel:
     """Take a kernel as an object, as text, or as a function of two blocks of rows.
 
     Examples
@@ -71,7 +74,7 @@ def as_kernel(kernel: Any) -> Kernel:
     )
 
 
-def takes_matrix(kernel: Any) -> bool:
+def takes_matrix(kernel: object) -> bool:
     """Whether an argument asks for a matrix of kernel values in the place of rows; False for what is no kernel.
 
     Text is not parsed: scikit-learn asks at every call, also of models in files, from which nothing is compiled. Only

@@ -140,8 +140,7 @@ class ThinProducts(Similarities):
         return ThinProducts(self.X[chosen])
 
     def columns(self, chosen: Array) -> Array:
-        product = self.X @ self.X[chosen].T
-        return product.toarray() if sp.issparse(product) else product
+        return to_dense(self.X @ self.X[chosen].T)
 
     def diagonal(self) -> Array:
         return squared_norms(self.X)

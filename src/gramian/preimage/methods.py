@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from gramian.config import memory_budget, thread_count
+from gramian.engine.product import Rows, to_dense
 from gramian.engine.tiles import Meter, run, share, spans, threads_for
 from gramian.kernels import Kernel
 from gramian.kernels.base import Form
@@ -97,7 +96,7 @@ class FeaturePoints:
     One product of the Gram matrix with q vectors.
     """
 
-    def __init__(self, kernel: Kernel, anchors: Any, weights: Array, coordinates: Array) -> None:
+    def __init__(self, kernel: Kernel, anchors: Rows, weights: Array, coordinates: Array) -> None:
         self.kernel, self.anchors, self.weights, self.coordinates = kernel, anchors, weights, coordinates
         self.n, self.m = anchors.shape[0], len(coordinates)
         self.images = Gram(kernel, anchors) @ weights
@@ -151,9 +150,9 @@ class FeaturePoints:
         return np.sqrt(np.maximum(self.kernel.diagonal(points) - 2 * similar + self.squares, 0))
 
 
-def dense(rows: Any) -> Array:
+def dense(rows: Rows) -> Array:
     """Rows as a dense array in double precision."""
-    return np.asarray(rows.toarray() if sp.issparse(rows) else rows, dtype=np.float64)
+    return np.asarray(to_dense(rows), dtype=np.float64)
 
 
 def fixed_point(points: FeaturePoints, slope: Kernel, start: Array, *, radial: bool) -> Array:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import scipy.sparse as sp
+from numpy.typing import ArrayLike
 
+from gramian.engine.product import Rows, is_sparse
 from gramian.kernels import Kernel
 from gramian.kernels.base import Form, as_rows
 from gramian.kernels.text import as_kernel
 from gramian.preimage.methods import FeaturePoints, PreImage, dense, fixed_point, from_distances, learned
-from gramian.results import Array
+from gramian.results import Array, Matrix
 
 PREIMAGE_METHODS = ("auto", "fixed_point", "distance", "learned")
 #: Nearest training rows that the distance method asks.
@@ -19,13 +18,13 @@ DISTANCE_NEIGHBOURS = 10
 
 
 def preimage(
-    kernel: Any,
-    anchors: Any,
-    coefficients: Any,
+    kernel: str | Kernel,
+    anchors: ArrayLike | Matrix,
+    coefficients: ArrayLike | Matrix,
     *,
-    coordinates: Any = None,
+    coordinates: ArrayLike | Matrix | None = None,
     method: str = "auto",
-    far: Any = None,
+    far: ArrayLike | None = None,
 ) -> PreImage:
     r"""Find rows whose features are near given points of a feature space.
 
@@ -110,7 +109,7 @@ def available(kernel: Kernel) -> tuple[str, ...]:
     return (*chosen, "learned")
 
 
-def check_method(kernel: Kernel, method: Any) -> None:
+def check_method(kernel: Kernel, method: str) -> None:
     """Refuse a method that is not known, or that the kernel does not allow.
 
     Examples
@@ -176,16 +175,16 @@ def _has_values(kernel: Kernel, rows: Array) -> Array:
         return np.concatenate(parts) if parts else np.zeros(len(rows), dtype=bool)
 
 
-def _checked_rows(anchors: Any) -> Any:
+def _checked_rows(anchors: ArrayLike | Matrix) -> Rows:
     rows = as_rows(anchors, "anchors")
     if not rows.shape[0]:
         raise ValueError(f"anchors has shape {rows.shape}; at least one row is needed.")
-    if not np.isfinite(rows.data if sp.issparse(rows) else rows).all():
+    if not np.isfinite(rows.data if is_sparse(rows) else rows).all():
         raise ValueError("anchors contain NaN or infinity. Drop those rows, or fill them.")
     return rows
 
 
-def _checked_far(far: Any, m: int) -> Array:
+def _checked_far(far: ArrayLike | None, m: int) -> Array:
     known = np.zeros(m, dtype=bool) if far is None else np.asarray(far)
     if known.shape != (m,) or known.dtype != bool:
         raise ValueError(
@@ -194,11 +193,11 @@ def _checked_far(far: Any, m: int) -> Array:
     return known
 
 
-def numbers(values: Any, name: str) -> Array:
+def numbers(values: ArrayLike | Matrix, name: str) -> Array:
     """Take a table of real numbers in double precision; what NumPy would misread is refused."""
     if np.ma.isMaskedArray(values):
         raise ValueError(f"{name} is a masked array, whose mask would be lost. Fill it or drop rows.")
-    array = values.toarray() if sp.issparse(values) else np.asarray(values)
+    array = values.toarray() if is_sparse(values) else np.asarray(values)
     if array.dtype.kind == "c":
         raise ValueError(f"Complex data not supported: {name} has dtype {array.dtype}. Use its real part.")
     try:
@@ -210,7 +209,7 @@ def numbers(values: Any, name: str) -> Array:
     return table
 
 
-def _checked(coefficients: Any, coordinates: Any, n: int) -> tuple[Array, Array]:
+def _checked(coefficients: ArrayLike | Matrix, coordinates: ArrayLike | Matrix | None, n: int) -> tuple[Array, Array]:
     weights = numbers(coefficients, "coefficients")
     if weights.ndim != 2 or len(weights) != n:
         raise ValueError(f"coefficients has shape {weights.shape}; one row for each of the {n} anchors is expected.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -32,12 +33,12 @@ class SingularBasis(ABC):
     n_negative: int = 0
     most_negative: float = 0.0
 
-    @property
+    @cached_property
     def rank(self) -> int:
         """Number of components."""
         return len(self.singular)
 
-    @property
+    @cached_property
     def eigenvalues(self) -> Array:
         """Squares of the singular values: eigenvalues of the scatter or Gram matrix."""
         return self.singular**2
