@@ -1,7 +1,7 @@
 """Every program in README, CONTRIBUTING and docs runs, and prints what the page says it prints.
 
-To write the outputs again after a change that was meant: ``GRAMIAN_DOCS=write pytest tests/docs/test_pages.py``, and read
-the difference.
+To write the outputs again after a change that was meant: ``GRAMIAN_DOCS=write pytest tests/docs/test_pages.py``; read the
+difference.
 """
 
 import os
