@@ -1,6 +1,6 @@
 """Every program in README, CONTRIBUTING and docs runs, and prints what the page says it prints.
 
-To write the outputs again after a change that was meant: ``GRAMIAN_DOCS=write pytest tests/docs/test_pages.py``; read the
+After a change that was meant, ``GRAMIAN_DOCS=write pytest tests/docs/test_pages.py`` writes the outputs again: read the
 difference.
 """
 

@@ -11,7 +11,8 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 
-from gramian import KernelKNNClassifier, KernelPCA, KernelRidge, Landmarks, estimators, kernels, models, rows
+import gramian
+from gramian import KernelKNNClassifier, KernelPCA, KernelRidge, Landmarks, kernels, models, rows
 from gramian.kernels import RBF, Function
 from gramian.results import FitSummary
 from gramian.solvers import Krylov
@@ -99,10 +100,10 @@ def test_neither_parameters_nor_arrays_changed_afterwards_change_the_answers(cas
             assert found[name] == value, name
 
 
-@pytest.mark.parametrize("name", [name for name in CONFIGURATIONS if hasattr(getattr(estimators, name), "partial_fit")])
+@pytest.mark.parametrize("name", [name for name in CONFIGURATIONS if hasattr(getattr(gramian, name), "partial_fit")])
 def test_rows_overwritten_between_calls_of_partial_fit_do_not_matter(name):
-    landmarks = {"landmarks": 9} if "landmarks" in getattr(estimators, name)().get_params() else {}
-    model, other = (getattr(estimators, name)(**landmarks) for _ in range(2))
+    landmarks = {"landmarks": 9} if "landmarks" in getattr(gramian, name)().get_params() else {}
+    model, other = (getattr(gramian, name)(**landmarks) for _ in range(2))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for part in (slice(0, 30), slice(30, 60)):
@@ -134,7 +135,7 @@ def test_a_saved_model_answers_as_it_was_fitted_whatever_its_parameters_say(tmp_
 
 @pytest.mark.parametrize("name", ["PCA", "ProbabilisticPCA", "FactorAnalysis", "PLSRegression", "CCA"])
 def test_streams_of_new_rows_see_the_parameters_of_the_fit(name):
-    model = getattr(estimators, name)(1, missing="em")
+    model = getattr(gramian, name)(1, missing="em")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model.fit(*((GAPS, Y) if name in ("PLSRegression", "CCA") else (GAPS,)))
@@ -158,7 +159,7 @@ def fitted(case):
     parameters, given = copy.deepcopy(parameters), copy.deepcopy(given)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return getattr(estimators, name)(**parameters).fit(*given), given
+        return getattr(gramian, name)(**parameters).fit(*given), given
 
 
 def shared(model, given):

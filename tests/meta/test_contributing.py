@@ -30,7 +30,9 @@ def copy(tmp_path):
     names = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False).stdout.split(
         "\n"
     )
-    kept = [name for name in names if name.startswith(("src/", "tests/", "docs/", "examples/"))]
+    kept = [
+        name for name in names if name.startswith(("src/", "tests/", "docs/", "examples/", "tools/", "benchmarks/"))
+    ]
     for name in [*kept, "pyproject.toml", "CONTRIBUTING.md", "README.md", "CHANGELOG.md", "Makefile"]:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)
@@ -70,15 +72,15 @@ def test_an_estimator_is_a_module_a_record_and_a_test(copy):
     table = "examples/data/decathlon.csv"
     chosen = ["--columns", "100m:1500m", "--method", "whitened-kernel-pca", "-k", "2"]
     assert "whitened-kernel-pca" in run(copy, "-m", "gramian", "fit", "--help")
-    said = run(copy, "-m", "gramian", "fit", table, *chosen, "--model", "model.gramian", "--report", "page.html")
-    assert "WhitenedKernelPCA" in said
-    assert "Whitened kernel PCA" in (copy / "page.html").read_text()
-    assert "WhitenedKernelPCA" in run(copy, "-m", "gramian", "inspect", "model.gramian")
+    assert "WhitenedKernelPCA" in run(copy, "-m", "gramian", "fit", table, *chosen, "--model", "model.safetensors")
+    run(copy, "-m", "gramian", "report", "model.safetensors", table, "-o", "page.html")
+    assert "Whitened kernel principal component analysis" in (copy / "page.html").read_text()
+    assert "WhitenedKernelPCA" in run(copy, "-m", "gramian", "inspect", "model.safetensors")
     code = """
 import gramian
 from gramian.explore.choice import METHODS
 assert "WhitenedKernelPCA" in gramian.__all__ and "whitened-kernel-pca" in METHODS
-print(gramian.load("model.gramian"), gramian.forecast(gramian.WhitenedKernelPCA(2), 5000, 10).route)
+print(gramian.load("model.safetensors"), gramian.forecast(gramian.WhitenedKernelPCA(2), 5000, 10).route)
 """
     assert "WhitenedKernelPCA" in run(copy, "-c", code)
     words = "WhitenedKernelPCA or whitened_kernel_pca or whitened-kernel-pca"
