@@ -32,12 +32,12 @@ class Tracker:
         self.report(0.0)
 
     def report(self, part: float, *, force: bool = False) -> None:
-        """Tell whoever listens, if anyone does and was not told just now."""
+        """Call the listeners, at most every tenth of a second unless ``force``."""
         seconds = time.perf_counter() - self.start
-        told = [callback for callback in (settings().progress, _listener.get()) if callback]
-        if told and (force or seconds - self.last >= REPORT_SECONDS):
+        listeners = [callback for callback in (settings().progress, _listener.get()) if callback]
+        if listeners and (force or seconds - self.last >= REPORT_SECONDS):
             self.last = seconds
-            for callback in told:
+            for callback in listeners:
                 callback(Progress(self.task, self.done + part, self.expected, seconds, self.unit))
 
 

@@ -101,7 +101,7 @@ class KernelProjection:
         return len(self.offset)
 
     def scores(self, X: Matrix) -> Array:
-        """Scores of rows, m x k; kernel values stream by and are not kept."""
+        """Scores of rows, m x k; kernel values are not kept."""
         if self.origin is not None and sp.issparse(X):  # a shift would make them dense, and the scores are linear in it
             away = CrossGram(self.kernel, self.origin[None], self.anchors) @ self.coefficients
             return CrossGram(self.kernel, X, self.anchors) @ self.coefficients + (self.offset - away)

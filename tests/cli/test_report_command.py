@@ -43,7 +43,7 @@ def test_the_code_on_the_page_reads_the_same_rows_and_fits_the_same(gramian, her
     ("fit", "report", "picture"),
     [
         ("fit iris.csv --method kernel-svm --label species --scale --model m.st", "iris.csv", "Map"),
-        ("fit diabetes.csv --method pls --target progression -k 2 --model m.st", "diabetes.csv", "Rows left out"),
+        ("fit diabetes.csv --method pls --target progression -k 2 --model m.st", "diabetes.csv", "Cross-validation"),
         (
             "fit linnerud.csv --method cca --y-columns Weight,Waist,Pulse --model m.st",
             "linnerud.csv",

@@ -8,7 +8,7 @@ from scipy.spatial.distance import pdist
 from sklearn.random_projection import johnson_lindenstrauss_min_dim
 
 from gramian import RankWarning, config
-from gramian.estimators.random_projection import PAIRS, Distortion, RandomProjection
+from gramian.estimators.random_projection import DISTORTION_MAX_PAIRS, Distortion, RandomProjection
 
 DENSITIES = [None, "auto", 0.2, 1.0]
 
@@ -122,7 +122,7 @@ def test_distortion_is_that_of_all_pairs_if_they_are_few(wide):
 def test_distortion_of_many_rows_comes_from_a_sample(rng):
     X = rng.standard_normal((3000, 10)) + 1e6
     found = RandomProjection(5).fit(X).distortion_
-    assert 0.95 * PAIRS < found.pairs <= PAIRS
+    assert 0.95 * DISTORTION_MAX_PAIRS < found.pairs <= DISTORTION_MAX_PAIRS
     shifted = RandomProjection(5).fit(X - 1e6).distortion_
     assert found.mean == pytest.approx(shifted.mean, rel=1e-8)
 

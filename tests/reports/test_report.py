@@ -157,7 +157,7 @@ def test_rows_that_are_not_those_of_the_fit_are_taken_for_new_ones():
     assert any("treated as new rows" in check.text for check in page.checks)
     titles = {picture.title for picture in pictures(page)}
     assert "New rows" in titles
-    assert not any(title.startswith("Rows left out") for title in titles)
+    assert not any(title.startswith("Cross-validation") for title in titles)
 
 
 def test_checks_say_what_is_wrong_first():
@@ -172,8 +172,8 @@ def test_classes_are_judged_on_rows_left_out():
     told = {}
     for name, y in (("sides", SIDES), ("coins", labels)):
         page = page_of(Subject(g.KernelKNNClassifier(1).fit(MOONS, y), MOONS, y))
-        told[name] = next(check for check in page.checks if "rows left out" in check.text.lower())
-        assert "Rows left out, in five folds" in [grid.title for grid in grids(page)]
+        told[name] = next(check for check in page.checks if "cross-validation" in check.text.lower())
+        assert "Cross-validation in five folds" in [grid.title for grid in grids(page)]
     assert told["sides"].grade == "good"
     assert told["coins"].grade == "warning"
 
@@ -212,7 +212,7 @@ def test_what_would_take_long_is_left_out():
     X = np.random.default_rng(0).standard_normal((2_100, 3))
     page = page_of(Subject(g.KernelRidge(0.1).fit(X, X[:, 0]), X, X[:, 0]))
     assert "How large a ridge" not in [section.title for section in page.sections]
-    assert "Rows left out" not in {picture.title for picture in pictures(page)}
+    assert "Cross-validation" not in {picture.title for picture in pictures(page)}
     assert "Rows of the fit" in {picture.title for picture in pictures(page)}
 
 

@@ -155,12 +155,12 @@ def test_groups_that_the_axes_were_fitted_to_are_not_compared():
 
 
 def test_the_first_of_small_gaps_is_judged_by_itself(monkeypatch):
-    """Neighbours with small gaps, a first component that all draws give again: it is not chained to the last."""
+    """Neighbours with small gaps, a first component that all samples recover: it is not chained to the last."""
     monkeypatch.setattr(subject, "DRAWS", 40)
     X = noise(60, 6, 2) * np.sqrt([9, 2.2, 1.9, 1.6, 1.4, 1.2])
     checks = checks_of(Subject(g.PCA(5).fit(X), X))
     texts = {check.text.code: check.text for check in checks}
-    assert " bootstrap draws give component 1 again" in texts["recovered"]
+    assert " bootstrap samples recover component 1" in texts["recovered"]
     assert "mix components 2 and" in texts["mixed"]
     assert not any("cannot be told apart" in text for text in texts.values())
 

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from gramian.results import Array, Book, Sentence
+from gramian.results import Array, Book, Matrix, Sentence
+
+#: Rows of a table: an array, a data frame or a sparse matrix.
+Rows: TypeAlias = ArrayLike | Matrix
 
 note = Book(
     {
@@ -67,7 +72,7 @@ class NoChart(TypeError, ValueError):
     """
 
 
-def last_step(estimator: Any, X: Any = None) -> tuple[Any, Any]:
+def last_step(estimator: BaseEstimator, X: Rows | None = None) -> tuple[Any, Any]:
     """The fitted estimator at the end of a pipeline, and rows as they reach it."""
     check_is_fitted(estimator)
     if not hasattr(estimator, "steps"):
@@ -76,21 +81,21 @@ def last_step(estimator: Any, X: Any = None) -> tuple[Any, Any]:
     return estimator[-1], X if X is None or not len(before.steps) else before.transform(X)
 
 
-def need_rows(X: Any, chart: str, what: str = "X=..., the rows to draw") -> Any:
+def need_rows(X: Rows | None, chart: str, what: str = "X=..., the rows to draw") -> Any:
     """Refuse a chart of rows without rows."""
     if X is None:
         raise NoChart(f"the {chart} chart needs rows. Give {what}.")
     return X
 
 
-def full_rows(X: Any, chart: str) -> Array:
+def full_rows(X: Rows | None, chart: str) -> Array:
     """Rows as a plain array; sparse ones are refused, as filling them may take all memory."""
     if sp.issparse(need_rows(X, chart)):
         raise NoChart(f"the {chart} chart needs rows in full, not sparse ones. Give some of them: X[:100].toarray().")
     return np.asarray(X, dtype=np.float64)
 
 
-def refuse(estimator: Any, chart: str, remedy: str) -> NoChart:
+def refuse(estimator: BaseEstimator, chart: str, remedy: str) -> NoChart:
     """An error for an estimator that cannot give a chart."""
     return NoChart(f"{type(estimator).__name__} gives no {chart} chart. {remedy}")
 
@@ -110,13 +115,13 @@ def check_picks(components: Sequence[int], count: int, sizes: tuple[int, ...], n
     return picks
 
 
-def column_names(estimator: Any, d: int) -> tuple[str, ...]:
+def column_names(estimator: BaseEstimator, d: int) -> tuple[str, ...]:
     """Names of the columns, as the fit saw them, or their numbers, from 0."""
     names = getattr(estimator, "feature_names_in_", None)
     return tuple(f"column {j}" for j in range(d)) if names is None else tuple(str(name) for name in names)
 
 
-def row_names(X: Any, n: int, names: Sequence[Any] | None = None) -> tuple[str, ...] | None:
+def row_names(X: Rows | None, n: int, names: Sequence[object] | None = None) -> tuple[str, ...] | None:
     """Names of the rows: those given, or the index of a data frame if that is text."""
     if names is not None:
         if len(names) != n:
@@ -128,15 +133,16 @@ def row_names(X: Any, n: int, names: Sequence[Any] | None = None) -> tuple[str, 
     return tuple(str(name) for name in index)
 
 
-def like(X: Any, rows: Array) -> Any:
+def like(X: Rows | None, rows: Array) -> Any:
     """Rows in the kind of table that X is, so that names of columns agree with those of the fit."""
     columns = getattr(X, "columns", None)
     if columns is None:
         return rows
-    return type(X)({name: rows[:, j] for j, name in enumerate(columns)})
+    kind: Any = type(X)
+    return kind({name: rows[:, j] for j, name in enumerate(columns)})
 
 
-def one_target(y: Any, target: int) -> Array:
+def one_target(y: ArrayLike | None, target: int) -> Array:
     """One column of the targets."""
     Y = np.asarray(y, dtype=np.float64)
     Y = Y.reshape(len(Y), -1)

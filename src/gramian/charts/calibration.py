@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
+from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils.validation import check_is_fitted
 
-from gramian.charts.base import Chart, NoChart, last_step, need_rows, note, one_target, refuse, row_names
+from gramian.charts.base import Chart, NoChart, Rows, last_step, need_rows, note, one_target, refuse, row_names
 from gramian.charts.points import POINTS_MAX_ROWS, Points, colouring, thin
 from gramian.estimators import KernelRidge
 from gramian.estimators.calibration_metrics import Merit, merit
@@ -46,7 +48,12 @@ class CVCurve(Chart):
 
 
 def cv_curve(
-    estimator: Any, X: Any = None, y: Any = None, *, cv: Any = None, targets: Sequence[str] | None = None
+    estimator: BaseEstimator,
+    X: Rows | None = None,
+    y: ArrayLike | None = None,
+    *,
+    cv: int | BaseCrossValidator | None = None,
+    targets: Sequence[str] | None = None,
 ) -> CVCurve:
     """Return errors of rows left out, over numbers of components or over a path of ridges (:class:`CVCurve`).
 
@@ -88,7 +95,9 @@ def cv_curve(
     return _components_curve(path, targets)
 
 
-def _path(estimator: Any, X: Any, y: Any, cv: Any) -> RegressionPath | RidgePath:
+def _path(
+    estimator: BaseEstimator, X: Rows | None, y: ArrayLike | None, cv: int | BaseCrossValidator | None
+) -> RegressionPath | RidgePath:
     if isinstance(estimator, (RegressionPath, RidgePath)):
         return estimator
     model, X = last_step(estimator, X)
@@ -156,14 +165,14 @@ class Predicted(Chart):
 
 
 def predicted(
-    estimator: Any,
-    X: Any = None,
-    y: Any = None,
+    estimator: BaseEstimator,
+    X: Rows | None = None,
+    y: ArrayLike | None = None,
     *,
     target: int = 0,
     left_out: bool = False,
-    colour: Any = None,
-    names: Sequence[Any] | None = None,
+    colour: ArrayLike | None = None,
+    names: Sequence[object] | None = None,
     unit: str = "",
     many: int = POINTS_MAX_ROWS,
 ) -> Predicted:
@@ -214,12 +223,12 @@ def predicted(
 
 
 def from_values(
-    measured: Any,
-    guesses: Any,
+    measured: ArrayLike,
+    guesses: ArrayLike,
     *,
     rows: str = "",
-    colour: Any = None,
-    names: Sequence[Any] | None = None,
+    colour: ArrayLike | None = None,
+    names: Sequence[object] | None = None,
     unit: str = "",
     many: int = POINTS_MAX_ROWS,
 ) -> Predicted:
@@ -249,7 +258,7 @@ def from_values(
     )
 
 
-def _left_out(estimator: Any, X: Any, y: Any, target: int) -> Array:
+def _left_out(estimator: BaseEstimator, X: Rows | None, y: ArrayLike | None, target: int) -> Array:
     model, rows = last_step(estimator, X)
     if isinstance(model, KernelRidge):
         return one_target(y, target) - one_target(model.leave_one_out_, target)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import singledispatch
-from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from gramian.charts.base import Chart, check_picks, column_names, last_step, refuse
 from gramian.charts.labels import label_of, noun_of, position_label, positions_of
@@ -33,7 +33,7 @@ class ColumnVectors:
     second: int = 0  #: How many of the p columns are of a second view
 
 
-def column_vectors(estimator: Any, chart: str) -> ColumnVectors:
+def column_vectors(estimator: BaseEstimator, chart: str) -> ColumnVectors:
     """Coordinates of the columns of a fitted estimator, or an error that names the chart they are wanted for."""
     found = vectors_of(estimator)
     if found is None:
@@ -45,7 +45,7 @@ def column_vectors(estimator: Any, chart: str) -> ColumnVectors:
 
 
 @singledispatch
-def vectors_of(estimator: Any) -> ColumnVectors | None:
+def vectors_of(estimator: BaseEstimator) -> ColumnVectors | None:
     """Coordinates of the columns, if the estimator has any."""
     W = getattr(estimator, "components_", None)
     if W is None or not isinstance(W, np.ndarray):
@@ -112,7 +112,7 @@ def _(estimator: CovarianceOfViews) -> ColumnVectors:
     return _two_views(estimator, weights, weights, "weight", False)
 
 
-def _two_views(estimator: Any, values: Array, weights: Array, what: str, correlations: bool) -> ColumnVectors:
+def _two_views(estimator: BaseEstimator, values: Array, weights: Array, what: str, correlations: bool) -> ColumnVectors:
     d, q = len(estimator.x_weights_), len(estimator.y_weights_)
     second = getattr(estimator, "target_names_in_", None)
     others = (f"Y {j + 1}" for j in range(q)) if second is None else map(str, second)
@@ -165,7 +165,7 @@ class Heat(Chart):
 
 
 def loadings(
-    estimator: Any,
+    estimator: BaseEstimator,
     *,
     components: Sequence[int] | None = None,
     kind: str = "auto",
@@ -231,7 +231,7 @@ def loadings(
     )
 
 
-def heat(estimator: Any, *, sort: bool = True, cut: float = 0.3, names: Sequence[str] | None = None) -> Heat:
+def heat(estimator: BaseEstimator, *, sort: bool = True, cut: float = 0.3, names: Sequence[str] | None = None) -> Heat:
     """Return loadings as a table of colours, columns in the order of the component they load on most (:class:`Heat`).
 
     Parameters

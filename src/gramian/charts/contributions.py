@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
-from gramian.charts.base import Chart, check_picks, column_names, last_step, need_rows, note, refuse, row_names
+from gramian.charts.base import Chart, Rows, check_picks, column_names, last_step, need_rows, note, refuse, row_names
 from gramian.charts.labels import label_of, noun_of, position_label, positions_of
 from gramian.estimators.component_regression import ComponentRegressor
 from gramian.estimators.diagnostics import ComponentDiagnostics
@@ -39,13 +39,13 @@ class Contributions(Chart):
 
 
 def contributions(
-    estimator: Any,
-    X: Any = None,
+    estimator: BaseEstimator,
+    X: Rows | None = None,
     *,
     of: str = "columns",
     component: int = 0,
     most: int = 20,
-    names: Sequence[Any] | None = None,
+    names: Sequence[object] | None = None,
 ) -> Contributions:
     r"""Return contributions to a component, and squared cosines with it (:class:`Contributions`).
 
@@ -128,7 +128,9 @@ class Importance(Chart):
     limit: float | None = None  #: Above it a column counts as important
 
 
-def importance(estimator: Any, *, kind: str = "vip", target: int = 0, names: Sequence[str] | None = None) -> Importance:
+def importance(
+    estimator: BaseEstimator, *, kind: str = "vip", target: int = 0, names: Sequence[str] | None = None
+) -> Importance:
     """Return VIP, coefficients, or selectivity ratios of the columns (:class:`Importance`).
 
     Parameters

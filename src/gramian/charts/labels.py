@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import singledispatch
-from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from gramian.estimators import FactorAnalysis, ProbabilisticPCA
 from gramian.estimators.component_regression import ComponentRegressor
@@ -20,7 +20,7 @@ SPECTRUM_MIN_COLUMNS = 20
 
 
 @singledispatch
-def shares_of(estimator: Any) -> Array | None:
+def shares_of(estimator: BaseEstimator) -> Array | None:
     """Shares of the variance that the components hold, if they are known."""
     found = getattr(estimator, "explained_variance_ratio_", None)
     return None if found is None else np.asarray(found, dtype=np.float64)
@@ -51,7 +51,7 @@ def noun_of(estimator: object) -> str:
     return "component" if record is None else record.noun
 
 
-def label_of(estimator: Any, at: int) -> str:
+def label_of(estimator: BaseEstimator, at: int) -> str:
     """Name of the axis of component ``at``, with what it holds.
 
     >>> from gramian import PCA

@@ -10,18 +10,7 @@ __all__ = ["COLOURS", "DIVERGING", "INK", "MUTED", "PALE", "SCALE", "SEQUENTIAL"
 
 #: Ten colours (Petroff, Accessible color sequences for data visualization, 2021), reordered so that the greys and the
 #: browns do not follow each other.
-COLOURS = (
-    "#3f90da",
-    "#bd1f01",
-    "#ffa90e",
-    "#832db6",
-    "#717581",
-    "#e76300",
-    "#b9ac70",
-    "#92dadd",
-    "#94a4a2",
-    "#a96b59",
-)
+COLOURS = ("#3f90da", "#bd1f01", "#ffa90e", "#832db6", "#717581", "#e76300", "#b9ac70", "#92dadd", "#94a4a2", "#a96b59")
 INK = "#222222"
 MUTED = "#666666"
 PALE = "#bbbbbb"

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import is_regressor
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, is_regressor
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.charts.base import (
     Chart,
     NoChart,
+    Rows,
     check_picks,
     column_names,
     full_rows,
@@ -75,12 +77,12 @@ class Regions(Chart):
 
 
 def contours(
-    estimator: Any,
-    X: Any = None,
+    estimator: BaseEstimator,
+    X: Rows | None = None,
     *,
     components: Sequence[int] | None = None,
     columns: Sequence[int] = (0, 1),
-    colour: Any = None,
+    colour: ArrayLike | None = None,
     grid: int = GRID_POINTS,
     many: int = POINTS_MAX_ROWS,
 ) -> Contours:
@@ -127,9 +129,9 @@ def contours(
 
 
 def regions(
-    estimator: Any,
-    X: Any = None,
-    y: Any = None,
+    estimator: BaseEstimator,
+    X: Rows | None = None,
+    y: ArrayLike | None = None,
     *,
     columns: Sequence[int] = (0, 1),
     grid: int = GRID_POINTS,
@@ -196,7 +198,15 @@ class _Plane:
     fields: dict[str, Any]
 
 
-def _plane(estimator: Any, X: Any, columns: Sequence[int], colour: Any, grid: int, many: int, chart: str) -> _Plane:
+def _plane(
+    estimator: BaseEstimator,
+    X: Rows | None,
+    columns: Sequence[int],
+    colour: ArrayLike | None,
+    grid: int,
+    many: int,
+    chart: str,
+) -> _Plane:
     table = full_rows(X, chart)
     if table.ndim != 2 or table.shape[1] < 2:
         raise NoChart(f"X has shape {table.shape}; the {chart} chart needs at least two columns.")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import scipy.stats
+from numpy.typing import ArrayLike
 
 from gramian.charts.base import note
 from gramian.charts.palette import rgb
@@ -35,13 +35,13 @@ class Colouring:
     codes: Array | None = None  #: (n,): group of each row
     values: Array | None = None  #: (n,): number of each row, on a scale; NaN where it is missing
 
-    def of(self, rows: Any) -> Colouring:
+    def of(self, rows: ArrayLike) -> Colouring:
         """The same for some of the rows."""
         pick = lambda part: None if part is None else part[rows]  # noqa: E731
         return Colouring(self.name, self.groups, pick(self.codes), pick(self.values))
 
 
-def colouring(column: Any, n: int, name: str = "") -> Colouring:
+def colouring(column: ArrayLike | None, n: int, name: str = "") -> Colouring:
     """Decide whether a column holds groups or numbers.
 
     Parameters

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
 
 from gramian.charts.base import (
     Chart,
     NoChart,
+    Rows,
     check_picks,
     column_names,
     full_rows,
@@ -73,12 +76,12 @@ class Biplot(Scores):
 
 
 def scores(
-    estimator: Any,
-    X: Any = None,
+    estimator: BaseEstimator,
+    X: Rows | None = None,
     *,
     components: Sequence[int] = (0, 1),
-    colour: Any = None,
-    names: Sequence[Any] | None = None,
+    colour: ArrayLike | None = None,
+    names: Sequence[object] | None = None,
     ellipses: float | None = 0.95,
     many: int = POINTS_MAX_ROWS,
 ) -> Scores:
@@ -118,12 +121,12 @@ def scores(
 
 
 def from_scores(
-    scores: Any,
-    shares: Any = None,
+    scores: ArrayLike,
+    shares: ArrayLike | None = None,
     *,
     components: Sequence[int] = (0, 1),
-    colour: Any = None,
-    names: Sequence[Any] | None = None,
+    colour: ArrayLike | None = None,
+    names: Sequence[object] | None = None,
     ellipses: float | None = 0.95,
     many: int = POINTS_MAX_ROWS,
 ) -> Scores:
@@ -148,18 +151,18 @@ def from_scores(
     if T.ndim != 2 or T.shape[1] < 2 or not np.isfinite(T).all():
         raise ValueError(f"scores has shape {T.shape}; a plane needs rows of at least two finite numbers.")
     picks = check_picks(components, T.shape[1], (2, 3))
-    held = ["" if shares is None else f" ({percent(shares[at])} of variance)" for at in picks]
+    held = ["" if shares is None else f" ({percent(np.asarray(shares)[at])} of variance)" for at in picks]
     labels = [f"component {at + 1}{share}" for at, share in zip(picks, held, strict=True)]
     return Scores(**_fields(T[:, picks], labels, colour, row_names(scores, len(T), names), ellipses, many))
 
 
 def biplot(
-    estimator: Any,
-    X: Any = None,
+    estimator: BaseEstimator,
+    X: Rows | None = None,
     *,
     components: Sequence[int] = (0, 1),
-    colour: Any = None,
-    names: Sequence[Any] | None = None,
+    colour: ArrayLike | None = None,
+    names: Sequence[object] | None = None,
     ellipses: float | None = None,
     many: int = POINTS_MAX_ROWS,
     most: int = 25,
@@ -215,7 +218,7 @@ def biplot(
 
 
 def _fields(
-    T: Array, labels: list[str], colour: Any, names: tuple[str, ...] | None, level: float | None, many: int
+    T: Array, labels: list[str], colour: ArrayLike | None, names: tuple[str, ...] | None, level: float | None, many: int
 ) -> dict[str, Any]:
     """What all charts of scores hold."""
     at = np.asarray(T, dtype=np.float64)
@@ -233,7 +236,7 @@ def _fields(
     }
 
 
-def scores_of(model: Any, X: Any) -> Array:
+def scores_of(model: BaseEstimator, X: Rows | None) -> Array:
     """Scores of rows, or those that the fit kept."""
     kept = getattr(model, "x_scores_", None)
     if X is None and kept is not None:
@@ -279,12 +282,12 @@ class Outliers(Chart):
 
 
 def outliers(
-    estimator: Any,
-    X: Any = None,
+    estimator: BaseEstimator,
+    X: Rows | None = None,
     *,
     alpha: float = 0.05,
-    colour: Any = None,
-    names: Sequence[Any] | None = None,
+    colour: ArrayLike | None = None,
+    names: Sequence[object] | None = None,
     many: int = POINTS_MAX_ROWS,
 ) -> Outliers:
     """Return T2 and Q of rows with their limits (:class:`Outliers`).
@@ -333,7 +336,7 @@ def outliers(
     )
 
 
-def _limit(limit: Any, alpha: float) -> tuple[float | None, str]:
+def _limit(limit: Callable[[float], float], alpha: float) -> tuple[float | None, str]:
     """A limit, or why there is none."""
     if not 0 < alpha < 1:
         raise ValueError(f"alpha={alpha!r} must be between 0 and 1.")
@@ -390,8 +393,8 @@ class Reconstructions(Chart):
 
 
 def reconstructions(
-    estimator: Any,
-    X: Any = None,
+    estimator: BaseEstimator,
+    X: Rows | None = None,
     *,
     rows: Sequence[int] | None = None,
     counts: Sequence[int] | None = None,
@@ -452,7 +455,7 @@ def reconstructions(
     )
 
 
-def _rebuild(model: Any, T: Array, k: int) -> Array:
+def _rebuild(model: BaseEstimator, T: Array, k: int) -> Array:
     kept = np.where(np.arange(T.shape[1]) < k, T, 0.0)
     return np.asarray(model.inverse_transform(kept), dtype=np.float64)
 
@@ -466,7 +469,7 @@ def _rows(rows: Sequence[int] | None, n: int) -> Array:
     return chosen
 
 
-def _counts(model: Any, counts: Sequence[int] | None, k: int) -> tuple[int, ...]:
+def _counts(model: BaseEstimator, counts: Sequence[int] | None, k: int) -> tuple[int, ...]:
     nested = isinstance(model, (PCA, KernelPCA)) or type(model).__name__ == "PCA"
     if counts is None:
         return tuple(int(at) for at in np.unique(np.geomspace(1, k, 4).round())) if nested else (k,)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import singledispatch
-from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
-from gramian.charts.base import Chart, NoChart, last_step, note, refuse
+from gramian.charts.base import Chart, NoChart, Rows, last_step, note, refuse
 from gramian.charts.labels import noun_of, shares_of
 from gramian.criteria import Suggestion, Variances
 from gramian.criteria.kernel import sample, shuffled_values
@@ -19,7 +19,7 @@ from gramian.estimators.component_regression import ComponentRegressor
 from gramian.estimators.factor_analysis import sums_of_squares
 from gramian.estimators.validation import validate
 from gramian.operators import moments_of
-from gramian.results import Array, Sentence
+from gramian.results import Array, Seed, Sentence
 from gramian.selection import HowMany, how_many
 from gramian.selection.linear import MOST_COLUMNS
 from gramian.spaces import MomentSpace
@@ -40,7 +40,7 @@ class Spectra:
 
 
 @singledispatch
-def spectra(estimator: Any, X: Any, random_state: Any) -> Spectra | None:
+def spectra(estimator: BaseEstimator, X: Rows | None, random_state: Seed) -> Spectra | None:
     """Variances of the components of a fitted estimator, with random tables beside them if there are rows."""
     variances = getattr(estimator, "explained_variance_", None)
     shares = shares_of(estimator)
@@ -54,12 +54,12 @@ def spectra(estimator: Any, X: Any, random_state: Any) -> Spectra | None:
 
 
 @spectra.register
-def _(estimator: ComponentRegressor, X: Any, random_state: Any) -> Spectra:
+def _(estimator: ComponentRegressor, X: Rows | None, random_state: Seed) -> Spectra:
     return Spectra(estimator.x_explained_, "share of the variance of X", len(estimator.x_explained_), 1.0)
 
 
 @spectra.register
-def _(estimator: PCA, X: Any, random_state: Any) -> Spectra:
+def _(estimator: PCA, X: Rows | None, random_state: Seed) -> Spectra:
     values = estimator.explained_variance_.astype(np.float64)
     total = float(estimator.feature_variance_.sum()) or None
     what = "variance (correlation matrix)" if estimator.scale else "variance"
@@ -70,7 +70,7 @@ def _(estimator: PCA, X: Any, random_state: Any) -> Spectra:
 
 
 @spectra.register
-def _(estimator: ProbabilisticPCA, X: Any, random_state: Any) -> Spectra:
+def _(estimator: ProbabilisticPCA, X: Rows | None, random_state: Seed) -> Spectra:
     k = estimator.loadings_.shape[1]
     if X is not None:
         return _linear(X, "variance", k, False, "probabilistic-pca", random_state)
@@ -80,7 +80,7 @@ def _(estimator: ProbabilisticPCA, X: Any, random_state: Any) -> Spectra:
 
 
 @spectra.register
-def _(estimator: FactorAnalysis, X: Any, random_state: Any) -> Spectra:
+def _(estimator: FactorAnalysis, X: Rows | None, random_state: Seed) -> Spectra:
     d, k = estimator.loadings_.shape
     if X is not None:
         found = _linear(X, "eigenvalue of the correlation matrix", k, True, "factor-analysis", random_state)
@@ -90,7 +90,7 @@ def _(estimator: FactorAnalysis, X: Any, random_state: Any) -> Spectra:
 
 
 @spectra.register
-def _(estimator: KernelPCA, X: Any, random_state: Any) -> Spectra:
+def _(estimator: KernelPCA, X: Rows | None, random_state: Seed) -> Spectra:
     n = int(estimator.summary_.facts["n"])
     values = estimator.eigenvalues_.astype(np.float64) / n
     shares = shares_of(estimator)
@@ -108,23 +108,23 @@ def _(estimator: KernelPCA, X: Any, random_state: Any) -> Spectra:
     return Spectra(values, what, len(values), total, drawn, said)
 
 
-def _linear(X: Any, what: str, kept: int, correlation: bool, method: str, random_state: Any) -> Spectra:
+def _linear(X: Rows | None, what: str, kept: int, correlation: bool, method: str, random_state: Seed) -> Spectra:
     """All variances of a table, and those of tables of uncorrelated columns with the same variances."""
     options = {"scale": correlation} if method == "pca" else {}
     said = how_many(X, method, random_state=random_state, **options)
-    X = validate(PCA(), X, min_samples=4)
-    if X.shape[1] > MOST_COLUMNS:
-        model = PCA(kept, scale=correlation).fit(X)
+    rows = validate(PCA(), X, min_samples=4)
+    if rows.shape[1] > MOST_COLUMNS:
+        model = PCA(kept, scale=correlation).fit(rows)
         total = float(model.feature_variance_.sum())
-        why = note("wide", columns=X.shape[1], most=MOST_COLUMNS)
+        why = note("wide", columns=rows.shape[1], most=MOST_COLUMNS)
         return Spectra(model.explained_variance_, what, kept, total, said=said, note=why)
-    found = Variances.of(MomentSpace(moments_of(X), scale=correlation).basis(None))
+    found = Variances.of(MomentSpace(moments_of(rows), scale=correlation).basis(None))
     columns = np.ones(found.d) if correlation else found.columns
     drawn = random_variances(columns, found.freedom, correlation=correlation, tables=TABLES, seed=_seed(random_state))
     return Spectra(found.leading(), what, kept, found.total, drawn, said)
 
 
-def _seed(random_state: Any) -> int:
+def _seed(random_state: Seed) -> int:
     """The seed that :func:`gramian.selection.how_many` makes of it."""
     return int(random_generator(random_state).integers(2**31))
 
@@ -170,7 +170,9 @@ class Scree(Chart):
         return None if self.shares is None else np.cumsum(self.shares)
 
 
-def scree(estimator: Any, X: Any = None, *, most: int = SCREE_MAX_COMPONENTS, random_state: Any = None) -> Scree:
+def scree(
+    estimator: BaseEstimator, X: Rows | None = None, *, most: int = SCREE_MAX_COMPONENTS, random_state: Seed = None
+) -> Scree:
     """Return variances of components; with rows, the band of parallel analysis and all suggestions (:class:`Scree`).
 
     Parameters
@@ -208,7 +210,7 @@ def scree(estimator: Any, X: Any = None, *, most: int = SCREE_MAX_COMPONENTS, ra
     return _chart(estimator, found, int(most))
 
 
-def _chart(estimator: Any, found: Spectra, most: int) -> Scree:
+def _chart(estimator: BaseEstimator, found: Spectra, most: int) -> Scree:
     values, said, noun = found.values[:most], found.said, noun_of(estimator)
     shown = len(values)
     band = [None] * 3 if found.drawn is None else list(_band(found.drawn, shown))
@@ -279,7 +281,7 @@ class Residuals(Chart):
     angles: Array
 
 
-def likelihood(estimator: Any) -> Likelihood:
+def likelihood(estimator: BaseEstimator) -> Likelihood:
     """Return the log-likelihood at every step of a fit by expectation and maximisation (:class:`Likelihood`).
 
     Parameters
@@ -314,7 +316,7 @@ def likelihood(estimator: Any) -> Likelihood:
     )
 
 
-def residuals(estimator: Any) -> Residuals:
+def residuals(estimator: BaseEstimator) -> Residuals:
     """Return the residuals of the eigenpairs behind a fit, and what they say of the directions (:class:`Residuals`).
 
     Parameters

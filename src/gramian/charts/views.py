@@ -7,16 +7,18 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils.validation import _num_samples
 
-from gramian.charts.base import Chart, check_picks, last_step, need_rows, note, refuse, row_names
+from gramian.charts.base import Chart, Rows, check_picks, last_step, need_rows, note, refuse, row_names
 from gramian.charts.points import POINTS_MAX_ROWS, Points, colouring, thin
 from gramian.estimators import CCA
 from gramian.estimators.base import random_generator
 from gramian.estimators.cca import check_ridge
-from gramian.estimators.cca_tests import basis_of, p_values, shuffled_correlations, whitened
+from gramian.estimators.cca_tests import basis_of, p_values, shuffled_correlations
 from gramian.lapack import interruptible
-from gramian.results import Array
+from gramian.results import Array, Seed
 from gramian.spaces import KernelSpace
 
 #: Shufflings for the band, where each takes a small decomposition and where it takes a fit.
@@ -73,7 +75,12 @@ class Paired(Chart):
 
 
 def correlations(
-    estimator: Any, X: Any = None, Y: Any = None, *, shuffles: int | None = None, random_state: Any = None
+    estimator: BaseEstimator,
+    X: Rows | None = None,
+    Y: ArrayLike | None = None,
+    *,
+    shuffles: int | None = None,
+    random_state: Seed = None,
 ) -> Correlations:
     """Return canonical correlations and, with rows, what shuffled rows give (:class:`Correlations`).
 
@@ -139,14 +146,14 @@ def correlations(
     )
 
 
-def _decomposable(model: Any, X: Any) -> bool:
+def _decomposable(model: BaseEstimator, X: Rows | None) -> bool:
     """Whether views are decomposed once for all shufflings: linear ones, and exact kernels of some rows."""
     if isinstance(model, CCA):
         return True
-    return model.landmarks is None and (X.shape[0] if hasattr(X, "shape") else len(X)) <= DECOMPOSED_MAX_ROWS
+    return model.landmarks is None and _num_samples(X) <= DECOMPOSED_MAX_ROWS
 
 
-def _shuffled(model: Any, X: Any, Y: Any, seeds: Sequence[np.random.Generator]) -> Array:
+def _shuffled(model: BaseEstimator, X: Rows | None, Y: ArrayLike | None, seeds: Sequence[np.random.Generator]) -> Array:
     """Regularised correlations of shuffled rows, from one decomposition of each view."""
     ridge = check_ridge(model.ridge)
     if isinstance(model, CCA):
@@ -159,9 +166,9 @@ def _shuffled(model: Any, X: Any, Y: Any, seeds: Sequence[np.random.Generator]) 
     return shuffled_correlations(x, y, ridge, seeds)
 
 
-def _left(model: CCA, X: Any, Y: Any, seeds: Sequence[np.random.Generator]) -> Array:
+def _left(model: CCA, X: Rows | None, Y: ArrayLike | None, seeds: Sequence[np.random.Generator]) -> Array:
     """Largest correlation of what the first pairs leave, for every shuffling and number of pairs before."""
-    Ux, Uy = (whitened(view) for view in model._both(X, Y))
+    Ux, Uy = (basis_of(view, scale=True)[0] for view in model._both(X, Y))
     A, rho, Bt = interruptible(np.linalg.svd, Ux.T @ Uy, full_matrices=True)
     Sx, Sy = Ux @ A, Uy @ Bt.T
     pairs = min(len(rho), len(model.correlations_))
@@ -172,27 +179,27 @@ def _left(model: CCA, X: Any, Y: Any, seeds: Sequence[np.random.Generator]) -> A
     return np.minimum(out, 1.0)
 
 
-def _refits(model: Any, X: Any, Y: Any, seeds: Sequence[np.random.Generator]) -> Array:
+def _refits(model: BaseEstimator, X: Rows | None, Y: ArrayLike | None, seeds: Sequence[np.random.Generator]) -> Array:
     """Correlations of fits to shuffled rows."""
     kept = {"n_components": len(model.correlations_), **({"folds": None} if hasattr(model, "folds") else {})}
-    Y = Y if hasattr(Y, "shape") else np.asarray(Y)
+    table: Any = Y if hasattr(Y, "shape") else np.asarray(Y)
     out = np.zeros((len(seeds), len(model.correlations_)))
     for row, rng in zip(out, seeds, strict=True):
-        order = rng.permutation(Y.shape[0])
-        shuffled = Y.iloc[order] if hasattr(Y, "iloc") else Y[order]
+        order = rng.permutation(table.shape[0])
+        shuffled = table.iloc[order] if hasattr(table, "iloc") else table[order]
         found = clone(model).set_params(**kept).fit(X, shuffled).correlations_
         row[: len(found)] = found
     return out
 
 
 def paired(
-    estimator: Any,
-    X: Any = None,
-    Y: Any = None,
+    estimator: BaseEstimator,
+    X: Rows | None = None,
+    Y: ArrayLike | None = None,
     *,
     pair: int = 0,
-    colour: Any = None,
-    names: Sequence[Any] | None = None,
+    colour: ArrayLike | None = None,
+    names: Sequence[object] | None = None,
     many: int = POINTS_MAX_ROWS,
 ) -> Paired:
     """Return the scores of one pair: those of X against those of Y (:class:`Paired`).

@@ -29,17 +29,7 @@ SMALL_FILE_BYTES = 16 * 10**6
 
 @dataclass(frozen=True)
 class Inputs:
-    """Rows for an estimator.
-
-    Attributes
-    ----------
-    table : Table
-        The rows, with the labels and remarks of all files.
-    y : (n,) or (n, q) array or None
-        Targets, the second view, or labels.
-    targets : tuple of str
-        Names of what y holds.
-    """
+    """The table of rows, with the labels and remarks of all files; targets, labels or the second view; their names."""
 
     table: Table
     y: Any = None

@@ -16,17 +16,7 @@ from gramian.tables.calls import arguments
 
 @dataclass(frozen=True)
 class Reading:
-    """Lines that read, and how the code calls what it read.
-
-    Attributes
-    ----------
-    x, y : str
-        Arguments of ``fit``; no y if it is empty.
-    lines : sequence of str
-        What makes them.
-    table, beside : str
-        The table, and that of targets or their name, for :func:`gramian.tables.named`.
-    """
+    """Arguments of ``fit`` in the code, lines that make them, and the tables for :func:`gramian.tables.named`."""
 
     x: str
     y: str = ""

@@ -130,14 +130,9 @@ def _leave_stdout() -> None:
 
 
 class Bar:
-    """Draws the progress it is called with on standard error, if that is a terminal and the work takes its time.
+    """Draws the progress it is called with on standard error, if that is a terminal and the work takes long.
 
-    Steps that report nothing get a bar that moves without an end in sight.
-
-    Parameters
-    ----------
-    quiet : bool
-        Draw nothing.
+    Steps that report nothing get a bar without an end.
     """
 
     def __init__(self, *, quiet: bool = False) -> None:

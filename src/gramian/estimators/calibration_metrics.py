@@ -16,7 +16,7 @@ from gramian.estimators.validation import Table
 from gramian.results import Array
 
 #: Which rows -> what their errors are of: calibration, cross-validation, prediction.
-ROLES = {"": "", "fit": "C", "left out": "CV", "new": "P"}
+ERROR_SUFFIXES = {"": "", "fit": "C", "left out": "CV", "new": "P"}
 
 
 @dataclass(frozen=True)
@@ -58,12 +58,12 @@ class Merit:
     @property
     def error_name(self) -> str:
         """What the root of the mean squared error of such rows is called."""
-        return f"RMSE{ROLES[self.rows]}"
+        return f"RMSE{ERROR_SUFFIXES[self.rows]}"
 
     @property
     def spread_name(self) -> str:
         """What the same without the bias is called."""
-        return f"SE{ROLES[self.rows] or 'P'}"
+        return f"SE{ERROR_SUFFIXES[self.rows] or 'P'}"
 
     def __str__(self) -> str:
         return (

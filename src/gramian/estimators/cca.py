@@ -14,7 +14,7 @@ from gramian.estimators.foundation import BaseEstimator
 from gramian.estimators.n_components import ComponentCount, at_least_one, check_components, is_auto
 from gramian.estimators.summary import Clock, SummaryBuilder
 from gramian.estimators.two_blocks import Blocks, Scaled, complete_rows
-from gramian.estimators.two_views import TwoViews
+from gramian.estimators.two_views import TwoViews, score_correlations
 from gramian.estimators.validation import Table, check_choice
 from gramian.estimators.warnings import RankWarning, warn
 from gramian.operators.moments import row_count
@@ -44,7 +44,7 @@ class CCA(TwoViews, CanonicalTests, RegressorMixin, BaseEstimator):
     scale : bool
         Divide columns by their standard deviations first; it changes nothing but the size of the weights if ridge = 0.
     missing : None or "em"
-        What to do with NaN in X and Y: refuse, or expect them under a Gaussian model of both views.
+        What to do with NaN in X and Y: refuse, or impute them under a Gaussian model of both views.
 
     Attributes
     ----------
@@ -138,12 +138,8 @@ class CCA(TwoViews, CanonicalTests, RegressorMixin, BaseEstimator):
         self.x_cross_structure_, self.y_cross_structure_ = correlations(scaled.A, Ty), correlations(scaled.B, Tx)
         self.x_redundancy_ = (self.x_cross_structure_**2).mean(axis=0)
         self.y_redundancy_ = (self.y_cross_structure_**2).mean(axis=0)
-        self.score_correlations_ = np.einsum("rk,rk->k", Tx, Ty) / (
-            np.linalg.norm(Tx, axis=0) * np.linalg.norm(Ty, axis=0)
-        )
-        self.score_correlations_ = np.clip(self.score_correlations_, -1.0, 1.0)
-        self.n_samples_, self._single, self.filler_ = scaled.weight, blocks.single, blocks.filler
-        self.moments_ = getattr(self, "moments_", None) if blocks.X is None else blocks.moments()
+        self.score_correlations_ = np.clip(score_correlations(Tx, Ty), -1.0, 1.0)
+        self._keep_blocks(blocks)
         self.summary_ = self._describe(blocks, said, clock)
         return self
 
@@ -165,7 +161,7 @@ class CCA(TwoViews, CanonicalTests, RegressorMixin, BaseEstimator):
         write.add(correlations=self.correlations_, score_correlations=self.score_correlations_, ranks=self.rank_)
         write.line("redundancy", f"{redundancy}, {percent(float(self.x_redundancy_.sum()))} of X from Y")
         write.line("route", f"{route}, ranks {a} and {b}", route=route).work(clock)
-        return write.missing(blocks.gaps, "expected under a Gaussian model of both views").notes(notes).done()
+        return write.missing(blocks.gaps, "imputed under a Gaussian model of both views").notes(notes).done()
 
 
 def check_ridge(ridge: Any) -> tuple[float, float]:

@@ -25,7 +25,7 @@ from gramian.solvers.deflation import Factors, partial_least_squares, principal_
 from gramian.solvers.dense import pinned_if_small
 
 #: Components up to which ``"auto"`` looks.
-LONGEST = 30
+AUTO_MAX_COMPONENTS = 30
 
 
 def _not_automatic(estimator: BaseEstimator) -> bool:
@@ -135,7 +135,7 @@ class ComponentRegressor(
                 "cross-validation needs complete rows: an expectation of missing entries would see the rows left out. "
                 "Fill or drop them first, or give n_components as a number."
             )
-        k = self._asked(blocks, longest=LONGEST)
+        k = self._asked(blocks, longest=AUTO_MAX_COMPONENTS)
         return cross_validated(blocks, self._solve, self._scaling(), k, cv)
 
     def _asked(self, blocks: Blocks, longest: int | None = None) -> int:
@@ -175,20 +175,17 @@ class ComponentRegressor(
         self.y_loadings_ = f.y_loadings * (scaled.y_unit / unit)
         self.score_squares_, self.residual_moments_ = _in_units(f.squares, _residual_moments(scaled, f), unit)
         self.coef_, self.intercept_ = scaled.original(coefficients)
-        self.x_mean_, self.y_mean_, self.n_samples_ = scaled.x_mean, scaled.y_mean, scaled.weight
+        self.x_mean_, self.y_mean_ = scaled.x_mean, scaled.y_mean
         self.x_scale_, self.y_scale_ = scaled.x_scale, scaled.y_scale
         rotations = f.rotations / scaled.x_scale[:, None]
         self.projection_ = LinearProjection(scaled.x_mean, rotations, f.x_loadings.T * scaled.x_scale)
         self.predictor_ = LinearProjection(scaled.x_mean, self.coef_.T, np.zeros((len(self.coef_), 0)))
-        self.n_components_, self._single, self.filler_ = found, blocks.single, blocks.filler
-        self._note_scores(blocks)
-        self.moments_ = getattr(self, "moments_", None) if blocks.X is None else blocks.moments()
-        self.summary_ = self._describe(found, blocks, scaled, clock)
-
-    def _note_scores(self, blocks: Blocks) -> None:
+        self.n_components_ = found
+        self._keep_blocks(blocks)
         self.__dict__.pop("x_scores_", None)  # rows that came piece by piece were not kept
         if blocks.X is not None:
             self.x_scores_ = self.projection_.scores(blocks.X)
+        self.summary_ = self._describe(found, blocks, scaled, clock)
 
     def _describe(self, found: int, blocks: Blocks, scaled: Scaled, clock: Clock) -> Any:
         k = max(found, 1)
@@ -207,7 +204,7 @@ class ComponentRegressor(
             write.line("chosen", f"fewest within one standard error of the least ({path.best} components)")
             text = ", ".join(f"{error:.4g} +- {doubt:.2g}" for error, doubt in errors)
             write.line("RMSECV", text, rmsecv=path.rmsecv)
-        write.missing(blocks.gaps, "expected under a Gaussian model of both blocks")
+        write.missing(blocks.gaps, "imputed under a Gaussian model of both blocks")
         return write.notes(self._notes(found, blocks, scaled)).done()
 
     def _notes(self, found: int, blocks: Blocks, scaled: Scaled) -> list[str]:
@@ -272,7 +269,7 @@ class PLSRegression(ComponentRegressor, BaseEstimator):
     scale : bool or "x"
         Divide the columns of X and Y by their standard deviations; ``"x"``: of X only.
     missing : None or "em"
-        What to do with NaN in X and y: refuse, or expect them under a Gaussian model of both.
+        What to do with NaN in X and y: refuse, or impute them under a Gaussian model of both.
     cv : int or splitter
         Folds for ``"auto"`` and :meth:`cross_validate`; a number takes every so-manyth row.
 
@@ -352,7 +349,7 @@ class PrincipalComponentRegression(ComponentRegressor, BaseEstimator):
     scale : bool
         Divide the columns of X by their standard deviations.
     missing : None or "em"
-        What to do with NaN in X and y: refuse, or expect them under a Gaussian model of both.
+        What to do with NaN in X and y: refuse, or impute them under a Gaussian model of both.
     cv : int or splitter
         Folds for ``"auto"`` and :meth:`cross_validate`; a number takes every so-manyth row.
 

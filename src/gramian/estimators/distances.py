@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from gramian.estimators.warnings import RankWarning, warn
+from gramian.estimators.warnings import IndefiniteKernelWarning, RankWarning, warn
 from gramian.kernels import Kernel
 from gramian.operators.remote import RemoteTable
 from gramian.results import Array
 
 #: Entries below this have squares of which double precision keeps few digits, or none.
-UNDERFLOW = 1e-150
+SQUARES_UNDERFLOW_BELOW = 1e-150
 
 
 def check_count(name: str, value: Any) -> None:
@@ -60,7 +60,7 @@ def underflows(kernel: Kernel, X: Any) -> float | None:
     else:
         values = X.data if sp.issparse(X) else X
         largest = float(max(values.max(initial=0.0), -values.min(initial=0.0)))
-    return largest if 0 < largest < UNDERFLOW else None
+    return largest if 0 < largest < SQUARES_UNDERFLOW_BELOW else None
 
 
 def warn_of_underflow(kernel: Kernel, X: Any) -> None:
@@ -70,6 +70,16 @@ def warn_of_underflow(kernel: Kernel, X: Any) -> None:
             f"the entries of X are {largest:.3g} at the most: their squares underflow, and rows that differ look "
             "alike. Multiply X by a constant.",
             RankWarning,
+        )
+
+
+def warn_of_negative(kernel: Kernel, negative: Array, what: str) -> None:
+    """Warn of negative squared distances to something, which kernels that are not positive definite have."""
+    if not kernel.positive_definite and (count := int(negative.sum())):
+        warn(
+            f"the kernel is indefinite: {count:,} squared distances to {what} are negative; they rank as they are and "
+            "read as distance 0.",
+            IndefiniteKernelWarning,
         )
 
 

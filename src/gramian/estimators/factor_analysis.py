@@ -60,7 +60,7 @@ class FactorAnalysis(GaussianModel, BaseEstimator):
         as they are in "quartimax", "oblimin" and the target of "promax", its loadings to the power 4. "oblimin" has
         gamma 0 (quartimin). These are the defaults of R's ``varimax``, ``promax`` and GPArotation.
     missing : None or "em"
-        What to do with NaN: refuse, or expect them under the model and fit again until the likelihood stands still.
+        What to do with NaN: refuse, or impute them under the model and fit again until the likelihood converges.
     tol : float
         Relative gain of the likelihood at which the iteration over missing entries stops.
     max_iter : int

@@ -70,7 +70,7 @@ def check_correlation(R: Array) -> Array:
 
 
 def warn_of(found: Climb[FactorModel], n: float, names: Sequence[str]) -> list[str]:
-    """Say aloud, and return for the summary, how a fit is less than was hoped for."""
+    """Warn of what a fit lacks, and return the same for the summary."""
     factors, d = found.state.factors, len(names)
     notes: list[tuple[str, type[GramianWarning]]] = []
     if not found.converged:

@@ -33,39 +33,18 @@ from gramian.spaces.stream import StreamSpace
 
 
 class FitRows(ABC):
-    """Rows of a fit, and of a second view of them, that have passed the gate.
+    """Rows of a fit, and of a second view of them, that have passed the gate."""
 
-    Attributes
-    ----------
-    d : int
-        Columns of X.
-    dtype : dtype
-    X, Y : matrix or None
-        The rows and the second view, if they are in memory.
-    weights : (n,) array or None
-        Frequencies of rows in memory.
-    gaps : int
-        Missing entries.
-    single : bool
-        Whether the second view came as one dimension.
-    n_rows : int or None
-        How many rows there are, if that is known before they are read.
-    where : str
-        Where they come from, for messages.
-    any_solver : bool
-        Whether every solver can work on them; moments alone leave no choice.
-    """
-
-    any_solver: bool = True
-    n_rows: int | None = None
-    where: str = "X"
     d: int
     dtype: np.dtype
-    X: Any = None
+    n_rows: int | None = None  # None: not known before they are read
+    X: Any = None  # the rows and the second view, if they are in memory, and their weights
     Y: Any = None
     weights: Array | None = None
-    gaps: int = 0
-    single: bool = False
+    gaps: int = 0  # missing entries
+    single: bool = False  # whether the second view came as one dimension
+    any_solver: bool = True  # moments alone leave no choice
+    where: str = "X"  # for messages
 
     @property
     @abstractmethod
@@ -254,19 +233,14 @@ def read(
     finite: bool = True,
     loses: Callable[[Moments], bool] | None = None,
 ) -> TableRows | StreamRows:
-    """Check the rows of a fit and return them as a source of what linear methods need.
+    """Check the rows of a fit, whose features the estimator then has; NaN pass where its ``missing`` is ``"em"``.
 
     Parameters
     ----------
-    estimator : estimator
-        Its features are set. If it has a parameter ``missing``, NaN pass where that is ``"em"``.
-    X : table or stream
-    sample_weight : (n,) array, optional
-        Frequencies.
     second : table or stream, optional
-        Targets, or the second view; ``X.y`` of a stream that has one.
+        Targets, or the second view; if not given, ``X.y`` of a stream that has one.
     name : str, optional
-        What the second view is called; nothing if there is none.
+        What the second view is called; nothing if the method takes none.
     sparse : bool
         Whether sparse input is taken.
     finite : bool
@@ -291,19 +265,20 @@ def read(
     return TableRows(estimator, X, check_weights(sample_weight, X.shape[0]), Y, single=single, gaps=gaps)
 
 
-def refuse_to_go_on(estimator: BaseEstimator) -> None:
-    """Refuse ``partial_fit`` after a fit that kept no moments."""
-    if getattr(estimator, "moments_", None) is None and hasattr(estimator, "summary_"):
+def seen_moments(estimator: BaseEstimator) -> Moments | None:
+    """Moments of the rows that an estimator has seen; a fit that kept none refuses ``partial_fit``."""
+    seen: Moments | None = getattr(estimator, "moments_", None)
+    if seen is None and hasattr(estimator, "summary_"):
         raise ValueError(
             "partial_fit cannot go on from this fit, of which no moments were kept (missing entries, or many columns). "
-            "Give all rows to partial_fit, or clone the estimator to begin anew."
+            "Give all rows to partial_fit, or clone the estimator to start again."
         )
+    return seen
 
 
 def more_rows(estimator: BaseEstimator, X: Table, sample_weight: Table | None) -> SeenRows:
     """Check more rows and add their moments to ``moments_``: what every ``partial_fit`` begins with."""
-    refuse_to_go_on(estimator)
-    seen: Moments | None = getattr(estimator, "moments_", None)
+    seen = seen_moments(estimator)
     X = validate(estimator, X, reset=seen is None)
     new = moments_of(X, check_weights(sample_weight, X.shape[0], variance=False))
     estimator.moments_ = total = new if seen is None else seen + new

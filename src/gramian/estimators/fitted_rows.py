@@ -14,7 +14,7 @@ from gramian.results import Matrix
 #: Entries that are summed: 0.1 ms. Of a larger table, evenly spaced rows.
 SUMMED_ENTRIES = 2**16
 #: Agreement of sums, relative to the sum of magnitudes: single precision keeps 6e-8 of every entry.
-CLOSE = 1e-6
+SUMS_RELATIVE_TOLERANCE = 1e-6
 
 
 def remember(estimator: BaseEstimator, X: ArrayLike | Matrix) -> None:
@@ -53,7 +53,10 @@ def of_the_fit(model: BaseEstimator, X: Any) -> bool:
     if n != kept[0]:
         return False
     found = _sums(X)
-    return bool(found[:2] == kept[:2] and np.allclose(found[2:], kept[2:], rtol=0, atol=CLOSE * max(kept[3], 1e-300)))
+    return bool(
+        found[:2] == kept[:2]
+        and np.allclose(found[2:], kept[2:], rtol=0, atol=SUMS_RELATIVE_TOLERANCE * max(kept[3], 1e-300))
+    )
 
 
 def role(model: BaseEstimator, X: ArrayLike | Matrix) -> str:

@@ -24,7 +24,7 @@ from gramian.spaces import LinearBasis, LinearSpace
 from gramian.spaces.linear import ILL_CONDITIONED_RATIO
 
 #: Standard errors of a Gaussian's kurtosis below zero at which a source is called sub-Gaussian.
-SURE = 2.0
+SUB_GAUSSIAN_STANDARD_ERRORS = 2.0
 
 
 class ICA(ProjectionTransformer, DensityMixin, BaseEstimator):
@@ -190,7 +190,7 @@ class ICA(ProjectionTransformer, DensityMixin, BaseEstimator):
         return self
 
     def _summarize(self, excess: Array, shape: tuple[int, int], clock: Clock, notes: list[str]) -> FitSummary:
-        """Write what the fit did, and say aloud where it is less than was asked for."""
+        """Write what the fit did, and warn of what it lacks."""
         (n, d), k = shape, len(excess)
         converged = self.gradient_norm_ <= self.tol + GRADIENT_ROUNDING
         above = "" if converged else f", above tol={self.tol:g}"
@@ -200,7 +200,7 @@ class ICA(ProjectionTransformer, DensityMixin, BaseEstimator):
                 f"Raise max_iter={self.max_iter} or tol, or try another random_state.",
                 ConvergenceWarning,
             )
-        light = np.flatnonzero(excess < -SURE * np.sqrt(24 / n))
+        light = np.flatnonzero(excess < -SUB_GAUSSIAN_STANDARD_ERRORS * np.sqrt(24 / n))
         if len(light):
             names = ", ".join(f"ica{j}" for j in light[:10]) + (", ..." if len(light) > 10 else "")
             notes = [*notes, f"sub-Gaussian: {names}. The model has heavy tails and cannot tell such sources apart"]

@@ -15,7 +15,14 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.config import thread_count
-from gramian.estimators.distances import check_count, check_similarities, lengths, neighbour_weights, warn_of_underflow
+from gramian.estimators.distances import (
+    check_count,
+    check_similarities,
+    lengths,
+    neighbour_weights,
+    warn_of_negative,
+    warn_of_underflow,
+)
 from gramian.estimators.foundation import BaseEstimator
 from gramian.estimators.kernel_input import KernelArgument, KernelInput
 from gramian.estimators.landmarks import LandmarksArgument, add_low_rank, low_rank, mapped_rows
@@ -23,7 +30,6 @@ from gramian.estimators.streams import by_blocks
 from gramian.estimators.summary import Clock, SummaryBuilder
 from gramian.estimators.targets import Targets, check_labels, check_targets
 from gramian.estimators.validation import Checked, Table, all_or_nothing, as_fitted, validate
-from gramian.estimators.warnings import IndefiniteKernelWarning, warn
 from gramian.kernels import Kernel, Linear
 from gramian.operators.euclidean_neighbours import EuclideanSearch
 from gramian.operators.feature_means import own_similarities
@@ -173,7 +179,7 @@ class KernelNeighbours(KernelInput, BaseEstimator):
         own_squares = own_similarities(self.kernel_, rows, training)[:, None]
         squares = own_squares + ranks
         squares[np.abs(squares) <= SIMILARITY_ROUNDING * (np.abs(own_squares) + np.abs(self._diagonal)[columns])] = 0.0
-        self._warn_of(squares)
+        warn_of_negative(self.kernel_, squares < 0, "neighbours")
         return squares, columns
 
     def _project(self, rows: Matrix, own: bool) -> tuple[Array, Array]:
@@ -209,14 +215,6 @@ class KernelNeighbours(KernelInput, BaseEstimator):
         if not (weights.sum(axis=1) > 0).all():
             raise ValueError("weights gave all neighbours of a row the weight 0. Return at least one positive weight.")
         return columns, weights
-
-    def _warn_of(self, squares: Array) -> None:
-        if not self.kernel_.positive_definite and (negative := int((squares < 0).sum())):
-            warn(
-                f"the kernel is indefinite: {negative:,} squared distances to neighbours are negative; they rank as "
-                "they are and read as distance 0.",
-                IndefiniteKernelWarning,
-            )
 
     def _describe(self, shape: tuple[int, int], clock: Clock) -> FitSummary:
         # Through the tree itself: it is made at fit, not when the first row is asked about.

@@ -131,7 +131,7 @@ class KernelSVC(KernelInput, ClassifierMixin, BaseEstimator):
         y : (n,) array
             Labels: numbers, strings or booleans.
         sample_weight : (n,) array, optional
-            Factors of ``C``; a row of weight zero is as good as absent.
+            Factors of ``C``; a row of weight zero is left out.
 
         Returns
         -------

@@ -48,7 +48,7 @@ class PCA(ComponentDiagnostics, ProjectionTransformer, BaseEstimator):
         "auto"; "covariance" (d x d), "svd", "dual" (n x n), "power" (one by one with peeling), "krylov", "randomized".
         They agree; they differ in cost and in the digits they keep of tiny variances, where "svd" is best.
     missing : None or "em"
-        What to do with NaN: refuse, or expect them under :class:`ProbabilisticPCA` with as many components.
+        What to do with NaN: refuse, or impute them under :class:`ProbabilisticPCA` with as many components.
     random_state : int, Generator, RandomState or None
         Seed of the iterative solvers. None is a fixed seed.
 
@@ -157,7 +157,7 @@ class PCA(ComponentDiagnostics, ProjectionTransformer, BaseEstimator):
 
     @by_blocks
     def transform(self, X: Table) -> Array:
-        """Return the scores of rows; missing entries, if they are welcome, are imputed by the model first."""
+        """Return the scores of rows; missing entries, if ``missing="em"``, are imputed by the model first."""
         check_is_fitted(self)
         welcome = as_fitted(self, "missing") is not None
         X = validate(self, X, reset=False, sparse=not welcome, missing=welcome)
@@ -176,12 +176,12 @@ class PCA(ComponentDiagnostics, ProjectionTransformer, BaseEstimator):
         return self.solver != "covariance" and moments_unresolved(moments, center=self.center, scale=self.scale)
 
     def _fit_missing(self, rows: FitRows, clock: Clock) -> Self:
-        """Components of the moments expected under probabilistic PCA with as many components."""
+        """Components of moments with missing entries imputed under probabilistic PCA with as many components."""
         self._check_components(rows.shape)
         asked, gaps = whole_number(self.n_components), rows.gaps
         self.filler_ = ProbabilisticPCA(None if asked is None or asked >= rows.d else asked, missing="em")
         expected = self.filler_.fit_expectation(rows.X, rows.weights)
-        note = f"{gaps:,} missing entries ({percent(gaps / rows.X.size)}) were expected under probabilistic PCA."
+        note = f"{gaps:,} missing entries ({percent(gaps / rows.X.size)}) were imputed under probabilistic PCA."
         return self._find(SeenRows(expected.moments, rows.dtype, rows.shape), clock, (note,))
 
     def _find(self, rows: FitRows, clock: Clock, notes: tuple[str, ...] = ()) -> Self:

@@ -89,7 +89,7 @@ class ProbabilisticPCA(GaussianModel, BaseEstimator):
     method : {"closed", "em"}
         The formula above, or expectation-maximisation, which climbs to the same likelihood.
     missing : None or "em"
-        What to do with NaN: refuse, or expect them under the model and fit again until the likelihood stands still.
+        What to do with NaN: refuse, or impute them under the model and fit again until the likelihood converges.
     tol : float
         Relative gain of the likelihood at which an iteration stops.
     max_iter : int
@@ -181,7 +181,7 @@ class ProbabilisticPCA(GaussianModel, BaseEstimator):
         return expected
 
     def fill(self, X: Array) -> Array:
-        """Return checked rows with their missing entries expected under the fitted model."""
+        """Return checked rows with their missing entries imputed under the fitted model."""
         return self._expected(X).filled.astype(X.dtype, copy=False)
 
     def impute(self, X: Table) -> Array:
@@ -208,7 +208,7 @@ class ProbabilisticPCA(GaussianModel, BaseEstimator):
         return self._complete(X)
 
     def _complete_moments(self, X: Array, weights: Array | None) -> Moments:
-        """Moments expected under a model with all components there can be."""
+        """Moments with missing entries imputed under a model with all components there can be."""
         probe = ProbabilisticPCA(None, missing="em", tol=self.tol, max_iter=self.max_iter)
         return probe.fit_expectation(X, weights).moments
 

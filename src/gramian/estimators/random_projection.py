@@ -23,7 +23,7 @@ from gramian.lapack import interruptible
 from gramian.results import Array, Matrix, Seed, percent
 
 #: Pairs of rows whose distances are compared before and after.
-PAIRS = 2_000
+DISTORTION_MAX_PAIRS = 2_000
 
 
 @dataclass(frozen=True)
@@ -262,10 +262,10 @@ def _ratios(projection: RandomMap, rows: Any, others: Any) -> Array:
 
 def _pairs(n: int, rng: np.random.Generator) -> tuple[Array, Array]:
     """All pairs i < j of n rows if they are few, else a sample without repeats."""
-    if n * (n - 1) // 2 <= PAIRS:
+    if n * (n - 1) // 2 <= DISTORTION_MAX_PAIRS:
         return np.triu_indices(n, 1)
-    i = rng.integers(n, size=PAIRS)
-    j = (i + rng.integers(1, n, size=PAIRS)) % n
+    i = rng.integers(n, size=DISTORTION_MAX_PAIRS)
+    j = (i + rng.integers(1, n, size=DISTORTION_MAX_PAIRS)) % n
     pairs = np.unique(np.column_stack([np.minimum(i, j), np.maximum(i, j)]), axis=0)
     return pairs[:, 0], pairs[:, 1]
 
@@ -273,7 +273,7 @@ def _pairs(n: int, rng: np.random.Generator) -> tuple[Array, Array]:
 def _check_room(k: int, shape: tuple[int, int], density: float) -> None:
     """Refuse, before anything is drawn, a matrix and scores of the measured rows that do not fit the memory budget."""
     n, d = shape
-    size = 8 * k * (2 * d * density + 3 * min(PAIRS, n * n))
+    size = 8 * k * (2 * d * density + 3 * min(DISTORTION_MAX_PAIRS, n * n))
     if size > memory_budget():
         raise ValueError(
             f"n_components={k} needs {format_bytes(size)}, over the memory budget of {format_bytes(memory_budget())}. "

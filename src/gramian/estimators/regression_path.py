@@ -249,16 +249,8 @@ def splits(cv: Any, blocks: Blocks) -> tuple[list[Any], list[Array] | None]:
     times = np.bincount(np.concatenate(tests), minlength=n)
     if times.max() > 1:
         raise ValueError(f"cv={cv!r} leaves a row out more than once; folds must not overlap.")
-    plain = times.all() and all(len(a) + len(b) == n and _covers(n, a, b) for a, b in pairs)
+    plain = all(np.array_equal(np.sort(np.concatenate(pair)), np.arange(n)) for pair in pairs) and times.all()
     return [_as_slice(rows) for rows in tests], None if plain else trains
-
-
-def _covers(n: int, *parts: Array) -> bool:
-    """Whether parts that are as long as n together hold every row."""
-    seen = np.zeros(n, dtype=bool)
-    for rows in parts:
-        seen[rows] = True
-    return bool(seen.all())
 
 
 def _as_slice(rows: Array) -> Any:

@@ -29,16 +29,8 @@ TRAINING_ROW_ATTRIBUTES = ("labels_", "x_scores_", "_left_out")
 class Gate:
     """Refuses entries that are not finite, block by block, here or where the blocks are.
 
-    Attributes
-    ----------
-    columns, second : tuple of str or None
-        Names of the columns of X, and of the rows beside it.
-    name, own : str
-        What the rows beside are called, and X itself.
-    missing : str or None
-        The parameter of the estimator, for the remedy.
-    welcome : bool
-        NaN pass: they will be imputed.
+    ``name`` and ``own`` are what the rows beside, and X itself, are called; ``missing`` is the parameter of the
+    estimator, for the remedy. NaN pass if they are ``welcome``: they will be imputed.
     """
 
     columns: tuple[str, ...] | None
@@ -77,17 +69,7 @@ class Gate:
 class Reader(Views):
     """Blocks of a stream, or of two in step, on their way into an estimator, whose columns are set.
 
-    Parameters
-    ----------
-    estimator : estimator
-        Its number and names of features are set.
-    X : Rows
-    Y : Rows or array, optional
-        The second view of the same rows.
-    name : str
-        What Y is called, for messages.
-    sample_weight : array, optional
-        Frequencies, if X is remote; another stream has no weights.
+    ``name`` is what Y is called, for messages; frequencies go with dask alone, another stream has no weights.
     """
 
     def __init__(

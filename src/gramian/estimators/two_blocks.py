@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 
-from gramian.estimators.fit_rows import read, refuse_to_go_on
+from gramian.estimators.fit_rows import read, seen_moments
 from gramian.estimators.probabilistic_pca import ProbabilisticPCA
 from gramian.estimators.targets import check_targets
 from gramian.estimators.validation import Table, as_fitted, check_finite, check_weights, validate
@@ -20,7 +20,7 @@ from gramian.results import Array
 from gramian.spaces.gaussian import check_observed, observed_means
 
 #: Columns up to which moments are kept after a fit, so that ``partial_fit`` may go on from it.
-KEPT_COLUMNS = 2_000
+MOMENTS_MAX_COLUMNS = 2_000
 
 
 class BlockInput:
@@ -39,6 +39,12 @@ class BlockInput:
     def _imputes(self) -> bool:
         return as_fitted(self, "missing") is not None and self.filler_ is not None
 
+    def _keep_blocks(self, blocks: Blocks) -> None:
+        """Keep what later calls need to know of the rows of the fit."""
+        self.n_samples_, self._single, self.filler_ = blocks.views.weight, blocks.single, blocks.filler
+        if blocks.X is not None:  # otherwise they came with moments, which are there already
+            self.moments_ = blocks.moments()
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc]
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
@@ -53,7 +59,7 @@ class BlockInput:
 class Blocks:
     """Two views, compressed, and what is remembered of how they came.
 
-    ``X`` and ``Y`` are the rows, missing entries expected; None if only moments are known.
+    ``X`` and ``Y`` are the rows, missing entries imputed; None if only moments are known.
     """
 
     views: Compressed
@@ -76,9 +82,9 @@ class Blocks:
         return scale_views(self.views, scale_x, scale_y)
 
     def moments(self) -> Moments | None:
-        """Moments for ``partial_fit`` to go on from; None where they would be large, or hold expected entries."""
+        """Moments for ``partial_fit`` to go on from; None where they would be large, or hold imputed entries."""
         views = self.views
-        if self.gaps or len(views.mean) > KEPT_COLUMNS or (views.units != 1).any():
+        if self.gaps or len(views.mean) > MOMENTS_MAX_COLUMNS or (views.units != 1).any():
             return None
         return Moments(views.weight, views.mean, views.rows.T @ views.rows)
 
@@ -135,7 +141,7 @@ def scale_views(views: Compressed, scale_x: bool, scale_y: bool) -> Scaled:
 
 
 class Filler:
-    """A Gaussian model of both blocks, with which missing entries are expected."""
+    """A Gaussian model of both blocks, with which missing entries are imputed."""
 
     def __init__(self, Z: Array, d: int, weights: Array | None) -> None:
         self.d, self.mean = d, observed_means(Z, weights)
@@ -171,16 +177,16 @@ class Filler:
             return
         if failure is not None:
             raise ValueError(
-                "missing entries cannot be expected: the columns that vary repeat one another. Drop the copies."
+                "missing entries cannot be imputed: the columns that vary repeat one another. Drop the copies."
             ) from failure
 
     def fill(self, X: Array) -> Array:
-        """Rows of the first block with their missing entries expected."""
-        nothing = np.full((len(X), len(self.scale) - self.d), np.nan)
+        """Rows of the first block with their missing entries imputed."""
+        nothing = np.full((len(X), len(self.live) - self.d), np.nan)
         return self._expected(np.hstack([X, nothing]))[:, : self.d].astype(X.dtype, copy=False)
 
     def fill_second(self, Y: Array) -> Array:
-        """Rows of the second block with their missing entries expected."""
+        """Rows of the second block with their missing entries imputed."""
         return self._expected(np.hstack([np.full((len(Y), self.d), np.nan), Y]))[:, self.d :]
 
     def _expected(self, Z: Array) -> Array:
@@ -191,7 +197,7 @@ class Filler:
 
 
 def gather(estimator: BlockInput, X: Table, Y: Table, sample_weight: Table | None, *, name: str = "y") -> Blocks:
-    """Check both blocks, expect what is missing if that is wanted, and compress them."""
+    """Check both blocks, impute what is missing if the estimator does that, and compress them."""
 
     def loses(moments: Moments) -> bool:
         return from_moments(moments, estimator.n_features_in_, careful=True) is None
@@ -214,8 +220,7 @@ def gather_more(
     estimator: BaseEstimator, X: Any, Y: Table, sample_weight: Table | None, *, name: str = "y"
 ) -> Blocks | None:
     """Add rows to those an estimator has seen; None while there are too few to fit anything."""
-    refuse_to_go_on(estimator)
-    seen: Moments | None = getattr(estimator, "moments_", None)
+    seen = seen_moments(estimator)
     X = validate(estimator, X, reset=seen is None)
     targets = check_targets(Y, X.shape[0], name=name)
     new = moments_of(X, check_weights(sample_weight, X.shape[0], variance=False), beside=targets.values)
@@ -243,11 +248,11 @@ def _vanishes(view: Any) -> bool:
 
 
 def complete_rows(estimator: BaseEstimator, X: Table) -> Any:
-    """Check new rows of the first block; expect what they lack under the model of the fit."""
+    """Check new rows of the first block; impute what they lack under the model of the fit."""
     welcome = as_fitted(estimator, "missing") is not None
     X = validate(estimator, X, reset=False, sparse=not welcome, missing=welcome)
     if welcome and np.isnan(X).any():
-        if estimator.filler_ is None:  # nothing was missing at fit: there is no model to expect from
+        if estimator.filler_ is None:  # nothing was missing at fit: there is no model to impute from
             check_finite(X, estimator, fitted=True)
         return estimator.filler_.fill(X)
     return X

@@ -98,7 +98,7 @@ class TwoViews(BlockInput, ClassNamePrefixFeaturesOutMixin, TransformerMixin, AB
         return self.y_projection_.scores(self._second(Y, n))
 
     def _second(self, Y: Table, n: int) -> Any:
-        """Check rows of the second view; expect what they lack under the model of the fit."""
+        """Check rows of the second view; impute what they lack under the model of the fit."""
         filler = None if as_fitted(self, "missing") is None else self.filler_
         rows, d = read_targets(Y, n, "Y", missing=filler is not None, fitted=True).values, len(self.y_mean_)
         if rows.shape[1] != d:
@@ -122,6 +122,11 @@ class TwoViews(BlockInput, ClassNamePrefixFeaturesOutMixin, TransformerMixin, AB
     @property
     def _n_features_out(self) -> int:
         return self.x_projection_.size
+
+
+def score_correlations(Tx: Array, Ty: Array) -> Array:
+    """Correlations of centred scores of both views, pair by pair."""
+    return np.einsum("rk,rk->k", Tx, Ty) / (np.linalg.norm(Tx, axis=0) * np.linalg.norm(Ty, axis=0))
 
 
 def _on(T: Array, B: Array) -> Array:
@@ -159,8 +164,7 @@ class CovarianceOfViews(TwoViews, BaseEstimator):
         self._keep_projections(scaled, Rx, Ry)
         self.x_loadings_ = self.x_projection_.back.T / scaled.x_scale[:, None]
         self.y_loadings_ = self.y_projection_.back.T / scaled.y_scale[:, None]
-        self.n_samples_, self._single, self.filler_ = scaled.weight, blocks.single, blocks.filler
-        self.moments_ = getattr(self, "moments_", None) if blocks.X is None else blocks.moments()
+        self._keep_blocks(blocks)
         self.summary_ = self._describe(blocks, scaled, clock)
         return self
 
@@ -170,7 +174,7 @@ class CovarianceOfViews(TwoViews, BaseEstimator):
             notes.append(f"X and Y covary in {k} directions: {k} of {self.n_components} pairs were kept.")
             warn(f"{notes[-1]} Use n_components={k} or fewer.", RankWarning)
         Tx, Ty = scaled.A @ self.x_rotations_, scaled.B @ self.y_rotations_
-        correlation = np.einsum("rk,rk->k", Tx, Ty) / (np.linalg.norm(Tx, axis=0) * np.linalg.norm(Ty, axis=0))
+        correlation = score_correlations(Tx, Ty)
         Z = (scaled.A.T @ scaled.B) / (scaled.weight - 1)
         share = float(np.sum((self.covariances_ / scaled.x_unit / scaled.y_unit) ** 2) / np.sum(Z**2))
         route = blocks.views.route
@@ -180,7 +184,7 @@ class CovarianceOfViews(TwoViews, BaseEstimator):
         write.line("correlations", ", ".join(f"{value:.4f}" for value in correlation[:5]))
         write.line("shared", f"{percent(min(share, 1.0))} of the squared covariance between the views")
         write.line("route", route, route=route, score_correlations=correlation).work(clock)
-        return write.missing(blocks.gaps, "expected under a Gaussian model of both views").notes(notes).done()
+        return write.missing(blocks.gaps, "imputed under a Gaussian model of both views").notes(notes).done()
 
 
 class PLSCanonical(RegressorMixin, CovarianceOfViews):
@@ -198,7 +202,7 @@ class PLSCanonical(RegressorMixin, CovarianceOfViews):
     scale : bool
         Divide columns by their standard deviations.
     missing : None or "em"
-        What to do with NaN: refuse, or expect them under a Gaussian model of both views.
+        What to do with NaN: refuse, or impute them under a Gaussian model of both views.
 
     Attributes
     ----------
@@ -248,7 +252,7 @@ class PLSSVD(CovarianceOfViews):
     scale : bool
         Divide columns by their standard deviations.
     missing : None or "em"
-        What to do with NaN: refuse, or expect them under a Gaussian model of both views.
+        What to do with NaN: refuse, or impute them under a Gaussian model of both views.
 
     Attributes
     ----------

@@ -27,7 +27,7 @@ from gramian.results import Array, Matrix
 #: Rows as users give them: arrays, nested lists, data frames and dask collections, sparse matrices, streams.
 Table: TypeAlias = ArrayLike | sp.sparray | sp.spmatrix | Rows
 #: Weights that sum to less leave squares of sums of squares, of rows of any usual size, within double precision.
-MOST_ROWS = 1e100
+MAX_TOTAL_WEIGHT = 1e100
 
 
 class Checked(np.ndarray):
@@ -47,25 +47,9 @@ def validate(
 ) -> Any:
     """Return ``X`` as float32 or float64 rows (CSR if sparse) without changing the caller's array.
 
-    Parameters
-    ----------
-    estimator : estimator
-        Its number and names of features are set (``reset``) or checked.
-    X : table
-        Array, data frame or SciPy sparse matrix.
-    reset : bool
-        True in ``fit``, False afterwards.
-    sparse : bool
-        Whether sparse input is taken.
-    min_samples : int
-        Least number of rows.
-    gram : Kernel, optional
-        In ``fit``, the kernel: one that takes a given matrix gets the Gram matrix that it makes of X. Afterwards the
-        ``kernel_`` of the fit decides.
-    missing : bool
-        NaN are missing entries, and welcome.
-    finite : bool
-        False leaves it to the caller to call :func:`check_finite`.
+    In ``fit`` (``reset``) the number and names of the features of the estimator are set, afterwards they are checked.
+    ``gram`` is the kernel of the fit: one that takes a given matrix gets the Gram matrix that it makes of X; afterwards
+    ``kernel_`` decides. NaN pass if ``missing``; ``finite=False`` leaves it to the caller to call :func:`check_finite`.
     """
     kernel: Any = gram if reset else getattr(estimator, "kernel_", None)
     given = kernel is not None and kernel.given
@@ -129,13 +113,13 @@ def _refuse_what_reads_wrong(X: Table, estimator: BaseEstimator) -> None:
 def check_finite(
     X: Matrix, estimator: BaseEstimator, *, name: str = "X", missing: bool = False, fitted: bool = False
 ) -> None:
-    """Refuse NaN (unless they are welcome) and infinities, naming the first place and what to do.
+    """Refuse NaN (unless ``missing``) and infinities, naming the first place and what to do.
 
     ``fitted`` says that these are new rows, for which the estimator will not be fitted again.
     """
     entries: Any = X.data if sp.issparse(X) else X
     with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(entries.sum()) or np.isfinite(entries).all():  # the sum is quicker and rarely lies
+        if np.isfinite(entries.sum()) or np.isfinite(entries).all():  # the sum is quicker and rarely wrong
             return
     bad = np.isinf(entries) if missing else ~np.isfinite(entries)
     if not bad.any():
@@ -231,12 +215,12 @@ def check_total_weight(total: float, *, variance: bool = True) -> None:
     that rounding, and shares of few digits by little more: so the border is where the divisor is 1, that of two rows.
     Methods without a variance (``variance=False``) take weights in any unit.
     """
-    if total > 0 and (has_variance(total) and total < MOST_ROWS if variance else total < np.inf):
+    if total > 0 and (has_variance(total) and total < MAX_TOTAL_WEIGHT if variance else total < np.inf):
         return
     if total >= 2:
         raise ValueError(
             f"sample_weight sums to {total:.3g}; weights are frequencies: their sum counts rows, and sums of squares "
-            f"would overflow. Divide them by a constant, so that they sum to less than {MOST_ROWS:.0e}."
+            f"would overflow. Divide them by a constant, so that they sum to less than {MAX_TOTAL_WEIGHT:.0e}."
         )
     if not total:
         raise ValueError("sample_weight has only zero weights. Give a positive weight to the rows that count.")

@@ -10,7 +10,7 @@ import sklearn
 import sklearn.exceptions
 
 #: Frames of these packages are not the place a user wants to be pointed to.
-INSIDE = tuple(str(Path(file).parent) for file in (sklearn.__file__, str(Path(__file__).parent)))
+LIBRARY_FOLDERS = tuple(str(Path(file).parent) for file in (sklearn.__file__, str(Path(__file__).parent)))
 
 
 class GramianWarning(UserWarning):
@@ -110,6 +110,6 @@ class SubGaussianWarning(GramianWarning):
 def warn(message: str, category: type[GramianWarning]) -> None:
     """Warn, pointing at the caller's line rather than at one of ours."""
     level, frame = 1, sys._getframe(0)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(INSIDE):
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(LIBRARY_FOLDERS):
         level, frame = level + 1, frame.f_back
     warnings.warn(message, category, stacklevel=level)

@@ -13,7 +13,39 @@ from gramian.explore.datasets import PRESETS, Dataset, from_upload, preset
 from gramian.explore.fitting import Fit
 from gramian.explore.model_files import inside, models_in, open_model, save_model
 from gramian.explore.notes import in_controls
-from gramian.explore.session import Explorer, Session
+from gramian.explore.session import Explorer, Session, on
+
+
+def _values(names: tuple[str, ...]) -> str:
+    return " ".join(f"{name}.value" for name in names)
+
+
+def _also(outputs: str) -> str:
+    """The same outputs, which other callbacks set as well."""
+    return " ".join(f"+{word}" for word in outputs.split())
+
+
+#: What may bring another table.
+LOADING = "page.data data.value columns.value upload.contents"
+#: All that changes with a table, in the order of :func:`filled`.
+FILLED = (
+    "loaded.data about.children data.options data.value columns.options columns.value colour.options second.options "
+    + _values((*CONTROLS, *LOOKS))
+)
+#: What is shown or hidden with a method.
+ARRANGED = (
+    "second-box.hidden kernel-box.hidden width-box.hidden degree-box.hidden ridge-box.hidden k-box.hidden "
+    "exact.style k.max"
+)
+#: What the page is told of a fit, in the order of :func:`answer`.
+ANSWER = (
+    "shown.data cut.data status.children status.className progress.value progress.hidden cancel.hidden tick.disabled "
+    "pictures.className"
+)
+#: Seconds that a request waits for a quick fit, so that most answers come at once.
+QUICK_ANSWER_SECONDS = 0.25
+#: Seconds that a page waits for a model to be saved.
+MAX_SAVE_SECONDS = 600.0
 
 
 def register(app: Dash, explorer: Explorer) -> None:
@@ -47,17 +79,7 @@ def _tables(app: Dash, explorer: Explorer) -> None:
     )
     app.clientside_callback(ACCESSIBLE_NAMES, Output("send", "title"), Input("page", "data"))
 
-    @app.callback(
-        Output("model-says", "children"),
-        Output("upload", "contents"),
-        *controls_of(),
-        Input("page", "data"),
-        Input("data", "value"),
-        Input("columns", "value"),
-        Input("upload", "contents"),
-        State("upload", "filename"),
-        prevent_initial_call=True,
-    )
+    @on(app, f"model-says.children upload.contents {FILLED}", LOADING, "upload.filename")
     def load(page: object, chosen: object, columns: object, contents: object, name: object) -> tuple[Any, ...]:
         session = explorer.session(page)
         values = dict(session.controls)
@@ -67,7 +89,7 @@ def _tables(app: Dash, explorer: Explorer) -> None:
             try:
                 session.use(from_upload(str(name), contents))
             except ValueError as error:
-                return (in_controls(str(error)), None, *((no_update,) * len(controls_of())))
+                return (in_controls(str(error)), None, *((no_update,) * len(FILLED.split())))
             values = {}
         elif ctx.triggered_id == "data":
             if chosen in (None, session.base.key):
@@ -83,23 +105,7 @@ def _tables(app: Dash, explorer: Explorer) -> None:
             values |= {"second": list(session.data.half()), "rows-as": session.data.rows_as}
         return "", None, *filled(explorer, session, values or first_values(session.data))
 
-    @app.callback(
-        Output("second-box", "hidden"),
-        Output("kernel-box", "hidden"),
-        Output("width-box", "hidden"),
-        Output("degree-box", "hidden"),
-        Output("ridge-box", "hidden"),
-        Output("k-box", "hidden"),
-        Output("exact", "style"),
-        Output("k", "max"),
-        Input("loaded", "data"),
-        Input("method", "value"),
-        Input("kernel", "value"),
-        Input("text", "value"),
-        Input("second", "value"),
-        State("page", "data"),
-        prevent_initial_call=True,
-    )
+    @on(app, ARRANGED, "loaded.data method.value kernel.value text.value second.value", "page.data")
     def arrange(loaded: object, *values: object) -> tuple[Any, ...]:
         *given, page = values
         data = explorer.session(page).data
@@ -113,14 +119,6 @@ def _tables(app: Dash, explorer: Explorer) -> None:
     @app.callback(Output("z-box", "hidden"), Input("space", "value"))
     def deep(space: object) -> bool:
         return not space
-
-
-def controls_of(*, duplicate: bool = False) -> list[Output]:
-    """All that changes with a table, in the order of :func:`filled`."""
-    places = [("loaded", "data"), ("about", "children"), ("data", "options"), ("data", "value"), ("columns", "options")]
-    places += [("columns", "value"), ("colour", "options"), ("second", "options")]
-    places += [(name, "value") for name in (*CONTROLS, *LOOKS)]
-    return [Output(*place, allow_duplicate=duplicate) for place in places]
 
 
 def filled(explorer: Explorer, session: Session, values: dict[str, Any]) -> tuple[Any, ...]:
@@ -191,32 +189,10 @@ def _ticked(value: object) -> list[str]:
     return ["on"] if value else []
 
 
-#: Seconds that a request waits for a quick fit, so that most answers come at once.
-QUICK_ANSWER_SECONDS = 0.25
-
-
 def _fits(app: Dash, explorer: Explorer) -> None:
     """A control is released: the exact fit, in the worker; its progress; its end."""
-    outputs = [
-        ("shown", "data"),
-        ("cut", "data"),
-        ("status", "children"),
-        ("status", "className"),
-        ("progress", "value"),
-        ("progress", "hidden"),
-        ("cancel", "hidden"),
-        ("tick", "disabled"),
-        ("pictures", "className"),
-    ]
 
-    @app.callback(
-        *(Output(*where) for where in outputs),
-        Input("loaded", "data"),
-        *(Input(name, "value") for name in CONTROLS),
-        State("page", "data"),
-        *(State(name, "value") for name in LOOKS),
-        prevent_initial_call=True,
-    )
+    @on(app, ANSWER, f"loaded.data {_values(CONTROLS)}", f"page.data {_values(LOOKS)}")
     def ask(loaded: object, *values: object) -> tuple[Any, ...]:
         page, looks = values[len(CONTROLS)], values[len(CONTROLS) + 1 :]
         session = explorer.session(page)
@@ -231,13 +207,7 @@ def _fits(app: Dash, explorer: Explorer) -> None:
             session.take(job)
         return answer(session)
 
-    @app.callback(
-        *(Output(*where, allow_duplicate=True) for where in outputs),
-        Input("tick", "n_intervals"),
-        State("page", "data"),
-        State("shown", "data"),
-        prevent_initial_call=True,
-    )
+    @on(app, _also(ANSWER), "tick.n_intervals", "page.data shown.data")
     def look(ticks: object, page: object, shown: object) -> tuple[Any, ...]:
         session = explorer.session(page)
         if session.job is not None and session.job.over:
@@ -246,12 +216,7 @@ def _fits(app: Dash, explorer: Explorer) -> None:
         # What is on the screen already is not sent again.
         return found if found[0] != shown else (no_update, *found[1:])
 
-    @app.callback(
-        *(Output(*where, allow_duplicate=True) for where in outputs),
-        Input("cancel", "n_clicks"),
-        State("page", "data"),
-        prevent_initial_call=True,
-    )
+    @on(app, _also(ANSWER), "cancel.n_clicks", "page.data")
     def cancel(clicks: object, page: object) -> tuple[Any, ...]:
         session = explorer.session(page)
         explorer.worker.cancel(session.key)
@@ -290,22 +255,11 @@ def sentence(session: Session, found: Fit) -> str:
     return " · ".join(parts) + "".join(f" — {note.rstrip('.')}." for note in found.notes)
 
 
-#: Seconds that a page waits for a model to be saved.
-MAX_SAVE_SECONDS = 600.0
-
-
 def _models(app: Dash, explorer: Explorer) -> None:
     """Models are saved to the working folder, and opened from there."""
+    saving, opening = ([(Output(name, "disabled"), True, False)] for name in ("save", "open"))
 
-    @app.callback(
-        Output("model-says", "children", allow_duplicate=True),
-        Output("models", "options", allow_duplicate=True),
-        Input("save", "n_clicks"),
-        State("name", "value"),
-        State("page", "data"),
-        running=[(Output("save", "disabled"), True, False)],
-        prevent_initial_call=True,
-    )
+    @on(app, "+model-says.children +models.options", "save.n_clicks", "name.value page.data", running=saving)
     def keep(clicks: object, name: object, page: object) -> tuple[Any, Any]:
         session = explorer.session(page)
         try:
@@ -321,27 +275,15 @@ def _models(app: Dash, explorer: Explorer) -> None:
             return f"{path.name} is not saved yet; the fit is still running.", no_update
         return job.result or job.error, models_in(explorer.folder)
 
-    @app.callback(
-        Output("models", "options"),
-        Input("page", "data"),
-        prevent_initial_call=True,
-    )
+    @on(app, "models.options", "page.data")
     def list_models(page: object) -> list[str]:
         explorer.session(page)
         return models_in(explorer.folder)
 
-    @app.callback(
-        Output("model-says", "children", allow_duplicate=True),
-        *controls_of(duplicate=True),
-        Input("open", "n_clicks"),
-        State("models", "value"),
-        State("page", "data"),
-        running=[(Output("open", "disabled"), True, False)],
-        prevent_initial_call=True,
-    )
+    @on(app, _also(f"model-says.children {FILLED}"), "open.n_clicks", "models.value page.data", running=opening)
     def fetch(clicks: object, name: object, page: object) -> tuple[Any, ...]:
         session = explorer.session(page)
-        unchanged = (no_update,) * len(controls_of())
+        unchanged = (no_update,) * len(FILLED.split())
         values = session.controls or first_values(session.data)
         try:
             path = inside(explorer.folder, name)

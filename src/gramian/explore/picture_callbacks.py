@@ -16,7 +16,7 @@ from gramian.explore.browser import ASK_ONE_AT_A_TIME, ASK_THE_NEXT, PICKED
 from gramian.explore.choice import CONTROLS, Choice, code_for, read_choice
 from gramian.explore.drawing import NEIGHBOURS
 from gramian.explore.fitting import Fit, Glimpse, fit
-from gramian.explore.session import Explorer, Session
+from gramian.explore.session import Explorer, Session, on
 from gramian.kernels import parse
 from gramian.results import Array, percent
 from gramian.tables import write_scores
@@ -30,44 +30,21 @@ def register(app: Dash, explorer: Explorer) -> None:
 
 def _pictures(app: Dash, explorer: Explorer) -> None:
     """A fit is there: all its pictures."""
+    looks = "x.value y.value z.value space.value colour.value webgl.data focus.data"
 
-    @app.callback(
-        Output("scores", "figure"),
-        Output("scores-hint", "children"),
-        Input("shown", "data"),
-        Input("x", "value"),
-        Input("y", "value"),
-        Input("z", "value"),
-        Input("space", "value"),
-        Input("colour", "value"),
-        Input("webgl", "data"),
-        Input("focus", "data"),
-        State("page", "data"),
-        prevent_initial_call=True,
-    )
+    @on(app, "scores.figure scores-hint.children", f"shown.data {looks}", "page.data")
     def draw_scores(shown: object, *values: object) -> tuple[Any, str]:
         *look, webgl, focus, page = values
         session, found = _shown(explorer, page)
         return points_of(session, found, session.turned, read_view(look, webgl), focus)
 
-    @app.callback(
-        Output("scree", "figure"),
-        Input("cut", "data"),
-        State("page", "data"),
-        prevent_initial_call=True,
-    )
+    @on(app, "scree.figure", "cut.data", "page.data")
     def draw_scree(cut: dict[str, int], page: object) -> Any:
         _, found = _shown(explorer, page)
         return drawing.scree(found.spectrum, found.measure, int(cut["k"]))
 
     # A callback of its own: plotly.js tells of every change of size too, and a new question ends the one before.
-    @app.callback(
-        Output("scree", "figure", allow_duplicate=True),
-        Output("k", "value", allow_duplicate=True),
-        Input("scree", "relayoutData"),
-        State("page", "data"),
-        prevent_initial_call=True,
-    )
+    @on(app, "+scree.figure +k.value", "scree.relayoutData", "page.data")
     def drag_cut(changed: object, page: object) -> tuple[Any, int]:
         _, found = _shown(explorer, page)
         k = drawing.dragged_to(changed, found.size)
@@ -75,43 +52,19 @@ def _pictures(app: Dash, explorer: Explorer) -> None:
             raise PreventUpdate
         return drawing.scree(found.spectrum, found.measure, k), k
 
-    @app.callback(
-        Output("loadings", "figure"),
-        Output("loadings-hint", "children"),
-        Input("shown", "data"),
-        Input("x", "value"),
-        Input("y", "value"),
-        State("page", "data"),
-        prevent_initial_call=True,
-    )
+    @on(app, "loadings.figure loadings-hint.children", "shown.data x.value y.value", "page.data")
     def draw_loadings(shown: object, x: object, y: object, page: object) -> tuple[Any, str]:
         session, found = _shown(explorer, page)
         view = read_view([x, y, 0, None, None], True)
         return drawing.loadings(session.data, found, [view.x, view.y])
 
-    @app.callback(
-        Output("row", "figure"),
-        Output("row-hint", "children"),
-        Input("cut", "data"),
-        Input("focus", "data"),
-        Input("rows-as", "value"),
-        State("page", "data"),
-        prevent_initial_call=True,
-    )
+    @on(app, "row.figure row-hint.children", "cut.data focus.data rows-as.value", "page.data")
     def draw_row(cut: object, focus: object, kind: object, page: object) -> tuple[Any, str]:
         session, found = _shown(explorer, page)
         k = min(session.choice.k, found.size)
         return rows_of(session, found, k, focus, kind), row_words(found, k)
 
-    @app.callback(
-        Output("code", "children"),
-        Output("summary", "children"),
-        Output("kernel-says", "children"),
-        Output("slider-says", "children"),
-        Input("cut", "data"),
-        State("page", "data"),
-        prevent_initial_call=True,
-    )
+    @on(app, "code.children summary.children kernel-says.children slider-says.children", "cut.data", "page.data")
     def tell(cut: object, page: object) -> tuple[str, ...]:
         session, found = _shown(explorer, page)
         choice = session.choice
@@ -251,18 +204,9 @@ def _previews(app: Dash, explorer: Explorer) -> None:
         session.previewed = True
         return figure, kernel_words(session, choice), ask.get("number")
 
-    @app.callback(
-        Output("scree", "figure", allow_duplicate=True),
-        Output("row", "figure", allow_duplicate=True),
-        Output("loadings", "figure", allow_duplicate=True),
-        Input("drawn", "data"),
-        State("page", "data"),
-        State("x", "value"),
-        State("y", "value"),
-        State("focus", "data"),
-        State("rows-as", "value"),
-        prevent_initial_call=True,
-    )
+    looks = "x.value y.value focus.data rows-as.value"
+
+    @on(app, "+scree.figure +row.figure +loadings.figure", "drawn.data", f"page.data {looks}")
     def follow(drawn: object, page: object, x: object, y: object, focus: object, kind: object) -> tuple[Any, ...]:
         session = explorer.session(page)
         found, seen = session.fit, session.glimpse
@@ -327,26 +271,13 @@ def _selections(app: Dash, explorer: Explorer) -> None:
     """Points are chosen: their rows, their neighbours, a file of them."""
     app.clientside_callback(PICKED, Output("picked", "data"), Input("scores", "selectedData"))
 
-    @app.callback(
-        Output("chosen", "children"),
-        Output("export", "disabled"),
-        Input("picked", "data"),
-        Input("shown", "data"),
-        State("page", "data"),
-        prevent_initial_call=True,
-    )
+    @on(app, "chosen.children export.disabled", "picked.data shown.data", "page.data")
     def list_rows(picked: object, shown: object, page: object) -> tuple[Any, bool]:
         session = explorer.session(page)
         rows = read_rows(picked, session)
         return as_table(session, rows), not len(rows)
 
-    @app.callback(
-        Output("file", "data"),
-        Input("export", "n_clicks"),
-        State("picked", "data"),
-        State("page", "data"),
-        prevent_initial_call=True,
-    )
+    @on(app, "file.data", "export.n_clicks", "picked.data page.data")
     def export(clicks: object, picked: object, page: object) -> Any:
         session = explorer.session(page)
         rows = read_rows(picked, session)
@@ -354,22 +285,11 @@ def _selections(app: Dash, explorer: Explorer) -> None:
             raise PreventUpdate
         return dcc.send_string(as_csv(session, rows), "rows.csv", type="text/csv")
 
-    @app.callback(
-        Output("scores", "selectedData"),
-        Output("scores", "clickData"),
-        Output("focus", "data", allow_duplicate=True),
-        Input("loaded", "data"),
-        prevent_initial_call=True,
-    )
+    @on(app, "scores.selectedData scores.clickData +focus.data", "loaded.data")
     def forget(loaded: object) -> tuple[None, None, None]:
         return None, None, None  # rows of another table
 
-    @app.callback(
-        Output("focus", "data"),
-        Input("scores", "clickData"),
-        State("page", "data"),
-        prevent_initial_call=True,
-    )
+    @on(app, "focus.data", "scores.clickData", "page.data")
     def click(clicked: object, page: object) -> dict[str, Any]:
         session = explorer.session(page)
         row = clicked_row(clicked, len(session.data.X))

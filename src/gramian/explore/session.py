@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from dash import Dash, Input, Output, State
 from dash.exceptions import PreventUpdate
 
 from gramian.config import Progress, config
@@ -296,3 +297,15 @@ class Explorer:
         if isinstance(key, str) and key in PRESETS:
             return preset(key)
         return self.first
+
+
+def on(app: Dash, outputs: str, inputs: str, states: str = "", **options: Any) -> Callable[[Any], Any]:
+    """Decorate a callback of properties that are written ``id.property``; others set outputs with a ``+`` as well."""
+
+    def split(word: str) -> tuple[str, str]:
+        name, _, part = word.lstrip("+").partition(".")
+        return name, part
+
+    places = [Output(*split(word), allow_duplicate=word.startswith("+")) for word in outputs.split()]
+    given = [kind(*split(word)) for kind, words in ((Input, inputs), (State, states)) for word in words.split()]
+    return app.callback(*places, *given, prevent_initial_call=True, **options)

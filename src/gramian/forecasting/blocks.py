@@ -6,7 +6,7 @@ from typing import Any
 
 from gramian.config import thread_count
 from gramian.estimators import CCA, PLSSVD, PLSCanonical, PLSRegression, PrincipalComponentRegression
-from gramian.estimators.component_regression import LONGEST
+from gramian.estimators.component_regression import AUTO_MAX_COMPONENTS
 from gramian.estimators.n_components import whole_number
 from gramian.estimators.regression_path import KEPT_BYTES, SOLVED_TOGETHER_BYTES
 from gramian.forecasting import machine
@@ -36,7 +36,7 @@ def _(estimator: Any, job: Job) -> Plan:
     route, r, first = compressed(job)
     limit = max(1, min(d, n - 1))
     auto = isinstance(estimator.n_components, str)
-    k = min(limit, LONGEST) if auto else min(limit, int(estimator.n_components or limit))
+    k = min(limit, AUTO_MAX_COMPONENTS) if auto else min(limit, int(estimator.n_components or limit))
     partial = isinstance(estimator, PLSRegression)
     table = 8.0 * r * (d + q)
     scores = 16.0 * n * k + 8.0 * n * q

@@ -10,7 +10,7 @@ from gramian.estimators import ICA, PCA, FactorAnalysis, ProbabilisticPCA, Rando
 from gramian.estimators.factor_checks import count_factors
 from gramian.estimators.ica import is_long
 from gramian.estimators.n_components import check_components, whole_number
-from gramian.estimators.random_projection import PAIRS
+from gramian.estimators.random_projection import DISTORTION_MAX_PAIRS
 from gramian.forecasting import machine
 from gramian.forecasting.plan import Job, Plan, plan
 from gramian.forecasting.spectra import Matrix, eigenpairs, table
@@ -131,7 +131,7 @@ def _(estimator: RandomProjection, job: Job) -> Plan:
         warnings.simplefilter("ignore")  # the fit says it
         k, _ = estimator._how_many((n, d))
     density = estimator._density(d)
-    pairs = min(PAIRS, n * (n - 1) // 2)
+    pairs = min(DISTORTION_MAX_PAIRS, n * (n - 1) // 2)
     block = min(pairs, rows_of_a_block(d))
     # The directions, as they are drawn and as they are kept; a block of differences and its squares, and their scores.
     room = job.copied + 8.0 * k * d * density * 2 + 16.0 * block * d + 8.0 * k * (pairs + 2 * block)

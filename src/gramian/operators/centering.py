@@ -93,7 +93,7 @@ class Centred(Operator):
         return self.centring.apply(K)
 
     def astype(self, dtype: DTypeLike) -> Centred:
-        # Means in single precision would stain the certificate: the new operator finds its own.
+        # Means in single precision would add 1e-7 to the residuals: the new operator computes its own.
         return self if self.dtype == dtype else Centred(self.inner.astype(dtype))
 
     def sketch(self, rank: int, rng: np.random.Generator) -> Array:

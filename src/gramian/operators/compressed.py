@@ -97,7 +97,8 @@ def from_moments(moments: Moments, d: int, *, careful: bool = False) -> Compress
     """Rows with these moments; None, if ``careful``, where the moments do not hold enough digits of them."""
     squares = np.diag(moments.scatter).copy()
     divisor = max(moments.weight - 1, 1.0)
-    scale = column_scale(np.sqrt(squares / divisor), moments.mean)
+    mean = moments.mean
+    scale = column_scale(np.sqrt(squares / divisor), mean)
     live = squares / divisor >= scale**2 / 2  # a constant column has a scale of 1 and no squares
     if careful and not _comfortable(squares / moments.weight):
         return None
@@ -108,7 +109,7 @@ def from_moments(moments: Moments, d: int, *, careful: bool = False) -> Compress
         return None
     rows = np.zeros((len(C), len(squares)))
     rows[:, live] = (_eigen_root(C) if root is None else root) * lengths
-    return Compressed(rows, d, moments.weight, moments.mean, np.ones(len(squares)), "moments")
+    return Compressed(rows, d, moments.weight, mean, np.ones(len(squares)), "moments")
 
 
 def _comfortable(variances: Array) -> bool:

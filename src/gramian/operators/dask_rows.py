@@ -1,6 +1,6 @@
 """Rows of dask arrays and data frames. This module and ``dask_tasks`` are the only ones that know dask.
 
-Blocks are described, never scattered: whatever a lost worker takes along is made again from the graph.
+Blocks are described, never scattered: what a lost worker held is made again from the graph.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from gramian.operators.dask_tasks import Graph, chunk_of, count_of, fused, run_b
 from gramian.operators.gram import CrossGram, Gram
 from gramian.operators.remote import Beside, Remote, place_of, starts
 from gramian.operators.rows import MIN_BLOCK_BYTES, as_block
-from gramian.operators.source import Piece
+from gramian.operators.source import Gate, Names, Piece
 from gramian.progress import part_done
 from gramian.results import Array
 
@@ -48,7 +48,7 @@ class DaskRows(Remote):
         lengths: Sequence[int | None],
         width: int,
         dtype: DTypeLike,
-        lazy: Any,
+        lazy: da.Array,
         columns: tuple[str, ...] | None = None,
         *,
         single: bool = False,
@@ -118,11 +118,7 @@ class DaskRows(Remote):
         return np.concatenate(rows)
 
     def answers(
-        self,
-        function: Callable[[Array], Array],
-        names: tuple[str, ...] | None = None,
-        *,
-        gate: Callable[[Piece], None] | None = None,
+        self, function: Callable[[Array], Array], names: Names | None = None, *, gate: Gate | None = None
     ) -> Any:
         function = function if gate is None else partial(_gated, gate, function)
         with one_thread():
@@ -219,7 +215,7 @@ def _some(pieces: list[Any], chosen: Array) -> Array:
 
 
 def _apply(function: Callable[..., Any], place: list[Any], pieces: list[Any], others: list[Any]) -> Any:
-    """What a function says of a block and of the same rows of others; one thread does it."""
+    """The result of a function of a block and of the same rows of others, in one thread."""
     name = place_of(*place)
     values = values_of(pieces)
     beside = [None if other is None else Piece(values_of(other), name) for other in others]
@@ -313,7 +309,7 @@ def made_rows(
     named: bool,
     source: str,
 ) -> DaskRows:
-    """Return rows that functions make, a chunk each; ``named`` says whether the columns came with names."""
+    """Return rows that functions make, a chunk each; ``named``: whether the columns came with names."""
     name = f"read-{uuid4().hex}"
     counts = tuple(np.nan if length is None else length for length in lengths)
     graph = {(name, at, 0): (reader,) for at, reader in enumerate(readers)}
@@ -344,7 +340,7 @@ def block_side(n: int) -> int:
     return min(GRAM_BLOCK_MAX_ROWS, max(GRAM_BLOCK_MIN_ROWS, -(-n // GRAM_BLOCKS_PER_TABLE)))
 
 
-def gram_product(rows: Any, kernel: Kernel, V: Array) -> Array:
+def gram_product(rows: DaskRows, kernel: Kernel, V: Array) -> Array:
     """Return ``K V``.
 
     Blocks are cut from the chunks of the rows on the workers; each pair above the diagonal serves twice, and sums over
@@ -365,7 +361,7 @@ def gram_product(rows: Any, kernel: Kernel, V: Array) -> Array:
 
 
 def _square(
-    rows: Any, kernel: Kernel, V: Array, blocks: list[slice], above: range, beside: range
+    rows: DaskRows, kernel: Kernel, V: Array, blocks: list[slice], above: range, beside: range
 ) -> tuple[Graph, list[Any]]:
     """Tasks for the pairs of blocks above and beside; sums for those above, then for those beside."""
     graph = Graph(rows.graph)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import dask
@@ -25,11 +25,14 @@ from gramian.operators.rows import as_block
 from gramian.progress import Tracker
 from gramian.results import Array
 
+if TYPE_CHECKING:
+    from distributed import Client
+
 #: Seconds between two looks at the tasks: at first, and for long work.
 POLL_SECONDS = 2e-3, 5e-2
 #: Seconds between two questions to the scheduler, and how long its answer may take.
 STATUS_SECONDS = 0.5
-#: Batches on their way at a time.
+#: Batches submitted at a time.
 BATCHES_IN_FLIGHT = 2
 #: States of a task that is still to be done.
 UNFINISHED_STATES = frozenset({"waiting", "queued", "no-worker", "processing"})
@@ -42,7 +45,7 @@ def client_of() -> Any:
 
 
 class Graph:
-    """Tasks by name, added to those of a collection. What a lost worker takes along is made again from it.
+    """Tasks by name, added to those of a collection. What a lost worker held is made again from it.
 
     ``*sources``: graphs of collections.
     """
@@ -52,14 +55,14 @@ class Graph:
         self.tasks: dict[Any, Any] = {key: task for key, task in known if type(task).__name__ != "Future"}
         self.token, self.count = uuid4().hex, 0
 
-    def add(self, name: str, function: Callable[..., Any], *args: Any) -> Any:
+    def add(self, name: str, function: Callable[..., Any], *args: object) -> Hashable:
         """Add a task, and return its key; keys among the arguments, and in lists, stand for their results."""
         key = f"{name.replace(' ', '_')}-{self.token}", self.count
         self.tasks[key], self.count = (function, *args), self.count + 1
         return key
 
-    def constant(self, value: Any) -> Any:
-        """Add something that goes along with many tasks: it travels once, and cannot be lost."""
+    def constant(self, value: object) -> Hashable:
+        """Add a value that many tasks use: it is sent once, and is not lost with a worker."""
         return self.add("constant", Box(value))
 
 
@@ -70,7 +73,6 @@ class Box:
     value: Any
 
     def __call__(self) -> Any:
-        """Return it."""
         return self.value
 
 
@@ -91,7 +93,7 @@ def run_tasks(graph: Graph, keys: list[Any], task: str, steps: Sequence[Any] = (
 def run_batches(
     batches: Iterable[tuple[Graph, list[Any]]], task: str, report: Callable[[Any], None] | None = None
 ) -> Iterator[list[Any]]:
-    """Yield the results of batches of tasks, in their order; the next is on its way while one is awaited."""
+    """Yield the results of batches of tasks, in their order; the next is submitted while one is awaited."""
     client = client_of()
     if client is None:
         for graph, keys in batches:
@@ -121,14 +123,14 @@ def _here(graph: Graph, keys: list[Any]) -> list[Any]:
     return list(get(cull(graph.tasks, keys)[0], keys))
 
 
-def _awaited(client: Any, waiting: list[list[Any]], report: Callable[[Any], None] | None) -> list[Any]:
+def _awaited(client: Client, waiting: list[list[Any]], report: Callable[[Any], None] | None) -> list[Any]:
     _watch(client, waiting[0], report)
     found = list(client.gather(waiting[0]))
     waiting.pop(0)
     return found
 
 
-def _watch(client: Any, futures: list[Any], report: Callable[[Any], None] | None) -> None:
+def _watch(client: Client, futures: list[Any], report: Callable[[Any], None] | None) -> None:
     """Wait for all, or for the first that fails; the main thread sleeps, so that an interrupt wakes it."""
     start = asked = time.perf_counter()
     while True:
@@ -145,11 +147,11 @@ def _watch(client: Any, futures: list[Any], report: Callable[[Any], None] | None
         time.sleep(min(max(POLL_SECONDS[0], 0.05 * (now - start)), POLL_SECONDS[1]))
 
 
-def _report(keys: list[Any], tracker: Tracker, client: Any) -> None:
+def _report(keys: list[Any], tracker: Tracker, client: Client) -> None:
     tracker.reach(max(_done(client, keys), tracker.done), len(keys))
 
 
-def _done(client: Any, keys: list[Any]) -> int:
+def _done(client: Client, keys: list[Any]) -> int:
     """Tasks behind us, as the scheduler sees it; none if it does not answer at once, for the futures will say why."""
     try:
         states = client.sync(client.scheduler.get_task_status, keys=keys, callback_timeout=STATUS_SECONDS)
@@ -158,12 +160,12 @@ def _done(client: Any, keys: list[Any]) -> int:
     return sum(state not in UNFINISHED_STATES for state in states.values())
 
 
-def _cancel(client: Any, futures: list[Any]) -> None:
+def _cancel(client: Client, futures: list[Any]) -> None:
     if client.status == "running":
         client.cancel(futures, force=True)
 
 
-def _explained(failure: BaseException, client: Any, task: str) -> str | None:
+def _explained(failure: BaseException, client: Client, task: str) -> str | None:
     """One line that says what to do, where the cluster failed and not the work."""
     kind = type(failure).__name__
     if kind == "KilledWorker":
@@ -189,7 +191,7 @@ class _Counter(Callback):
         super().__init__()
         self.keys, self.tracker, self.count = keys, tracker, 0
 
-    def _posttask(self, key: Any, result: Any, dsk: Any, state: Any, worker: Any) -> None:
+    def _posttask(self, key: Hashable, result: object, dsk: object, state: object, worker: object) -> None:
         self.count += key in self.keys
         self.tracker.reach(self.count, len(self.keys))
 
@@ -235,7 +237,7 @@ def fused(graph: dict[Any, Any], parts: list[list[Any]]) -> list[list[Chunk]]:
     return [[_chunk(graph, owner, needs, key) for key in row] for row in parts]
 
 
-def _chunk(graph: dict[Any, Any], owner: dict[Any, Any], needs: dict[Any, set[Any]], key: Any) -> Chunk:
+def _chunk(graph: dict[Any, Any], owner: dict[Any, Any], needs: dict[Any, set[Any]], key: Hashable) -> Chunk:
     if owner[key] is SHARED_BY_CHUNKS or _held(graph, key):
         return [None, [_link(graph, key)]]
     tasks, given, stack = {}, [], [key]
@@ -251,12 +253,12 @@ def _chunk(graph: dict[Any, Any], owner: dict[Any, Any], needs: dict[Any, set[An
     return [Recipe(tasks, key, tuple(given)), [_link(graph, node) for node in given]]
 
 
-def _link(graph: dict[Any, Any], node: Any) -> Any:
+def _link(graph: dict[Any, Any], node: Hashable) -> Any:
     """What stands for a node among the arguments of a task: its key, or what the cluster holds."""
     return graph[node] if _held(graph, node) else node
 
 
-def _held(graph: dict[Any, Any], node: Any) -> bool:
+def _held(graph: dict[Any, Any], node: Hashable) -> bool:
     """Whether a node is a result that a cluster holds already, as after ``persist``."""
     return type(graph[node]).__name__ == "Future"
 

@@ -22,8 +22,8 @@ RECHECKED_ROWS_PER_BLOCK = 4096
 class EuclideanSearch:
     """Nearest rows by Euclidean distance, exact, ties by the first index.
 
-    Candidates are found in single precision, or by a tree; their distances are computed anew from differences in
-    double precision. A bound on the rounding of the search says for which rows no other candidate could be nearer; the
+    Candidates are found in single precision, or by a tree; their distances are computed again from differences in
+    double precision. A bound on the rounding of the search tells for which rows no other candidate could be nearer; the
     rest are searched again in double precision.
 
     ``X``, ``Y``: dense or CSR, m x d and n x d; the nearest of Y are sought. ``own``: X and Y are the same rows, and no
@@ -53,7 +53,7 @@ class EuclideanSearch:
     def settle(self, candidates: Array, beyond: Array, k: int) -> tuple[Array, Array]:
         """Choose the k nearest of the candidates, m x c.
 
-        Squared distances to all others are at least ``beyond``; where that does not settle it, search anew.
+        Squared distances to all others are at least ``beyond``; where that does not decide, the search is repeated.
         """
         squares = self._exact(candidates)
         order = np.lexsort((candidates, squares))[:, :k]

@@ -26,8 +26,8 @@ class FeatureMeans:
 
     ``anchors``: the :math:`x_i`. ``coefficients`` (n, k): the :math:`b_{ik}`. ``squares`` (k,): the :math:`\|m_k\|^2`.
     ``origin`` (d,): point that was subtracted from the anchors, and will be from new rows. ``training`` (n,): diagonal
-    of a precomputed matrix, by which its rows are known again. ``reach``: length of the longest row of which means were
-    written down: their rounding is a part of it. 0 if they are sums.
+    of a precomputed matrix, by which the training rows are recognised. ``reach``: length of the longest row of which
+    means were written down: their rounding is a part of it. 0 if they are sums.
     """
 
     kernel: Kernel

@@ -73,8 +73,8 @@ class FeatureMap:
         return np.asarray(total(X, self._sums, V, task="sums of mapped rows"))
 
     def _sums(self, X: Matrix, V: Array) -> Array:
-        def step(rows: slice, desk: Desk, sums: Array) -> None:
-            sums += desk.values(X[rows]).T @ V[rows]
+        def step(rows: slice, buffer: MapBuffers, sums: Array) -> None:
+            sums += buffer.values(X[rows]).T @ V[rows]
 
         first, *rest = self.visit(X, np.float64, step, lambda: np.zeros((self.size, V.shape[1])))
         sums: Array = sum(rest, first)
@@ -89,8 +89,8 @@ class FeatureMap:
             return np.asarray(self.kernel.diagonal(X), dtype=np.float64)
         out = np.empty(X.shape[0])
 
-        def step(rows: slice, desk: Desk, _: None) -> None:
-            F = desk.mapped(X[rows])
+        def step(rows: slice, buffer: MapBuffers, _: None) -> None:
+            F = buffer.mapped(X[rows])
             np.einsum("ij,ij->i", F, F, out=out[rows])
 
         self.visit(X, np.float64, step, lambda: None)
@@ -103,8 +103,8 @@ class FeatureMap:
     def _features(self, dtype: DTypeLike, X: Matrix) -> Array:
         out = np.empty((X.shape[0], self.size), dtype=dtype)
 
-        def step(rows: slice, desk: Desk, _: None) -> None:
-            out[rows] = desk.mapped(X[rows])
+        def step(rows: slice, buffer: MapBuffers, _: None) -> None:
+            out[rows] = buffer.mapped(X[rows])
 
         self.visit(X, dtype, step, lambda: None)
         return out
@@ -113,28 +113,28 @@ class FeatureMap:
         self,
         X: Matrix,
         dtype: DTypeLike,
-        step: Callable[[slice, Desk, Any], None],
+        step: Callable[[slice, MapBuffers, Any], None],
         start: Callable[[], Any],
         *,
-        told: bool = True,
+        report: bool = True,
     ) -> list:
-        """Visit all rows; each thread has a desk and something to add to. Progress is told unless a caller tells it."""
+        """Visit all rows; each thread has its own buffers and sum. ``report``: whether progress is reported here."""
         blocks = mapped_blocks(X.shape[0], self.size)
 
         def work(panels: list[int], meter: Meter) -> Any:
-            desk, own = Desk(self, blocks[0].stop, dtype), start()
+            buffer, own = MapBuffers(self, blocks[0].stop, dtype), start()
             for rows in (blocks[i] for i in panels):
-                step(rows, desk, own)
+                step(rows, buffer, own)
                 meter.tick()
             return own
 
-        with track("mapping rows", expected=1.0) if told else nullcontext():
+        with track("mapping rows", expected=1.0) if report else nullcontext():
             hands = share(len(blocks), threads_for(len(blocks)))
             return run(work, hands, lambda done: part_done(done / len(blocks)))  # type: ignore[arg-type]
 
 
-class Desk:
-    """Room for one block of rows on its way through a map; each thread has its own.
+class MapBuffers:
+    """Buffers for one block of rows that is mapped; each thread has its own.
 
     ``rows``: rows of the largest block. ``dtype``: precision of kernel values and features.
     """

@@ -177,7 +177,7 @@ class Gram(ColumnOperator):
         return out
 
     def kept(self) -> ColumnOperator:
-        """Return the matrix itself where making tiles anew for every product would cost more than reading it."""
+        """Return the matrix itself where making tiles again for every product would cost more than reading it."""
         return Dense(self.toarray(), positive=self.positive) if worth_keeping(self.kernel, self.n) else self
 
     def astype(self, dtype: DTypeLike) -> Gram:
@@ -185,7 +185,7 @@ class Gram(ColumnOperator):
 
 
 class RemoteGram(Gram):
-    """``K(X, X)`` of rows that are also elsewhere: products are made there, over pairs of blocks.
+    """``K(X, X)`` of rows that are also on a cluster: products are made there, over pairs of blocks.
 
     ``kernel``: with resolved parameters. ``X``: in memory: what a fit keeps of an exact kernel, and single columns are
     made of. ``remote``: the same rows where the work is done.

@@ -1,4 +1,4 @@
-"""One look at mapped rows on their way to the nearest of some means: what a step of k-means needs of them."""
+"""Counts, sums and costs of the rows nearest to each mean: what a step of k-means needs."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gramian.operators.features import Desk, FeatureMap
+from gramian.operators.features import FeatureMap, MapBuffers
 from gramian.operators.nearest import SIMILARITY_ROUNDING
 from gramian.results import Array, Matrix
 
@@ -61,8 +61,8 @@ def kmeans_step(features: FeatureMap, X: Matrix, means: Array) -> KMeansStep:
     k, halves = len(means), np.square(means).sum(axis=1) / 2
     kernel, numbers = features.kernel, np.arange(len(means))[:, None]
 
-    def step(rows: slice, desk: Desk, found: list[KMeansStep]) -> None:
-        F = desk.mapped(X[rows])
+    def step(rows: slice, buffer: MapBuffers, found: list[KMeansStep]) -> None:
+        F = buffer.mapped(X[rows])
         own = np.asarray(kernel.diagonal(X[rows]), dtype=np.float64)
         near = F @ means.T - halves
         largest = near.max(axis=1, keepdims=True)
@@ -80,6 +80,6 @@ def kmeans_step(features: FeatureMap, X: Matrix, means: Array) -> KMeansStep:
         )
         found[:] = [found[0] + part] if found else [part]
 
-    hands: list[list[KMeansStep]] = features.visit(X, np.float64, step, list, told=False)
+    hands: list[list[KMeansStep]] = features.visit(X, np.float64, step, list, report=False)
     first, *rest = [found[0] for found in hands]
     return sum(rest, start=first)

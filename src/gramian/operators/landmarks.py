@@ -59,16 +59,16 @@ def pivots(
     Epperly, Tropp, Webber, Embrace rejection: kernel matrix approximation by accelerated randomly pivoted Cholesky,
     SIAM Journal on Matrix Analysis and Applications 2025.
     """
-    n, idle, rest = X.shape[0], 0, PivotedCholesky(kernel, X, count)
+    n, rejected, rest = X.shape[0], 0, PivotedCholesky(kernel, X, count)
     w, eps = np.ones(n) if weights is None else weights, float(np.finfo(rest.dtype).eps)
     floor = max(tol, n * eps) * float(w @ rest.left)
     rounding = 8 * eps * float(rest.left.max(initial=0.0))
     with track("landmarks", expected=-(-count // PROPOSALS_PER_BLOCK)) as tracker, one_blas_thread():
-        while len(rest.chosen) < count and w @ rest.left > floor and idle < MAX_REJECTED_BLOCKS:
+        while len(rest.chosen) < count and w @ rest.left > floor and rejected < MAX_REJECTED_BLOCKS:
             drawn, before = _draw(w * rest.left, PROPOSALS_PER_BLOCK, rng), len(rest.chosen)
-            luck = rng.random(len(drawn))
-            accepted, L = _reject(rest.among(drawn), rest.left[drawn], luck, rounding, count - before)
-            idle = 0 if len(accepted) else idle + 1
+            uniforms = rng.random(len(drawn))
+            accepted, L = _reject(rest.among(drawn), rest.left[drawn], uniforms, rounding, count - before)
+            rejected = 0 if len(accepted) else rejected + 1
             if not len(accepted):
                 continue
             rest.choose(drawn[accepted], L)
@@ -97,23 +97,23 @@ def spread(kernel: Kernel, X: Matrix, count: int, rng: np.random.Generator, weig
     chosen = _draw(w, 1, rng)
     apart = np.full(n, np.inf)
     _approach(kernel, X, chosen, own, apart)
-    idle = 0
+    rejected = 0
     with track("landmarks", expected=-(-count // PROPOSALS_PER_BLOCK)) as tracker, one_blas_thread():
-        while len(chosen) < count and idle < MAX_REJECTED_BLOCKS:
+        while len(chosen) < count and rejected < MAX_REJECTED_BLOCKS:
             chances = w * np.where(apart > rounding, apart, 0.0)
             if not chances.any():
                 break
             drawn = _draw(chances, PROPOSALS_PER_BLOCK, rng)
             D = own[drawn][:, None] + own[drawn] - 2 * kernel.block(X[drawn], X[drawn])
-            now, luck = apart[drawn].copy(), rng.random(len(drawn))
+            now, uniforms = apart[drawn].copy(), rng.random(len(drawn))
             accepted: list[int] = []
             for i in range(len(drawn)):
-                room = len(chosen) + len(accepted) < count
-                if room and now[i] > rounding[drawn[i]] and luck[i] * apart[drawn[i]] < now[i]:
+                needed = len(chosen) + len(accepted) < count
+                if needed and now[i] > rounding[drawn[i]] and uniforms[i] * apart[drawn[i]] < now[i]:
                     accepted.append(i)
                     np.minimum(now, D[i], out=now)
                     now[i] = 0.0
-            idle = 0 if accepted else idle + 1
+            rejected = 0 if accepted else rejected + 1
             if accepted:
                 _approach(kernel, X, drawn[accepted], own, apart)
                 chosen = np.concatenate([chosen, drawn[accepted]])
@@ -185,7 +185,7 @@ def _draw(chances: Array, count: int, rng: np.random.Generator) -> Array:
     return np.minimum(np.searchsorted(sums, rng.random(count) * sums[-1], side="right"), len(sums) - 1)
 
 
-def _reject(core: Array, before: Array, luck: Array, rounding: float, most: int) -> tuple[Array, Array]:
+def _reject(core: Array, before: Array, uniforms: Array, rounding: float, most: int) -> tuple[Array, Array]:
     """Go through proposals one by one: accept in proportion to what is left of each, and take its part from the rest.
 
     Returns the places of the accepted ones and the Cholesky factor of the core restricted to them.
@@ -195,7 +195,7 @@ def _reject(core: Array, before: Array, luck: Array, rounding: float, most: int)
         k = len(accepted)
         own = columns[i, :k]
         now = whole - own @ own
-        if k < most and now > rounding and luck[i] * before[i] < now:
+        if k < most and now > rounding and uniforms[i] * before[i] < now:
             columns[:, k] = (core[:, i] - columns[:, :k] @ own) / np.sqrt(now)
             accepted = np.append(accepted, i)
     return accepted, np.tril(columns[accepted, : len(accepted)])

@@ -13,14 +13,14 @@ from gramian.config import format_bytes, memory_budget
 from gramian.engine.product import STRIPE
 from gramian.engine.scatter import Scatter, scatter_for, total_of
 from gramian.engine.tiles import Meter, run, share, spans, threads_for
-from gramian.operators.features import Desk, FeatureMap, piece_rows
+from gramian.operators.features import FeatureMap, MapBuffers, piece_rows
 from gramian.operators.moments import Moments
 from gramian.operators.remote import RemoteTable
 from gramian.operators.scatter_plan import ScatterPlan, scatter_plan
 from gramian.progress import part_done, track
 from gramian.results import Array
 
-#: Rows of a stream whose number is not known: enough for every saving that many rows allow.
+#: Rows assumed of a stream of unknown length: enough for every saving that many rows allow.
 ASSUMED_STREAM_ROWS = 10**6
 #: Rows whose mean is what sums are seen from.
 PILOT_ROWS = 256
@@ -162,7 +162,6 @@ class MappedSums:
 def _block_moments(
     maps: tuple[FeatureMap, ...], X: Array, beside: Array | None, weights: Array | None, *more: Array
 ) -> MappedMoments:
-    """Moments of one block of rows that are elsewhere."""
     return mapped_moments(maps, [X, *more], None if weights is None else weights[:, 0], beside=beside)
 
 
@@ -179,7 +178,7 @@ class _Several(tuple[MappedMoments, ...]):
 def part_moments(
     maps: Sequence[FeatureMap], views: Sequence[RemoteTable], parts: Sequence[Array]
 ) -> tuple[MappedMoments, ...]:
-    """Return the moments of parts of mapped rows that are elsewhere, in one pass for all parts."""
+    """Return the moments of parts of mapped rows on a cluster, in one pass for all parts."""
     codes = np.empty(views[0].shape[0])
     for at, part in enumerate(parts):
         codes[part] = at
@@ -236,7 +235,7 @@ class BlockSums:
         self.plans, self.rows, self.squares, self.pilot = plans, rows, squares, pilot
         self.A: Array | None = None
         dtype = squares.product.dtype
-        self.desks = [Desk(p.map, rows if p.after is None else piece_rows(p.map.size), dtype) for p in plans]
+        self.buffers = [MapBuffers(p.map, rows if p.after is None else piece_rows(p.map.size), dtype) for p in plans]
         self.weight, self.traces = 0.0, np.zeros(len(plans))
 
     def add(self, views: list[Any], weights: Array | None, beside: Array | None) -> None:
@@ -253,13 +252,13 @@ class BlockSums:
 
     def _add_unwritten(self, views: list[Any], beside: Array | None) -> bool:
         """Add a block of rows without writing it, if that can be done."""
-        plan, desk, m = self.plans[0], self.desks[0], self.plans[0].map.size
+        plan, buffer, m = self.plans[0], self.buffers[0], self.plans[0].map.size
         if len(self.plans) > 1 or plan.turn is None:
             return False
-        rest = np.ones((views[0].shape[0], 1 + len(self.pilot) - m), dtype=desk.dtype)
+        rest = np.ones((views[0].shape[0], 1 + len(self.pilot) - m), dtype=buffer.dtype)
         if beside is not None:
             rest[:, :-1] = beside - self.pilot[m:]
-        return plan.turn.add(desk, views[0], self.pilot[:m].astype(desk.dtype), rest, self.squares)
+        return plan.turn.add(buffer, views[0], self.pilot[:m].astype(buffer.dtype), rest, self.squares)
 
     def mean(self, views: list[Any], weights: Array | None, beside: Array | None) -> Array:
         """Mean of a block of rows, or where it was seen from if the block has no weight."""
@@ -271,9 +270,9 @@ class BlockSums:
         """A block of rows as it is summed, seen from the pilot, and a column of ones: sums are products with it."""
         self.A = self.squares.room(self.rows) if self.A is None else self.A
         A, at = self.A[: views[0].shape[0]], 0
-        for plan, desk, X in zip(self.plans, self.desks, views, strict=True):
+        for plan, buffer, X in zip(self.plans, self.buffers, views, strict=True):
             part = slice(at, at + plan.map.size)
-            plan.write(desk, X, self.pilot[part].astype(A.dtype), A[:, part])
+            plan.write(buffer, X, self.pilot[part].astype(A.dtype), A[:, part])
             at = part.stop
         if beside is not None:
             A[:, at : len(self.pilot)] = beside - self.pilot[at:]

@@ -1,4 +1,4 @@
-"""How much a fit may take before it is refused, and what must be there before that can be told.
+"""The memory a fit may take before it is refused; threads and buffers are made before it is measured.
 
 ::
 
@@ -30,7 +30,7 @@ MALLOPT_ARENA_MAX = -8
 #: Side of a matrix whose product takes BLAS's buffers.
 WARM_UP_SIDE = 512
 
-#: What sets a bound, in words that a number follows.
+#: What sets the limit; a number follows.
 BUDGET, FREE = "the memory budget is", "free memory is"
 LIMITS = "the limits of this process (ulimit) leave"
 UNSETTLED = "the limits of this process (ulimit), once its threads have their stacks and buffers, leave"

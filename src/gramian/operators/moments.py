@@ -105,7 +105,7 @@ class Moments:
         )
 
 
-def moments_of(X: Matrix, weights: Array | None = None, *, beside: Any = None) -> Moments:
+def moments_of(X: Matrix, weights: Array | None = None, *, beside: Matrix | None = None) -> Moments:
     """Return the moments of rows.
 
     Tiles of rows are shifted by a pilot mean while they are in the cache; where rows leave its neighbourhood a new

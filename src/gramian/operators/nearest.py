@@ -1,4 +1,4 @@
-"""The nearest of many rows, kept while tiles stream by; ties are broken by the first index, not by rounding."""
+"""The nearest of many rows, kept while tiles are made in turn; ties are broken by the first index, not by rounding."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gramian.kernels import Kernel
 from gramian.progress import part_done, track
 from gramian.results import Array, Matrix
 
-#: Candidates beyond those asked for, so that ties and rounding at the border can be told apart afterwards.
+#: Candidates beyond those asked for, so that ties and rounding at the border can be resolved afterwards.
 EXTRA_CANDIDATES = 8
 #: Rounding of a squared distance, in units of the similarities it comes from.
 SIMILARITY_ROUNDING = 64 * float(np.finfo(np.float64).eps)

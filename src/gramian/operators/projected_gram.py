@@ -16,7 +16,7 @@ from gramian.results import Array
 class ProjectedGram(ColumnOperator):
     r"""``P S K S P`` with weights :math:`S = \mathrm{diag}(\sqrt w)` and a projection :math:`P = I - QQ'`.
 
-    Weights make a row count as often as it says; with ``Q = s / |s|`` the projection is weighted centring in feature
+    Weights are frequencies; with ``Q = s / |s|`` the projection is weighted centring in feature
     space, with the functions a conditionally positive kernel does not penalise it makes that kernel positive.
 
     ``inner``: K, with ``columns`` and ``diagonal``. ``roots`` (n,): square roots of the weights. ``null`` (n, m):
@@ -93,7 +93,7 @@ class ProjectedGram(ColumnOperator):
         with (
             one_blas_thread(),
             np.errstate(over="ignore", invalid="ignore"),
-        ):  # the solver looks for what overflowed, and says so
+        ):  # the solver raises if anything overflowed
             B = roots[:, None] * (A @ (roots[:, None] * Q))
             E = B - Q @ (Q.T @ B) / 2
         rows = spans(self.n)

@@ -1,4 +1,4 @@
-"""Rows that are elsewhere: functions go to their blocks, and sums come back."""
+"""Rows on a cluster: functions are sent to their blocks, and sums come back."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from gramian.kernels.pairwise import MEDIAN_SAMPLE_ROWS
 from gramian.operators.compressed import Compressed, from_rows, without_constants
 from gramian.operators.moments import Accumulator, ColumnRanges, Moments, column_ranges
 from gramian.operators.rows import Rows
-from gramian.operators.source import InMemory, Piece, Refuse, Source, accept, counted
+from gramian.operators.source import InMemory, Loses, Piece, Refuse, Source, View, Weights, accept, counted
 from gramian.results import Array, Matrix
 
 #: More of the same rows: a second view, targets or weights.
@@ -26,7 +26,7 @@ Beside: TypeAlias = "Source | RemoteTable | Array | None"
 
 
 class ClusterError(RuntimeError):
-    """The cluster failed, not the work; one line that says what to do."""
+    """The cluster failed, not the computation; one line that names the remedy."""
 
 
 class Remote(Rows):
@@ -53,7 +53,7 @@ class Remote(Rows):
         """Return the sum of ``function(piece, *others)`` over the blocks, added in pairs, in a fixed order.
 
         ``function``: of a :class:`Piece` and the same rows of everything beside; what it returns must add. ``*beside``:
-        more of the same rows, cut as these are. An array goes along with the tasks. ``task``: what is done, for
+        more of the same rows, cut as these are. An array is sent with the tasks. ``task``: what is done, for
         progress.
         """
 
@@ -70,23 +70,18 @@ class Remote(Rows):
         """Return everything as it is, in memory: an array of its own dtype and dimensions, or a data frame."""
 
     def moments(
-        self,
-        weights: Any = None,
-        beside: Source | Array | None = None,
-        *,
-        refuse: Refuse = accept,
-        loses: Callable[[Moments], bool] | None = None,
+        self, weights: Weights = None, beside: View = None, *, refuse: Refuse = accept, loses: Loses | None = None
     ) -> Moments:
         found: Moments = self.total(
             partial(block_moments, refuse=refuse), _beside(beside), _weights(weights), task="moments"
         )
         return found
 
-    def triangle(self, weights: Any = None, beside: Source | Array | None = None, *, why: str = "") -> Compressed:
+    def triangle(self, weights: Weights = None, beside: View = None, *, why: str = "") -> Compressed:
         found: Compressed = self.total(block_triangle, _beside(beside), _weights(weights), task="triangular factor")
         return without_constants(found)
 
-    def column_sums(self, weights: Any = None, *, refuse: Refuse = accept) -> ColumnRanges:
+    def column_sums(self, weights: Weights = None, *, refuse: Refuse = accept) -> ColumnRanges:
         found: ColumnRanges = self.total(partial(block_columns, refuse=refuse), _weights(weights), task="columns")
         return found
 
@@ -110,7 +105,7 @@ def source_of(X: Any, columns: tuple[str, ...] | None = None) -> Source:
     return found if isinstance(found, Source) else InMemory(found, columns)
 
 
-#: Arrays in memory of which the rows are also elsewhere, by identity, for as long as they live.
+#: Arrays in memory whose rows are also on a cluster, by identity, for as long as they live.
 _mirrors: dict[int, tuple[weakref.ref[Any], Remote]] = {}
 
 
@@ -120,7 +115,7 @@ def is_stream(X: Any) -> TypeGuard[Rows]:
 
 
 def mirror(X: Array, remote: Remote) -> None:
-    """Remember that the rows of an array are also elsewhere."""
+    """Remember that the rows of an array are also on a cluster."""
     key = id(X)
     _mirrors[key] = weakref.ref(X, lambda _: _mirrors.pop(key, None)), remote
 
@@ -144,7 +139,7 @@ def gathered(given: Any, name: str, who: str) -> Any:
     return given.whole()
 
 
-def block_moments(piece: Piece, *beside: Any, refuse: Callable[..., None]) -> Moments:
+def block_moments(piece: Piece, *beside: Piece | None, refuse: Callable[..., None]) -> Moments:
     """Moments of a block and of a second view beside it; the weights come last."""
     second, weights = beside
     views = [piece.values] if second is None else [piece.values, second.values]
@@ -159,7 +154,7 @@ def block_moments(piece: Piece, *beside: Any, refuse: Callable[..., None]) -> Mo
     return total.moments()
 
 
-def block_triangle(piece: Piece, *beside: Any) -> Compressed:
+def block_triangle(piece: Piece, *beside: Piece | None) -> Compressed:
     """Triangular factor of a block and of a second view beside it; the weights come last."""
     second, weights = beside
     w = None if weights is None else weights.values[:, 0].astype(np.float64)
@@ -173,11 +168,11 @@ def block_columns(piece: Piece, weights: Piece | None, refuse: Refuse) -> Column
 
 
 def _beside(view: Source | Array | None) -> Any:
-    """What goes along with remote rows: other remote rows, or an array."""
+    """What is sent with remote rows: other remote rows, or an array."""
     return view.toarray() if isinstance(view, Source) and not isinstance(view, Remote) else view
 
 
-def _weights(weights: Any) -> Any:
+def _weights(weights: Weights) -> Any:
     return weights if weights is None or isinstance(weights, Remote) else np.asarray(weights, dtype=np.float64)
 
 
@@ -225,11 +220,11 @@ class RemoteTable:
         return RemoteTable(self.rows, (*self.steps, ("divide", scale)))
 
     def each(self, function: Callable[..., Array], *beside: Beside, task: str) -> Array:
-        """Return what a function says of blocks of rows, and of the same rows beside, one below the other."""
+        """Return the results of a function of blocks of rows, and of the same rows beside, one below the other."""
         return self.rows.each(self._prepared(function, beside), *_remote(beside), task=task)
 
     def total(self, function: Callable[..., Any], *beside: Beside, task: str) -> Any:
-        """Return the sum of what a function says of blocks of rows, and of the same rows beside."""
+        """Return the sum of the results of a function of blocks of rows, and of the same rows beside."""
         return self.rows.total(self._prepared(function, beside), *_remote(beside), task=task)
 
     def columns(self, weights: Array | None = None) -> ColumnRanges:
@@ -293,7 +288,6 @@ class Prepared:
     steps: tuple[tuple[Step, ...], ...]
 
     def __call__(self, *pieces: Piece | None) -> Any:
-        """What the function says of blocks after the steps of each."""
         return self.function(
             *(
                 None if piece is None else _stepped(piece.values, steps)

@@ -17,7 +17,7 @@ import numpy as np
 from gramian.config import memory_budget, one_blas_thread
 from gramian.operators.compressed import Compressed, from_rows, without_constants
 from gramian.operators.moments import Accumulator, ColumnSums, Moments, column_sums
-from gramian.operators.source import Piece, Refuse, Source, accept, counted
+from gramian.operators.source import Gate, Loses, Names, Piece, Refuse, Source, View, Weights, accept, counted
 from gramian.progress import Tracker
 from gramian.results import Array
 
@@ -30,9 +30,9 @@ MIN_BLOCK_BYTES = 2**20
 
 
 class Rows(Source):
-    """Rows that stream by in blocks.
+    """A stream: rows that are read in blocks.
 
-    ``about``: how many there are, more or less, as far as can be told without reading them. ``reader``: bytes that
+    ``about``: an estimate of their number, made without reading them. ``reader``: bytes that
     reading takes beside the blocks, about. ``text``: whether the entries are labels, not numbers; only answers of an
     estimator are. ``block``: rows of a block, if that was asked for. ``y``: the second block of columns of the same
     rows, if the stream has one.
@@ -65,12 +65,7 @@ class Rows(Source):
         return self.blocks()
 
     def moments(
-        self,
-        weights: Any = None,
-        beside: Source | Array | None = None,
-        *,
-        refuse: Refuse = accept,
-        loses: Callable[[Moments], bool] | None = None,
+        self, weights: Weights = None, beside: View = None, *, refuse: Refuse = accept, loses: Loses | None = None
     ) -> Moments:
         _refuse_weights(weights)
         views, kept = Views(self, beside), None
@@ -91,7 +86,7 @@ class Rows(Source):
         self._triangle = None if kept is None else without_constants(kept)
         return total.moments()
 
-    def triangle(self, weights: Any = None, beside: Source | Array | None = None, *, why: str = "") -> Compressed:
+    def triangle(self, weights: Weights = None, beside: View = None, *, why: str = "") -> Compressed:
         _refuse_weights(weights)
         if self._triangle is not None:
             return self._triangle
@@ -104,7 +99,7 @@ class Rows(Source):
         parts = (from_rows(*views.values(pieces)) for pieces in views.pieces("reading again"))
         return without_constants(reduce(Compressed.__add__, parts))
 
-    def column_sums(self, weights: Any = None, *, refuse: Refuse = accept) -> ColumnSums:
+    def column_sums(self, weights: Weights = None, *, refuse: Refuse = accept) -> ColumnSums:
         _refuse_weights(weights)
         total = ColumnSums(0.0, np.zeros(self.n_features), np.zeros(self.n_features))
         for piece in watched(self.pieces(), "reading", self.n_rows):
@@ -113,11 +108,7 @@ class Rows(Source):
         return total
 
     def answers(
-        self,
-        function: Callable[[Array], Array],
-        names: tuple[str, ...] | None = None,
-        *,
-        gate: Callable[[Piece], None] | None = None,
+        self, function: Callable[[Array], Array], names: Names | None = None, *, gate: Gate | None = None
     ) -> MappedRows:
         sample = function(np.zeros((1, self.n_features)))
         found = MappedRows(self, function, sample.size, names, gate)
@@ -146,7 +137,7 @@ class MappedRows(Rows):
         function: Callable[[Array], Array],
         width: int,
         names: tuple[str, ...] | None,
-        gate: Callable[[Piece], None] | None = None,
+        gate: Gate | None = None,
     ) -> None:
         self.parent, self.function, self.width, self.given, self.gate = parent, function, width, names, gate
         self._like(parent)
@@ -279,7 +270,7 @@ class Views:
         return tuple(piece.values for piece in self.split(pieces))
 
 
-def _refuse_weights(weights: Any) -> None:
+def _refuse_weights(weights: Weights) -> None:
     if weights is not None:
         raise ValueError("sample_weight goes with rows in memory, not with a stream. Repeat rows in the stream.")
 

@@ -1,4 +1,4 @@
-"""How rows become features on their way into sums: each row is mapped, or the sums are."""
+"""How scatters of mapped rows are summed: each row is mapped, or the sums are."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import scipy.linalg
 
 from gramian.config import one_blas_thread
 from gramian.engine.scatter import Scatter, write_reflected
-from gramian.operators.features import Desk, FeatureMap
+from gramian.operators.features import FeatureMap, MapBuffers
 from gramian.results import Array, Matrix
 
 #: Condition number up to which sums may be mapped in place of rows, in units of 1 / eps. Sums in single precision are
@@ -43,15 +43,15 @@ class ScatterPlan:
     after: Array | None = None
     turn: Reflections | None = None
 
-    def write(self, desk: Desk, X: Matrix, pilot: Array, out: Array) -> None:
+    def write(self, buffer: MapBuffers, X: Matrix, pilot: Array, out: Array) -> None:
         """Write what is summed of a block of rows, seen from the pilot."""
         if self.after is None:
-            np.subtract(desk.mapped(X), pilot, out=out)
+            np.subtract(buffer.mapped(X), pilot, out=out)
         elif self.turn is None:
-            for rows, C in desk.pieces(desk.pairs(X)):
+            for rows, C in buffer.pieces(buffer.pairs(X)):
                 np.subtract(C, pilot, out=out[rows])
         else:
-            self.turn.write(desk, X, pilot, out)
+            self.turn.write(buffer, X, pilot, out)
 
 
 @dataclass(frozen=True)
@@ -64,13 +64,13 @@ class Reflections:
     Y: Array
     B: Array
 
-    def write(self, desk: Desk, X: Matrix, pilot: Array, out: Array) -> None:
+    def write(self, buffer: MapBuffers, X: Matrix, pilot: Array, out: Array) -> None:
         """Write ``C - (C Y) B - pilot`` of a block of rows."""
-        write_reflected(desk.pairs(X), desk.pieces, self.Y, self.B, pilot, out)
+        write_reflected(buffer.pairs(X), buffer.pieces, self.Y, self.B, pilot, out)
 
-    def add(self, desk: Desk, X: Matrix, pilot: Array, beside: Array, squares: Scatter) -> bool:
+    def add(self, buffer: MapBuffers, X: Matrix, pilot: Array, beside: Array, squares: Scatter) -> bool:
         """Add the squares of what :meth:`write` would write, and of columns beside it; False if no loop can do that."""
-        return squares.add_reflected(partial(desk.pairs, X), self.Y, self.B, pilot, beside)
+        return squares.add_reflected(partial(buffer.pairs, X), self.Y, self.B, pilot, beside)
 
 
 def scatter_plan(map: FeatureMap, n: int, dtype: np.dtype) -> ScatterPlan:

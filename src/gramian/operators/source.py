@@ -15,9 +15,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from gramian.engine.product import to_dense
 from gramian.engine.tiles import row_blocks
@@ -32,6 +33,18 @@ class Piece(NamedTuple):
     values: Array
     place: Callable[[int], str]
     share: float | None = None
+
+
+#: Frequencies of rows: an array, or rows of dask.
+Weights: TypeAlias = "ArrayLike | Source | None"
+#: A second view of the same rows.
+View: TypeAlias = "Source | Array | None"
+#: Looks at a block before it is used.
+Gate: TypeAlias = Callable[[Piece], None]
+#: Whether moments lose digits.
+Loses: TypeAlias = Callable[[Moments], bool]
+#: Names of columns.
+Names: TypeAlias = tuple[str, ...]
 
 
 class Refuse(Protocol):
@@ -94,12 +107,7 @@ class Source(ABC):
 
     @abstractmethod
     def moments(
-        self,
-        weights: Any = None,
-        beside: Source | Array | None = None,
-        *,
-        refuse: Refuse = accept,
-        loses: Callable[[Moments], bool] | None = None,
+        self, weights: Weights = None, beside: View = None, *, refuse: Refuse = accept, loses: Loses | None = None
     ) -> Moments:
         """Weight, mean and scatter of all rows, in one pass.
 
@@ -110,23 +118,19 @@ class Source(ABC):
         """
 
     @abstractmethod
-    def triangle(self, weights: Any = None, beside: Source | Array | None = None, *, why: str = "") -> Compressed:
+    def triangle(self, weights: Weights = None, beside: View = None, *, why: str = "") -> Compressed:
         """Triangular factor of the centred rows: nothing was squared, so no digits are lost.
 
         Rows that can be read only once have one if :meth:`moments` made it; else they raise, naming the reason ``why``.
         """
 
     @abstractmethod
-    def column_sums(self, weights: Any = None, *, refuse: Refuse = accept) -> ColumnSums:
+    def column_sums(self, weights: Weights = None, *, refuse: Refuse = accept) -> ColumnSums:
         """Means and squared deviations of the columns; every block goes through ``refuse``."""
 
     @abstractmethod
     def answers(
-        self,
-        function: Callable[[Array], Array],
-        names: tuple[str, ...] | None = None,
-        *,
-        gate: Callable[[Piece], None] | None = None,
+        self, function: Callable[[Array], Array], names: Names | None = None, *, gate: Gate | None = None
     ) -> Any:
         """What a function makes of the rows: an array of rows in memory, a stream of a stream, lazy in dask.
 
@@ -176,37 +180,26 @@ class InMemory(Source):
             yield Piece(to_dense(self.array[rows]), counted(self.source, rows.start))
 
     def moments(
-        self,
-        weights: Array | None = None,
-        beside: Source | Array | None = None,
-        *,
-        refuse: Refuse = accept,
-        loses: Callable[[Moments], bool] | None = None,
+        self, weights: Weights = None, beside: View = None, *, refuse: Refuse = accept, loses: Loses | None = None
     ) -> Moments:
         with np.errstate(over="ignore", invalid="ignore"):
-            found = moments_of(self.array, weights, beside=_matrix(beside))
+            found = moments_of(self.array, _array(weights), beside=_matrix(beside))
             size = float(np.trace(found.scatter))
         if not np.isfinite(size):
             for piece in self.pieces():
                 refuse(piece)
         return found
 
-    def triangle(
-        self, weights: Array | None = None, beside: Source | Array | None = None, *, why: str = ""
-    ) -> Compressed:
-        return from_rows(self.array, _matrix(beside), weights)
+    def triangle(self, weights: Weights = None, beside: View = None, *, why: str = "") -> Compressed:
+        return from_rows(self.array, _matrix(beside), _array(weights))
 
-    def column_sums(self, weights: Array | None = None, *, refuse: Refuse = accept) -> ColumnSums:
+    def column_sums(self, weights: Weights = None, *, refuse: Refuse = accept) -> ColumnSums:
         for piece in self.pieces():
             refuse(piece)
-        return column_sums(self.array, weights)
+        return column_sums(self.array, _array(weights))
 
     def answers(
-        self,
-        function: Callable[[Array], Array],
-        names: tuple[str, ...] | None = None,
-        *,
-        gate: Callable[[Piece], None] | None = None,
+        self, function: Callable[[Array], Array], names: Names | None = None, *, gate: Gate | None = None
     ) -> Array:
         for piece in self.pieces() if gate else ():
             gate(piece)  # type: ignore[misc]
@@ -217,6 +210,12 @@ class InMemory(Source):
 
     def toarray(self) -> Array:
         return to_dense(self.array)
+
+
+def _array(weights: Weights) -> Array | None:
+    if weights is None:
+        return None
+    return weights.toarray()[:, 0] if isinstance(weights, Source) else np.asarray(weights, dtype=np.float64)
 
 
 def _matrix(beside: Source | Array | None) -> Any:

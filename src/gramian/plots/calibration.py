@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 from matplotlib.ticker import MaxNLocator
+from numpy.typing import ArrayLike
 
 from gramian import charts
 from gramian.charts import CVCurve, Predicted
@@ -126,7 +127,7 @@ class PredictedDisplay(Display[Predicted]):
 
     @classmethod
     def from_predictions(
-        cls, y_true: Any, y_pred: Any, *, ax: Axes | None = None, title: str | None = None, **options: Any
+        cls, y_true: ArrayLike, y_pred: ArrayLike, *, ax: Axes | None = None, title: str | None = None, **options: Any
     ) -> Self:
         """Draw predictions that are there already; see :func:`gramian.charts.from_values`."""
         chart: Any = charts.from_values(y_true, y_pred, **options)

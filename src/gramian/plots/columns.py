@@ -142,13 +142,7 @@ class HeatDisplay(Display[Heat]):
         chart = self.chart
         p, k = chart.values.shape
         tidy(ax, title, "", "")
-        self.image_ = ax.imshow(
-            chart.values,
-            cmap=BELOW_AND_ABOVE,
-            vmin=-chart.limit,
-            vmax=chart.limit,
-            aspect="auto",
-        )
+        self.image_ = ax.imshow(chart.values, cmap=BELOW_AND_ABOVE, vmin=-chart.limit, vmax=chart.limit, aspect="auto")
         ax.set_xticks(range(k), [_short(label) for label in chart.labels])
         step = -(-p // NUMBERS_MAX_ROWS)
         ax.set_yticks(range(0, p, step), [literal(name) for name in chart.columns[::step]])

@@ -6,7 +6,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
+
 from gramian.charts import Chart
+from gramian.charts.base import Rows
 from gramian.plots.style import INK, MUTED, SMALL, TICK, Axes, Figure, new_axes
 
 Data = TypeVar("Data", bound=Chart)
@@ -37,9 +41,9 @@ class Display(ABC, Generic[Data]):
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,
-        X: Any = None,
-        y: Any = None,
+        estimator: BaseEstimator,
+        X: Rows | None = None,
+        y: ArrayLike | None = None,
         *,
         ax: Axes | None = None,
         title: str | None = None,

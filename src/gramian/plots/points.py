@@ -147,7 +147,7 @@ def _path(shape: str) -> Any:
     return mark.get_path().transformed(mark.get_transform())
 
 
-def colours_of(given: Colouring, n: int, norm: Any, plain: str) -> Array:
+def colours_of(given: Colouring, n: int, norm: Normalize, plain: str) -> Array:
     """Red, green and blue of each point."""
     if given.codes is not None:
         return np.array([to_rgb(colour(at)) for at in range(len(given.groups))])[given.codes]
@@ -168,7 +168,7 @@ def _norm(points: Points) -> Any:
     return Normalize(float(low), float(high))
 
 
-def _draw_cells(ax: Axes, density: Density, given: Colouring, norm: Any) -> Any:
+def _draw_cells(ax: Axes, density: Density, given: Colouring, norm: Normalize) -> Any:
     if density.means is not None:
         shown = np.ma.masked_invalid(density.means)
         return ax.pcolormesh(density.x, density.y, shown, cmap=SCALE_OF_NUMBERS, norm=norm, rasterized=True, zorder=1)
@@ -181,7 +181,7 @@ def _draw_cells(ax: Axes, density: Density, given: Colouring, norm: Any) -> Any:
     return ax.pcolormesh(density.x, density.y, shown, cmap=LITTLE_TO_MUCH, norm=limits, rasterized=True, zorder=1)
 
 
-def _scale(ax: Axes, points: Points, norm: Any, image: Any) -> Any:
+def _scale(ax: Axes, points: Points, norm: Normalize, image: Any) -> Any:
     if points.colouring.values is not None:
         bar = ax.figure.colorbar(ScalarMappable(norm, SCALE_OF_NUMBERS), ax=ax, shrink=0.75, pad=0.02)
         bar.set_label(literal(points.colouring.name), fontsize=LABEL, color=INK)

@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 from matplotlib.colors import to_rgb
 from matplotlib.patches import FancyArrowPatch
+from numpy.typing import ArrayLike
 
 from gramian import charts
 from gramian.charts import Biplot, Outliers, Reconstructions, Scores
@@ -71,7 +72,13 @@ class ScoresDisplay(Display[Scores]):
 
     @classmethod
     def from_scores(
-        cls, scores: Any, shares: Any = None, *, ax: Axes | None = None, title: str | None = None, **options: Any
+        cls,
+        scores: Any,
+        shares: ArrayLike | None = None,
+        *,
+        ax: Axes | None = None,
+        title: str | None = None,
+        **options: Any,
     ) -> Self:
         """Draw scores that are there already, or any points; see :func:`gramian.charts.from_scores`."""
         chart: Any = charts.from_scores(scores, shares, **options)

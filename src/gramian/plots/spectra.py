@@ -7,9 +7,12 @@ from typing import Any, Self
 
 import numpy as np
 from matplotlib.ticker import MaxNLocator
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
 
 from gramian import charts
 from gramian.charts import Likelihood, Residuals, Scree
+from gramian.charts.base import Rows
 from gramian.plots.display import Display, write_figures
 from gramian.plots.style import INK, LINE_MARKERS, MUTED, PALE, Axes, colour, legend, panels, tidy, whole_numbers
 from gramian.results import percent
@@ -62,9 +65,9 @@ class ScreeDisplay(Display[Scree]):
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,
-        X: Any = None,
-        y: Any = None,
+        estimator: BaseEstimator,
+        X: Rows | None = None,
+        y: ArrayLike | None = None,
         *,
         ax: Axes | None = None,
         title: str | None = None,

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.colors import Colormap, LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.gridspec import GridSpecFromSubplotSpec
@@ -111,7 +112,7 @@ def legend(ax: Axes, *, where: Any = "best", columns: int = 1) -> None:
         ax.legend(fontsize=TICK, loc=where, labelcolor=INK, ncols=columns, **paper)
 
 
-def whole_numbers(axis: Any, count: int) -> None:
+def whole_numbers(axis: Axis, count: int) -> None:
     """Put ticks on whole numbers: on all of few."""
     some = MaxNLocator(integer=True, steps=[1, 2, 5, 10])
     axis.set_major_locator(FixedLocator(range(count + 1)) if count <= 15 else some)

@@ -12,6 +12,7 @@ from gramian.estimators.cca_tests import at_least
 from gramian.plots.display import Display, write_figures, write_notes
 from gramian.plots.points import draw_points, list_groups, name_rows
 from gramian.plots.style import INK, MUTED, PALE, SMALL, Axes, colour, legend, tidy, whole_numbers
+from gramian.results import Array
 
 
 class CorrelationsDisplay(Display[Correlations]):
@@ -75,10 +76,10 @@ class CorrelationsDisplay(Display[Correlations]):
                 label="rows left out",
             )[0]
         if chart.p_values is not None and len(pairs) <= 10:
-            for x, value, p in zip(pairs, chart.values, chart.p_values, strict=True):
+            for at, value, p in zip(pairs, chart.values, chart.p_values, strict=True):
                 ax.annotate(
                     f"p {'≤' if p <= at_least(chart.shuffles) else '='} {p:.2g}",
-                    (x, value),
+                    (at, value),
                     (0, 7),
                     textcoords="offset points",
                     ha="center",
@@ -92,7 +93,7 @@ class CorrelationsDisplay(Display[Correlations]):
         write_notes(ax, chart.notes)
 
 
-def _widened(pairs: Any, values: Any) -> tuple[Any, Any]:
+def _widened(pairs: Array, values: Array) -> tuple[Array, Array]:
     """A line that reaches half a pair further to both sides, so that a single pair has a band too."""
     return np.concatenate([[0.5], pairs, [pairs[-1] + 0.5]]), np.concatenate([values[:1], values, values[-1:]])
 

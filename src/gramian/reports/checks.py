@@ -171,7 +171,7 @@ def _of_trust(subject: Subject) -> list[Check]:
 
 
 def _of_recovery(known: Trust, noun: str) -> list[Check]:
-    """How often draws give each component again, and the pairs that they mix."""
+    """How often bootstrap samples recover each component, and the pairs that they mix."""
     if known.recovery is None:
         return []
     shares, cosines, pairs = known.recovery.shares, known.recovery.cosines, known.recovery.pairs
@@ -185,7 +185,7 @@ def _of_recovery(known: Trust, noun: str) -> list[Check]:
     for code in ("similar", "lost"):
         if places[code]:
             which = ", ".join(
-                f"{percent(float(shares[k]))} give {noun} {k + 1} again (median cosine {cosines[k]:.2f})"
+                f"{percent(float(shares[k]))} recover {noun} {k + 1} (median cosine {cosines[k]:.2f})"
                 for k in places[code]
             )
             found.append(check(code, draws=known.draws, which=which, alike=ALIKE, noun=noun))
@@ -197,7 +197,7 @@ def _of_recovery(known: Trust, noun: str) -> list[Check]:
 
 
 def _recovered(noun: str, places: list[int], shares: Array) -> tuple[str, str]:
-    """How many draws give components again, and which.
+    """How many bootstrap samples recover components, and which.
 
     >>> _recovered("factor", [0, 2], [1.0, 0.4, 0.95]), _recovered("factor", [1], [1.0, 1.0])
     (('At least 95 %', 'each of factors 1 and 3'), ('All', 'factor 2'))

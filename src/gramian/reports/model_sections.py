@@ -80,8 +80,8 @@ def number_of_components(subject: Subject) -> Section | None:
         for line in said.table:
             decides = " (decides)" if line.criterion == said.decided_by else ""
             rows.append([f"{line.criterion}{decides}", line.k, line.reference, line.detail])
-        columns = ["criterion", "says", "reference", "detail"]
-        parts.append(Grid("What every criterion says", columns, rows, shown=WHOLE))
+        columns = ["criterion", "recommends", "reference", "detail"]
+        parts.append(Grid("What every criterion recommends", columns, rows, shown=WHOLE))
     if not parts:
         return None
     if subject.record is not None and not subject.record.size:  # what is chosen is not a number of components
@@ -157,7 +157,7 @@ def _limits(subject: Subject) -> list[Grid]:
         note = [say("limits_by_rows", level=level)]
     else:
         note = [say("limits_by_draws", level=level, draws=known.draws, noun=subject.noun, alike=ALIKE)]
-        columns += ["recovered in draws", "median cosine"]
+        columns += ["recovered in samples", "median cosine"]
         parts += [known.recovery.shares, known.recovery.cosines]
     if ((v.estimate < v.low) | (v.estimate > v.high)).any():
         note.append(say("bias_corrected"))

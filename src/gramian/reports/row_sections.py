@@ -92,7 +92,7 @@ def _map(subject: Subject) -> Section | None:
     if len(subject.columns) == 2 and (subject.classifies or subject.clusters):
         classes = subject.y if subject.classifies else None
         regions = chart_or_none(charts.regions, subject.model, subject.X, classes, many=DRAWN_MAX_POINTS)
-        return None if regions is None else Section("The plane", (), [regions_picture(regions)])
+        return None if regions is None else Section("Regions in the plane", (), [regions_picture(regions)])
     if sp.issparse(subject.X) or min(np.shape(subject.X)) < 2:
         return None
     table = np.asarray(subject.X, dtype=np.float64)
@@ -137,7 +137,7 @@ def _numbers(subject: Subject) -> Section:
     seen = "Rows of the fit" if subject.of_the_fit else "New rows"
     for at, name in enumerate(names[:TARGETS_DRAWN]):
         of = "" if len(names) == 1 else f": {name}"
-        parts += [predicted_picture(chart, f"Rows left out{of}") for chart in subject.left_out[at : at + 1]]
+        parts += [predicted_picture(chart, f"Cross-validation{of}") for chart in subject.left_out[at : at + 1]]
         chart = chart_or_none(charts.predicted, subject.model, subject.X, subject.y, target=at, **given)
         parts += [] if chart is None else [predicted_picture(chart, f"{seen}{of}")]
     measured, guesses = (
@@ -168,11 +168,11 @@ def _classes(subject: Subject) -> Section:
     says += _caution(subject, subject.classes_left_out is not None)
     parts: list[Part] = []
     if subject.classes_left_out is not None:
-        parts += _confusion(truth, subject.classes_left_out.astype(str).ravel(), "Rows left out, in five folds")
+        parts += _confusion(truth, subject.classes_left_out.astype(str).ravel(), "Cross-validation in five folds")
     parts += _confusion(truth, guesses, whose)
     if len(wrong):
         rows = [[subject.row_names[at], truth[at], guesses[at]] for at in wrong[:KEPT]]
-        parts.append(Grid("Rows predicted wrong", ["row", "true", "predicted"], rows, total=len(wrong)))
+        parts.append(Grid("Rows predicted wrongly", ["row", "true", "predicted"], rows, total=len(wrong)))
     return Section("Predictions", says, parts)
 
 
@@ -193,7 +193,7 @@ def _confusion(truth: Array, guesses: Array, title: str) -> list[Grid]:
         [name, *row, percent(row[at] / max(sum(row), 1))]
         for at, (name, row) in enumerate(zip(names, counts, strict=True))
     ]
-    return [Grid(title, ["class", *names, "right"], rows, [say("confusion")], shown=TABLE_MAX_CLASSES)]
+    return [Grid(title, ["class", *names, "correct"], rows, [say("confusion")], shown=TABLE_MAX_CLASSES)]
 
 
 def _cluster_sizes(subject: Subject) -> Section:

@@ -21,9 +21,9 @@ class Check:
     remedy: str = ""
 
 
-PREDICTED = "Rows left out: the predictions explain {share} of the variance of {name}. The typical error is {rmse}."
-CLASSES = "Rows left out: {right} are predicted correctly. The largest class alone is {chance} of the rows."
-LANDMARKS = "Landmarks stand in for all rows. They leave out {share} of the trace of the kernel matrix."
+PREDICTED = "In cross-validation, predictions explain {share} of the variance of {name}. The typical error is {rmse}."
+CLASSES = "In cross-validation, {right} of rows are predicted correctly. The largest class has {chance} of the rows."
+LANDMARKS = "Landmarks approximate the kernel matrix. The approximation leaves out {share} of its trace."
 MORE_LANDMARKS = "Use more landmarks for a closer approximation."
 
 #: code -> grade, sentence, what to do
@@ -39,7 +39,7 @@ CHECKS = {
         "The model was fitted to {fitted:,} rows. The {given:,} rows of this report are treated as new rows.",
         "",
     ),
-    "no_finding": ("good", "The checks of the data found no fault in the {n:,} rows.", ""),
+    "no_finding": ("good", "The checks of the data found no problem in the {n:,} rows.", ""),
     "gaps_imputed": ("note", "{message}", "The model imputed them."),
     "repetition_harmless": ("note", "{message}", "This method is not affected."),
     # Computation
@@ -90,7 +90,7 @@ CHECKS = {
     "predicts_little": ("warning", PREDICTED, "This is little better than predicting the mean for every row."),
     "predicts_nothing": (
         "warning",
-        "Rows left out: the predictions of {name} are no better than its mean. The typical error is {rmse}.",
+        "In cross-validation, predictions of {name} are no better than its mean. The typical error is {rmse}.",
         "Use other columns or another method.",
     ),
     "classes_well": ("good", CLASSES, ""),
@@ -98,44 +98,49 @@ CHECKS = {
     "classes_little": ("warning", CLASSES, "This is little better than always predicting the largest class."),
     "classes_nothing": ("warning", CLASSES, "This is no better than always predicting the largest class."),
     # Other samples
-    "recovered": ("good", "{share} of {draws} bootstrap draws give {which} again (cosine of {alike} or more).", ""),
+    "recovered": ("good", "{share} of {draws} bootstrap samples recover {which} (cosine of {alike} or more).", ""),
     "similar": (
         "note",
-        "Of {draws} bootstrap draws, {which}. A cosine of {alike} or more counts.",
-        "Other rows of the same source would give similar {noun}s, not the same.",
+        "Of {draws} bootstrap samples, {which}. A cosine of {alike} or more counts as recovered.",
+        "A new sample would give similar {noun}s, not the same.",
     ),
     "lost": (
         "warning",
-        "Of {draws} bootstrap draws, {which}. A cosine of {alike} or more counts.",
-        "Do not interpret them one by one: other rows of the same source would give others.",
+        "Of {draws} bootstrap samples, {which}. A cosine of {alike} or more counts as recovered.",
+        "Do not interpret them one by one: a new sample would give others.",
     ),
     "mixed": (
         "warning",
-        "Of {draws} bootstrap draws, {pairs}.",
-        "Read the two of a pair together, as a plane.",
+        "Of {draws} bootstrap samples, {pairs}.",
+        "Interpret the two of a pair together, as a plane: they rotate in a new sample.",
     ),
     "close_gaps": (
         "note",
         "The variances of neighbouring {noun}s {pairs} differ by less than {limit:.1f} standard errors ({gaps}).",
-        "Other rows of the same source may mix the two of a pair.",
+        "The two of a pair may rotate in a new sample.",
     ),
     "next_is_close": (
         "note",
-        "The last {noun} kept, {k}, is {gap:.2g} standard errors above the first one left out.",
-        "The rows do not show that it holds more. Consider one {noun} fewer, or more.",
+        "The variance of the last {noun} kept, {k}, is {gap:.2g} standard errors above that of the first one left out.",
+        "The data do not tell the two apart. Consider one {noun} fewer, or more.",
     ),
     "span_steady": (
         "good",
-        "The span of the {noun}s is stable: in 95 % of {draws} bootstrap draws it turns by {most} degrees or less.",
+        "The subspace of the {noun}s is stable: it rotates by {most} degrees or less in 95 % of {draws} bootstrap "
+        "samples.",
         "",
     ),
     "span_turns": (
         "note",
-        "The span of the {noun}s depends on the rows: it turns by {half} degrees or more in half of {draws} bootstrap "
-        "draws, and by {most} or more in 5 %.",
+        "The subspace of the {noun}s varies between samples: it rotates by {half} degrees or more in half of {draws} "
+        "bootstrap samples, and by {most} or more in 5 %.",
         "More rows, or fewer {noun}s, would make it more stable.",
     ),
-    "draws_refused": ("warning", "{refused:,} of {draws:,} bootstrap draws could not be fitted and were left out.", ""),
+    "draws_refused": (
+        "warning",
+        "{refused:,} of {draws:,} bootstrap samples could not be fitted and were left out.",
+        "",
+    ),
 }
 
 say = Book(
@@ -160,8 +165,8 @@ say = Book(
         "stand_out": "By {criterion}, {count} {nouns} out.",
         "none_stands_out": "By {criterion}, no {noun} stands out.",
         "plain_parallel": "Plain parallel analysis, the grey band, would keep {count}.",
-        "least_error": "The error of rows left out is smallest, {error}, {where}.",
-        "least_errors": "The mean error of rows left out is smallest {where}.",
+        "least_error": "The cross-validated error is smallest, {error}, {where}.",
+        "least_errors": "The mean cross-validated error is smallest {where}.",
         "one_standard_error": "{count} within one standard error of it (the one-standard-error rule).",
         "first_pair": "The scores of the first pair correlate {value}.",
         "first_pair_ridge": "The scores of the first pair correlate {plain}. The regularised correlation is {value}: "
@@ -175,17 +180,17 @@ say = Book(
         "some_named": "The {count} longest arrows are named where there is room.",
         "contributors": "{above} of {total} {of} contribute more than the average of {share} (dashed line). "
         "The largest: {names}.",
-        "contribute_alike": "All {total} {of} contribute alike.",
+        "contribute_alike": "All {total} {of} contribute equally.",
         "above_limit": "{above} of {total} columns have a {what} above {limit}. The largest: {names}.",
         "largest_columns": "The largest: {names}.",
         "excludes_zero": "The interval of {sure} of {total} columns excludes zero.",
         "bars_drawn": "The {count} largest are drawn.",
-        "limits_by_draws": "Limits are {level} confidence intervals from {draws} bootstrap draws. A {noun} is "
-        "recovered by a draw that has one with a cosine of {alike} or more to it.",
+        "limits_by_draws": "Limits are {level} confidence intervals from {draws} bootstrap samples. A {noun} counts as "
+        "recovered in a sample that has one with a cosine of {alike} or more to it.",
         "limits_by_rows": "Limits are {level} confidence intervals from the influence of the rows.",
-        "bias_corrected": "A value outside its limits is biased. The draws are biased in the same direction, and the "
-        "limits are corrected for that.",
-        "depends_on": "Share of each column in how much the score changes from row to row; the largest first.",
+        "bias_corrected": "A value outside its limits is biased. Bootstrap samples are biased in the same direction; "
+        "the limits are corrected for that.",
+        "depends_on": "Share of each column in the variation of the score from row to row; the largest first.",
         # Planes
         "contour": "Rows on one contour have the same score on {label}. The highest score, {value}, is near {xlabel} = "
         "{x}, {ylabel} = {y}.",
@@ -212,10 +217,10 @@ say = Book(
         "right_of_fit": "{right} of {n:,} rows of the fit are predicted correctly.",
         "right_of_new": "{right} of {n:,} new rows are predicted correctly.",
         "optimistic": "The model was fitted to these rows: their errors understate those of new rows.",
-        "judge_by_left_out": "Judge it by the rows left out.",
+        "judge_by_left_out": "Judge the model by the cross-validated predictions.",
         "merit": "{error}: typical error, in the unit of the target. {spread}: the same after subtracting the bias. "
         "RPD: standard deviation of the target divided by {spread}.",
-        "confusion": "A line for each true class, a column for each predicted class.",
+        "confusion": "Rows are true classes, columns are predicted classes.",
         "clusters": "{count} of {least:,} to {most:,} rows.",
         "clusters_alike": "{count} of {most:,} rows each.",
         # Diagnostics

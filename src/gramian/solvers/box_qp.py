@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import scipy.sparse as sp
@@ -44,17 +44,9 @@ class Blocks(Protocol):
 
     n: int
 
-    def diagonal(self) -> Array:
-        """Return the diagonal."""
-        ...
-
-    def block(self, chosen: Array, out: Array) -> Array:
-        """Write the principal block of the chosen rows into ``out``."""
-        ...
-
-    def product(self, chosen: Array, V: Array, dtype: DTypeLike) -> Array:
-        """Return the chosen columns times V, in double precision."""
-        ...
+    def diagonal(self) -> Array: ...
+    def block(self, chosen: Array, out: Array) -> Array: ...  # principal, of the chosen rows, written into out
+    def product(self, chosen: Array, V: Array, dtype: DTypeLike) -> Array: ...  # chosen columns times V, in float64
 
 
 class Factors:
@@ -64,17 +56,14 @@ class Factors:
         self.Z, self.n = Z, Z.shape[0]
 
     def diagonal(self) -> Array:
-        """Return the diagonal."""
         return np.asarray((self.Z * self.Z).sum(axis=1)).ravel()
 
     def block(self, chosen: Array, out: Array) -> Array:
-        """Write the principal block of the chosen rows into ``out``."""
         rows = self.Z[chosen]
         out[...] = to_dense(rows @ rows.T)
         return out
 
     def product(self, chosen: Array, V: Array, dtype: DTypeLike) -> Array:
-        """Return the chosen columns times V, in double precision whatever is asked for."""
         return np.asarray(self.Z @ (self.Z[chosen].T @ V), dtype=np.float64)
 
 
@@ -307,7 +296,7 @@ def box_dual(matrix: Blocks, signs: Array, bounds: Array, *, tol: float, max_ste
     return _solution(state, search.steps, search.rounds, search.largest, tol, stopped)
 
 
-def narrow_dual(features: Any, signs: Array, bounds: Array, *, tol: float) -> DualSolution:
+def narrow_dual(features: Matrix, signs: Array, bounds: Array, *, tol: float) -> DualSolution:
     """Solve the same problem for the matrix ``ZZ'`` of narrow features Z, n x d, dense or CSR.
 
     Cost
@@ -343,7 +332,7 @@ def _interior(matrix: Callable[[Array], Factorable], signs: Array, bounds: Array
     return b, sum(run(work, share(signs.shape[1], threads_for(signs.shape[1]))))
 
 
-def _rows_times(y: Array, Z: Matrix) -> Any:
+def _rows_times(y: Array, Z: Matrix) -> Matrix:
     return sp.csr_array(sp.diags_array(y) @ Z) if sp.issparse(Z) else y[:, None] * Z
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import scipy.linalg
@@ -132,13 +132,8 @@ def _times(K: Array, v: Array) -> Array:
 class Factorable(Protocol):
     """A positive matrix Q that can be multiplied, and solved with when a diagonal is added."""
 
-    def __matmul__(self, a: Array) -> Array:
-        """Return ``Qa``."""
-        ...
-
-    def factor(self, D: Array) -> Callable[[Array], Array]:
-        """Return a function that solves ``(Q + diag D) x = r``."""
-        ...
+    def __matmul__(self, a: Array) -> Array: ...
+    def factor(self, D: Array) -> Callable[[Array], Array]: ...  # solves (Q + diag D) x = r
 
 
 class Narrow:
@@ -247,8 +242,8 @@ def _direction(
     z: Array,
     u: Array,
     mu: float,
-    second_z: Any,
-    second_u: Any,
+    second_z: Array | float,
+    second_u: Array | float,
 ) -> tuple[Array, Array, Array]:
     """Newton direction towards ``a z = t u = mu``, with the second-order terms of a predictor."""
     low, high = (mu - second_z) / a - z, (mu - second_u) / t - u

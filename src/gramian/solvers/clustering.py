@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Protocol
 
 import numpy as np
 
 from gramian.config import memory_budget
 from gramian.engine.tiles import spans
 from gramian.operators.nearest import SIMILARITY_ROUNDING
-from gramian.operators.similarities import ThinProducts
+from gramian.operators.similarities import Similarities, ThinProducts
 from gramian.progress import Tracker, track
 from gramian.results import Array
 
@@ -23,19 +22,6 @@ NO_ROW_MOVES, NO_GAIN = "no row is nearer to another mean", "no step lowers the 
 START_LANDMARKS, START_BLOCK_ROWS = 256, 4096
 #: Starts for the clustering of the scores on those components.
 SCORE_STARTS = 10
-
-
-class Inner(Protocol):
-    """Inner products of n points, whole or a few columns at a time."""
-
-    n: int
-    positive: bool
-
-    def __matmul__(self, V: Array) -> Array: ...
-    def some(self, chosen: Array, V: Array) -> Array: ...
-    def part(self, rows: Array, chosen: Array, V: Array) -> Array: ...
-    def columns(self, chosen: Array) -> Array: ...
-    def diagonal(self) -> Array: ...
 
 
 @dataclass(frozen=True)
@@ -85,7 +71,7 @@ class Clusters:
 class Run:
     """One run of Lloyd's iteration, and the sums ``F = K A`` of its indicator matrix A (weights in place of ones)."""
 
-    inner: Inner
+    inner: Similarities
     weights: Array
     k: int
     tol: float
@@ -165,7 +151,7 @@ class Run:
 
 
 def lloyd(
-    inner: Inner,
+    inner: Similarities,
     starts: list[Array],
     k: int,
     weights: Array,
@@ -224,7 +210,9 @@ def _finish(end: Partition, weights: Array, own: Array, order: Array | None, max
     return Clusters(labels, B, end.products.diagonal()[kept], end.path, steps, end.n_negative, end.end, work)
 
 
-def _descend(inner: Inner, runs: list[Run], diagonal: Array, max_iter: int, tracker: Tracker) -> tuple[int, float]:
+def _descend(
+    inner: Similarities, runs: list[Run], diagonal: Array, max_iter: int, tracker: Tracker
+) -> tuple[int, float]:
     active, whole, parts = runs, 0, 0.0
     for turn in range(max_iter + 1):
         if not active:
@@ -265,7 +253,7 @@ def twins(products: Array, masses: Array, sizes: Array) -> Array:
 
 
 def seed(
-    inner: Inner, k: int, runs: int, weights: Array, rng: np.random.Generator, order: Array | None = None
+    inner: Similarities, k: int, runs: int, weights: Array, rng: np.random.Generator, order: Array | None = None
 ) -> list[Array]:
     r"""Return starts by k-means++: each seed is drawn with probability proportional to its squared distance.
 
@@ -293,7 +281,13 @@ def seed(
 
 
 def _seeded(
-    inner: Inner, diagonal: Array, k: int, weights: Array, streams: list[np.random.Generator], order: Array, trials: int
+    inner: Similarities,
+    diagonal: Array,
+    k: int,
+    weights: Array,
+    streams: list[np.random.Generator],
+    order: Array,
+    trials: int,
 ) -> list[Array]:
     # A point equal to a seed has the seed's length: twice its own similarity is the unit of rounding.
     runs, floor, least = len(streams), 2 * SIMILARITY_ROUNDING * np.abs(diagonal), 0.0 if inner.positive else -np.inf
@@ -325,7 +319,9 @@ def _seeded(
     return list(labels)
 
 
-def relaxed(inner: Inner, k: int, weights: Array, rng: np.random.Generator, order: Array | None = None) -> list[Array]:
+def relaxed(
+    inner: Similarities, k: int, weights: Array, rng: np.random.Generator, order: Array | None = None
+) -> list[Array]:
     r"""Return a start from the k - 1 leading components, none if the matrix is not known to be positive.
 
     Definition

@@ -222,7 +222,7 @@ class Descent:
         )
 
 
-def _dots(A: Any, B: Any) -> Array:
+def _dots(A: Array, B: Array) -> Array:
     return np.einsum("ij,ij->j", A, B)
 
 
@@ -231,9 +231,7 @@ class Preconditioner(Protocol):
 
     name: str
 
-    def __matmul__(self, R: Array) -> Array:
-        """Return the product with a block of vectors."""
-        ...
+    def __matmul__(self, R: Array) -> Array: ...
 
 
 class LowRank:

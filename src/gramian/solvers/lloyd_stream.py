@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 
+from gramian.operators.kmeans_step import KMeansStep
 from gramian.operators.nearest import SIMILARITY_ROUNDING
+from gramian.operators.similarities import Similarities
 from gramian.progress import track
 from gramian.results import Array
-from gramian.solvers.clustering import NO_GAIN, NO_ROW_MOVES, Clusters, Inner, draw, lloyd, relaxed, seed, shares
+from gramian.solvers.clustering import NO_GAIN, NO_ROW_MOVES, Clusters, draw, lloyd, relaxed, seed, shares
 
 #: Batches in the sample that gives the start.
 START_BATCHES = 4
@@ -18,41 +20,17 @@ START_BATCHES = 4
 BATCHES_WITHOUT_GAIN, BATCH_SMOOTHING = 10, 0.2
 
 
-class Look(Protocol):
-    """Result of one pass over the points: counts, sums and costs of the clusters of nearest means."""
-
-    @property
-    def counts(self) -> Array: ...
-    @property
-    def sums(self) -> Array: ...
-    @property
-    def trace(self) -> float: ...
-    @property
-    def far(self) -> float: ...
-    @property
-    def farthest(self) -> Array: ...
-    @property
-    def means(self) -> Array: ...
-    @property
-    def objective(self) -> float: ...
-
-
-Found = TypeVar("Found", bound=Look)
-
-
-class Passed(NamedTuple, Generic[Found]):
+class Passed(NamedTuple):
     """Means, the last pass, the objective after each pass, the number of passes, and why they ended."""
 
     means: Array
-    look: Found
+    look: KMeansStep
     path: tuple[float, ...]
     passes: int
     end: str
 
 
-def lloyd_passes(
-    look: Callable[[Array], Found], means: Array, *, tol: float = 0.0, max_iter: int = 300
-) -> Passed[Found]:
+def lloyd_passes(look: Callable[[Array], KMeansStep], means: Array, *, tol: float = 0.0, max_iter: int = 300) -> Passed:
     """Move means to the means of the points that are nearest to them, until no point moves.
 
     No label is kept: no point moved if the counts and, to rounding, the sums of all clusters are the same. Every step
@@ -76,7 +54,7 @@ def lloyd_passes(
     return Passed(best.means, best, tuple(path), steps, end)
 
 
-def _same(one: Look, other: Look) -> bool:
+def _same(one: KMeansStep, other: KMeansStep) -> bool:
     """Whether two passes had the same points in the same clusters."""
     if not np.array_equal(one.counts, other.counts):
         return False
@@ -84,7 +62,7 @@ def _same(one: Look, other: Look) -> bool:
     return bool((np.abs(one.sums - other.sums) <= rounding[:, None]).all())
 
 
-def _moved(look: Look, means: Array) -> Array:
+def _moved(look: KMeansStep, means: Array) -> Array:
     """Means of the clusters; the first empty one goes to the farthest point, other empty ones stay."""
     empty = look.counts == 0
     new = np.where(empty[:, None], means, look.means)
@@ -93,14 +71,16 @@ def _moved(look: Look, means: Array) -> Array:
     return new
 
 
-class Parts(Inner, Protocol):
-    """Inner products of which parts can be had."""
-
-    def among(self, chosen: Array) -> Any: ...
-
-
 def batches(
-    inner: Parts, k: int, runs: int, weights: Array, rng: np.random.Generator, order: Array, *, size: int, max_iter: int
+    inner: Similarities,
+    k: int,
+    runs: int,
+    weights: Array,
+    rng: np.random.Generator,
+    order: Array,
+    *,
+    size: int,
+    max_iter: int,
 ) -> Clusters:
     r"""Find clusters from batches drawn with replacement in proportion to the weights.
 
@@ -150,7 +130,7 @@ def batches(
 
 
 def _start(
-    inner: Parts, sample: Array, counts: Array, k: int, runs: int, rng: np.random.Generator
+    inner: Similarities, sample: Array, counts: Array, k: int, runs: int, rng: np.random.Generator
 ) -> tuple[Array, Array, Array]:
     """Means (coefficients, squared lengths, masses) of the best of several runs on a sample."""
     part, (weights, _) = inner.among(sample), shares(counts)
@@ -161,7 +141,7 @@ def _start(
     return B, best.squares, np.bincount(best.labels, counts)
 
 
-def _fill(inner: Parts, B: Array, squares: Array, d2: Array, weights: Array, diagonal: Array) -> Array:
+def _fill(inner: Similarities, B: Array, squares: Array, d2: Array, weights: Array, diagonal: Array) -> Array:
     """Move the mean of each empty cluster to the point of largest cost, in place; return the labels."""
     labels = d2.argmin(axis=1)
     for cluster in range(len(squares)):
@@ -175,7 +155,7 @@ def _fill(inner: Parts, B: Array, squares: Array, d2: Array, weights: Array, dia
 
 
 def _move(
-    inner: Parts, B: Array, squares: Array, masses: Array, batch: Array, labels: Array, scores: Array
+    inner: Similarities, B: Array, squares: Array, masses: Array, batch: Array, labels: Array, scores: Array
 ) -> tuple[Array, Array]:
     """Move the means, changing B in place; return their squared lengths and masses."""
     k, everyone = len(masses), np.arange(len(batch))

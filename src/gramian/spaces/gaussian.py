@@ -25,7 +25,7 @@ State = TypeVar("State")
 
 @dataclass(frozen=True)
 class Climb(Generic[State]):
-    """Where an iteration ended, and the objective on its way there (one value for each state visited)."""
+    """Where an iteration ended, and the objective of each state visited."""
 
     state: State
     path: tuple[float, ...]

@@ -149,7 +149,7 @@ class ConditionalProjection:
         return self.trend.shape[1]
 
     def scores(self, X: Matrix) -> Array:
-        """Scores of rows, m x k; kernel values stream by and are not kept."""
+        """Scores of rows, m x k; kernel values are not kept."""
         out = CrossGram(self.kernel, X, self.anchors) @ self.coefficients
         for rows in row_blocks(*X.shape):
             out[rows] += (self.kernel.polynomial(X[rows]) - self.shift) @ self.trend

@@ -170,7 +170,7 @@ class LinearSpace:
 
     ``X``: rows, n x d. ``center``, ``scale``: subtract the column means; divide by the standard deviations. ``weights``
     (n,): frequencies of the rows. ``check``: called before rows are trusted to be finite, unless one pass over them has
-    shown it on its way.
+    shown it.
     """
 
     def __init__(

@@ -28,7 +28,7 @@ class KernelFunction:
     offsets: Array
 
     def __call__(self, X: Matrix) -> Array:
-        """Values at rows, m x q; kernel values stream by and are not kept."""
+        """Values at rows, m x q; kernel values are not kept."""
         smooth = CrossGram(self.kernel, X, self.anchors) @ self.coefficients
         T = self.kernel.polynomial(X)
         return smooth + (self.offsets if T is None else T @ self.offsets)
