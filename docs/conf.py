@@ -53,8 +53,8 @@ autodoc_typehints = "none"
 autodoc_class_signature = "mixed"
 autodoc_member_order = "bysource"
 
-# Estimators of a page of the reference come from the registry, kernels from their modules. autosummary looks for lists in
-# files, not in pages.
+# Estimators of a page of the reference come from the registry, kernels from their modules. autosummary looks for lists
+# in files, not in pages.
 for _page in sorted({record.page for record in RECORDS}):
     _names = "".join(f"   {record.name}\n" for record in RECORDS if record.page == _page)
     (HERE / "api" / f"_{_page}.rst").write_text(
