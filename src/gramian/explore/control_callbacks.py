@@ -161,7 +161,7 @@ def colours(data: Dataset) -> list[dict[str, str]]:
 
 
 def first_values(data: Dataset) -> dict[str, Any]:
-    """Controls for a table that nobody has looked at yet."""
+    """First values of the controls for a table."""
     group = next(iter(data.groups), None)
     plain = {
         "method": "pca",
