@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 
 from gramian.engine.llvm_code import INDEX, Definitions, Value, Writer, compiled, has_wide_registers
-from gramian.engine.vector_loops import CHUNK, DEEP, DEGREE, PANELS, ROWS, WIDE
+from gramian.engine.vector_loops import CHUNK, DEEP, DEGREE, PANEL_REGISTERS, PANELS, ROWS
 
 
 def _powers_of_two(w: Writer) -> None:
@@ -106,7 +106,7 @@ def _take_out(panels: int, packed: bool, w: Writer) -> None:
 
     Packed: the result is laid out in panels of columns, as many rows each as ``out_width`` says.
     """
-    rows, width, across = ROWS // panels, INDEX(panels * w.lanes), WIDE if packed else PANELS
+    rows, width, across = ROWS // panels, INDEX(panels * w.lanes), PANEL_REGISTERS if packed else PANELS
 
     def some(i: Value) -> None:
         numbers, nothing = w.lines(w.C, i, rows, w.m), [w.constant(0.0)] * (rows * panels)
@@ -118,7 +118,9 @@ def _take_out(panels: int, packed: bool, w: Writer) -> None:
         own, start = w.lines(w.own, i, rows, width), [w.load(at, p) for at in places for p in range(across)]
         left = w.multiply(width, own, lambda c: w.place(w.back, c, w.m, j), start, negative=True)
         # In panels, columns before j are as many panels' rows before this one's.
-        out, line = (w.place(w.out, j, w.out_width), INDEX(WIDE * w.lanes)) if packed else (w.out, w.out_width)
+        out, line = (
+            (w.place(w.out, j, w.out_width), INDEX(PANEL_REGISTERS * w.lanes)) if packed else (w.out, w.out_width)
+        )
         for r in range(rows):
             place = w.place(out, w.plus(i, r), line, None if packed else j)
             for p in range(across):
@@ -133,7 +135,7 @@ def _powers_less(panels: int, packed: bool, w: Writer) -> None:
 
     def some(i: Value) -> None:
         left, own = w.place(w.left, i, w.left_width), w.place(w.own, i, width)
-        out = w.place(w.out, i, INDEX(WIDE * w.lanes) if packed else w.out_width)
+        out = w.place(w.out, i, INDEX(PANEL_REGISTERS * w.lanes) if packed else w.out_width)
         w.call("powers_of_two", left, w.right, w.room, rows, w.m, w.d, w.left_width, w.right_width, w.m)
         w.call(f"{name}_{panels}", w.room, w.U, w.back, own, out, rows, w.m, w.out_width)
 
@@ -142,7 +144,7 @@ def _powers_less(panels: int, packed: bool, w: Writer) -> None:
 
 def _powers_scatter(panels: int, w: Writer) -> None:
     """``sums += A'A`` of what that leaves, with the last columns of A as given: it is never stored as a whole."""
-    width, across = INDEX(panels * w.lanes), INDEX(WIDE * w.lanes)
+    width, across = INDEX(panels * w.lanes), INDEX(PANEL_REGISTERS * w.lanes)
     first = w.build.sub(w.m, w.beside_width)
 
     def some(k: Value) -> None:
@@ -175,7 +177,7 @@ def _panel_products(w: Writer) -> None:
     Sums lie in panels too, with rows down to the diagonal and what lies beside it in its lanes. The rows in a panel
     stay in the first level of the cache, while eight columns at a time pass by.
     """
-    size = WIDE * w.lanes
+    size = PANEL_REGISTERS * w.lanes
     width = INDEX(size)
 
     def panel(j: Value) -> None:
@@ -191,14 +193,14 @@ def _panel_products(w: Writer) -> None:
                 place = w.place(left, c, width)
                 return [w.build.gep(place, [INDEX(r)]) for r in range(ROWS)]
 
-            nothing = [w.constant(0.0)] * (ROWS * (WIDE - first))
+            nothing = [w.constant(0.0)] * (ROWS * (PANEL_REGISTERS - first))
             found = w.multiply(w.count, numbers, lambda c: w.place(own, c, width, right), nothing)
             for r in range(ROWS):
                 place = w.place(sums, w.plus(i, r), width, right)
-                w.add_to(place, found[r * (WIDE - first) : (r + 1) * (WIDE - first)])
+                w.add_to(place, found[r * (PANEL_REGISTERS - first) : (r + 1) * (PANEL_REGISTERS - first)])
 
         w.each(w.plus(j, w.lanes), ROWS, lambda i: block(i, 0))
-        for first in range(1, WIDE):  # of the diagonal block the lanes from the diagonal on
+        for first in range(1, PANEL_REGISTERS):  # of the diagonal block the lanes from the diagonal on
             for r in range(0, w.lanes, ROWS):
                 block(w.plus(j, first * w.lanes + r), first)
 
@@ -207,7 +209,7 @@ def _panel_products(w: Writer) -> None:
 
 def _scatter(w: Writer) -> None:
     """The same of rows that lie one after the other: some at a time are copied into panels."""
-    size = WIDE * w.lanes
+    size = PANEL_REGISTERS * w.lanes
 
     def some(k: Value) -> None:
         count = w.least(w.build.sub(w.n, k), INDEX(DEEP))
@@ -216,7 +218,7 @@ def _scatter(w: Writer) -> None:
             source, target = w.place(w.A, w.build.add(k, row), w.A_width), w.place(w.packed, row, INDEX(size))
 
             def across(j: Value) -> None:
-                for p in range(WIDE):
+                for p in range(PANEL_REGISTERS):
                     w.store(w.load(w.build.gep(source, [j]), p), w.place(target, j, count), p)
 
             w.each(w.m, size, across)
@@ -232,28 +234,28 @@ def _eliminate(w: Writer) -> None:
 
     Some rows of a panel at a time, as many as stay in the first level of the cache, are used for all rows of the tile.
     """
-    width = INDEX(WIDE * w.lanes)
+    width = INDEX(PANEL_REGISTERS * w.lanes)
 
     def panel(p: Value) -> None:
         F, tile = w.place(w.F, w.build.mul(p, w.depth), width), w.place(w.tile, p, width)
 
         def copy(i: Value) -> None:
             source = w.place(tile, i, w.tile_width)
-            write(w.room, i, [w.load(source, q) for q in range(WIDE)])
+            write(w.room, i, [w.load(source, q) for q in range(PANEL_REGISTERS)])
 
         def some(c: Value) -> None:
             own, above = w.build.gep(w.own, [c]), w.place(F, c, width)
             count = w.least(w.build.sub(w.at, c), INDEX(DEEP))
 
             def less(i: Value) -> None:
-                start = [w.load(w.place(w.room, i, width), at) for at in range(ROWS * WIDE)]
+                start = [w.load(w.place(w.room, i, width), at) for at in range(ROWS * PANEL_REGISTERS)]
                 numbers = w.lines(own, i, ROWS, w.at)
                 write(w.room, i, w.multiply(count, numbers, lambda c: w.place(above, c, width), start, negative=True))
 
             w.each(w.n, ROWS, less)
 
         def solved(i: Value) -> None:
-            numbers, nothing = w.lines(w.inverse, i, ROWS, w.n), [w.constant(0.0)] * (ROWS * WIDE)
+            numbers, nothing = w.lines(w.inverse, i, ROWS, w.n), [w.constant(0.0)] * (ROWS * PANEL_REGISTERS)
             new = w.multiply(w.plus(i, ROWS), numbers, lambda c: w.place(w.room, c, width), nothing)
             write(w.place(F, w.at, width), i, new)
 

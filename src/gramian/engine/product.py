@@ -18,7 +18,7 @@ from gramian.results import Array, Matrix
 Rows = Matrix
 #: Rows multiplied at a time at the most, and multiplications up to which BLAS takes its route for small matrices, which
 #: does not copy its operands first. Worth a third of the time where few columns are summed over.
-STRIPE, SMALL = 64, 10**6
+STRIPE, BLAS_SMALL_MULTIPLICATIONS = 64, 10**6
 #: Pairs of rows from which on compiled loops are worth the fifth of a second it takes to compile them. In single
 #: precision, which is for large tables anyway, they always are.
 LOOPS_MIN_PAIRS = {np.dtype(np.float32): 1, np.dtype(np.float64): 10**8}
@@ -125,7 +125,9 @@ class Exponential(Pairs):
 def striped(A: Array, B: Array, out: Array | None = None) -> Array:
     """``A B`` of which one side is narrow, by stripes of rows of A."""
     (n, d), m = A.shape, B.shape[1]
-    stripe = next((rows for rows in (STRIPE, STRIPE // 2) if n % rows == 0 and rows * d * m <= SMALL), None)
+    stripe = next(
+        (rows for rows in (STRIPE, STRIPE // 2) if n % rows == 0 and rows * d * m <= BLAS_SMALL_MULTIPLICATIONS), None
+    )
     if stripe is None:
         return np.matmul(A, B, out=out)
     product = np.matmul(A.reshape(-1, stripe, d), B, out=None if out is None else out.reshape(-1, stripe, m))
