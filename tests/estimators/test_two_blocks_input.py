@@ -79,6 +79,14 @@ class TestRefusals:
         Y[:, 1] = np.nan
         assert "NaN" in complaint(lambda: estimator(missing="em").fit(table[:40], Y))
 
+    def test_a_constant_column_beside_missing_entries(self, estimator, table, targets):
+        X = np.array(table[:40])
+        X[:, 3], X[5, 0] = 7.0, np.nan
+        model = estimator(1, missing="em").fit(X, targets[:40])
+        assert np.isfinite(model.predict(X)).all()
+        complete = np.arange(40) != 5
+        assert_allclose(model.predict(X)[complete], model.predict(X[complete]))
+
     @pytest.mark.parametrize("value", [0, -1, 2.7, 1.0, "two", True, [2]])
     def test_number_of_components(self, estimator, table, targets, value):
         message = complaint(lambda: estimator(value).fit(table, targets), ValueError, TypeError)

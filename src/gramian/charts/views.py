@@ -16,7 +16,7 @@ from gramian.charts.points import POINTS_MAX_ROWS, Points, colouring, thin
 from gramian.estimators import CCA
 from gramian.estimators.base import random_generator
 from gramian.estimators.cca import check_ridge
-from gramian.estimators.cca_tests import basis_of, p_values, shuffled_correlations, whitened
+from gramian.estimators.cca_tests import basis_of, p_values, shuffled_correlations
 from gramian.lapack import interruptible
 from gramian.results import Array, Seed
 from gramian.spaces import KernelSpace
@@ -168,7 +168,7 @@ def _shuffled(model: BaseEstimator, X: Rows | None, Y: ArrayLike | None, seeds: 
 
 def _left(model: CCA, X: Rows | None, Y: ArrayLike | None, seeds: Sequence[np.random.Generator]) -> Array:
     """Largest correlation of what the first pairs leave, for every shuffling and number of pairs before."""
-    Ux, Uy = (whitened(view) for view in model._both(X, Y))
+    Ux, Uy = (basis_of(view, scale=True)[0] for view in model._both(X, Y))
     A, rho, Bt = interruptible(np.linalg.svd, Ux.T @ Uy, full_matrices=True)
     Sx, Sy = Ux @ A, Uy @ Bt.T
     pairs = min(len(rho), len(model.correlations_))

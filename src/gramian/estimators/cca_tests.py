@@ -15,8 +15,9 @@ from gramian import mixing
 from gramian.criteria import Suggestion
 from gramian.engine.tiles import Meter, run, share, threads_for
 from gramian.estimators.base import random_generator
+from gramian.estimators.base_estimator import as_fitted
 from gramian.estimators.two_blocks import Blocks
-from gramian.estimators.validation import Table, as_fitted
+from gramian.estimators.validation import Table
 from gramian.lapack import interruptible
 from gramian.operators import Data
 from gramian.results import Array, Seed
@@ -182,7 +183,7 @@ def wilks_test(rho: Array, ranks: tuple[int, int], n: float) -> CanonicalTest:
 
 def permutation_test(X: Any, Y: Table, m: int, n_permutations: int, rng: np.random.Generator) -> CanonicalTest:
     """Permutation test of the first m canonical correlations of checked rows."""
-    Ux, Uy = whitened(X), whitened(Y)
+    Ux, Uy = basis_of(X, scale=True)[0], basis_of(Y, scale=True)[0]
     A, rho, Bt = interruptible(np.linalg.svd, Ux.T @ Uy, full_matrices=True)
     Sx, Sy = Ux @ A, Uy @ Bt.T
     m = min(len(rho), m)
@@ -250,11 +251,6 @@ def p_values(observed: Array, drawn: Array) -> Array:
 def _logarithms(rho: Array) -> Array:
     """Terms of log Lambda; a correlation of 1 counts as one that leaves nothing but rounding."""
     return np.log(np.maximum(1 - np.minimum(rho, 1.0) ** 2, np.finfo(np.float64).eps))
-
-
-def whitened(view: Any) -> Array:
-    """Orthonormal scores of all directions of a view that have variance."""
-    return basis_of(view, scale=True)[0]
 
 
 def choose_pairs(

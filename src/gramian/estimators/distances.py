@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from gramian.estimators.warnings import RankWarning, warn
+from gramian.estimators.warnings import IndefiniteKernelWarning, RankWarning, warn
 from gramian.kernels import Kernel
 from gramian.operators.remote import RemoteTable
 from gramian.results import Array
@@ -70,6 +70,16 @@ def warn_of_underflow(kernel: Kernel, X: Any) -> None:
             f"the entries of X are {largest:.3g} at the most: their squares underflow, and rows that differ look "
             "alike. Multiply X by a constant.",
             RankWarning,
+        )
+
+
+def warn_of_negative(kernel: Kernel, negative: Array, what: str) -> None:
+    """Warn of negative squared distances to something, which kernels that are not positive definite have."""
+    if not kernel.positive_definite and (count := int(negative.sum())):
+        warn(
+            f"the kernel is indefinite: {count:,} squared distances to {what} are negative; they rank as they are and "
+            "read as distance 0.",
+            IndefiniteKernelWarning,
         )
 
 

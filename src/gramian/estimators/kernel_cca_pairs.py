@@ -42,23 +42,10 @@ PAIR_SOLVERS = ("auto", "dense", "krylov")
 class KernelPairs:
     """Canonical pairs of two kernel spaces, in order; the X side decides the signs.
 
-    Attributes
-    ----------
-    values : (k,) array
-        Canonical correlations.
-    x, y : projections
-        Of new rows.
-    plain : (k,) array
-        Correlations of the scores of the training rows.
-    x_scores : (n, k) array or None
-        Of the training rows, where they are at hand.
-    residuals : array
-        Certificate: of the pairs, or of the components of both spaces.
-    trace : SolverTrace
-    bases : pair of bases, or empty
-        Of the two spaces, where they were computed.
-    cut : bool
-        Whether a rank was set that nobody had asked for.
+    ``values`` are canonical correlations, ``x`` and ``y`` projections of new rows, ``plain`` the correlations of the
+    scores of training rows, of which those of X are ``x_scores`` where they are at hand. ``residuals`` certify the
+    pairs, or the components of both spaces, ``bases``, where these were computed. ``cut`` says whether a rank was set
+    that nobody had asked for.
     """
 
     values: Array

@@ -13,8 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from gramian.config import one_blas_thread
 from gramian.estimators.base import random_generator
-from gramian.estimators.distances import check_count, check_similarities, check_start, lengths, warn_of_underflow
-from gramian.estimators.foundation import BaseEstimator
+from gramian.estimators.base_estimator import BaseEstimator, all_or_nothing, planned_fit
+from gramian.estimators.distances import check_count, check_start, lengths
 from gramian.estimators.kernel_input import KernelArgument, KernelInput
 from gramian.estimators.kernel_kmeans_streams import Course, SeenMeans, by_passes, by_steps, one_pass
 from gramian.estimators.kernel_streams import KEPT_FEATURES, KernelStream, add_first_rows, has_landmarks, next_rows
@@ -23,17 +23,18 @@ from gramian.estimators.landmarks import (
     add_low_rank,
     checked_trace_error,
     diagonal_of,
+    inner_products,
     lost_trace,
-    low_rank,
 )
+from gramian.estimators.plans_kernel import plan_kernel_kmeans
 from gramian.estimators.streams import by_blocks
 from gramian.estimators.summary import Clock, SummaryBuilder
-from gramian.estimators.validation import Checked, Table, all_or_nothing, check_choice, check_weights, validate
+from gramian.estimators.validation import Checked, Table, check_choice, check_weights, validate
 from gramian.estimators.warnings import ConvergenceWarning, IndefiniteKernelWarning, RankWarning, warn
 from gramian.kernels.base import is_number
-from gramian.operators.feature_means import FeatureMeans, best_origin, feature_means, moved
+from gramian.operators.feature_means import FeatureMeans, feature_means
 from gramian.operators.remote import is_stream
-from gramian.operators.similarities import Similarities, mapped_similarities, natural_order, similarities
+from gramian.operators.similarities import Similarities, natural_order
 from gramian.results import Array, FitSummary, Matrix, Seed
 from gramian.solvers.clustering import Clusters, lloyd, relaxed, scatter, seed, shares
 from gramian.solvers.lloyd_stream import batches
@@ -116,6 +117,8 @@ class KernelKMeans(KernelInput, ClassNamePrefixFeaturesOutMixin, TransformerMixi
     True
     """
 
+    _plan = plan_kernel_kmeans
+
     def __init__(
         self,
         n_clusters: int = 8,
@@ -139,7 +142,7 @@ class KernelKMeans(KernelInput, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         self.batch_size = batch_size
         self.random_state = random_state
 
-    @all_or_nothing
+    @planned_fit
     def fit(self, X: Table, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
         """Find the clusters.
 
@@ -213,13 +216,8 @@ class KernelKMeans(KernelInput, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         n = table.shape[0]
         weights, unit = shares(np.ones(n) if given is None else given)
         check_clustering(self, n, int((weights > 0).sum()))
-        origin = best_origin(kernel, table, given)
-        rows = moved(table, origin)
-        features = low_rank(self.landmarks, kernel, rows, given)
-        inner = similarities(kernel, rows) if features is None else mapped_similarities(features, rows)
+        origin, rows, features, inner = inner_products(self.landmarks, kernel, table, given, unit)
         own = inner.diagonal()
-        check_similarities(kernel, own, total=unit)
-        warn_of_underflow(kernel, table)
         with one_blas_thread():  # products run on threads of their own, which those of BLAS would disturb
             found = self._cluster(inner, natural_order(kernel, rows), weights)
         self.kernel_, self.labels_, self.n_iter_ = kernel, found.labels.astype(np.int32), found.steps

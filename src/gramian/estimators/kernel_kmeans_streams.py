@@ -33,18 +33,9 @@ class Course:
 class SeenMeans:
     """Means in the features of low rank, and what they were found from: what ``partial_fit`` goes on from.
 
-    Attributes
-    ----------
-    kernel, features
-        The kernel, resolved on the first rows, and the features that landmarks among them give.
-    origin : (d,) array or None
-        Point that is subtracted from rows.
-    means, masses : (k, r) and (k,) arrays
-        Means, and how many rows each is the mean of.
-    inertia, trace, kept : float
-        Sum of squared distances, of similarities of rows to themselves, and what the features keep of those.
-    n, first : int
-        Rows in all, and the first of them, that widths, landmarks and the start were found in.
+    The kernel, the features and the start come from the ``first`` of ``n`` rows, seen from ``origin``. ``means`` (k, r)
+    are those of ``masses`` rows each. ``trace`` sums similarities of rows to themselves; of it the features
+    keep ``kept``.
     """
 
     kernel: Kernel
@@ -65,14 +56,8 @@ class SeenMeans:
 
     def feature_means(self) -> FeatureMeans:
         """The means as sums over landmarks."""
-        squares = np.square(self.means).sum(axis=1)
-        return FeatureMeans(
-            self.features.kernel,
-            self.features.anchors,
-            self.features.lift(self.means.T),
-            squares,
-            self.origin,
-        )
+        features, squares = self.features, np.square(self.means).sum(axis=1)
+        return FeatureMeans(features.kernel, features.anchors, features.lift(self.means.T), squares, self.origin)
 
     def look(self, blocks: Iterable[tuple[Array, ...]], means: Array) -> KMeansStep:
         """One pass over rows."""

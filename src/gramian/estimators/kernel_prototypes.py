@@ -9,17 +9,17 @@ from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from gramian.estimators.distances import check_similarities, lengths, warn_of_underflow
-from gramian.estimators.foundation import BaseEstimator
+from gramian.estimators.base_estimator import BaseEstimator, planned_fit
+from gramian.estimators.distances import lengths, warn_of_negative
 from gramian.estimators.kernel_input import KernelArgument, KernelInput
-from gramian.estimators.landmarks import LandmarksArgument, add_low_rank, lost_trace, low_rank
+from gramian.estimators.landmarks import LandmarksArgument, add_low_rank, inner_products, lost_trace
+from gramian.estimators.plans_kernel import plan_kernel_prototypes
 from gramian.estimators.streams import by_blocks
 from gramian.estimators.summary import Clock, SummaryBuilder
 from gramian.estimators.targets import check_labels
-from gramian.estimators.validation import Table, all_or_nothing, validate
-from gramian.estimators.warnings import IndefiniteKernelWarning, warn
-from gramian.operators.feature_means import best_origin, feature_means, moved
-from gramian.operators.similarities import mapped_means, mapped_similarities, similarities
+from gramian.estimators.validation import Table, validate
+from gramian.operators.feature_means import feature_means
+from gramian.operators.similarities import mapped_means
 from gramian.results import Array, FitSummary
 
 
@@ -69,11 +69,13 @@ class KernelPrototypeClassifier(ClassifierMixin, KernelInput, BaseEstimator):
     1.0
     """
 
+    _plan = plan_kernel_prototypes
+
     def __init__(self, kernel: KernelArgument = "rbf", *, landmarks: LandmarksArgument = None) -> None:
         self.kernel = kernel
         self.landmarks = landmarks
 
-    @all_or_nothing
+    @planned_fit
     def fit(self, X: Table, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Find the class means.
 
@@ -97,12 +99,7 @@ class KernelPrototypeClassifier(ClassifierMixin, KernelInput, BaseEstimator):
         A[np.arange(len(codes)), codes] = 1.0 if given is None else given
         present = A.any(axis=0)  # a class whose rows all have weight 0 is not there
         A, self.classes_ = A[:, present] / A[:, present].sum(axis=0), classes[present]
-        origin = best_origin(kernel, table, given)
-        rows = moved(table, origin)
-        features = low_rank(self.landmarks, kernel, rows, given)
-        inner = similarities(kernel, rows) if features is None else mapped_similarities(features, rows)
-        check_similarities(kernel, inner.diagonal())
-        warn_of_underflow(kernel, table)
+        origin, rows, features, inner = inner_products(self.landmarks, kernel, table, given)
         squares = np.einsum("ij,ij->j", A, inner @ A)
         self.kernel_ = kernel
         if features is None:
@@ -119,12 +116,7 @@ class KernelPrototypeClassifier(ClassifierMixin, KernelInput, BaseEstimator):
         """Return the distances of rows to the class means in feature space, m x classes."""
         check_is_fitted(self)
         squares = self.means_.squared_distances(validate(self, X, reset=False))
-        if not self.kernel_.positive_definite and (negative := int((squares < -1e-10 * np.abs(squares).max()).sum())):
-            warn(
-                f"the kernel is indefinite: {negative:,} squared distances to class means are negative; they rank as "
-                "they are and read as distance 0.",
-                IndefiniteKernelWarning,
-            )
+        warn_of_negative(self.kernel_, squares < -1e-10 * np.abs(squares).max(), "class means")
         return lengths(squares)
 
     @by_blocks

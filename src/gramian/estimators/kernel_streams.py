@@ -40,16 +40,8 @@ KEPT_FEATURES = 200
 class Seen:
     """What is known of the rows so far, and all that ``partial_fit`` needs to go on.
 
-    Attributes
-    ----------
-    kernels : tuple of Kernel
-        One for each view, resolved on the first rows.
-    maps : tuple of FeatureMap
-        The features of each view.
-    parts : tuple of MappedMoments
-        Of all rows; in two parts if some are held out.
-    first : int
-        Rows that widths and landmarks were found in.
+    ``kernels`` and ``maps``, one for each view, come from the ``first`` rows; ``parts`` are moments of all rows, in two
+    parts if some are held out.
     """
 
     kernels: tuple[Kernel, ...]
@@ -71,18 +63,8 @@ class Seen:
 class KernelStream(Reader):
     """A stream, or two in step, whose first rows are held: widths and landmarks come from them.
 
-    Parameters
-    ----------
-    estimator, X, Y, name, sample_weight
-        As of :class:`Reader`. The estimator says how many first rows its landmarks need.
-
-    Attributes
-    ----------
-    first : tuple of arrays
-        The first rows of each view: the first block, or more of them until there are enough. Let go by
-        :meth:`blocks`.
-    n_first : int
-        How many those are.
+    The arguments are those of :class:`Reader`; the landmarks of the estimator say how many rows ``first`` has of each
+    view: the first block, or more of them until there are enough. :meth:`blocks` lets go of them.
     """
 
     def __init__(

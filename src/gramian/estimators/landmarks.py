@@ -11,16 +11,18 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from gramian.config import format_bytes, memory_budget
-from gramian.estimators.distances import check_count
+from gramian.estimators.distances import check_count, check_similarities, warn_of_underflow
 from gramian.estimators.kernel_input import CheckedRows
 from gramian.estimators.validation import check_choice
 from gramian.estimators.warnings import RankWarning, warn
 from gramian.kernels import Kernel
 from gramian.kernels.base import as_rows, is_number
 from gramian.kernels.dot_product import random_waves
+from gramian.operators.feature_means import best_origin, moved
 from gramian.operators.features import FeatureMap
 from gramian.operators.landmarks import centred_on_cells, check_positive, landmark_map, pivots, spread, uniform
 from gramian.operators.remote import RemoteTable
+from gramian.operators.similarities import Similarities, mapped_similarities, similarities
 from gramian.results import Array, FitSummary, Matrix, percent
 from gramian.solvers.eigen import DENSE_LIMIT
 
@@ -134,13 +136,7 @@ class Landmarks(Approximation):
         present = X.shape[0] if weights is None else int((weights > 0).sum())
         count = self._count(present)
         rng = np.random.default_rng(self.random_state)
-        X, weights = _sample(
-            X,
-            weights,
-            max(LANDMARK_SAMPLE_MIN_ROWS, ROWS_PER_LANDMARK * (self.n_landmarks or DEFAULT_LANDMARKS)),
-            rng,
-            self.method,
-        )
+        X, weights = _sample(X, weights, max(LANDMARK_SAMPLE_MIN_ROWS, self.rows_wanted), rng, self.method)
         if count >= X.shape[0] and weights is None and self.tol is None:
             return landmark_map(kernel, X, X.dtype)
         if self.method == "uniform":
@@ -304,6 +300,22 @@ def lost_trace(
     own = diagonal_of(features.kernel, X)
     lost, whole = max(0.0, float(w @ (own - squares))), float(w @ own)
     return lost, checked_trace_error(landmarks, features, lost / whole if whole > 0 else 0.0)
+
+
+def inner_products(
+    landmarks: LandmarksArgument, kernel: Kernel, X: CheckedRows, weights: Array | None, total: float = 1.0
+) -> tuple[Array | None, CheckedRows, FeatureMap | None, Similarities]:
+    """Return an origin for rows, the rows seen from it, their features if there are landmarks, and their similarities.
+
+    Rows of a ``total`` weight whose similarities overflow are refused.
+    """
+    origin = best_origin(kernel, X, weights)
+    rows = moved(X, origin)
+    features = low_rank(landmarks, kernel, rows, weights)
+    inner = similarities(kernel, rows) if features is None else mapped_similarities(features, rows)
+    check_similarities(kernel, inner.diagonal(), total=total)
+    warn_of_underflow(kernel, X)
+    return origin, rows, features, inner
 
 
 def diagonal_of(kernel: Kernel, X: CheckedRows) -> Array:

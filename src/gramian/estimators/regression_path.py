@@ -12,6 +12,7 @@ import numpy as np
 import scipy.stats
 
 from gramian.engine.tiles import Meter, run, share, threads_for
+from gramian.estimators.plans_linear import KEPT_BYTES, SOLVED_TOGETHER_BYTES
 from gramian.estimators.two_blocks import Blocks, Scaled, scale_views
 from gramian.operators import Compressed, complements, compress, moments_of
 from gramian.operators.compressed import Part, from_moments, from_rows
@@ -21,10 +22,6 @@ from gramian.solvers.deflation import Factors
 #: Bytes of moments of folds that exist at a time.
 MOMENTS_TOGETHER_BYTES = 2**26
 
-#: Bytes of compressed folds that are worked on together.
-SOLVED_TOGETHER_BYTES = 2**25
-#: Bytes of predictions, and of coefficients, of all folds that are kept.
-KEPT_BYTES = 2**28
 #: Finds up to k components of a stack of problems.
 Solve = Callable[[Array, Array, int, Array], Factors]
 
@@ -249,16 +246,8 @@ def splits(cv: Any, blocks: Blocks) -> tuple[list[Any], list[Array] | None]:
     times = np.bincount(np.concatenate(tests), minlength=n)
     if times.max() > 1:
         raise ValueError(f"cv={cv!r} leaves a row out more than once; folds must not overlap.")
-    plain = times.all() and all(len(a) + len(b) == n and _covers(n, a, b) for a, b in pairs)
+    plain = all(np.array_equal(np.sort(np.concatenate(pair)), np.arange(n)) for pair in pairs) and times.all()
     return [_as_slice(rows) for rows in tests], None if plain else trains
-
-
-def _covers(n: int, *parts: Array) -> bool:
-    """Whether parts that are as long as n together hold every row."""
-    seen = np.zeros(n, dtype=bool)
-    for rows in parts:
-        seen[rows] = True
-    return bool(seen.all())
 
 
 def _as_slice(rows: Array) -> Any:

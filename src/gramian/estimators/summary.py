@@ -161,19 +161,3 @@ def _negative(basis: SingularBasis) -> str:
         f"the kernel matrix is indefinite: {least}{basis.n_negative} negative {word}, the largest of size "
         f"{basis.most_negative:.3g}; only positive ones were kept."
     )
-
-
-def describe(
-    estimator: object,
-    shape: tuple[int, int],
-    k: int,
-    lines: list[tuple[str, str]],
-    *,
-    detail: str = "",
-    share: float | None = None,
-    facts: dict[str, object],
-) -> FitSummary:
-    """Put a summary of components together from lines and facts."""
-    write = SummaryBuilder.of_components(estimator, shape, k, detail=detail, share=share)
-    write.lines += lines
-    return write.add(**facts).done()

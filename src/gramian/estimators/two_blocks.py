@@ -9,10 +9,11 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 
+from gramian.estimators.base_estimator import as_fitted
 from gramian.estimators.fit_rows import read, seen_moments
 from gramian.estimators.probabilistic_pca import ProbabilisticPCA
 from gramian.estimators.targets import check_targets
-from gramian.estimators.validation import Table, as_fitted, check_finite, check_weights, validate
+from gramian.estimators.validation import Table, check_finite, check_weights, validate
 from gramian.operators import Compressed, Moments, moments_of
 from gramian.operators.compressed import from_moments
 from gramian.operators.moments import has_variance, row_count
@@ -182,7 +183,7 @@ class Filler:
 
     def fill(self, X: Array) -> Array:
         """Rows of the first block with their missing entries imputed."""
-        nothing = np.full((len(X), len(self.scale) - self.d), np.nan)
+        nothing = np.full((len(X), len(self.live) - self.d), np.nan)
         return self._expected(np.hstack([X, nothing]))[:, : self.d].astype(X.dtype, copy=False)
 
     def fill_second(self, Y: Array) -> Array:
