@@ -16,7 +16,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 import gramian as g
-from gramian.reports.contents import GRADES, Grid
+from gramian.reports.contents import CHECK_GRADES, Grid
 from gramian.reports.page import render, spec
 from gramian.reports.subject import Subject
 from gramian.reports.writing import page_of
@@ -53,7 +53,7 @@ def test_every_kind_of_estimator_has_a_sound_report(name, rows, read_page):
     titles = [section.title for section in page.sections]
     assert titles[0] == "What was done"
     assert titles[-1] == "Code"
-    assert {check.grade for check in page.checks} <= set(GRADES)
+    assert {check.grade for check in page.checks} <= set(CHECK_GRADES)
     if rows == "with rows":
         assert wanted <= {picture.title for picture in pictures(page)}
     check_pictures(page)
@@ -163,7 +163,7 @@ def test_rows_that_are_not_those_of_the_fit_are_taken_for_new_ones():
 def test_checks_say_what_is_wrong_first():
     X = IRIS.data.assign(flat=3.0)
     grades = [check.grade for check in page_of(Subject(g.PCA(2).fit(X), X)).checks]
-    assert grades == sorted(grades, key=GRADES.index)
+    assert grades == sorted(grades, key=CHECK_GRADES.index)
     assert grades[0] == "warning"
 
 

@@ -15,7 +15,7 @@ from gramian.charts.base import note
 from gramian.charts.points import extremes
 from gramian.reports import subject
 from gramian.reports.checks import checks_of
-from gramian.reports.sentences import CHECKS, METHODS, say
+from gramian.reports.sentences import CHECKS, METHOD_WORDS, say
 from gramian.reports.subject import Subject
 from gramian.reports.writing import page_of
 from gramian.results import Sentence
@@ -40,7 +40,7 @@ def test_every_sentence_is_said_where_it_holds_and_only_there():
     ]
     assert wrong == []
     assert {name for cases in LAW.values() for name in cases} == set(CASES)
-    known = {*codes, *SEVERITIES, *METHODS}
+    known = {*codes, *SEVERITIES, *METHOD_WORDS}
     for name in CASES:
         for sentence in told(name):
             assert isinstance(sentence, Sentence), (name, sentence)

@@ -25,7 +25,7 @@ from gramian.results import Array, percent
 from gramian.selection.tuning import Tuned, error_of, nested
 from gramian.tables import Table
 
-HELP = """Several methods on one table, a line each.
+HELP = """Compare several methods on one table.
 
 Each line has the number of components, the seconds and a measure: the share of variance, the log-likelihood, the
 correlation of the first pair, or (with --target or --label) the cross-validated error or accuracy. Options go to the
@@ -74,9 +74,9 @@ def compare(
     def job() -> None:
         chosen = o.names(methods) or _methods_for(request)
         _check(request, chosen)
-        found = compare_methods(request, chosen, quiet=quiet or json)
-        print(_json(found) if json else _text(found, quiet=quiet))
-        if all(line.failed for line in found.lines):
+        found, lines = compare_methods(request, chosen, quiet=quiet or json)
+        print(_json(found, lines) if json else _text(found, lines, quiet=quiet))
+        if all(line.failed for line in lines):
             raise ValueError("no method could be fitted.")
 
     return job
@@ -110,15 +110,7 @@ class Line:
     parameters: dict[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
-class Comparison:
-    """All lines, in the order of the methods asked for."""
-
-    table: Table
-    lines: list[Line]
-
-
-def compare_methods(request: FitRequest, methods: list[str], *, quiet: bool = False) -> Comparison:
+def compare_methods(request: FitRequest, methods: list[str], *, quiet: bool = False) -> tuple[Table, list[Line]]:
     """Read the table once, and fit one method after the other."""
     asked = [_ask(request, name) for name in methods]
     with Bar(quiet=quiet) as bar, config(**request.settings, progress=bar):
@@ -128,7 +120,7 @@ def compare_methods(request: FitRequest, methods: list[str], *, quiet: bool = Fa
         for each in asked:
             with bar.step(each.method):
                 lines.append(_line(each, tables[each.record.needs]))
-    return Comparison(tables[asked[0].record.needs].table, lines)
+    return tables[asked[0].record.needs].table, lines
 
 
 def _ask(request: FitRequest, name: str) -> FitRequest:
@@ -191,7 +183,7 @@ def _left_out(tuned: Tuned, y: Array) -> tuple[str, float, str]:
 def _figure(estimator: BaseEstimator) -> tuple[str, float | None, str]:
     """The measure by which a method is judged: its name, its value and its text."""
     facts = estimator.summary_.facts
-    for name, read in FIGURES.items():
+    for name, read in MEASURES.items():
         if facts.get(name) is not None:
             label, value, text = read(facts[name])
             record = record_of(estimator)
@@ -200,7 +192,7 @@ def _figure(estimator: BaseEstimator) -> tuple[str, float | None, str]:
     return "", None, "no measure"
 
 
-FIGURES: dict[str, Callable[[Any], tuple[str, float, str]]] = {
+MEASURES: dict[str, Callable[[Any], tuple[str, float, str]]] = {
     "log_likelihood": lambda value: ("log-likelihood", float(value), f"{value:.6g}"),
     "share_of_variance": lambda value: ("variance", float(value), percent(value)),
     "held_out_correlations": lambda value: ("held-out correlation", float(value[0]), f"{value[0]:.4f}"),
@@ -209,15 +201,15 @@ FIGURES: dict[str, Callable[[Any], tuple[str, float, str]]] = {
 }
 
 
-def _text(found: Comparison, *, quiet: bool) -> str:
-    n, d = found.table.values.shape
-    head = [f"{found.table.source}: {n:,} rows, {d:,} columns"]
-    if found.table.dropped:
-        head.append(f"set aside: {some(found.table.dropped)}")
-    rows = [("method", "k", "seconds", "measure", ""), *map(_cells, found.lines)]
+def _text(table: Table, found: list[Line], *, quiet: bool) -> str:
+    n, d = table.values.shape
+    head = [f"{table.source}: {n:,} rows, {d:,} columns"]
+    if table.dropped:
+        head.append(f"set aside: {some(table.dropped)}")
+    rows = [("method", "k", "seconds", "measure", ""), *map(_cells, found)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-    tuned = [(line.method, line.tuned) for line in found.lines if line.tuned]
+    tuned = [(line.method, line.tuned) for line in found if line.tuned]
     if tuned and not quiet:
         width = max(len(method) for method, _ in tuned)
         lines += ["tuned by nested cross-validation (least error of inner folds):"]
@@ -232,6 +224,6 @@ def _cells(line: Line) -> tuple[str, ...]:
     return (line.method, size, f"{line.seconds:.2g}", line.name, line.text)
 
 
-def _json(found: Comparison) -> str:
-    lines: list[dict[str, Any]] = [asdict(line) for line in found.lines]
-    return dumps({"source": found.table.source, "dropped": remarks(found.table), "methods": lines})
+def _json(table: Table, found: list[Line]) -> str:
+    lines: list[dict[str, Any]] = [asdict(line) for line in found]
+    return dumps({"source": table.source, "dropped": remarks(table), "methods": lines})

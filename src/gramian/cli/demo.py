@@ -34,7 +34,7 @@ DIGITS_KERNEL = "rbf(sigma=25)"
 RINGS_KERNEL = "rbf(sigma=0.4)"
 DIGITS_COMPONENTS = 20
 #: File -> what is in it.
-TABLES = {
+DEMO_TABLES = {
     "digits.csv": "handwritten digits, 64 pixels, with the digit",
     "iris.csv": "flowers, 4 lengths, with the species",
     "wine.csv": "wines, 13 measurements in different units, with the cultivar",
@@ -72,7 +72,7 @@ def run_demo(folder: Path) -> None:
     )
     pictures = {
         "digits.png": (draw_digits(linear, curved), "the first two components of both, by digit"),
-        "spectrum.png": (draw_spectra(linear, curved), "what each component holds"),
+        "spectrum.png": (draw_spectra(linear, curved), "the share of variance of each component"),
         "rings.png": (draw_rings(), "two rings that no straight line separates, and kernel PCA, which separates them"),
     }
     for name, (figure, _) in pictures.items():
@@ -82,7 +82,7 @@ def run_demo(folder: Path) -> None:
     print(linear.estimator.summary_)
     print(as_text(curved))
     print("\n".join(f"picture    {folder / name}: {what}" for name, (_, what) in pictures.items()))
-    print("\n".join(f"table      {folder / name}: {what}" for name, what in TABLES.items()))
+    print("\n".join(f"table      {folder / name}: {what}" for name, what in DEMO_TABLES.items()))
     print(f"next       gramian fit {folder / 'wine.csv'} -k 3 --scale -o scores.csv --model wine.safetensors")
 
 

@@ -28,7 +28,7 @@ from gramian.results import Array, percent, plural
 from gramian.tables import Table, named, remote_rows, uneven_columns
 
 #: What a method needs -> how the help says so.
-GROUPS = {"": "of a table", "target": "with --target", "label": "with --label", "view": "with --y-columns"}
+HELP_GROUPS = {"": "of a table", "target": "with --target", "label": "with --label", "view": "with --y-columns"}
 HELP = f"""Fit a table; write scores and the model.
 
 TABLE ends in .csv, .tsv, .txt, .parquet, .npy or another ending that is read; - reads CSV from standard input. Numeric
@@ -39,7 +39,7 @@ needs.
 
 \b
 Methods:
-{o.method_table({what: o.methods_where(needs=needs) for needs, what in GROUPS.items()})}
+{o.method_table({what: o.methods_where(needs=needs) for needs, what in HELP_GROUPS.items()})}
 
 \b
 Example:
@@ -54,7 +54,7 @@ Example:
 #: Rows looked at to see whether columns are on very different scales; of longer tables every so-manyth row.
 SCALE_CHECK_MAX_ROWS = 100_000
 #: Argument that ``-k`` sets -> what it counts.
-COUNTED = {"n_components": "component", "n_clusters": "cluster", "n_neighbors": "neighbour"}
+SIZE_NOUNS = {"n_components": "component", "n_clusters": "cluster", "n_neighbors": "neighbour"}
 PREIMAGE_HELP = f"How gramian inverse reconstructs rows of {o.takers('preimage')}, such as auto."
 Preimage = Annotated[str | None, Option(metavar="NAME", help=PREIMAGE_HELP)]
 Whiten = Annotated[bool, Option("--whiten", help=f"Give scores unit variance ({o.takers('whiten')}).")]
@@ -301,7 +301,7 @@ def _chosen(fitted: Fitted) -> str:
     if not record.size:
         return ""
     found: Any = facts.get(record.size)
-    many = plural(found, COUNTED[record.size])
+    many = plural(found, SIZE_NOUNS[record.size])
     if asked == "auto":
         if facts.get("chosen_by") is not None:
             return f"{many}, by {facts['chosen_by']}"

@@ -25,7 +25,7 @@ from gramian.tables import Standardizer
 #: What a command returns: the work, to be done under our rules for errors.
 Job = Callable[[], None]
 #: What a method needs -> what is said if it is not given.
-NEEDS = {
+NEEDS_TOLD = {
     "target": "needs a column to predict: --target NAME",
     "view": "needs a second view of the rows: --y-columns A,B or --y-table FILE",
     "label": "needs a text column to predict: --label NAME",
@@ -250,7 +250,7 @@ class FitRequest:
         needs = self.record.needs
         given = {"target": self.targets or self.y_table, "view": self.targets or self.y_table, "label": self.label}
         if needs and not given[needs]:
-            raise UsageError(f"--method {self.method} {NEEDS[needs]}.")
+            raise UsageError(f"--method {self.method} {NEEDS_TOLD[needs]}.")
         if self.record.takes("target"):
             if self.label is not None and self.y_table is not None:
                 raise UsageError(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 from typer import Option
@@ -21,17 +20,17 @@ from gramian.selection.kernels import ESTIMATORS
 from gramian.tables import Standardizer
 
 #: Methods whose components are counted, and those whose kernels are compared.
-COUNTED = [name for name, record in METHODS.items() if record.counted]
-COMPARED = [name for name in ESTIMATORS if name not in COUNTED]
-RIDGED = ", ".join(name for name in COUNTED if METHODS[name].takes("ridge"))
-HELP = f"""How many components, or which kernel: all criteria side by side.
+COUNTED_METHODS = [name for name, record in METHODS.items() if record.counted]
+KERNEL_METHODS = [name for name in ESTIMATORS if name not in COUNTED_METHODS]
+RIDGE_METHODS = ", ".join(name for name in COUNTED_METHODS if METHODS[name].takes("ridge"))
+HELP = f"""Choose the number of components, or the kernel.
 
-A star marks the criterion that decides; -k auto of gramian fit asks the same one. {" and ".join(COMPARED)} compare
-kernels, and say how good the choice is on rows that were not used to make it.
+All criteria are printed side by side. A star marks the one that decides; -k auto of gramian fit asks the same one.
+{" and ".join(KERNEL_METHODS)} compare kernels, and say how good the choice is on rows that were not used to make it.
 
 \b
 Methods:
-{o.method_table({"how many components": COUNTED, "which kernel": COMPARED})}
+{o.method_table({"how many components": COUNTED_METHODS, "which kernel": KERNEL_METHODS})}
 
 \b
 Example:
@@ -58,7 +57,7 @@ def select(
     dates: o.Dates = None,
     read: o.Read = None,
     kernel: o.Kernel = None,
-    ridge: Annotated[str | None, Option(metavar="R", help=f"Penalty of {RIDGED}; R,S for two views.")] = None,
+    ridge: Annotated[str | None, Option(metavar="R", help=f"Penalty of {RIDGE_METHODS}; R,S for two views.")] = None,
     seed: Annotated[int | None, Option(metavar="N", help="Seed of random tables, permutations and folds.")] = None,
     memory: o.Memory = None,
     threads: o.Threads = None,
@@ -69,79 +68,55 @@ def select(
     # The seed is that of the criteria, whatever the method takes.
     request = o.request_of({**locals(), "seed": None})
 
-    def job() -> None:
-        found = select_for(request, seed, quiet=quiet or json)
-        print(_json(found) if json else _text(found, quiet=quiet))
-
-    return job
+    return lambda: _select(request, seed, quiet=quiet, json=json)
 
 
-@dataclass(frozen=True)
-class Selected:
-    """What was read, and what the criteria say."""
-
-    request: FitRequest
-    inputs: Inputs
-    answer: HowMany | KernelChoice
-    call: str
-
-
-def select_for(request: FitRequest, seed: int | None = None, *, quiet: bool = False) -> Selected:
-    """Read the table, and ask how many components there are, or which kernel is best."""
+def _select(request: FitRequest, seed: int | None, *, quiet: bool, json: bool) -> None:
+    """Read the table, ask how many components there are or which kernel is best, and print the answer."""
     request.check()
-    if request.method not in (*COUNTED, *COMPARED):
-        known = ", ".join((*COUNTED, *COMPARED))
+    if request.method not in (*COUNTED_METHODS, *KERNEL_METHODS):
+        known = ", ".join((*COUNTED_METHODS, *KERNEL_METHODS))
         raise UsageError(f"--method {request.method} has nothing to select. Use one of {known}.")
     if request.missing == "em":
         raise UsageError("--missing em cannot be used here: criteria need complete rows. Use --missing drop.")
-    with Bar(quiet=quiet) as bar, config(**request.settings, progress=bar):
+    with Bar(quiet=quiet or json) as bar, config(**request.settings, progress=bar):
         with bar.step("reading"):
             inputs = gather(request)
-        X, y, options = _arguments(request, inputs, seed)
+        X, options = _arguments(request, inputs, seed)
         with bar.step("selecting"):
-            if request.method in COUNTED:
-                answer: HowMany | KernelChoice = how_many(X, request.method, y=y, **options)
+            if request.method in COUNTED_METHODS:
+                answer: HowMany | KernelChoice = how_many(X, request.method, y=inputs.y, **options)
             else:
-                answer = select_kernel(X, y, estimator=request.method, **options)
-    return Selected(request, inputs, answer, _call(request, options))
+                answer = select_kernel(X, inputs.y, estimator=request.method, **options)
+    table, code = inputs.table, select_code(request, inputs, _call(request, options))
+    if json:
+        facts = {"source": table.source, "dropped": remarks(table), "method": request.method}
+        print(dumps({**answer.to_dict(), **facts, "python": "\n".join(code)}))
+    elif quiet:
+        print(answer)
+    else:
+        head = [source(request, inputs), *([f"set aside: {some(table.dropped)}"] if table.dropped else [])]
+        print("\n".join([*head, "", str(answer), "", *code]))
 
 
-def _arguments(request: FitRequest, inputs: Inputs, seed: int | None) -> tuple[Any, Any, dict[str, Any]]:
-    """Rows, targets, and the options that the criteria know; columns are scaled first if they do not know that."""
+def _arguments(request: FitRequest, inputs: Inputs, seed: int | None) -> tuple[Any, dict[str, Any]]:
+    """Rows, and the options that the criteria know; columns are scaled first if they do not know that."""
     X = Standardizer().fit_transform(inputs.X) if request.standardizes else inputs.X
     options: dict[str, Any] = {"random_state": seed}
     if request.record.has("scale"):
         options["scale"] = request.scale
-    if request.method in COMPARED and request.options:
+    if request.method in KERNEL_METHODS and request.options:
         raise UsageError(
             f"--{next(iter(request.options))} is what is to be selected for {request.method}. Leave it out."
         )
     options |= request.options
-    return X, inputs.y, {name: value for name, value in options.items() if value is not None}
+    return X, {name: value for name, value in options.items() if value is not None}
 
 
 def _call(request: FitRequest, options: dict[str, Any]) -> str:
     """The call in Python."""
     X = "Standardizer().fit_transform(X)" if request.standardizes else "X"
     words = "".join(f", {name}={value!r}" for name, value in options.items())
-    if request.method in COUNTED:
+    if request.method in COUNTED_METHODS:
         return f"how_many({X}, {request.method!r}{', y=y' if request.record.needs else ''}{words})"
     return f"select_kernel({X}, y, estimator={request.method!r}{words})"
-
-
-def _text(found: Selected, *, quiet: bool) -> str:
-    if quiet:
-        return str(found.answer)
-    table = found.inputs.table
-    head = [source(found.request, found.inputs)]
-    if table.dropped:
-        head.append(f"set aside: {some(table.dropped)}")
-    code = select_code(found.request, found.inputs, found.call)
-    return "\n".join([*head, "", str(found.answer), "", *code])
-
-
-def _json(found: Selected) -> str:
-    table = found.inputs.table
-    python = "\n".join(select_code(found.request, found.inputs, found.call))
-    facts = {"source": table.source, "dropped": remarks(table), "method": found.request.method, "python": python}
-    return dumps({**found.answer.to_dict(), **facts})

@@ -27,7 +27,7 @@ from gramian.tables.calls import respelled
 BAR_DELAY_SECONDS = 1.0
 
 #: Parameters of Python in messages -> options of the command line; those that are not here have their own name.
-OPTIONS = {
+OPTION_NAMES = {
     "n_components": "-k",
     "n_clusters": "-k",
     "n_neighbors": "-k",
@@ -42,7 +42,7 @@ OPTIONS = {
 #: How a file is written: said as ``--read decimal=,``.
 DIALECT = ("separator", "decimal", "thousands", "encoding", "header", "sheet")
 #: Values that have another name here; text columns are encoded by name.
-VALUES = {("missing", "keep"): "em", ("categories", "encode"): "NAME", ("dates", "encode"): "NAME"}
+OPTION_VALUES = {("missing", "keep"): "em", ("categories", "encode"): "NAME", ("dates", "encode"): "NAME"}
 FAILED, MISUSED, INTERRUPTED = 1, 2, 130
 
 
@@ -94,10 +94,10 @@ def in_options(message: str) -> str:
 def _option(name: str, value: str) -> str:
     if name in DIALECT:
         return f"--read {name}={value}"
-    option = OPTIONS.get(name, f"--{name.replace('_', '-')}")
+    option = OPTION_NAMES.get(name, f"--{name.replace('_', '-')}")
     if value in ("True", "False"):
         return option if value == "True" else f"--no{option[1:]}"
-    value = VALUES.get((name, value), value)
+    value = OPTION_VALUES.get((name, value), value)
     quoted = value if re.fullmatch(r"[\w.,:*+-]*", value) else f"'{value}'"
     return f"{option} {quoted}".rstrip()
 

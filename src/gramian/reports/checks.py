@@ -5,36 +5,39 @@ from __future__ import annotations
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from gramian.adequacy import GRADES as WORDS
-from gramian.adequacy import LIMITS, grade
-from gramian.reports.contents import GRADES, Check, at_least, at_most, brief
+from gramian.adequacy import GRADES, LIMITS, grade
+from gramian.reports.contents import CHECK_GRADES, Check, at_least, at_most, brief
 from gramian.reports.sentences import check, check_of, full
 from gramian.reports.subject import Subject
 from gramian.results import Array, percent
 from gramian.selection import Diagnosis, Trust
-from gramian.selection.trust_recovery import ALIKE, FAIR, RECOVERED
-from gramian.selection.trust_ties import TOLD_APART
+from gramian.selection.trust_result import (
+    DISTINCT_GAP_ERRORS,
+    RECOVERED_SHARE,
+    SAME_COMPONENT_COSINE,
+    SIMILAR_COMPONENT_COSINE,
+)
 
 #: Sampling adequacy below which columns share too little for factors (Kaiser 1974).
-LEAST_KMO = 0.5
+KMO_MIN = 0.5
 #: Relative residual up to which eigenpairs are called accurate: directions are then off by no more than 0.01 where
 #: eigenvalues differ by 1 %.
-ACCURATE = 1e-4
+ACCURATE_MAX_RESIDUAL = 1e-4
 #: Share of the trace of a kernel that landmarks may leave out and still be called close, or near.
-CLOSE, NEAR = 0.05, 0.2
+CLOSE_SHARE, NEAR_SHARE = 0.05, 0.2
 #: Share of squared distances that must stay within the bound of a random projection.
-KEPT = 0.9
+DISTANCES_KEPT_MIN_SHARE = 0.9
 #: Degrees by which the span of the components may turn between samples and still be called stable.
-STEADY = 10.0
+STABLE_MAX_DEGREES = 10.0
 #: Shares of the variance of a target, or of what chance gets wrong, that are called well and little predicted.
-WELL, LITTLE = 0.5, 0.1
+WELL_SHARE, LITTLE_SHARE = 0.5, 0.1
 
 
 def checks_of(subject: Subject) -> list[Check]:
     """All checks, the gravest first."""
     parts = (_of_rows, _of_fit, _of_factors, _of_predictions, _of_classes, _of_trust)
     found = [check for part in parts for check in part(subject)]
-    return sorted(found, key=lambda check: GRADES.index(check.grade))
+    return sorted(found, key=lambda check: CHECK_GRADES.index(check.grade))
 
 
 def _of_rows(subject: Subject) -> list[Check]:
@@ -77,14 +80,14 @@ def _of_fit(subject: Subject) -> list[Check]:
         found.append(check("not_converged"))
     elif residuals is not None and np.size(residuals):
         worst = float(np.max(residuals))
-        found.append(check("accurate" if worst <= ACCURATE else "inaccurate", worst=at_most(worst)))
+        found.append(check("accurate" if worst <= ACCURATE_MAX_RESIDUAL else "inaccurate", worst=at_most(worst)))
     elif optimality is not None:
         found.append(check("optimal", worst=at_most(float(optimality))))
     elif facts.get("converged") is True:
         found.append(check("converged"))
     error = getattr(estimator, "trace_error_", None)
     if error is not None:
-        code = "landmarks_close" if error < CLOSE else "landmarks_near" if error < NEAR else "landmarks_far"
+        code = "landmarks_close" if error < CLOSE_SHARE else "landmarks_near" if error < NEAR_SHARE else "landmarks_far"
         found.append(check(code, share=percent(max(float(error), 0.0))))
     return found + _of_distances(estimator)
 
@@ -93,7 +96,7 @@ def _of_distances(estimator: BaseEstimator) -> list[Check]:
     distortion = getattr(estimator, "distortion_", None)
     if distortion is None:
         return []
-    code = "distances_kept" if distortion.share_within >= KEPT else "distances_changed"
+    code = "distances_kept" if distortion.share_within >= DISTANCES_KEPT_MIN_SHARE else "distances_changed"
     share, eps = percent(distortion.share_within), percent(estimator.eps)
     return [check(code, share=share, pairs=distortion.pairs, eps=eps)]
 
@@ -105,15 +108,15 @@ def _of_factors(subject: Subject) -> list[Check]:
     known = {name: indices[name] for name in ("rmsea", "cfi") if indices.get(name) is not None}
     if len(known) == 2:
         grades = {name: grade(name, value) for name, value in known.items()}
-        worst = max(grades.values(), key=WORDS.index)
+        worst = max(grades.values(), key=GRADES.index)
         said = ", ".join(_judged(*pair) for pair in known.items())
         beside = [name for name in ("tli", "srmr") if indices.get(name) is not None]
-        worse = [name for name in beside if WORDS.index(grade(name, indices[name])) > WORDS.index(worst)]
+        worse = [name for name in beside if GRADES.index(grade(name, indices[name])) > GRADES.index(worst)]
         said += "".join(f", but {_judged(name, indices[name])}" for name in worse)
         found.append(check(f"factors_{worst}", indices=said))
     adequacy = getattr(subject.estimator, "kmo_", None)
     if adequacy is not None and np.isfinite(adequacy.overall):
-        enough = round(adequacy.overall, 2) >= LEAST_KMO
+        enough = round(adequacy.overall, 2) >= KMO_MIN
         found.append(check("kmo_enough" if enough else "kmo_low", kmo=adequacy.overall))
     return found
 
@@ -135,7 +138,7 @@ def _of_predictions(subject: Subject) -> list[Check]:
         r2 = chart.merit.r2
         if not np.isfinite(r2):
             continue
-        codes = ((WELL, "predicts_well"), (LITTLE, "predicts_partly"), (0.0, "predicts_little"))
+        codes = ((WELL_SHARE, "predicts_well"), (LITTLE_SHARE, "predicts_partly"), (0.0, "predicts_little"))
         code = next((code for least, code in codes if r2 > least), "predicts_nothing")
         found.append(check(code, name=name, share=percent(max(r2, 0.0)), rmse=brief(chart.merit.rmse)))
     return found
@@ -148,7 +151,7 @@ def _of_classes(subject: Subject) -> list[Check]:
     truth = np.asarray(subject.y).astype(str).ravel()
     right = float((truth == guesses.astype(str).ravel()).mean())
     chance = float(np.unique(truth, return_counts=True)[1].max() / len(truth))
-    codes = ((WELL, "classes_well"), (LITTLE, "classes_partly"), (0.0, "classes_little"))
+    codes = ((WELL_SHARE, "classes_well"), (LITTLE_SHARE, "classes_partly"), (0.0, "classes_little"))
     code = next((code for least, code in codes if right > chance + least * (1 - chance)), "classes_nothing")
     return [check(code, right=percent(right), chance=percent(chance))]
 
@@ -160,7 +163,7 @@ def _of_trust(subject: Subject) -> list[Check]:
     found = [*_of_recovery(known, noun), *_of_gaps(known, noun)]
     if known.angles is not None:
         half, most = (float(angle) for angle in known.angles)
-        if most <= STEADY:
+        if most <= STABLE_MAX_DEGREES:
             found.append(check("span_steady", noun=noun, draws=known.draws, most=at_most(most)))
         else:
             turns = {"half": at_least(half), "most": at_least(most)}
@@ -177,18 +180,20 @@ def _of_recovery(known: Trust, noun: str) -> list[Check]:
     shares, cosines, pairs = known.recovery.shares, known.recovery.cosines, known.recovery.pairs
     places: dict[str, list[int]] = {"recovered": [], "similar": [], "lost": []}
     for k, (share, cosine) in enumerate(zip(shares, cosines, strict=True)):
-        places["recovered" if share >= RECOVERED else "similar" if cosine >= FAIR else "lost"].append(k)
+        places[
+            "recovered" if share >= RECOVERED_SHARE else "similar" if cosine >= SIMILAR_COMPONENT_COSINE else "lost"
+        ].append(k)
     found = []
     if places["recovered"]:
         share, which = _recovered(noun, places["recovered"], shares)
-        found.append(check("recovered", share=share, draws=known.draws, which=which, alike=ALIKE))
+        found.append(check("recovered", share=share, draws=known.draws, which=which, alike=SAME_COMPONENT_COSINE))
     for code in ("similar", "lost"):
         if places[code]:
             which = ", ".join(
                 f"{percent(float(shares[k]))} recover {noun} {k + 1} (median cosine {cosines[k]:.2f})"
                 for k in places[code]
             )
-            found.append(check(code, draws=known.draws, which=which, alike=ALIKE, noun=noun))
+            found.append(check(code, draws=known.draws, which=which, alike=SAME_COMPONENT_COSINE, noun=noun))
     if pairs:
         first, *rest = ((percent(share), f"{i} and {j}") for i, j, share in pairs)
         words = [f"{first[0]} mix {noun}s {first[1]}", *(f"{often} mix {names}" for often, names in rest)]
@@ -218,7 +223,7 @@ def _of_gaps(known: Trust, noun: str) -> list[Check]:
     if known.recovery is None and known.ties.close:
         pairs = ", ".join(f"{k} and {k + 1}" for k in known.ties.close)
         sizes = ", ".join(f"{gaps[k - 1]:.2g}" for k in known.ties.close)
-        found.append(check("close_gaps", noun=noun, pairs=pairs, limit=TOLD_APART, gaps=sizes))
+        found.append(check("close_gaps", noun=noun, pairs=pairs, limit=DISTINCT_GAP_ERRORS, gaps=sizes))
     if known.ties.cut:
         found.append(check("next_is_close", noun=noun, k=known.ties.k, gap=float(gaps[known.ties.k - 1])))
     return found

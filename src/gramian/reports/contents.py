@@ -19,9 +19,9 @@ from gramian.reports.sentences import Check, say
 from gramian.results import Sentence
 
 #: Rows of a table that a page shows, and that its CSV file holds, at the most; tables of columns are shown whole.
-SHOWN, KEPT, WHOLE = 20, 5_000, 5_000
+TABLE_SHOWN_ROWS, CSV_MAX_ROWS, ALL_ROWS = 20, 5_000, 5_000
 #: In order of gravity; the words are shown, so that no colour alone says anything.
-GRADES = ("error", "warning", "note", "good")
+CHECK_GRADES = ("error", "warning", "note", "good")
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Grid:
     rows: Sequence[Sequence[Any]]
     note: Sequence[Sentence] = ()
     total: int | None = None
-    shown: int = SHOWN
+    shown: int = TABLE_SHOWN_ROWS
 
     kind = "grid"
 
@@ -54,7 +54,7 @@ class Grid:
     @property
     def said(self) -> Sequence[Sentence]:
         """How much of the table is shown, if not all of it."""
-        there, total = min(len(self.rows), KEPT), max(self.total or 0, len(self.rows))
+        there, total = min(len(self.rows), CSV_MAX_ROWS), max(self.total or 0, len(self.rows))
         if total > there:
             return [say("rows_kept", shown=min(there, self.shown), total=total, kept=there)]
         return [say("rows_shown", shown=self.shown, total=there)] if there > self.shown else []
@@ -70,7 +70,7 @@ class Grid:
         text = io.StringIO(newline="")
         writer = csv.writer(text)
         writer.writerow(self.columns)
-        writer.writerows([_plain(cell) for cell in row] for row in self.rows[:KEPT])
+        writer.writerows([_plain(cell) for cell in row] for row in self.rows[:CSV_MAX_ROWS])
         return "data:text/csv;charset=utf-8;base64," + base64.b64encode(text.getvalue().encode()).decode()
 
 
@@ -182,7 +182,7 @@ def counted(count: int, noun: str, verb: str = "") -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}{f' {one if count == 1 else verb}' if verb else ''}"
 
 
-def tidy_bias(found: Merit) -> float:
+def bias_or_zero(found: Merit) -> float:
     """The bias of predictions; what is left of zero by rounding is zero."""
     return found.bias if abs(found.bias) > 1e-9 * found.rmse else 0.0
 

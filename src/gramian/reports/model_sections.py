@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from gramian import charts
 from gramian.construction import construction, unwritten
-from gramian.reports.contents import WHOLE, Code, Facts, Grid, Part, Picture, Section
+from gramian.reports.contents import ALL_ROWS, Code, Facts, Grid, Part, Picture, Section
 from gramian.reports.pictures import (
     contours_pictures,
     contributions_picture,
@@ -27,7 +27,7 @@ from gramian.reports.sentences import full, method_in_words, say
 from gramian.reports.subject import DRAWN_MAX_POINTS, Subject, chart_or_none
 from gramian.results import percent
 from gramian.selection import ColumnImportance
-from gramian.selection.trust_recovery import ALIKE
+from gramian.selection.trust_result import SAME_COMPONENT_COSINE
 
 #: Columns from which on a heat map is too long to read.
 HEAT_MAP_MAX_COLUMNS = 60
@@ -81,7 +81,7 @@ def number_of_components(subject: Subject) -> Section | None:
             decides = " (decides)" if line.criterion == said.decided_by else ""
             rows.append([f"{line.criterion}{decides}", line.k, line.reference, line.detail])
         columns = ["criterion", "recommends", "reference", "detail"]
-        parts.append(Grid("What every criterion recommends", columns, rows, shown=WHOLE))
+        parts.append(Grid("What every criterion recommends", columns, rows, shown=ALL_ROWS))
     if not parts:
         return None
     if subject.record is not None and not subject.record.size:  # what is chosen is not a number of components
@@ -156,7 +156,7 @@ def _limits(subject: Subject) -> list[Grid]:
     if known.recovery is None:
         note = [say("limits_by_rows", level=level)]
     else:
-        note = [say("limits_by_draws", level=level, draws=known.draws, noun=subject.noun, alike=ALIKE)]
+        note = [say("limits_by_draws", level=level, draws=known.draws, noun=subject.noun, alike=SAME_COMPONENT_COSINE)]
         columns += ["recovered in samples", "median cosine"]
         parts += [known.recovery.shares, known.recovery.cosines]
     if ((v.estimate < v.low) | (v.estimate > v.high)).any():
@@ -171,7 +171,7 @@ def _depends(importance: ColumnImportance, names: tuple[str, ...]) -> Grid:
     columns = ["column", *(f"component {k + 1}" for k in range(importance.shares.shape[1]))]
     order = sorted(range(len(importance.shares)), key=lambda at: -float(importance.shares[at].max()))
     rows = [[names[at], *importance.shares[at].tolist()] for at in order]
-    return Grid("Columns that components depend on", columns, rows, [say("depends_on")], shown=WHOLE)
+    return Grid("Columns that components depend on", columns, rows, [say("depends_on")], shown=ALL_ROWS)
 
 
 def code(subject: Subject) -> Section:

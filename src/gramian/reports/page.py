@@ -12,7 +12,7 @@ from gramian.figures import Figure
 from gramian.reports.contents import Page
 
 #: Digits of coordinates; a screen shows no more.
-DIGITS = 6
+COORDINATE_DIGITS = 6
 
 
 def render(page: Page) -> str:
@@ -65,7 +65,7 @@ def _plain(value: object) -> object:
     if isinstance(value, np.generic):
         return _plain(value.item())
     if isinstance(value, float):
-        return float(f"{value:.{DIGITS}g}") if value - value == 0 else None
+        return float(f"{value:.{COORDINATE_DIGITS}g}") if value - value == 0 else None
     return value
 
 

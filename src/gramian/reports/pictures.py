@@ -33,7 +33,17 @@ from gramian.charts.points import extremes
 from gramian.estimators.cca_tests import chance_in_words
 from gramian.figures.columns import BARS_MAX, NAMED_ARROWS_MAX
 from gramian.figures.rows import LINES_MAX_ROWS, row_name
-from gramian.reports.contents import SHOWN, WHOLE, Grid, Picture, at_most, brief, counted, number, tidy_bias
+from gramian.reports.contents import (
+    ALL_ROWS,
+    TABLE_SHOWN_ROWS,
+    Grid,
+    Picture,
+    at_most,
+    bias_or_zero,
+    brief,
+    counted,
+    number,
+)
 from gramian.reports.sentences import noted, say
 from gramian.results import Array, Sentence, percent
 
@@ -52,7 +62,7 @@ def _picture(
     return Picture(title or chart.title, [*says, *(noted(note) for note in chart.notes)], figure, grid)
 
 
-def _table(title: str, columns: Sequence[tuple[str, Iterable[Any] | None]], shown: int = SHOWN) -> Grid:
+def _table(title: str, columns: Sequence[tuple[str, Iterable[Any] | None]], shown: int = TABLE_SHOWN_ROWS) -> Grid:
     """A table of columns; those that are not there are left out."""
     there = [(name, values) for name, values in columns if values is not None]
     rows = list(zip(*(values for _, values in there), strict=True))
@@ -168,7 +178,7 @@ def loadings_picture(chart: Loadings) -> Picture:
         if len(chart.columns) > NAMED_ARROWS_MAX:
             says.append(say("some_named", count=NAMED_ARROWS_MAX))
     columns: Columns = [("column", chart.columns), *zip(chart.labels, chart.values.T.tolist(), strict=True)]
-    return _picture(chart, figures.loadings(chart), says, _table(chart.title, columns, WHOLE))
+    return _picture(chart, figures.loadings(chart), says, _table(chart.title, columns, ALL_ROWS))
 
 
 def heat_picture(chart: Heat) -> Picture:
@@ -181,7 +191,7 @@ def heat_grid(chart: Heat) -> Grid:
     """The same as numbers."""
     columns: Columns = [("column", chart.columns), *zip(chart.labels, chart.values.T.tolist(), strict=True)]
     common = None if chart.communalities is None else chart.communalities.tolist()
-    return _table(f"{chart.title} of all columns", [*columns, ("communality", common)], WHOLE)
+    return _table(f"{chart.title} of all columns", [*columns, ("communality", common)], ALL_ROWS)
 
 
 def contributions_picture(chart: Contributions) -> Picture:
@@ -192,7 +202,7 @@ def contributions_picture(chart: Contributions) -> Picture:
         share, names = percent(chart.expected), listed(chart.names[: min(chart.above, 3)])
         says = say("contributors", above=chart.above, total=total, of=chart.of, share=share, names=names)
     parts = ((chart.of[:-1], chart.names), ("contribution", chart.shares), ("share of its own variance", chart.cos2))
-    return _picture(chart, figures.contributions(chart), [says], _table(chart.title, parts, WHOLE))
+    return _picture(chart, figures.contributions(chart), [says], _table(chart.title, parts, ALL_ROWS))
 
 
 def importance_picture(chart: Importance) -> Picture:
@@ -209,7 +219,7 @@ def importance_picture(chart: Importance) -> Picture:
     columns = (("column", chart.columns), (chart.ylabel, chart.values), ("from", chart.low), ("to", chart.high))
     if chart.positions is None and total > BARS_MAX:
         says.append(say("bars_drawn", count=BARS_MAX))
-    return _picture(chart, figures.importance(chart), says, _table(chart.title, columns, WHOLE))
+    return _picture(chart, figures.importance(chart), says, _table(chart.title, columns, ALL_ROWS))
 
 
 def scores_picture(chart: Scores, title: str = "", *, compare: bool = True) -> Picture:
@@ -267,7 +277,7 @@ def predicted_picture(chart: Predicted, title: str = "") -> Picture:
     """Predictions against measurements."""
     found = chart.merit
     r2 = brief(found.r2) if np.isfinite(found.r2) else number(found.r2)
-    says = [say("predicted", rmse=brief(found.rmse), bias=brief(tidy_bias(found)), r2=r2)]
+    says = [say("predicted", rmse=brief(found.rmse), bias=brief(bias_or_zero(found)), r2=r2)]
     return _picture(chart, figures.predicted(chart), says, _rows_table(chart, title), title)
 
 

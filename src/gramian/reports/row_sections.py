@@ -13,7 +13,18 @@ from gramian import charts
 from gramian.adequacy import LIMITS, grade
 from gramian.estimators import PCA
 from gramian.estimators.calibration_metrics import merit
-from gramian.reports.contents import KEPT, WHOLE, Facts, Grid, Part, Section, brief, counted, number, tidy_bias
+from gramian.reports.contents import (
+    ALL_ROWS,
+    CSV_MAX_ROWS,
+    Facts,
+    Grid,
+    Part,
+    Section,
+    bias_or_zero,
+    brief,
+    counted,
+    number,
+)
 from gramian.reports.pictures import (
     likelihood_picture,
     outliers_picture,
@@ -146,7 +157,7 @@ def _numbers(subject: Subject) -> Section:
     whose = "fit" if subject.of_the_fit else "new"
     found = [merit(measured[:, at], guesses[:, at], whose) for at in range(measured.shape[1])]
     rows = [
-        [name, each.n, each.rmse, tidy_bias(each), each.sep, each.r2, each.rpd, each.slope, each.intercept]
+        [name, each.n, each.rmse, bias_or_zero(each), each.sep, each.r2, each.rpd, each.slope, each.intercept]
         for name, each in zip(names, found, strict=True)
     ]
     error, spread = found[0].error_name, found[0].spread_name
@@ -171,7 +182,7 @@ def _classes(subject: Subject) -> Section:
         parts += _confusion(truth, subject.classes_left_out.astype(str).ravel(), "Cross-validation in five folds")
     parts += _confusion(truth, guesses, whose)
     if len(wrong):
-        rows = [[subject.row_names[at], truth[at], guesses[at]] for at in wrong[:KEPT]]
+        rows = [[subject.row_names[at], truth[at], guesses[at]] for at in wrong[:CSV_MAX_ROWS]]
         parts.append(Grid("Rows predicted wrongly", ["row", "true", "predicted"], rows, total=len(wrong)))
     return Section("Predictions", says, parts)
 
@@ -208,7 +219,8 @@ def _cluster_sizes(subject: Subject) -> Section:
 
 
 def _table(subject: Subject, of: str, values: Array, names: list[str]) -> Grid:
-    rows = [[name, *row] for name, row in zip(subject.row_names[:KEPT], values[:KEPT].tolist(), strict=True)]
+    kept = zip(subject.row_names[:CSV_MAX_ROWS], values[:CSV_MAX_ROWS].tolist(), strict=True)
+    rows = [[name, *row] for name, row in kept]
     return Grid(f"Table of {of}", ["row", *names], rows, total=len(values), shown=10)
 
 
@@ -251,7 +263,7 @@ def _fit_indices(subject: Subject) -> list[Part]:
         columns = zip(subject.columns, adequacy.columns, subject.estimator.uniquenesses_, strict=True)
         rows = [[name, float(own), float(u)] for name, own, u in columns]
         words = ["column", "KMO", "uniqueness"]
-        found.append(Grid("Columns of the factor model", words, rows, [say("kmo")], shown=WHOLE))
+        found.append(Grid("Columns of the factor model", words, rows, [say("kmo")], shown=ALL_ROWS))
     return found
 
 

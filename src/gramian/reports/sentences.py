@@ -21,10 +21,10 @@ class Check:
     remedy: str = ""
 
 
-PREDICTED = "In cross-validation, predictions explain {share} of the variance of {name}. The typical error is {rmse}."
-CLASSES = "In cross-validation, {right} of rows are predicted correctly. The largest class has {chance} of the rows."
-LANDMARKS = "Landmarks approximate the kernel matrix. The approximation leaves out {share} of its trace."
-MORE_LANDMARKS = "Use more landmarks for a closer approximation."
+_PREDICTED = "In cross-validation, predictions explain {share} of the variance of {name}. The typical error is {rmse}."
+_CLASSES = "In cross-validation, {right} of rows are predicted correctly. The largest class has {chance} of the rows."
+_LANDMARKS = "Landmarks approximate the kernel matrix. The approximation leaves out {share} of its trace."
+_MORE_LANDMARKS = "Use more landmarks for a closer approximation."
 
 #: code -> grade, sentence, what to do
 CHECKS = {
@@ -57,9 +57,9 @@ CHECKS = {
     ),
     "optimal": ("good", "The computation converged: the optimality conditions hold to {worst}.", ""),
     "converged": ("good", "The computation converged.", ""),
-    "landmarks_close": ("good", LANDMARKS, ""),
-    "landmarks_near": ("note", LANDMARKS, MORE_LANDMARKS),
-    "landmarks_far": ("warning", LANDMARKS, MORE_LANDMARKS),
+    "landmarks_close": ("good", _LANDMARKS, ""),
+    "landmarks_near": ("note", _LANDMARKS, _MORE_LANDMARKS),
+    "landmarks_far": ("warning", _LANDMARKS, _MORE_LANDMARKS),
     "distances_kept": (
         "good",
         "The projection kept distances: {share} of {pairs:,} squared distances changed by no more than {eps}.",
@@ -85,18 +85,18 @@ CHECKS = {
         "Leave out columns that correlate with no other.",
     ),
     # Predictions
-    "predicts_well": ("good", PREDICTED, ""),
-    "predicts_partly": ("note", PREDICTED, ""),
-    "predicts_little": ("warning", PREDICTED, "This is little better than predicting the mean for every row."),
+    "predicts_well": ("good", _PREDICTED, ""),
+    "predicts_partly": ("note", _PREDICTED, ""),
+    "predicts_little": ("warning", _PREDICTED, "This is little better than predicting the mean for every row."),
     "predicts_nothing": (
         "warning",
         "In cross-validation, predictions of {name} are no better than its mean. The typical error is {rmse}.",
         "Use other columns or another method.",
     ),
-    "classes_well": ("good", CLASSES, ""),
-    "classes_partly": ("note", CLASSES, ""),
-    "classes_little": ("warning", CLASSES, "This is little better than always predicting the largest class."),
-    "classes_nothing": ("warning", CLASSES, "This is no better than always predicting the largest class."),
+    "classes_well": ("good", _CLASSES, ""),
+    "classes_partly": ("note", _CLASSES, ""),
+    "classes_little": ("warning", _CLASSES, "This is little better than always predicting the largest class."),
+    "classes_nothing": ("warning", _CLASSES, "This is no better than always predicting the largest class."),
     # Other samples
     "recovered": ("good", "{share} of {draws} bootstrap samples recover {which} (cosine of {alike} or more).", ""),
     "similar": (
@@ -270,10 +270,10 @@ def noted(note: Sentence) -> Sentence:
 
 
 #: What each method does, by the name of its class. These sentences depend on no data.
-METHODS = Book({record.name: record.words for record in RECORDS})
+METHOD_WORDS = Book({record.name: record.words for record in RECORDS})
 
 
 def method_in_words(estimator: object) -> list[Sentence]:
     """A sentence or two about the method of an estimator."""
     record = record_of(estimator)
-    return [] if record is None else [METHODS(record.name)]
+    return [] if record is None else [METHOD_WORDS(record.name)]
