@@ -11,8 +11,8 @@ import numpy as np
 
 from gramian import criteria
 from gramian.criteria import Suggestion, Variances
-from gramian.criteria.edge import noise_edge
-from gramian.criteria.parallel import (
+from gramian.criteria.noise_edge import noise_edge
+from gramian.criteria.random_tables import (
     component_limits,
     correlation_of,
     factor_limits,

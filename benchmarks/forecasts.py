@@ -24,8 +24,8 @@ import threadpoolctl
 import gramian as g
 from benchmarks.contest import PAUSE, memory, reset_peak
 from benchmarks.data import blobs
+from gramian.costs import machine
 from gramian.engine.vector_loops import vector_loops
-from gramian.forecasting import machine
 
 #: Below this a peak of the resident set is mostly noise of the allocator.
 MEASURABLE = 8e6

@@ -12,7 +12,6 @@ from typing import Any
 
 from gramian import kernels, registry, selection
 from gramian.config import config, settings
-from gramian.estimators.foundation import show_with
 from gramian.estimators.landmarks import Landmarks, RandomFeatures
 from gramian.estimators.warnings import (
     ConvergenceWarning,
@@ -52,13 +51,6 @@ __all__ = [
     "settings",
 ]
 __all__ += registry.__all__
-
-
-def _card(estimator: Any) -> str:
-    return import_module("gramian.notebook").card(estimator)
-
-
-show_with(_card)
 
 
 #: What is loaded when it is first asked for: it, or packages that it needs, take long to load.

@@ -1,88 +1,66 @@
 """The card of a fitted estimator in a notebook: its summary as a table, and a small picture of its components.
 
-Drawn as SVG from chart data, without matplotlib. scikit-learn's diagram stays above it.
+Written as SVG from numbers, without a drawing package. scikit-learn's diagram stays above it.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from html import escape
-from typing import Any
 
-import numpy as np
+from gramian.results import Array, FitSummary, percent
 
-from gramian import charts
-from gramian.charts.palette import colour
-from gramian.results import Array, percent
-
-#: Size of the picture, of its margins, and bars at the most.
-WIDTH, HEIGHT, LEFT, BELOW, MOST = 300, 110, 46, 18, 20
+#: Size of the picture and of its margins in pixels, bars at the most, and their colour.
+_WIDTH, _HEIGHT, _LEFT, _BELOW = 300, 110, 46, 18
+_MAX_BARS, _BAR_COLOUR = 20, "#3f90da"
 
 
-def card(estimator: Any) -> str:
-    """Write the card of a fitted estimator as HTML.
+@dataclass(frozen=True)
+class Bars:
+    """Heights of bars, what they are, a sentence for those who cannot see them, and whether they are shares."""
+
+    values: Array
+    label: str
+    description: str
+    share: bool = False
+
+
+def card(summary: FitSummary, bars: Bars | None) -> str:
+    """Write a summary, and bars if there are any, as HTML.
 
     Examples
     --------
-    >>> from sklearn.datasets import load_iris
-    >>> from gramian import PCA
-    >>> text = card(PCA(2).fit(load_iris().data))
-    >>> "<svg" in text, "<table" in text
-    (True, True)
+    >>> import numpy as np
+    >>> shares = Bars(np.array([0.7, 0.2]), "share of the variance", "70 % and 20 %", share=True)
+    >>> text = card(FitSummary(("PCA", "150 x 4"), (("route", "svd"),), {}), shares)
+    >>> text.count("<rect"), "<table" in text
+    (2, True)
     """
-    shown = f'<div style="overflow-x:auto">{estimator.summary_._repr_html_()}</div>'
-    return f'<div class="gramian-card" style="margin-top:.5em">{picture(estimator)}{shown}</div>'
+    shown = f'<div style="overflow-x:auto">{summary._repr_html_()}</div>'
+    drawn = "" if bars is None or not len(bars.values) else picture(bars)
+    return f'<div class="gramian-card" style="margin-top:.5em">{drawn}{shown}</div>'
 
 
-def picture(estimator: Any) -> str:
-    """Write a small picture of what the components hold; nothing for estimators that have no components."""
-    found = _bars(estimator)
-    if found is None:
-        return ""
-    values, what, says = found
-    values = values[:MOST]
+def picture(bars: Bars) -> str:
+    """Write bars as SVG."""
+    values = bars.values[:_MAX_BARS]
     top = float(values.max(initial=0.0)) or 1.0
-    step = (WIDTH - LEFT) / len(values)
-    bars = "".join(
-        f'<rect x="{LEFT + at * step + 0.1 * step:.1f}" y="{_height(value, top):.1f}" width="{0.8 * step:.1f}" '
-        f'height="{HEIGHT - BELOW - _height(value, top):.1f}" fill="{colour(0)}"/>'
-        for at, value in enumerate(values)
-    )
+    step = (_WIDTH - _LEFT) / len(values)
+    base = _HEIGHT - _BELOW
+    drawn = ""
+    for at, value in enumerate(values):
+        y = 6 + (base - 6) * (1 - max(value, 0.0) / top)
+        drawn += (
+            f'<rect x="{_LEFT + at * step + 0.1 * step:.1f}" y="{y:.1f}" width="{0.8 * step:.1f}" '
+            f'height="{base - y:.1f}" fill="{_BAR_COLOUR}"/>'
+        )
     text = 'fill="currentColor" font-size="11" font-family="sans-serif"'
     words = (
-        f'<text x="{LEFT - 5}" y="14" text-anchor="end" {text}>{escape(_tick(top, what))}</text>'
-        f'<text x="{LEFT - 5}" y="{HEIGHT - BELOW}" text-anchor="end" {text}>0</text>'
-        f'<text x="{LEFT}" y="{HEIGHT - 4}" {text}>{escape(what)}</text>'
+        f'<text x="{_LEFT - 5}" y="14" text-anchor="end" {text}>{percent(top) if bars.share else f"{top:.3g}"}</text>'
+        f'<text x="{_LEFT - 5}" y="{base}" text-anchor="end" {text}>0</text>'
+        f'<text x="{_LEFT}" y="{_HEIGHT - 4}" {text}>{escape(bars.label)}</text>'
     )
-    line = f'<path d="M{LEFT} {HEIGHT - BELOW}H{WIDTH}" stroke="currentColor" stroke-width="1" fill="none"/>'
-    head = f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}" viewBox="0 0 {WIDTH} {HEIGHT}"'
-    return f'{head} role="img" aria-label="{escape(says)}">{bars}{line}{words}</svg>'
-
-
-def _bars(estimator: Any) -> tuple[Array, str, str] | None:
-    """Heights of the bars, what they are, and what they say."""
-    if hasattr(estimator, "correlations_"):
-        pairs = charts.correlations(estimator)
-        values, what = pairs.values, pairs.ylabel
-        return (
-            values,
-            f"{what} of each pair",
-            f"{what.capitalize()}s of {len(values)} pairs, the first {values[0]:.2f}.",
-        )
-    try:
-        chart = charts.scree(estimator)
-    except TypeError:  # it has no components
-        return None
-    if chart.shares is None:
-        values = np.asarray(chart.values, dtype=np.float64)
-        return values, chart.ylabel, f"{chart.title}: {len(values)} bars, the first {values[0]:.3g}."
-    total = percent(float(chart.shares.sum()))
-    says = f"{chart.title}: {len(chart.shares)} bars, together {total} of the variance."
-    return chart.shares, f"share of each {chart.xlabel}, {total} in all", says
-
-
-def _height(value: float, top: float) -> float:
-    return 6 + (HEIGHT - BELOW - 6) * (1 - max(value, 0.0) / top)
-
-
-def _tick(top: float, what: str) -> str:
-    return percent(top) if what.startswith("share") else f"{top:.3g}"
+    line = f'<path d="M{_LEFT} {base}H{_WIDTH}" stroke="currentColor" stroke-width="1" fill="none"/>'
+    size = f'width="{_WIDTH}" height="{_HEIGHT}" viewBox="0 0 {_WIDTH} {_HEIGHT}"'
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" aria-label="{escape(bars.description)}">'
+    return f"{head}{drawn}{line}{words}</svg>"

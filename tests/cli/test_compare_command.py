@@ -29,7 +29,9 @@ def test_the_figures_are_those_of_python(gramian, tables):
 
 
 def test_what_is_compared_depends_on_what_is_given(gramian, tables, monkeypatch):
-    monkeypatch.setattr("gramian.selection.tuning.INNER", 2)  # a support vector machine is fitted for every candidate
+    monkeypatch.setattr(
+        "gramian.selection.tuning.INNER_FOLDS", 2
+    )  # a support vector machine is fitted for every candidate
     monkeypatch.setattr("gramian.selection.tuning.PENALTIES", (1.0,))
     monkeypatch.setattr("gramian.cli.compare.OUTER_FOLDS", {"target": 3, "label": 2})
     needs = {"": [], "target": ["--target", "alcohol"], "label": ["--label", "cultivar"]}

@@ -11,13 +11,16 @@ from sklearn.linear_model import LinearRegression
 
 from gramian import FactorAnalysis, ProbabilisticPCA, criteria
 from gramian.criteria import Variances
-from gramian.criteria.bicross import block_errors
-from gramian.criteria.edge import noise_edge, noise_variance
-from gramian.criteria.factors import _search
-from gramian.criteria.likelihood import held_out_log_likelihoods, log_evidence, log_likelihoods
-from gramian.criteria.parallel import component_limits, random_scatter, reduced
-from gramian.criteria.partial import average_partials
-from gramian.criteria.threshold import median_of_noise, optimal_factor
+from gramian.criteria.likelihood import (
+    block_errors,
+    factor_costs,
+    held_out_log_likelihoods,
+    log_evidence,
+    log_likelihoods,
+)
+from gramian.criteria.noise_edge import noise_edge, noise_variance
+from gramian.criteria.random_tables import component_limits, random_scatter, reduced
+from gramian.criteria.spectrum import average_partials, median_of_noise, optimal_factor
 from gramian.operators import Moments, moments_of
 
 
@@ -228,7 +231,7 @@ class TestParallel:
 
 def test_factor_fits_are_those_of_the_models(factored):
     R, n, d = np.corrcoef(factored.T), len(factored), 9
-    costs = [cost for cost, _ in _search(R, n)]
+    costs = [cost for cost, _ in factor_costs(R, n)]
     models = [FactorAnalysis(k).fit(factored) for k in (1, 2, 3)]
     bic = [
         -2 * model.log_likelihood_ + (d * (k + 1) - k * (k - 1) / 2) * np.log(n) for k, model in enumerate(models, 1)

@@ -8,7 +8,8 @@ from scipy.spatial.distance import pdist
 from sklearn.random_projection import johnson_lindenstrauss_min_dim
 
 from gramian import RankWarning, config
-from gramian.estimators.random_projection import DISTORTION_MAX_PAIRS, Distortion, RandomProjection
+from gramian.estimators.plans_linear import DISTORTION_MAX_PAIRS
+from gramian.estimators.random_projection import Distortion, RandomProjection
 
 DENSITIES = [None, "auto", 0.2, 1.0]
 

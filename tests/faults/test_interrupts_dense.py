@@ -85,7 +85,7 @@ def test_the_main_thread_returns_while_the_call_goes_on(monkeypatch):
 
 #: Modules whose matrices are small whatever the data, or part of a loop over small ones, and why.
 SMALL = {
-    "selection/trust_recovery.py": "as many columns as components",
+    "selection/trust_result.py": "as many columns as components",
     "charts/points.py": "two columns",
     "estimators/cca_tests.py": "in worker threads, one for each permutation",
     "estimators/factor_analysis.py": "as many as factors",
@@ -94,14 +94,14 @@ SMALL = {
     "estimators/kernel_svm.py": "a sample of rows",
     "estimators/two_views.py": "as many columns as components",
     "explore/fitting.py": "128 landmarks",
-    "forecasting/machine.py": "times small problems",
+    "costs/machine.py": "times small problems",
     "operators/centering.py": "the functions of a null space",
     "operators/scatter_plan.py": "as many columns as components",
     "operators/base.py": "pivots of a block",
     "operators/pivoted_cholesky.py": "a block of columns",
     "operators/memory_limit.py": "512 rows",
     "preimage/methods.py": "neighbours of a point",
-    "selection/trust_readings.py": "as many columns as components",
+    "selection/trust.py": "as many columns as components",
     "solvers/box_qp_steps.py": "a working set; triangular solutions with one right-hand side",
     "solvers/canonical.py": "as many as kept directions, or a block of vectors",
     "solvers/clustering.py": "as many as clusters",

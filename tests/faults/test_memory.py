@@ -18,9 +18,9 @@ from .processes import python
 FITS = """
 import ctypes, gc, json, tempfile
 from sklearn.base import clone
-from gramian.estimators.validation import ask_first
-from gramian.forecasting.forecast import planned
-from gramian.forecasting.plan import Job
+from gramian.estimators import fit_memory
+from gramian.costs.plan import Job
+from gramian.estimators.fit_memory import plan_of
 from gramian.operators.memory_limit import THREAD_BYTES, settle
 
 rng = np.random.default_rng(0)
@@ -68,7 +68,7 @@ def case(name):
     model, n, d, kind = CASES[name]
     rows = data(n, d, kind)
     job = Job(n, d, {"labels": 2, "view": 3}.get(kind, 1), stream=kind == "file", reader=getattr(rows[0], "reader", 0))
-    return model, rows, planned(model, job).bytes
+    return model, rows, plan_of(model, job).bytes
 
 def used():
     return int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
@@ -155,7 +155,7 @@ for name in ("PCA, dual", "PCA, SVD", "random projection", "ICA"):
     trimmed()
     model, rows, need = case(name)
     warm(model, rows)
-    ask_first(lambda *given, **named: None)
+    fit_memory.refuse_if_too_large = lambda *given: None
     limit(trimmed() + 0.5 * need)
     found[name] = outcome(model, rows)
     limit(trimmed() + 2 * need)

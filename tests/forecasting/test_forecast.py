@@ -10,9 +10,9 @@ from sklearn.decomposition import PCA as TheirPCA
 from sklearn.pipeline import make_pipeline
 
 import gramian as g
-from gramian.forecasting import machine
-from gramian.forecasting.forecast import planned
-from gramian.forecasting.plan import Job
+from gramian.costs import machine
+from gramian.costs.plan import Job
+from gramian.estimators.fit_memory import plan_of
 
 ESTIMATORS = [
     value for name in g.__all__ if inspect.isclass(value := getattr(g, name)) and issubclass(value, BaseEstimator)
@@ -63,7 +63,7 @@ def test_bytes_and_seconds_grow_with_the_rows(kind):
 def test_bytes_and_seconds_grow_with_the_columns(kind):
     estimator = kind(3) if kind in (g.KernelPCA, g.KernelCCA) else kind()
     with g.config(memory="1TB"):
-        few, many = (planned(estimator, Job(30_000, d, 3)) for d in (20, 200))
+        few, many = (plan_of(estimator, Job(30_000, d, 3)) for d in (20, 200))
     assert few.bytes <= many.bytes or few.route != many.route
 
 

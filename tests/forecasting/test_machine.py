@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import gramian as g
-from gramian.forecasting import machine
+from gramian.costs import machine
 from gramian.kernels import as_kernel, parse
 
 

@@ -52,7 +52,7 @@ def test_a_pipeline_shows_its_steps_without_a_warning():
 
 def test_bars_are_shares_of_the_variance():
     model = g.PCA(3).fit(IRIS.data)
-    drawn = ElementTree.fromstring(picture(model))
+    drawn = ElementTree.fromstring(picture(model._bars()))
     heights = [float(bar.get("height")) for bar in drawn.iter("{http://www.w3.org/2000/svg}rect")]
     shares = model.explained_variance_ratio_
     np.testing.assert_allclose(np.array(heights) / heights[0], shares / shares[0], atol=2e-3)

@@ -18,7 +18,7 @@ from gramian import (
     RankWarning,
 )
 from gramian.selection import how_many
-from gramian.selection.components import METHODS
+from gramian.selection.how_many import METHODS
 
 DECIDES = "deflated parallel analysis"
 #: Criteria that cut rows into folds, or draw at random, see rows in their order; the others see moments.

@@ -19,11 +19,10 @@ from gramian import (
     ProbabilisticPCA,
 )
 from gramian.operators import moments_of
-from gramian.selection import column_importance, trust, trust_draws
-from gramian.selection.trust_draws import Replicas, drawn_moments, stand_ins
-from gramian.selection.trust_intervals import band
-from gramian.selection.trust_readings import align, largest_angle, read
-from gramian.selection.trust_ties import TOLD_APART, gaps_in_errors, influence_of_rows
+from gramian.selection import column_importance, trust, trust_bootstrap
+from gramian.selection.trust import align, largest_angle, read
+from gramian.selection.trust_bootstrap import Replicas, band, drawn_moments, stand_ins
+from gramian.selection.trust_result import DISTINCT_GAP_ERRORS, gaps_in_errors, influence_of_rows
 
 LINEAR = {
     "pca": PCA(3),
@@ -64,7 +63,7 @@ def test_stand_ins_give_the_fit_of_the_rows(estimator, rng):
 
 @pytest.mark.parametrize("narrow", [0, 64])
 def test_draws_have_the_spread_of_resampled_rows(rng, monkeypatch, narrow):
-    monkeypatch.setattr(trust_draws, "NARROW", narrow)
+    monkeypatch.setattr(trust_bootstrap, "NARROW", narrow)
     X = rng.standard_normal((5000, 3)) * [1, 2, 3] + 100
     drawn = list(drawn_moments([X[:, :1], X[:, 1:]], 400, rng))
     assert {moments.weight for moments in drawn} == {5000.0}
@@ -79,7 +78,7 @@ def test_draws_have_the_spread_of_resampled_rows(rng, monkeypatch, narrow):
 def test_both_ways_to_form_products_agree(rng, monkeypatch):
     X = rng.standard_normal((60, 4))
     one = next(drawn_moments([X], 1, np.random.default_rng(3)))
-    monkeypatch.setattr(trust_draws, "NARROW", 0)
+    monkeypatch.setattr(trust_bootstrap, "NARROW", 0)
     other = next(drawn_moments([X], 1, np.random.default_rng(3)))
     np.testing.assert_allclose(one.scatter, other.scatter, rtol=1e-12)
 
@@ -88,7 +87,7 @@ def test_both_ways_to_form_products_agree(rng, monkeypatch):
 def test_moments_and_weighted_rows_give_the_same_errors(rng, monkeypatch):
     X = rng.standard_normal((150, 4)) * [4, 2, 1, 0.5]
     by_moments = trust(PCA(2), X, n_boot=400)
-    monkeypatch.setattr(trust_draws, "ROWS_EACH", 10**9)
+    monkeypatch.setattr(trust_bootstrap, "MOMENTS_MIN_ROWS_PER_COLUMN", 10**9)
     by_rows = trust(PCA(2), X, n_boot=400)
     assert (by_moments.route, by_rows.route) == ("moments", "weighted rows")
     np.testing.assert_allclose(by_moments.values.error, by_rows.values.error, rtol=0.2)
@@ -177,8 +176,8 @@ def test_one_tie_in_twenty_is_broken_by_chance(scale):
         X = rng.standard_normal((300, 3)) + rng.standard_normal((300, 1))  # eigenvalues 4, 1, 1
         pca = PCA(3, scale=scale).fit(X * [1, 5, 20] if scale else X)
         gaps, _ = gaps_in_errors(pca.explained_variance_, influence_of_rows(pca, X * [1, 5, 20] if scale else X))
-        assert gaps[0] > TOLD_APART
-        broken += gaps[1] > TOLD_APART
+        assert gaps[0] > DISTINCT_GAP_ERRORS
+        broken += gaps[1] > DISTINCT_GAP_ERRORS
     assert 0.02 <= broken / samples <= 0.09
 
 
@@ -202,7 +201,7 @@ def test_alignment_undoes_order_sign_and_rotation(rng):
     ("kind", "estimate"), [("positive", 3.0), ("share", 0.2), ("correlation", 0.7), ("signed", -1.0)]
 )
 def test_limits_are_those_of_a_normal_on_its_scale(rng, kind, estimate):
-    from gramian.selection.trust_intervals import SCALES
+    from gramian.selection.trust_bootstrap import SCALES
 
     forth, back = SCALES[kind]
     draws = back(forth(np.array(estimate)) + 0.1 * rng.standard_normal(20_000))

@@ -26,10 +26,10 @@ MODELS = {
 
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch):
-    monkeypatch.setattr("gramian.selection.tuning.INNER", 2)
+    monkeypatch.setattr("gramian.selection.tuning.INNER_FOLDS", 2)
     monkeypatch.setattr("gramian.selection.tuning.PENALTIES", (1.0, 10.0))
-    monkeypatch.setattr("gramian.selection.tuning.FEW_WIDTHS", (0.5, 1))
-    monkeypatch.setattr("gramian.selection.tuning.WIDTHS", (0.5, 1))
+    monkeypatch.setattr("gramian.selection.tuning.OTHER_WIDTHS", (0.5, 1))
+    monkeypatch.setattr("gramian.selection.tuning.RIDGE_WIDTHS", (0.5, 1))
 
 
 @pytest.mark.parametrize("name", MODELS)

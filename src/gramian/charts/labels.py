@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import singledispatch
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from gramian.estimators import FactorAnalysis, ProbabilisticPCA
+from gramian.estimators import base_estimator
 from gramian.estimators.component_regression import ComponentRegressor
-from gramian.estimators.factor_analysis import sums_of_squares
 from gramian.registry import record_of
 from gramian.results import Array, percent
 
@@ -19,30 +17,12 @@ from gramian.results import Array, percent
 SPECTRUM_MIN_COLUMNS = 20
 
 
-@singledispatch
 def shares_of(estimator: BaseEstimator) -> Array | None:
     """Shares of the variance that the components hold, if they are known."""
+    if isinstance(estimator, base_estimator.BaseEstimator):
+        return estimator._component_shares()
     found = getattr(estimator, "explained_variance_ratio_", None)
     return None if found is None else np.asarray(found, dtype=np.float64)
-
-
-@shares_of.register
-def _(estimator: ProbabilisticPCA) -> Array:
-    # Columns of W are orthogonal: with the noise along them, their squares are the variances of the model.
-    squares = np.sum(estimator.loadings_.astype(np.float64) ** 2, axis=0)
-    noise = float(estimator.noise_variance_)
-    return (squares + noise) / (squares.sum() + len(estimator.loadings_) * noise)
-
-
-@shares_of.register
-def _(estimator: FactorAnalysis) -> Array:
-    L = estimator.loadings_.astype(np.float64)
-    return sums_of_squares(L, estimator.factor_correlation_)[1] / len(L)
-
-
-@shares_of.register
-def _(estimator: ComponentRegressor) -> Array:
-    return estimator.x_explained_
 
 
 def noun_of(estimator: object) -> str:

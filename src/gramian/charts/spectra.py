@@ -11,8 +11,7 @@ from sklearn.base import BaseEstimator
 from gramian.charts.base import Chart, NoChart, Rows, last_step, note, refuse
 from gramian.charts.labels import noun_of, shares_of
 from gramian.criteria import Suggestion, Variances
-from gramian.criteria.kernel import sample, shuffled_values
-from gramian.criteria.parallel import TABLES, random_variances
+from gramian.criteria.random_tables import RANDOM_TABLES, random_variances, sample, shuffled_values
 from gramian.estimators import PCA, FactorAnalysis, KernelPCA, ProbabilisticPCA
 from gramian.estimators.base import random_generator
 from gramian.estimators.component_regression import ComponentRegressor
@@ -21,7 +20,7 @@ from gramian.estimators.validation import validate
 from gramian.operators import moments_of
 from gramian.results import Array, Seed, Sentence
 from gramian.selection import HowMany, how_many
-from gramian.selection.linear import MOST_COLUMNS
+from gramian.selection.how_many import MATRIX_CRITERIA_MAX_COLUMNS
 from gramian.spaces import MomentSpace
 
 
@@ -113,14 +112,16 @@ def _linear(X: Rows | None, what: str, kept: int, correlation: bool, method: str
     options = {"scale": correlation} if method == "pca" else {}
     said = how_many(X, method, random_state=random_state, **options)
     rows = validate(PCA(), X, min_samples=4)
-    if rows.shape[1] > MOST_COLUMNS:
+    if rows.shape[1] > MATRIX_CRITERIA_MAX_COLUMNS:
         model = PCA(kept, scale=correlation).fit(rows)
         total = float(model.feature_variance_.sum())
-        why = note("wide", columns=rows.shape[1], most=MOST_COLUMNS)
+        why = note("wide", columns=rows.shape[1], most=MATRIX_CRITERIA_MAX_COLUMNS)
         return Spectra(model.explained_variance_, what, kept, total, said=said, note=why)
     found = Variances.of(MomentSpace(moments_of(rows), scale=correlation).basis(None))
     columns = np.ones(found.d) if correlation else found.columns
-    drawn = random_variances(columns, found.freedom, correlation=correlation, tables=TABLES, seed=_seed(random_state))
+    drawn = random_variances(
+        columns, found.freedom, correlation=correlation, tables=RANDOM_TABLES, seed=_seed(random_state)
+    )
     return Spectra(found.leading(), what, kept, found.total, drawn, said)
 
 

@@ -1,15 +1,18 @@
 """How many components? Criteria that need a spectrum or moments, never the rows."""
 
-from gramian.criteria.base import Suggestion, Variances
-from gramian.criteria.bicross import bi_cross_validation
-from gramian.criteria.edge import deflated, deterministic, stands_out
-from gramian.criteria.factors import factor_fits
-from gramian.criteria.kernel import kernel_criteria
-from gramian.criteria.likelihood import bic, held_out, minka
-from gramian.criteria.parallel import horn, horn_factors
-from gramian.criteria.partial import velicer
-from gramian.criteria.rules import broken_stick, kaiser, largest_gap, variance_share
-from gramian.criteria.threshold import gavish_donoho
+from gramian.criteria.likelihood import bi_cross_validation, bic, factor_fits, held_out, minka
+from gramian.criteria.noise_edge import deflated, deterministic, stands_out
+from gramian.criteria.random_tables import horn, horn_factors, kernel_criteria
+from gramian.criteria.spectrum import (
+    Suggestion,
+    Variances,
+    broken_stick,
+    gavish_donoho,
+    kaiser,
+    largest_gap,
+    variance_share,
+    velicer,
+)
 
 __all__ = [
     "Suggestion",

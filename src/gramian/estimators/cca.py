@@ -9,9 +9,10 @@ from sklearn.base import RegressorMixin
 
 from gramian import mixing
 from gramian.criteria import Suggestion
+from gramian.estimators.base_estimator import BaseEstimator
 from gramian.estimators.cca_tests import CanonicalTests, choose_pairs
-from gramian.estimators.foundation import BaseEstimator
 from gramian.estimators.n_components import ComponentCount, at_least_one, check_components, is_auto
+from gramian.estimators.plans_linear import plan_cca
 from gramian.estimators.summary import Clock, SummaryBuilder
 from gramian.estimators.two_blocks import Blocks, Scaled, complete_rows
 from gramian.estimators.two_views import TwoViews, score_correlations
@@ -83,6 +84,8 @@ class CCA(TwoViews, CanonicalTests, RegressorMixin, BaseEstimator):
     >>> CCA().fit(X, Y).correlations_.round(3)
     array([0.796, 0.201, 0.073])
     """
+
+    _plan = plan_cca
 
     _kept_parameters = ("missing", "ridge")
 

@@ -10,22 +10,24 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, RegressorMixin, Transf
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from gramian.estimators.base_estimator import BaseEstimator, all_or_nothing, planned_fit
 from gramian.estimators.calibration_metrics import RegressionDiagnostics, selectivity_ratio, variable_importance
-from gramian.estimators.foundation import BaseEstimator
 from gramian.estimators.n_components import ComponentCount, check_components
+from gramian.estimators.plans_linear import (
+    AUTO_MAX_COMPONENTS,
+    plan_pls_regression,
+    plan_principal_component_regression,
+)
 from gramian.estimators.regression_path import RegressionPath, cross_validated
 from gramian.estimators.streams import by_blocks
 from gramian.estimators.summary import Clock, SummaryBuilder
 from gramian.estimators.two_blocks import BlockInput, Blocks, Scaled, complete_rows, gather, gather_more
-from gramian.estimators.validation import Table, all_or_nothing, check_choice
+from gramian.estimators.validation import Table, check_choice
 from gramian.estimators.warnings import RankWarning, warn
 from gramian.projection import LinearProjection
 from gramian.results import Array, percent
 from gramian.solvers.deflation import Factors, partial_least_squares, principal_components
 from gramian.solvers.dense import pinned_if_small
-
-#: Components up to which ``"auto"`` looks.
-AUTO_MAX_COMPONENTS = 30
 
 
 def _not_automatic(estimator: BaseEstimator) -> bool:
@@ -45,7 +47,7 @@ class ComponentRegressor(
     projection_: LinearProjection
     path_: RegressionPath | None
 
-    @all_or_nothing
+    @planned_fit
     def fit(self, X: Table, y: Table | None = None, sample_weight: Table | None = None) -> Self:
         """Find the components and the coefficients.
 
@@ -223,6 +225,9 @@ class ComponentRegressor(
             return [note]
         return []
 
+    def _component_shares(self) -> Array:
+        return self.x_explained_
+
     @property
     def _n_features_out(self) -> int:
         return self.projection_.size
@@ -312,6 +317,8 @@ class PLSRegression(ComponentRegressor, BaseEstimator):
     (2, 0.508)
     """
 
+    _plan = plan_pls_regression
+
     def __init__(
         self, n_components: int | str | None = 2, *, scale: bool | str = True, missing: str | None = None, cv: Any = 10
     ) -> None:
@@ -385,6 +392,8 @@ class PrincipalComponentRegression(ComponentRegressor, BaseEstimator):
     >>> round(model.score(X, y), 3)
     0.5
     """
+
+    _plan = plan_principal_component_regression
 
     def __init__(
         self,

@@ -11,18 +11,13 @@ from sklearn.utils.validation import check_is_fitted
 from gramian.adequacy import bartlett_sphericity, fit_indices, kmo
 from gramian.criteria import Suggestion
 from gramian.estimators import factor_checks as checks
+from gramian.estimators.base_estimator import BaseEstimator, all_or_nothing, planned_fit
 from gramian.estimators.fit_rows import FitRows, more_rows, read
-from gramian.estimators.foundation import BaseEstimator
+from gramian.estimators.plans_linear import plan_factor_analysis
 from gramian.estimators.probabilistic_pca import GaussianModel, ProbabilisticPCA
 from gramian.estimators.streams import by_blocks
 from gramian.estimators.summary import Clock, SummaryBuilder
-from gramian.estimators.validation import (
-    Table,
-    all_or_nothing,
-    check_choice,
-    check_squares,
-    validate,
-)
+from gramian.estimators.validation import Table, check_choice, check_squares, validate
 from gramian.operators import Moments, moments_of
 from gramian.projection import LinearProjection
 from gramian.results import Array, FitSummary, percent
@@ -110,6 +105,8 @@ class FactorAnalysis(GaussianModel, BaseEstimator):
     (-3414.14, 42)
     """
 
+    _plan = plan_factor_analysis
+
     _model: FactorModel
     _kept_parameters = ("missing",)
 
@@ -128,7 +125,7 @@ class FactorAnalysis(GaussianModel, BaseEstimator):
         self.tol = tol
         self.max_iter = max_iter
 
-    @all_or_nothing
+    @planned_fit
     def fit(self, X: Table, y: object = None, sample_weight: Table | None = None) -> Self:
         """Find the factors under which the rows are most likely.
 
@@ -230,6 +227,10 @@ class FactorAnalysis(GaussianModel, BaseEstimator):
         check_is_fitted(self)
         turned, psi = self._rotation, self._model.factors.uniquenesses
         return loadings_table(turned.loadings, psi, turned.correlation, self._names(), cut=cut, sort=sort)
+
+    def _component_shares(self) -> Array:
+        L = self.loadings_.astype(np.float64)
+        return sums_of_squares(L, self.factor_correlation_)[1] / len(L)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

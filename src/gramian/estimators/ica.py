@@ -11,14 +11,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from gramian import mixing
 from gramian.estimators.base import ProjectionTransformer, random_generator
-from gramian.estimators.foundation import BaseEstimator
+from gramian.estimators.base_estimator import BaseEstimator, planned_fit
 from gramian.estimators.n_components import check_components, whole_number
+from gramian.estimators.plans_linear import is_long, plan_ica
 from gramian.estimators.streams import by_blocks
 from gramian.estimators.summary import Clock, SummaryBuilder
-from gramian.estimators.validation import Table, all_or_nothing, validate
+from gramian.estimators.validation import Table, validate
 from gramian.estimators.warnings import ConvergenceWarning, RankWarning, SubGaussianWarning, warn
 from gramian.results import Array, FitSummary, Mix, Seed
-from gramian.solvers.eigen import LAPACK_QUICK_MAX_ROWS, orient
+from gramian.solvers.eigen import orient
 from gramian.solvers.independence import GRADIENT_ROUNDING, Unmixing, log_density, unmix
 from gramian.spaces import LinearBasis, LinearSpace
 from gramian.spaces.linear import ILL_CONDITIONED_RATIO
@@ -88,6 +89,8 @@ class ICA(ProjectionTransformer, DensityMixin, BaseEstimator):
            [0.5, 1. ]])
     """
 
+    _plan = plan_ica
+
     def __init__(
         self, n_components: int | None = None, *, tol: float = 1e-7, max_iter: int = 500, random_state: Seed = None
     ) -> None:
@@ -96,7 +99,7 @@ class ICA(ProjectionTransformer, DensityMixin, BaseEstimator):
         self.max_iter = max_iter
         self.random_state = random_state
 
-    @all_or_nothing
+    @planned_fit
     def fit(self, X: Table, y: object = None) -> Self:
         """Find the unmixing of greatest likelihood.
 
@@ -234,11 +237,6 @@ def _spectrum(space: LinearSpace, k: int | None) -> LinearBasis:
         if basis.eigenvalues[-1] > ILL_CONDITIONED_RATIO * basis.eigenvalues[0]:
             return basis
     return space.basis(k)
-
-
-def is_long(n: int, d: int) -> bool:
-    """Whether a table is so long that one pass over it is tried first."""
-    return n > 10 * d and d <= LAPACK_QUICK_MAX_ROWS
 
 
 def _rank(basis: LinearBasis, dtype: np.dtype) -> int:

@@ -11,8 +11,8 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.estimators.base import random_generator
+from gramian.estimators.base_estimator import BaseEstimator, all_or_nothing, planned_fit
 from gramian.estimators.cca import check_ridge, correlation_lines, shown
-from gramian.estimators.foundation import BaseEstimator
 from gramian.estimators.kernel_cca_pairs import (
     PAIR_SOLVERS,
     ExactViews,
@@ -34,9 +34,10 @@ from gramian.estimators.kernel_input import KernelArgument
 from gramian.estimators.kernel_streams import Seen, has_landmarks, keep_seen, landmarks_of, next_rows, second_stream
 from gramian.estimators.landmarks import LandmarksArgument
 from gramian.estimators.n_components import check_components
+from gramian.estimators.plans_kernel import plan_kernel_cca
 from gramian.estimators.streams import by_blocks
 from gramian.estimators.summary import Clock, SummaryBuilder
-from gramian.estimators.validation import Table, all_or_nothing, check_choice, validate
+from gramian.estimators.validation import Table, check_choice, validate
 from gramian.estimators.warnings import ConvergenceWarning, GramianWarning, IndefiniteKernelWarning, RankWarning, warn
 from gramian.kernels import Kernel
 from gramian.operators.feature_means import moved
@@ -127,6 +128,8 @@ class KernelCCA(KernelViews, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     True
     """
 
+    _plan = plan_kernel_cca
+
     def __init__(
         self,
         n_components: int | None = None,
@@ -175,7 +178,7 @@ class KernelCCA(KernelViews, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         scores = self._fit(X, y)
         return self.transform(X) if scores is None or isinstance(from_dask(X), Remote) else scores
 
-    @all_or_nothing
+    @planned_fit
     def _fit(self, X: Table, y: Table | None) -> Array | None:
         clock, how = Clock(), self._check()
         if is_stream(X):

@@ -13,8 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from gramian.config import one_blas_thread
 from gramian.estimators.base import random_generator
+from gramian.estimators.base_estimator import BaseEstimator, all_or_nothing, planned_fit
 from gramian.estimators.distances import check_count, check_start, lengths
-from gramian.estimators.foundation import BaseEstimator
 from gramian.estimators.kernel_input import KernelArgument, KernelInput
 from gramian.estimators.kernel_kmeans_streams import Course, SeenMeans, by_passes, by_steps, one_pass
 from gramian.estimators.kernel_streams import KEPT_FEATURES, KernelStream, add_first_rows, has_landmarks, next_rows
@@ -26,9 +26,10 @@ from gramian.estimators.landmarks import (
     inner_products,
     lost_trace,
 )
+from gramian.estimators.plans_kernel import plan_kernel_kmeans
 from gramian.estimators.streams import by_blocks
 from gramian.estimators.summary import Clock, SummaryBuilder
-from gramian.estimators.validation import Checked, Table, all_or_nothing, check_choice, check_weights, validate
+from gramian.estimators.validation import Checked, Table, check_choice, check_weights, validate
 from gramian.estimators.warnings import ConvergenceWarning, IndefiniteKernelWarning, RankWarning, warn
 from gramian.kernels.base import is_number
 from gramian.operators.feature_means import FeatureMeans, feature_means
@@ -116,6 +117,8 @@ class KernelKMeans(KernelInput, ClassNamePrefixFeaturesOutMixin, TransformerMixi
     True
     """
 
+    _plan = plan_kernel_kmeans
+
     def __init__(
         self,
         n_clusters: int = 8,
@@ -139,7 +142,7 @@ class KernelKMeans(KernelInput, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         self.batch_size = batch_size
         self.random_state = random_state
 
-    @all_or_nothing
+    @planned_fit
     def fit(self, X: Table, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
         """Find the clusters.
 

@@ -15,6 +15,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.config import thread_count
+from gramian.estimators.base_estimator import BaseEstimator, as_fitted, planned_fit
 from gramian.estimators.distances import (
     check_count,
     check_similarities,
@@ -23,13 +24,13 @@ from gramian.estimators.distances import (
     warn_of_negative,
     warn_of_underflow,
 )
-from gramian.estimators.foundation import BaseEstimator
 from gramian.estimators.kernel_input import KernelArgument, KernelInput
 from gramian.estimators.landmarks import LandmarksArgument, add_low_rank, low_rank, mapped_rows
+from gramian.estimators.plans_kernel import SEARCH_WAYS, plan_kernel_knn, way_of_search
 from gramian.estimators.streams import by_blocks
 from gramian.estimators.summary import Clock, SummaryBuilder
 from gramian.estimators.targets import Targets, check_labels, check_targets
-from gramian.estimators.validation import Checked, Table, all_or_nothing, as_fitted, validate
+from gramian.estimators.validation import Checked, Table, validate
 from gramian.kernels import Kernel, Linear
 from gramian.operators.euclidean_neighbours import EuclideanSearch
 from gramian.operators.feature_means import own_similarities
@@ -37,8 +38,6 @@ from gramian.operators.features import FeatureMap
 from gramian.operators.nearest import EXTRA_CANDIDATES, SIMILARITY_ROUNDING, Sized, nearest_in_features, resolve_ties
 from gramian.results import Array, FitSummary, Matrix
 
-#: A tree serves rows of few columns; with more it visits nearly all of them anyway.
-TREE_MAX_COLUMNS, TREE_MIN_ROWS = 5, 1000
 #: A squared distance that a tree reports may be off by this much of itself.
 TREE_ROUNDING = 1e-12
 #: A row with less than this part of its square outside the span of the landmarks is in it, to rounding.
@@ -46,23 +45,11 @@ SPAN_ROUNDING = 1e-10
 #: Weights of neighbours by name, or as a function of their distances.
 NeighbourWeights: TypeAlias = str | Callable[[Array], ArrayLike]
 
-#: How neighbours are found, in words.
-SEARCH_WAYS = {
-    "tree": "a tree (few columns, and the kernel falls with the distance)",
-    "plain": "plain distances (the kernel falls with them), in tiles",
-    "tiles": "tiles of kernel values",
-}
-
-
-def way_of_search(kernel: Kernel, n: int, d: int, *, sparse: bool = False) -> str:
-    """Return how neighbours among n rows of d columns are found: a key of :data:`SEARCH_WAYS`."""
-    if not kernel.keeps_neighbours:
-        return "tiles"
-    return "tree" if not sparse and d <= TREE_MAX_COLUMNS and n >= TREE_MIN_ROWS else "plain"
-
 
 class KernelNeighbours(KernelInput, BaseEstimator):
     """What the classifier and the regressor share: training rows, the search, and weights of neighbours."""
+
+    _plan = plan_kernel_knn
 
     features_: FeatureMap | None = None
     #: Training rows are kept, also where others stand for them.
@@ -276,7 +263,7 @@ class KernelKNNClassifier(ClassifierMixin, KernelNeighbours):
     0.99
     """
 
-    @all_or_nothing
+    @planned_fit
     def fit(self, X: Table, y: ArrayLike) -> Self:
         """Keep the training rows X (n, d) and their labels y (n,)."""
         n = self._keep(X, Clock())
@@ -353,7 +340,7 @@ class KernelKNNRegressor(RegressorMixin, KernelNeighbours):
     array([0.5])
     """
 
-    @all_or_nothing
+    @planned_fit
     def fit(self, X: Table, y: ArrayLike) -> Self:
         """Keep the training rows X (n, d) and their targets y (n,) or (n, q)."""
         given = check_targets(y, self._keep(X, Clock()))

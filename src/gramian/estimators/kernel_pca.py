@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from gramian import mixing
 from gramian.estimators.base import ProjectionTransformer, random_generator
-from gramian.estimators.foundation import BaseEstimator
+from gramian.estimators.base_estimator import BaseEstimator, all_or_nothing, as_fitted, planned_fit
 from gramian.estimators.kernel_input import CheckedRows, KernelArgument, KernelInput
 from gramian.estimators.kernel_streams import (
     Seen,
@@ -25,8 +25,9 @@ from gramian.estimators.kernel_streams import (
 )
 from gramian.estimators.landmarks import LandmarksArgument, RandomFeatures
 from gramian.estimators.n_components import check_components, choose_for_kernel, how_many, is_auto, whole_number
+from gramian.estimators.plans_kernel import plan_kernel_pca
 from gramian.estimators.summary import Clock, summarize, warn_of
-from gramian.estimators.validation import Table, all_or_nothing, as_fitted
+from gramian.estimators.validation import Table
 from gramian.estimators.warnings import GramianWarning, RankWarning, warn
 from gramian.kernels import Kernel, as_kernel
 from gramian.operators.centering import uncentred
@@ -103,6 +104,8 @@ class KernelPCA(KernelInput, ProjectionTransformer, BaseEstimator):
     True
     """
 
+    _plan = plan_kernel_pca
+
     _kept_parameters = ("preimage",)
 
     def __init__(
@@ -168,7 +171,7 @@ class KernelPCA(KernelInput, ProjectionTransformer, BaseEstimator):
         self._find(seen.kernels[0], None, seen, clock)
         return self
 
-    @all_or_nothing
+    @planned_fit
     def _fit(self, X: Table) -> tuple[SingularBasis, np.dtype | None]:
         """Find the components; return them, and the precision of rows in memory."""
         clock = Clock()

@@ -9,14 +9,15 @@ from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from gramian.estimators.base_estimator import BaseEstimator, planned_fit
 from gramian.estimators.distances import lengths, warn_of_negative
-from gramian.estimators.foundation import BaseEstimator
 from gramian.estimators.kernel_input import KernelArgument, KernelInput
 from gramian.estimators.landmarks import LandmarksArgument, add_low_rank, inner_products, lost_trace
+from gramian.estimators.plans_kernel import plan_kernel_prototypes
 from gramian.estimators.streams import by_blocks
 from gramian.estimators.summary import Clock, SummaryBuilder
 from gramian.estimators.targets import check_labels
-from gramian.estimators.validation import Table, all_or_nothing, validate
+from gramian.estimators.validation import Table, validate
 from gramian.operators.feature_means import feature_means
 from gramian.operators.similarities import mapped_means
 from gramian.results import Array, FitSummary
@@ -68,11 +69,13 @@ class KernelPrototypeClassifier(ClassifierMixin, KernelInput, BaseEstimator):
     1.0
     """
 
+    _plan = plan_kernel_prototypes
+
     def __init__(self, kernel: KernelArgument = "rbf", *, landmarks: LandmarksArgument = None) -> None:
         self.kernel = kernel
         self.landmarks = landmarks
 
-    @all_or_nothing
+    @planned_fit
     def fit(self, X: Table, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Find the class means.
 

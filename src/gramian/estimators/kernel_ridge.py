@@ -11,8 +11,8 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from gramian.estimators.base_estimator import BaseEstimator, all_or_nothing, planned_fit
 from gramian.estimators.distances import warn_of_underflow
-from gramian.estimators.foundation import BaseEstimator
 from gramian.estimators.kernel_input import KernelArgument, KernelInput
 from gramian.estimators.kernel_streams import (
     Seen,
@@ -24,10 +24,11 @@ from gramian.estimators.kernel_streams import (
     seen_of,
 )
 from gramian.estimators.landmarks import LandmarksArgument, low_rank
+from gramian.estimators.plans_kernel import plan_kernel_ridge
 from gramian.estimators.streams import by_blocks
 from gramian.estimators.summary import Clock, SummaryBuilder
 from gramian.estimators.targets import Targets, check_targets
-from gramian.estimators.validation import Table, all_or_nothing, check_weights, validate
+from gramian.estimators.validation import Table, check_weights, validate
 from gramian.estimators.warnings import ConvergenceWarning, GramianWarning, IndefiniteKernelWarning, RankWarning, warn
 from gramian.operators.moments import row_count
 from gramian.operators.remote import is_stream
@@ -108,6 +109,8 @@ class KernelRidge(KernelInput, MultiOutputMixin, RegressorMixin, BaseEstimator):
     0.997
     """
 
+    _plan = plan_kernel_ridge
+
     def __init__(
         self,
         ridge: float = 1.0,
@@ -123,7 +126,7 @@ class KernelRidge(KernelInput, MultiOutputMixin, RegressorMixin, BaseEstimator):
         self.landmarks = landmarks
         self.solver = solver
 
-    @all_or_nothing
+    @planned_fit
     def fit(self, X: Table, y: Table | None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Find the function.
 

@@ -11,14 +11,15 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.config import format_bytes, memory_budget
+from gramian.estimators.base_estimator import BaseEstimator, planned_fit
 from gramian.estimators.distances import check_similarities, warn_of_underflow
-from gramian.estimators.foundation import BaseEstimator
 from gramian.estimators.kernel_input import KernelArgument, KernelInput
 from gramian.estimators.landmarks import LandmarksArgument, add_low_rank, low_rank, mapped_rows
+from gramian.estimators.plans_kernel import is_narrow, plan_kernel_svc
 from gramian.estimators.streams import by_blocks
 from gramian.estimators.summary import Clock, SummaryBuilder
 from gramian.estimators.targets import check_labels
-from gramian.estimators.validation import Table, all_or_nothing, validate
+from gramian.estimators.validation import Table, validate
 from gramian.estimators.warnings import ConvergenceWarning, IndefiniteKernelWarning, warn
 from gramian.kernels import Kernel, Linear
 from gramian.operators.gram import KernelBlocks
@@ -27,8 +28,6 @@ from gramian.projection import KernelProjection
 from gramian.results import Array, FitSummary, Matrix
 from gramian.solvers.box_qp import DualSolution, box_dual, narrow_dual
 
-#: Columns up to which the linear kernel is solved by way of a d x d matrix.
-INTERIOR_POINT_MAX_COLUMNS = 2000
 #: Support vectors whose eigenvalues tell whether a kernel that may be indefinite is.
 _EIGENVALUE_SAMPLE_ROWS = 500
 
@@ -103,6 +102,8 @@ class KernelSVC(KernelInput, ClassifierMixin, BaseEstimator):
     1.0
     """
 
+    _plan = plan_kernel_svc
+
     def __init__(
         self,
         C: float = 1.0,
@@ -120,7 +121,7 @@ class KernelSVC(KernelInput, ClassifierMixin, BaseEstimator):
         self.landmarks = landmarks
         self.tol = tol
 
-    @all_or_nothing
+    @planned_fit
     def fit(self, X: Table, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Find the support vectors.
 
@@ -240,12 +241,6 @@ class KernelSVC(KernelInput, ClassifierMixin, BaseEstimator):
         self.duality_gap_ = float(gap[0]) if single else gap
         self.kkt_residual_ = float(dual.violation.max())
         self.n_iter_ = dual.steps
-
-
-def is_narrow(kernel: Kernel, shape: tuple[int, int], bias: bool) -> bool:
-    """Whether the weights are so few that the dual is solved by way of them."""
-    n, d = shape
-    return kernel.linear and d + bias < min(n, INTERIOR_POINT_MAX_COLUMNS)
 
 
 def _signs(codes: Array, count: int) -> Array:

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from gramian.criteria import Suggestion, kernel_criteria, stands_out
-from gramian.criteria.edge import FIRST
+from gramian.criteria.noise_edge import DEFLATED_FIRST_COMPONENTS
 from gramian.estimators.warnings import RankWarning, warn
 from gramian.kernels import Kernel
 from gramian.operators import Moments
@@ -71,7 +71,7 @@ def choose_basis(
     space: LinearSpace | MomentSpace | StreamSpace, solver: Any, rng: np.random.Generator
 ) -> tuple[LinearBasis, Suggestion]:
     """As many components of a linear space as stand out of the noise."""
-    basis = space.basis(min(FIRST, space.limit), solver, rng)
+    basis = space.basis(min(DEFLATED_FIRST_COMPONENTS, space.limit), solver, rng)
     said = stands_out(space)
     k = at_least_one(said, space.limit)
     if k > basis.rank:

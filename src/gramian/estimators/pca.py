@@ -10,14 +10,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from gramian import mixing
 from gramian.estimators.base import ProjectionTransformer, random_generator
+from gramian.estimators.base_estimator import BaseEstimator, all_or_nothing, as_fitted, planned_fit
 from gramian.estimators.diagnostics import ComponentDiagnostics
 from gramian.estimators.fit_rows import FitRows, SeenRows, more_rows, read
-from gramian.estimators.foundation import BaseEstimator
 from gramian.estimators.n_components import check_components, choose_basis, how_many, is_auto, whole_number
+from gramian.estimators.plans_linear import plan_pca
 from gramian.estimators.probabilistic_pca import ProbabilisticPCA
 from gramian.estimators.streams import by_blocks
 from gramian.estimators.summary import Clock, summarize, warn_of
-from gramian.estimators.validation import Table, all_or_nothing, as_fitted, check_finite, validate
+from gramian.estimators.validation import Table, check_finite, validate
 from gramian.estimators.warnings import RankWarning, warn
 from gramian.operators import Moments
 from gramian.operators.moments import has_variance, row_count
@@ -88,6 +89,8 @@ class PCA(ComponentDiagnostics, ProjectionTransformer, BaseEstimator):
     array([0.925, 0.053])
     """
 
+    _plan = plan_pca
+
     _kept_parameters = ("missing",)
 
     def __init__(
@@ -109,7 +112,7 @@ class PCA(ComponentDiagnostics, ProjectionTransformer, BaseEstimator):
         self.missing = missing
         self.random_state = random_state
 
-    @all_or_nothing
+    @planned_fit
     def fit(self, X: Table, y: object = None, sample_weight: Table | None = None) -> Self:
         """Find the components.
 

@@ -12,19 +12,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from gramian.criteria import Suggestion
 from gramian.estimators.base import ProjectionTransformer, random_generator
+from gramian.estimators.base_estimator import BaseEstimator, all_or_nothing, as_fitted, planned_fit
 from gramian.estimators.fit_rows import more_rows, read
-from gramian.estimators.foundation import BaseEstimator
 from gramian.estimators.n_components import check_components, choose_from_moments, is_auto, whole_number
+from gramian.estimators.plans_linear import plan_probabilistic_pca
 from gramian.estimators.streams import by_blocks
 from gramian.estimators.summary import Clock, SummaryBuilder
-from gramian.estimators.validation import (
-    Table,
-    all_or_nothing,
-    as_fitted,
-    check_choice,
-    check_squares,
-    validate,
-)
+from gramian.estimators.validation import Table, check_choice, check_squares, validate
 from gramian.estimators.warnings import ConvergenceWarning, warn
 from gramian.operators import Moments
 from gramian.projection import LinearProjection
@@ -129,6 +123,8 @@ class ProbabilisticPCA(GaussianModel, BaseEstimator):
     (0.0507, -404.96)
     """
 
+    _plan = plan_probabilistic_pca
+
     _model: Isotropic
     _kept_parameters = ("missing", "random_state")
 
@@ -149,7 +145,7 @@ class ProbabilisticPCA(GaussianModel, BaseEstimator):
         self.max_iter = max_iter
         self.random_state = random_state
 
-    @all_or_nothing
+    @planned_fit
     def fit(self, X: Table, y: object = None, sample_weight: Table | None = None) -> Self:
         """Find the model of greatest likelihood.
 
@@ -264,6 +260,12 @@ class ProbabilisticPCA(GaussianModel, BaseEstimator):
         u = rng.standard_normal((n_samples, self.loadings_.shape[1]))
         noise = rng.standard_normal((n_samples, len(self.mean_)))
         return self._model.mean + u @ self._model.loadings.T + np.sqrt(self.noise_variance_) * noise
+
+    def _component_shares(self) -> Array:
+        # Columns of W are orthogonal: with the noise along them, their squares are the variances of the model.
+        squares = np.sum(self.loadings_.astype(np.float64) ** 2, axis=0)
+        noise = float(self.noise_variance_)
+        return (squares + noise) / (squares.sum() + len(self.loadings_) * noise)
 
     def get_covariance(self) -> Array:
         """Return the covariance ``WW' + s2 I`` of the model."""

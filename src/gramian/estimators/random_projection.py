@@ -13,17 +13,15 @@ from numpy.typing import ArrayLike
 from gramian.config import format_bytes, memory_budget
 from gramian.engine.tiles import row_blocks
 from gramian.estimators.base import ProjectionTransformer, random_generator
+from gramian.estimators.base_estimator import BaseEstimator, planned_fit
 from gramian.estimators.fit_rows import read
-from gramian.estimators.foundation import BaseEstimator
 from gramian.estimators.n_components import check_components, is_auto
+from gramian.estimators.plans_linear import DISTORTION_MAX_PAIRS, plan_random_projection
 from gramian.estimators.summary import Clock, SummaryBuilder
-from gramian.estimators.validation import Table, all_or_nothing
+from gramian.estimators.validation import Table
 from gramian.estimators.warnings import RankWarning, warn
 from gramian.lapack import interruptible
 from gramian.results import Array, Matrix, Seed, percent
-
-#: Pairs of rows whose distances are compared before and after.
-DISTORTION_MAX_PAIRS = 2_000
 
 
 @dataclass(frozen=True)
@@ -133,6 +131,8 @@ class RandomProjection(ProjectionTransformer, BaseEstimator):
     ((511, 2000), True)
     """
 
+    _plan = plan_random_projection
+
     def __init__(
         self,
         n_components: int | str = 2,
@@ -146,7 +146,7 @@ class RandomProjection(ProjectionTransformer, BaseEstimator):
         self.density = density
         self.random_state = random_state
 
-    @all_or_nothing
+    @planned_fit
     def fit(self, X: Table, y: object = None) -> Self:
         """Draw the directions, and measure what they do to distances between the rows.
 

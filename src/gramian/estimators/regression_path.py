@@ -12,6 +12,7 @@ import numpy as np
 import scipy.stats
 
 from gramian.engine.tiles import Meter, run, share, threads_for
+from gramian.estimators.plans_linear import KEPT_BYTES, SOLVED_TOGETHER_BYTES
 from gramian.estimators.two_blocks import Blocks, Scaled, scale_views
 from gramian.operators import Compressed, complements, compress, moments_of
 from gramian.operators.compressed import Part, from_moments, from_rows
@@ -21,10 +22,6 @@ from gramian.solvers.deflation import Factors
 #: Bytes of moments of folds that exist at a time.
 MOMENTS_TOGETHER_BYTES = 2**26
 
-#: Bytes of compressed folds that are worked on together.
-SOLVED_TOGETHER_BYTES = 2**25
-#: Bytes of predictions, and of coefficients, of all folds that are kept.
-KEPT_BYTES = 2**28
 #: Finds up to k components of a stack of problems.
 Solve = Callable[[Array, Array, int, Array], Factors]
 

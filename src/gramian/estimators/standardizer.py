@@ -9,11 +9,12 @@ from numpy.typing import ArrayLike
 from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from gramian.estimators.base_estimator import BaseEstimator, all_or_nothing, planned_fit
 from gramian.estimators.fit_rows import read
-from gramian.estimators.foundation import BaseEstimator
+from gramian.estimators.plans_linear import plan_standardizer
 from gramian.estimators.streams import by_blocks
 from gramian.estimators.summary import SummaryBuilder
-from gramian.estimators.validation import Table, all_or_nothing, check_weights, validate
+from gramian.estimators.validation import Table, check_weights, validate
 from gramian.operators import Data
 from gramian.operators.moments import ColumnSums, column_sums, has_variance, row_count
 from gramian.results import Array
@@ -45,7 +46,9 @@ class Standardizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     [[-0.707, 0.0], [0.707, 0.0]]
     """
 
-    @all_or_nothing
+    _plan = plan_standardizer
+
+    @planned_fit
     def fit(self, X: Table, y: object = None, sample_weight: Table | None = None) -> Self:
         """Find means and standard deviations.
 

@@ -12,7 +12,8 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from gramian.estimators.validation import Checked, Table, as_fitted, check_total_weight, validate
+from gramian.estimators.base_estimator import as_fitted
+from gramian.estimators.validation import Checked, Table, check_total_weight, validate
 from gramian.kernels import Kernel
 from gramian.operators import Rows
 from gramian.operators.moments import ColumnSums, Moments

@@ -9,10 +9,11 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 
+from gramian.estimators.base_estimator import as_fitted
 from gramian.estimators.fit_rows import read, seen_moments
 from gramian.estimators.probabilistic_pca import ProbabilisticPCA
 from gramian.estimators.targets import check_targets
-from gramian.estimators.validation import Table, as_fitted, check_finite, check_weights, validate
+from gramian.estimators.validation import Table, check_finite, check_weights, validate
 from gramian.operators import Compressed, Moments, moments_of
 from gramian.operators.compressed import from_moments
 from gramian.operators.moments import has_variance, row_count

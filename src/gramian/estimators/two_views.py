@@ -10,13 +10,14 @@ from numpy.typing import ArrayLike
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, RegressorMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from gramian.estimators.foundation import BaseEstimator
+from gramian.estimators.base_estimator import BaseEstimator, all_or_nothing, as_fitted, planned_fit
 from gramian.estimators.n_components import check_components
+from gramian.estimators.plans_linear import plan_pls_canonical, plan_pls_svd
 from gramian.estimators.streams import by_blocks
 from gramian.estimators.summary import Clock, SummaryBuilder
 from gramian.estimators.targets import read_targets
 from gramian.estimators.two_blocks import BlockInput, Blocks, Filler, Scaled, complete_rows, gather, gather_more
-from gramian.estimators.validation import Table, all_or_nothing, as_fitted, check_choice
+from gramian.estimators.validation import Table, check_choice
 from gramian.estimators.warnings import RankWarning, warn
 from gramian.projection import LinearProjection
 from gramian.results import Array, percent
@@ -31,7 +32,7 @@ class TwoViews(BlockInput, ClassNamePrefixFeaturesOutMixin, TransformerMixin, AB
     y_projection_: LinearProjection
     filler_: Filler | None
 
-    @all_or_nothing
+    @planned_fit
     def fit(self, X: Table, y: Table | None = None, sample_weight: Table | None = None) -> Self:
         """Find the pairs of directions.
 
@@ -234,6 +235,8 @@ class PLSCanonical(RegressorMixin, CovarianceOfViews):
     array([1.128])
     """
 
+    _plan = plan_pls_canonical
+
     def _directions(self, A: Array, B: Array, k: int) -> tuple[Array, ...]:
         return canonical_partial_least_squares(A, B, k)
 
@@ -279,6 +282,8 @@ class PLSSVD(CovarianceOfViews):
     >>> PLSSVD(1).fit(X, Y).covariances_.round(3)
     array([1.128])
     """
+
+    _plan = plan_pls_svd
 
     def _directions(self, A: Array, B: Array, k: int) -> tuple[Array, ...]:
         W, C, covariances = covariance_directions(A, B, k)

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import functools
-import inspect
 import reprlib
-from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -14,9 +11,8 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from gramian.estimators import callbacks, fitted_rows
+from gramian.estimators import fitted_rows
 from gramian.kernels import Kernel
-from gramian.kernels.base import own_copy
 from gramian.kernels.given import values
 from gramian.kernels.text import takes_matrix
 from gramian.operators import Moments, Rows
@@ -234,60 +230,3 @@ def check_choice(name: str, value: object, choices: tuple[object, ...]) -> None:
     """Refuse a word that is not among the choices."""
     if value not in choices:
         raise ValueError(f"{name}={value!r} is not known. Use one of: {', '.join(map(repr, choices))}.")
-
-
-def as_fitted(estimator: BaseEstimator, name: str) -> Any:
-    """Return a parameter as it was at the last fit: what is set later counts from the next fit on.
-
-    It must be among the ``_kept_parameters`` of the class. During a fit, and for a fit in a model file of an earlier
-    version, it is the parameter as it is now; None for an estimator that has no such parameter.
-    """
-    return vars(estimator).get("_fitted_with", {}).get(name, getattr(estimator, name, None))
-
-
-def _copies(estimator: BaseEstimator, names: tuple[str, ...]) -> dict[str, Any]:
-    """Return copies of parameters. A random generator is none: it is shared, and goes on from draw to draw."""
-    values = {name: getattr(estimator, name) for name in names}
-    shared = (np.random.Generator, np.random.RandomState)
-    return {name: own_copy(value) for name, value in values.items() if not isinstance(value, shared)}
-
-
-#: Who is asked before a fit begins whether there is room for it; set from above, where that is known.
-_gates: list[Callable[..., None]] = []
-#: Fits that begin with all of their rows; others add to what is there.
-WHOLE = ("fit", "_fit", "_fit_stream")
-
-
-def ask_first(gate: Callable[..., None]) -> None:
-    """Let ``gate(estimator, X, y)`` look at every fit before it begins, and refuse it by an exception."""
-    _gates[:] = [gate]
-
-
-def all_or_nothing(fit: Callable[..., Any]) -> Callable[..., Any]:
-    """Let a fit that fails or is interrupted leave the estimator as it was before the call, and tell its callbacks."""
-    gates = _gates if fit.__name__ in WHOLE else []
-    names = list(inspect.signature(fit).parameters)[1:]
-
-    @functools.wraps(fit)
-    def wrapped(self: BaseEstimator, *args: Any, **kwargs: Any) -> Any:
-        before = dict(self.__dict__)
-        self.__dict__.pop("_fitted_with", None)  # a fit goes by the parameters as they are now
-        args, kwargs = tuple(map(from_dask, args)), {name: from_dask(given) for name, given in kwargs.items()}
-        given = {**dict(zip(names, args, strict=False)), **kwargs}
-        fitted_rows.forget(self, weighted=given.get("sample_weight") is not None)
-        try:
-            for gate in gates:
-                gate(self, *args, **kwargs)
-            result = callbacks.call(fit, self, *args, **kwargs)
-            if "y" in names and fit.__name__ in WHOLE:
-                y = given.get("y")
-                fitted_rows.name_targets(self, getattr(given.get("X"), "y", None) if y is None else y)
-            if kept := getattr(self, "_kept_parameters", ()):
-                self._fitted_with = _copies(self, kept)
-            return result
-        except BaseException:
-            self.__dict__.clear()
-            self.__dict__.update(before)
-            raise
-
-    return wrapped

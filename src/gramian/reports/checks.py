@@ -11,8 +11,12 @@ from gramian.reports.sentences import check, check_of, full
 from gramian.reports.subject import Subject
 from gramian.results import Array, percent
 from gramian.selection import Diagnosis, Trust
-from gramian.selection.trust_recovery import ALIKE, FAIR, RECOVERED
-from gramian.selection.trust_ties import TOLD_APART
+from gramian.selection.trust_result import (
+    DISTINCT_GAP_ERRORS,
+    RECOVERED_SHARE,
+    SAME_COMPONENT_COSINE,
+    SIMILAR_COMPONENT_COSINE,
+)
 
 #: Sampling adequacy below which columns share too little for factors (Kaiser 1974).
 KMO_MIN = 0.5
@@ -176,18 +180,20 @@ def _of_recovery(known: Trust, noun: str) -> list[Check]:
     shares, cosines, pairs = known.recovery.shares, known.recovery.cosines, known.recovery.pairs
     places: dict[str, list[int]] = {"recovered": [], "similar": [], "lost": []}
     for k, (share, cosine) in enumerate(zip(shares, cosines, strict=True)):
-        places["recovered" if share >= RECOVERED else "similar" if cosine >= FAIR else "lost"].append(k)
+        places[
+            "recovered" if share >= RECOVERED_SHARE else "similar" if cosine >= SIMILAR_COMPONENT_COSINE else "lost"
+        ].append(k)
     found = []
     if places["recovered"]:
         share, which = _recovered(noun, places["recovered"], shares)
-        found.append(check("recovered", share=share, draws=known.draws, which=which, alike=ALIKE))
+        found.append(check("recovered", share=share, draws=known.draws, which=which, alike=SAME_COMPONENT_COSINE))
     for code in ("similar", "lost"):
         if places[code]:
             which = ", ".join(
                 f"{percent(float(shares[k]))} recover {noun} {k + 1} (median cosine {cosines[k]:.2f})"
                 for k in places[code]
             )
-            found.append(check(code, draws=known.draws, which=which, alike=ALIKE, noun=noun))
+            found.append(check(code, draws=known.draws, which=which, alike=SAME_COMPONENT_COSINE, noun=noun))
     if pairs:
         first, *rest = ((percent(share), f"{i} and {j}") for i, j, share in pairs)
         words = [f"{first[0]} mix {noun}s {first[1]}", *(f"{often} mix {names}" for often, names in rest)]
@@ -217,7 +223,7 @@ def _of_gaps(known: Trust, noun: str) -> list[Check]:
     if known.recovery is None and known.ties.close:
         pairs = ", ".join(f"{k} and {k + 1}" for k in known.ties.close)
         sizes = ", ".join(f"{gaps[k - 1]:.2g}" for k in known.ties.close)
-        found.append(check("close_gaps", noun=noun, pairs=pairs, limit=TOLD_APART, gaps=sizes))
+        found.append(check("close_gaps", noun=noun, pairs=pairs, limit=DISTINCT_GAP_ERRORS, gaps=sizes))
     if known.ties.cut:
         found.append(check("next_is_close", noun=noun, k=known.ties.k, gap=float(gaps[known.ties.k - 1])))
     return found

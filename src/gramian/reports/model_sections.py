@@ -27,7 +27,7 @@ from gramian.reports.sentences import full, method_in_words, say
 from gramian.reports.subject import DRAWN_MAX_POINTS, Subject, chart_or_none
 from gramian.results import percent
 from gramian.selection import ColumnImportance
-from gramian.selection.trust_recovery import ALIKE
+from gramian.selection.trust_result import SAME_COMPONENT_COSINE
 
 #: Columns from which on a heat map is too long to read.
 HEAT_MAP_MAX_COLUMNS = 60
@@ -156,7 +156,7 @@ def _limits(subject: Subject) -> list[Grid]:
     if known.recovery is None:
         note = [say("limits_by_rows", level=level)]
     else:
-        note = [say("limits_by_draws", level=level, draws=known.draws, noun=subject.noun, alike=ALIKE)]
+        note = [say("limits_by_draws", level=level, draws=known.draws, noun=subject.noun, alike=SAME_COMPONENT_COSINE)]
         columns += ["recovered in samples", "median cosine"]
         parts += [known.recovery.shares, known.recovery.cosines]
     if ((v.estimate < v.low) | (v.estimate > v.high)).any():

@@ -1,25 +1,53 @@
-"""What is wrong with a table, before anything is fitted."""
+"""What is wrong with a table, before anything is fitted: columns, rows, a target, a kernel."""
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.stats
+from numpy.typing import ArrayLike
 
+from gramian import lapack
+from gramian.estimators.kernel_input import KernelArgument
 from gramian.kernels import Kernel, as_kernel
 from gramian.kernels.given import evaluated, values
-from gramian.selection.doctor_columns import check_columns
-from gramian.selection.doctor_findings import Diagnosis, Finding, ordered
-from gramian.selection.doctor_input import Sheet, read
+from gramian.operators import moments_of
+from gramian.projection import LinearProjection
+from gramian.results import Array
+from gramian.selection.doctor_columns import (
+    CODES_MAX_VALUES,
+    TAIL_MAX_SHARE,
+    check_columns,
+    check_relations,
+    clipped,
+    few,
+    number,
+    sentinel,
+)
+from gramian.selection.doctor_findings import Diagnosis, Finding, at_rows, listed, ordered, plural, row_numbers
 from gramian.selection.doctor_kernel import check_kernel
-from gramian.selection.doctor_portrait import SAMPLE, Portrait, portraits
-from gramian.selection.doctor_relations import check_relations
-from gramian.selection.doctor_rows import check_rows
-from gramian.selection.doctor_target import check_target
+from gramian.selection.doctor_table import SHAPE_MIN_ROWS, SHAPE_SAMPLE_ROWS, Portrait, Sheet, portraits, read
+
+#: Copies expected by chance below which a single one is no chance.
+_CHANCE_COPIES = 1e-3
+#: Share of copies, and times the number expected by chance, that are reported otherwise.
+_COPIES_MIN_SHARE, _COPIES_MIN_RATIO = 0.01, 10
+#: Odds of a Gaussian row, among all rows of a table, beyond which a row is far; and how many times as far as 99 % of
+#: the rows it must be, for tables are not Gaussian.
+_OUTLIER_ODDS, _OUTLIER_RATIO = 1e-9, 3.0
+#: Share of the rows with one value from which a column has no spread to measure distances by.
+_NO_SPREAD_SHARE = 0.5
+#: Rows there must be for each column, so that their covariance can be trusted.
+_COVARIANCE_MIN_ROWS_PER_COLUMN = 10
+#: Correlation from which a column says the same as the target.
+_LEAK_CORRELATION = 0.99999
+#: Rows that a class needs to be in every one of five folds.
+_CLASS_MIN_ROWS = 5
 
 
 @np.errstate(all="ignore")  # of numbers that overflow there is a finding
-def doctor(X: Any, kernel: Any = None, y: Any = None) -> Diagnosis:
+def doctor(X: Any, kernel: KernelArgument | None = None, y: ArrayLike | None = None) -> Diagnosis:
     """Look for faults that make estimators refuse, fail or mislead.
 
     Constant, repeated, dependent and uneven columns; missing, infinite and stand-in values; text, identifiers and codes
@@ -89,8 +117,8 @@ class Seen(NamedTuple):
 
 def _table(sheet: Sheet, columns: list[Portrait], seen: Seen) -> None:
     n = len(sheet.values)
-    if n > SAMPLE:
-        seen.looked_at.append(f"{SAMPLE:,} of {n:,} rows for medians, tails and repeated values")
+    if n > SHAPE_SAMPLE_ROWS:
+        seen.looked_at.append(f"{SHAPE_SAMPLE_ROWS:,} of {n:,} rows for medians, tails and repeated values")
     used = [column.at for column in columns if not column.empty]
     values = sheet.values if len(used) == len(columns) else sheet.values[:, used]
     rows = np.flatnonzero(np.isfinite(values).all(axis=1))
@@ -116,3 +144,190 @@ def _kernel(kernel: Kernel, sheet: Sheet, columns: list[Portrait], seen: Seen) -
     seen.findings.extend(findings)
     seen.facts.update(facts)
     seen.looked_at.extend(told)
+
+
+def check_rows(values: Array, columns: list[Portrait], whole: Array) -> list[Finding]:
+    """Rows that are copies, that have no number, or that are unlike all others; ``whole`` are those without gaps."""
+    return [*_empty_rows(values), *_copies(values, columns), *_outliers(values, columns, whole)]
+
+
+def _empty_rows(values: Array) -> list[Finding]:
+    rows = np.flatnonzero(np.isnan(values).all(axis=1)) if values.shape[1] > 1 else np.empty(0, dtype=int)
+    if not len(rows) or len(rows) == len(values):
+        return []
+    message = f"{plural(len(rows), 'row')} {'has' if len(rows) == 1 else 'have'} no number at all: {at_rows(rows)}."
+    return [Finding("empty_rows", message, "Take them out; often they end a file.", rows=row_numbers(rows))]
+
+
+def _copies(values: Array, columns: list[Portrait]) -> list[Finding]:
+    """Rows that equal an earlier one: more than coarse numbers make by chance, or many."""
+    live = [c for c in columns if c.varies]
+    n = len(values)
+    if not live or n < 2:
+        return []
+    # Column by column, so that equal rows have the same sum to the bit. Rows with gaps have none, and equal nothing.
+    keys = np.zeros(n)
+    with np.errstate(invalid="ignore"):
+        for column, weight in zip(live, np.random.default_rng(0).uniform(1, 2, len(live)), strict=True):
+            keys += column.values * (weight / max(abs(column.low), abs(column.high)))
+    order = np.argsort(keys, kind="stable")
+    close = np.flatnonzero(keys[order[1:]] == keys[order[:-1]])
+    pairs = [(order[i], order[i + 1]) for i in close if np.array_equal(values[order[i]], values[order[i + 1]])]
+    if not pairs:
+        return []
+    # If columns were independent, two rows would agree in all of them with this probability.
+    agree = float(np.prod([np.sum((c.runs[1] / len(c.order)) ** 2) for c in live]))
+    expected = n * (n - 1) / 2 * agree
+    if expected > _CHANCE_COPIES and len(pairs) <= max(_COPIES_MIN_SHARE * n, _COPIES_MIN_RATIO * expected):
+        return []
+    copies = sorted((int(max(pair)), int(min(pair))) for pair in pairs)
+    said = listed([f"row {copy} repeats row {first}" for copy, first in copies])
+    message = f"{plural(len(copies), 'row')} {'is a copy' if len(copies) == 1 else 'are copies'} of others: {said}."
+    remedy = (
+        "Take copies out before cross-validation, or a model is tested on rows it has seen; or give them as weights."
+    )
+    return [Finding("duplicate_rows", message, remedy, rows=row_numbers([copy for copy, _ in copies]))]
+
+
+def _outliers(values: Array, columns: list[Portrait], whole: Array) -> list[Finding]:
+    """Rows far off in a column; then those far off in a combination of columns, seen by the others' covariance."""
+    findings = []
+    measured = [
+        c
+        for c in columns
+        if c.varies and not c.extreme and c.distinct > CODES_MAX_VALUES and c.most_frequent[1] < _NO_SPREAD_SHARE
+    ]
+    single = [c for c in measured if 0 < len(c.far) <= few(c.n) and sentinel(c) is None]
+    rows = np.unique(np.concatenate([np.empty(0, dtype=int), *(c.far for c in single)]))
+    if single:
+        single.sort(key=lambda c: -_distance(c, c.far).max())
+        said = listed([_describe(c) for c in single])
+        message = f"{plural(len(rows), 'row')} far from all others in one column: {said}."
+        names = tuple(c.name for c in single)
+        remedy = "Correct or take out what is a mistake; otherwise use logarithms or ranks, or say that they decide."
+        findings.append(Finding("outliers", message, remedy, names, row_numbers(rows)))
+    plain = [c for c in measured if len(c.far) <= few(c.n) and c.tail_share() < TAIL_MAX_SHARE]
+    plain = [c for c in plain if sentinel(c) is None and clipped(c) is None]
+    rows = _unusual(values, [c.at for c in plain], np.setdiff1d(whole, rows, assume_unique=True))
+    if len(rows):
+        message = f"{plural(len(rows), 'row')} unlike all others in a combination of columns: {at_rows(rows)}."
+        remedy = "Look at them: no column alone shows it. Correct or take out what is a mistake."
+        findings.append(Finding("outliers", message, remedy, rows=row_numbers(rows)))
+    return findings
+
+
+def _distance(column: Portrait, rows: Array) -> Array:
+    """Robust deviations from the median."""
+    away, (below, above) = column.values[rows] - column.median, column.spreads
+    return np.where(away < 0, -away / below, away / above)
+
+
+def _describe(column: Portrait) -> str:
+    distances = _distance(column, column.far)
+    at = column.far[np.argmax(distances)]
+    more = "" if len(column.far) == 1 else f" and {len(column.far) - 1} more"
+    return f"{column.name!r} = {number(column.values[at])} in row {at}{more} ({distances.max():.0f} deviations off)"
+
+
+def _unusual(values: Array, places: list[int], rows: Array) -> Array:
+    """Rows whose distance, by the covariance of the others, a Gaussian table of this size would hardly have."""
+    k = len(places)
+    if k < 2 or len(rows) < max(SHAPE_MIN_ROWS, _COVARIANCE_MIN_ROWS_PER_COLUMN * k):
+        return np.empty(0, dtype=int)
+    limit = float(scipy.stats.chi2.isf(_OUTLIER_ODDS / len(rows), k))
+    A = values if (len(rows), k) == values.shape else values[rows][:, places]
+    inside = np.ones(len(rows), dtype=bool)
+    for _ in range(3):  # an outlier in the covariance hides itself and others
+        moments = moments_of(A if inside.all() else A[inside])
+        C = moments.scatter / (moments.weight - 1)
+        scale = np.sqrt(np.diag(C))
+        if not scale.all():
+            return np.empty(0, dtype=int)
+        sizes, vectors = lapack.eigh(C / np.outer(scale, scale))
+        kept = sizes > 1e-10 * sizes[-1]
+        whitening = vectors[:, kept] / np.sqrt(sizes[kept]) / scale[:, None]
+        scores = LinearProjection(moments.mean, whitening, whitening.T).scores(A)
+        squares = np.einsum("ij,ij->i", scores, scores)
+        before, inside = inside, squares <= max(limit, _OUTLIER_RATIO**2 * np.quantile(squares, 0.99))
+        if inside.sum() <= len(rows) - few(len(rows)):
+            return np.empty(0, dtype=int)  # a group of rows, not outliers
+        if (inside == before).all():
+            break
+    return rows[~inside]
+
+
+def check_target(y: ArrayLike, columns: list[Portrait], n: int) -> list[Finding]:
+    """Look at numbers or labels to predict; (n,) or (n, q)."""
+    labels = np.asarray(y)
+    if len(labels) != n:
+        message = f"y has {len(labels):,} entries for {plural(n, 'row')} of X."
+        return [Finding("target_length", message, "Align them: one entry of y for each row.")]
+    if labels.ndim == 1 and labels.dtype.kind in "OUSb" and not _numeric(labels):
+        return _labels(labels)
+    sheet = read(labels.reshape(n, -1))
+    out = list(sheet.findings)
+    for at in range(sheet.values.shape[1]):
+        name = "y" if sheet.values.shape[1] == 1 else f"y[:, {at}]"
+        out += _numbers(sheet.values[:, at], name, columns)
+    return out
+
+
+def _numeric(labels: Array) -> bool:
+    try:
+        labels.astype(np.float64)
+    except (TypeError, ValueError):
+        return False
+    return labels.dtype.kind == "O"
+
+
+def _labels(labels: Array) -> list[Finding]:
+    empty = np.array([label is None or label != label or str(label).strip() == "" for label in labels])
+    out = [_missing("y", np.flatnonzero(empty))] if empty.any() else []
+    classes, counts = np.unique(labels[~empty].astype(str), return_counts=True)
+    if len(classes) == 1:
+        message = f"y is constant: every row has the label {str(classes[0])!r}."
+        return [*out, Finding("constant_target", message, "There is nothing to tell apart; check y.")]
+    return out + _rare([repr(str(name)) for name in classes], counts)
+
+
+def _numbers(y: Array, name: str, columns: list[Portrait]) -> list[Finding]:
+    known = np.isfinite(y)
+    out = [_missing(name, np.flatnonzero(~known))] if not known.all() else []
+    values, counts = np.unique(y[known], return_counts=True)
+    if len(values) == 1:
+        message = f"{name} is constant: every row has {values[0]:.4g}."
+        return [*out, Finding("constant_target", message, "There is nothing to predict; check y.")]
+    if len(values) <= min(20, len(y) / 10) and (np.floor(values) == values).all():
+        out += _rare([f"{value:.4g}" for value in values], counts)
+    far = {c.name: 1 - abs(_correlation(c.values, y)) for c in columns if c.varies and not c.extreme}
+    same = [column for column, lacks in far.items() if lacks < 1 - _LEAK_CORRELATION]
+    if same:
+        most = max(far[column] for column in same)
+        less = "" if most <= 16 * np.finfo(np.float64).eps else f", but for {most:.1g}"
+        message = f"{listed([repr(column) for column in same])} says the same as {name}: a correlation of 1{less}."
+        remedy = "Leave the column out unless it is known before the target is: otherwise the answer is given away."
+        out.append(Finding("target_leak", message, remedy, tuple(same)))
+    return out
+
+
+def _missing(name: str, rows: Array) -> Finding:
+    message = f"{name} misses {plural(len(rows), 'value')}, in {at_rows(rows)}."
+    return Finding("target_missing", message, "Drop those rows, or predict them.", rows=row_numbers(rows))
+
+
+def _rare(names: list[str], counts: Array) -> list[Finding]:
+    rare = [f"{name} ({count:,})" for name, count in zip(names, counts, strict=True) if count < _CLASS_MIN_ROWS]
+    if not rare:
+        return []
+    count = plural(len(rare), "class").replace("classs", "classes")
+    message = f"{count} of y with fewer than {_CLASS_MIN_ROWS} rows: {listed(rare)}."
+    return [Finding("rare_class", message, "Join it with another, gather more rows, or leave it out.")]
+
+
+def _correlation(x: Array, y: Array) -> float:
+    both = np.isfinite(x) & np.isfinite(y)
+    if both.sum() < 3:
+        return 0.0
+    a, b = x[both] - x[both].mean(), y[both] - y[both].mean()
+    length = float(np.linalg.norm(a) * np.linalg.norm(b))
+    return float(a @ b) / length if length > 0 else 0.0

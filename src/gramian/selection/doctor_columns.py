@@ -1,4 +1,4 @@
-"""Checks of single columns. A check is a question about a portrait; columns that answer alike share one finding."""
+"""Checks of columns, one at a time and against each other. Columns that answer a question alike share one finding."""
 
 from __future__ import annotations
 
@@ -7,24 +7,38 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gramian.results import percent
-from gramian.selection.doctor_findings import Finding, listed, plural, row_numbers
-from gramian.selection.doctor_portrait import ENOUGH, Portrait
+from gramian import lapack
+from gramian.config import one_blas_thread
+from gramian.operators import moments_of
+from gramian.results import Array, percent
+from gramian.selection.doctor_findings import Finding, listed, named, plural, row_numbers
+from gramian.selection.doctor_table import SHAPE_MIN_ROWS, Portrait
 
 #: Rows up to this share may be outliers; more of them are a tail, or a group.
-FEW = 0.01
+_OUTLIERS_MAX_SHARE = 0.01
 #: A value this frequent leaves too few others for them to say anything: in ten folds some see one value only.
-ALMOST_ALL = 0.99
+_NEARLY_CONSTANT_SHARE = 0.99
 #: Mean over deviation from which a table loses half of its digits to squares: eps (mean/deviation)^2 = 1e-6 in double
 #: precision, 1e-3 in single.
-OFFSET, NARROW_OFFSET = 1e5, 1e2
+_MAX_OFFSET, _MAX_OFFSET_FLOAT32 = 1e5, 1e2
 #: Different values up to which whole numbers may be codes of categories.
-CODES = 12
+CODES_MAX_VALUES = 12
 #: Share of the squares that the largest hundredth of the values may make up. A Gaussian column has 0.08, an exponential
 #: one 0.23, the exponential of a standard Gaussian 0.5: then those few rows are most of what a component follows.
-TAIL = 0.4
+TAIL_MAX_SHARE = 0.4
 #: Share of the rows at the very end of a column's range that looks like a limit of measurement.
-LUMP = 0.05
+_CLIPPED_MIN_SHARE = 0.05
+#: Standard deviations this many times apart are units that differ, not columns that matter more.
+_UNEVEN_DEVIATION_RATIO = 1000
+#: Share of its variance that a column must have for itself. Below it, a coefficient in a regression is thirty times as
+#: uncertain as that of a column on its own (a variance inflation of 1,000).
+_OWN_MIN_SHARE = 1e-3
+#: Own share below which correlations have lost it: what rounding of the moments leaves.
+_OWN_SHARE_ROUNDING = 1e-10
+#: Own share below which the rows are asked for it, and columns that they are asked about at the most.
+_ROWS_ASKED_BELOW_SHARE, _ROWS_ASKED_MAX_COLUMNS = 1e-6, 8
+#: Columns up to which all are compared with all.
+_DEPENDENCE_MAX_COLUMNS = 2000
 
 
 @dataclass(frozen=True)
@@ -55,7 +69,7 @@ class Check:
 
     def _rows(self, column: Portrait) -> np.ndarray:
         """Rows that an answer is about, of the first column that has the fault."""
-        which = ROWS.get(self.code)
+        which = _ROWS_NAMED.get(self.code)
         return np.empty(0, dtype=int) if which is None else which(column)
 
 
@@ -85,10 +99,10 @@ def _constant(c: Portrait) -> str | None:
 
 
 def _nearly_constant(c: Portrait) -> str | None:
-    if not c.varies or len(c.order) < ENOUGH:
+    if not c.varies or len(c.order) < SHAPE_MIN_ROWS:
         return None
     value, share = c.most_frequent
-    return f"{number(value)} in {percent(share)} of the rows" if share >= ALMOST_ALL else None
+    return f"{number(value)} in {percent(share)} of the rows" if share >= _NEARLY_CONSTANT_SHARE else None
 
 
 def _extreme(c: Portrait) -> str | None:
@@ -127,28 +141,34 @@ def identifies(c: Portrait) -> str | None:
 
 def _counts(c: Portrait) -> str | None:
     """Whole numbers from 0 or 1 on with a long upper tail: their variance grows with their mean."""
-    if not c.varies or len(c.order) < ENOUGH or not c.whole or c.low not in (0, 1) or c.distinct < 6:
+    if not c.varies or len(c.order) < SHAPE_MIN_ROWS or not c.whole or c.low not in (0, 1) or c.distinct < 6:
         return None
     return f"0 to {number(c.high)}, skewness {c.skewness:.2g}" if c.skewness >= 1 else None
 
 
 def _tail(c: Portrait) -> str | None:
-    if not c.varies or len(c.order) < 2 * ENOUGH or c.distinct <= CODES or _counts(c) or sentinel(c) is not None:
+    if (
+        not c.varies
+        or len(c.order) < 2 * SHAPE_MIN_ROWS
+        or c.distinct <= CODES_MAX_VALUES
+        or _counts(c)
+        or sentinel(c) is not None
+    ):
         return None
-    if c.most_frequent[1] >= ALMOST_ALL or 0 < len(c.far) <= few(c.n):
+    if c.most_frequent[1] >= _NEARLY_CONSTANT_SHARE or 0 < len(c.far) <= few(c.n):
         return None
     share = c.tail_share()
-    return f"{percent(share)} of the sum of squares" if share > TAIL else None
+    return f"{percent(share)} of the sum of squares" if share > TAIL_MAX_SHARE else None
 
 
 def clipped(c: Portrait) -> str | None:
     """Many rows at one end of the range of a column whose values otherwise hardly repeat."""
-    if not c.varies or len(c.order) < ENOUGH or c.whole:
+    if not c.varies or len(c.order) < SHAPE_MIN_ROWS or c.whole:
         return None
     values, counts = c.runs
     at = 0 if counts[0] >= counts[-1] else -1
     lump, inner = counts[at], np.delete(counts, at)
-    if lump < LUMP * len(c.order) or lump < 5 * inner.max() or c.distinct < ENOUGH / 2:
+    if lump < _CLIPPED_MIN_SHARE * len(c.order) or lump < 5 * inner.max() or c.distinct < SHAPE_MIN_ROWS / 2:
         return None
     return f"{percent(lump / len(c.order))} of the rows are {number(values[at])}, its {'least' if at == 0 else 'most'}"
 
@@ -157,23 +177,23 @@ def _offset(c: Portrait) -> str | None:
     if not c.varies or c.deviation == 0:
         return None
     ratio = abs(c.mean) / c.deviation
-    limit = NARROW_OFFSET if c.narrow else OFFSET
+    limit = _MAX_OFFSET_FLOAT32 if c.narrow else _MAX_OFFSET
     return f"mean {c.mean:.3g}, standard deviation {c.deviation:.3g}" if ratio > limit else None
 
 
 def few(n: int) -> int:
     """Rows that may be outliers rather than a tail."""
-    return max(3, int(FEW * n))
+    return max(3, int(_OUTLIERS_MAX_SHARE * n))
 
 
 #: Rows that a finding names beside its columns.
-ROWS: dict[str, Callable[[Portrait], np.ndarray]] = {
+_ROWS_NAMED: dict[str, Callable[[Portrait], np.ndarray]] = {
     "infinite_values": lambda c: c.infinite,
     "missing_values": lambda c: np.flatnonzero(np.isnan(c.values)),
     "sentinel_value": lambda c: np.flatnonzero(c.values == sentinel(c)),
 }
 
-CHECKS = (
+_CHECKS = (
     Check("empty_column", "has no numbers", "have no numbers", "Leave such columns out.", _empty),
     Check(
         "missing_values",
@@ -261,7 +281,7 @@ CHECKS = (
 
 def check_columns(columns: list[Portrait]) -> list[Finding]:
     """Put every question to every column, and those that need to see the others too."""
-    out = [finding for check in CHECKS for finding in check.findings(columns)]
+    out = [finding for check in _CHECKS for finding in check.findings(columns)]
     return out + _category_codes(columns)
 
 
@@ -270,10 +290,10 @@ def _category_codes(columns: list[Portrait]) -> list[Finding]:
     measured = any(c.varies and not c.whole for c in columns)
 
     def ask(c: Portrait) -> str | None:
-        if not c.varies or not c.whole or not 3 <= c.distinct <= CODES or len(c.order) < 10 * c.distinct:
+        if not c.varies or not c.whole or not 3 <= c.distinct <= CODES_MAX_VALUES or len(c.order) < 10 * c.distinct:
             return None
         steps = np.diff(c.runs[0])
-        if not (measured or len(set(steps.tolist())) > 1) or _counts(c) or c.most_frequent[1] >= ALMOST_ALL:
+        if not (measured or len(set(steps.tolist())) > 1) or _counts(c) or c.most_frequent[1] >= _NEARLY_CONSTANT_SHARE:
             return None
         return f"{c.distinct} values: {listed([number(value) for value in c.runs[0]])}"
 
@@ -284,3 +304,161 @@ def _category_codes(columns: list[Portrait]) -> list[Finding]:
         "If the numbers are names and not an order, make indicator columns of them.",
         ask,
     ).findings(columns)
+
+
+def check_relations(columns: list[Portrait], whole: Array, *, narrow: bool = False) -> tuple[list[Finding], list[str]]:
+    """Look for columns that repeat others; ``whole`` are the rows without gaps. Also what was not looked at.
+
+    ``narrow`` says that the numbers came in single precision, whose rounding is then theirs.
+    """
+    live = [c for c in columns if c.varies and not c.extreme]
+    findings, copies = _duplicates(live)
+    findings += _uneven([c for c in live if identifies(c) is None])
+    rows, d = len(columns[0].values) if columns else 0, len(columns)
+    if rows <= d:
+        remedy = (
+            "Use methods that shrink or project first (PCA, PLS, a ridge), and few components; or gather more rows."
+        )
+        said = f"there are {plural(rows, 'row')} for {plural(d, 'column')}: the columns cannot be independent."
+        return [*findings, Finding("few_rows", said, remedy)], []
+    kept = [c for c in live if c.name not in copies]
+    if len(kept) > _DEPENDENCE_MAX_COLUMNS:
+        return findings, [
+            f"dependence of columns was not looked for: {len(kept):,} are more than {_DEPENDENCE_MAX_COLUMNS:,}"
+        ]
+    if len(whole) <= 2 * len(kept):
+        told = f"dependence of columns was not looked for: {plural(len(whole), 'row')} without gaps are too few"
+        return findings, [told] if len(kept) > 1 else []
+    return findings + _collinear(kept, whole, float(np.finfo(np.float32 if narrow else np.float64).eps)), []
+
+
+def _duplicates(columns: list[Portrait]) -> tuple[list[Finding], set[str]]:
+    """Columns with the same numbers in every row, found by a random sum of their entries."""
+    if len(columns) < 2:
+        return [], set()
+    weights = np.random.default_rng(0).uniform(1, 2, columns[0].n)
+    sums: dict[float, list[Portrait]] = {}
+    pairs = []
+    for column in columns:
+        whole = np.isfinite(column.values)
+        key = float(weights @ (column.values if whole.all() else np.where(whole, column.values, 0.0)))
+        twin = next((c for c in sums.get(key, []) if np.array_equal(c.values, column.values, equal_nan=True)), None)
+        if twin is None:
+            sums.setdefault(key, []).append(column)
+        else:
+            pairs.append((column.name, twin.name))
+    if not pairs:
+        return [], set()
+    said = listed([f"{copy!r} repeats {original!r}" for copy, original in pairs])
+    names = tuple(dict.fromkeys(name for pair in pairs for name in pair))
+    message = f"{plural(len(pairs), 'column')} {'is a copy' if len(pairs) == 1 else 'are copies'} of others: {said}."
+    remedy = "Leave the copies out: they count twice in every distance and every component."
+    return [Finding("duplicate_columns", message, remedy, names)], {copy for copy, _ in pairs}
+
+
+def _uneven(columns: list[Portrait]) -> list[Finding]:
+    spread = [c for c in columns if c.deviation > 0]
+    if len(spread) < 2:
+        return []
+    low, high = min(spread, key=lambda c: c.deviation), max(spread, key=lambda c: c.deviation)
+    ratio = high.deviation / low.deviation
+    if ratio <= _UNEVEN_DEVIATION_RATIO:
+        return []
+    message = (
+        f"standard deviations differ by a factor of {ratio:,.0f}, from {low.deviation:.3g} ({low.name!r}) to "
+        f"{high.deviation:.3g} ({high.name!r}): the largest decide distances and components."
+    )
+    remedy = "Standardise columns (scale=True, --scale), or bring them to one unit."
+    return [Finding("uneven_scales", message, remedy, (high.name, low.name))]
+
+
+@dataclass(frozen=True)
+class Dependence:
+    """Columns that others explain: ``kept`` are those others, ``coefficients`` (kept x dependent) for unit deviations.
+
+    ``own`` is the share of its variance that each dependent column has for itself; 0 where correlations do not tell.
+    """
+
+    kept: Array
+    dependent: Array
+    coefficients: Array
+    own: Array
+
+
+def dependence(R: Array) -> Dependence:
+    """Choose columns one by one, always the one that those before explain least, until little is left of any.
+
+    Examples
+    --------
+    >>> found = dependence(np.array([[1.0, 0.0, 0.6], [0.0, 1.0, 0.8], [0.6, 0.8, 1.0]]))
+    >>> found.dependent.tolist(), found.own.round(12).tolist()
+    ([2], [0.0])
+    """
+    with one_blas_thread():
+        _, order, rank = lapack.pivoted_cholesky(R, _OWN_MIN_SHARE)
+        kept, dependent = order[:rank], np.sort(order[rank:])
+        between = R[np.ix_(kept, dependent)]
+        B = lapack.solve_positive(R[np.ix_(kept, kept)], between)
+    own = 1 - np.sum(between * B, axis=0)
+    return Dependence(kept, dependent, B, np.where(own < _OWN_SHARE_ROUNDING, 0.0, own))
+
+
+def residual_share(A: Array, c: Array, b: Array, R: Array, lengths: Array, eps: float) -> float:
+    """Share of the variance of column c that columns A do not explain, from the rows; 0 if it is rounding of entries.
+
+    ``b`` are coefficients from correlations R, for unit deviations; ``eps`` is the relative rounding of an entry.
+    """
+    mean, centre = A.mean(axis=0), c - c.mean()
+    length = float(np.linalg.norm(centre))
+    beta = b * length / lengths
+    for _ in range(3):  # the residual shows what correlations lost of the coefficients: each step gains their digits
+        rest = centre - (A - mean) @ beta
+        rest -= rest.mean()
+        beta += lapack.solve_positive(R, ((A - mean).T @ rest) / lengths) / lengths
+    rest = centre - (A - mean) @ beta
+    rest -= rest.mean()
+    sizes = np.abs(c) + np.abs(A) @ np.abs(beta)  # of the terms; coefficients have the rounding of the middle rows
+    rounding = (len(beta) + 4) * eps * (sizes + np.median(sizes))
+    return 0.0 if (np.abs(rest) <= rounding).all() else float(np.linalg.norm(rest) / length) ** 2
+
+
+def _but_for(own: float) -> str:
+    """How nearly a column is a combination of others."""
+    if own == 0:
+        return "exactly"
+    if own > _ROWS_ASKED_BELOW_SHARE:
+        return f"but for {percent(own)} of its variance"
+    return f"to within {np.sqrt(own):.1g} of its standard deviation"
+
+
+def _collinear(columns: list[Portrait], whole: Array, eps: float) -> list[Finding]:
+    places = [c.at for c in columns]
+    rows = np.ascontiguousarray(whole[:, places]) if len(places) < whole.shape[1] else whole
+    moments = moments_of(rows)
+    lengths = np.sqrt(np.diag(moments.scatter))
+    seen = np.flatnonzero(lengths > 0)  # rows with gaps may hold all that varies
+    if len(seen) < 2:
+        return []
+    R = moments.scatter[np.ix_(seen, seen)] / np.outer(lengths[seen], lengths[seen])
+    np.fill_diagonal(R, 1.0)  # or the last bits of the BLAS choose the first column, and with it all others
+    found = dependence(R)
+    if not len(found.dependent):
+        return []
+    names = [columns[j].name for j in seen]
+    asked = np.argsort(found.own, kind="stable")[:_ROWS_ASKED_MAX_COLUMNS]
+    chosen, sides = seen[found.kept], R[np.ix_(found.kept, found.kept)]
+    own, A = found.own[asked], rows[:, chosen] if found.own.min() < _ROWS_ASKED_BELOW_SHARE else None
+    for at, j in enumerate(asked):
+        if A is not None and own[at] < _ROWS_ASKED_BELOW_SHARE:
+            c, b = rows[:, seen[found.dependent[j]]], found.coefficients[:, j]
+            own[at] = residual_share(A, c, b, sides, lengths[chosen], eps)
+    worst = int(asked[np.argmin(own)])
+    weights = found.coefficients[:, worst]
+    parts = [int(j) for j in np.argsort(-np.abs(weights)) if abs(weights[j]) > 0.05 * np.abs(weights).max()]
+    others, column = [names[found.kept[j]] for j in parts], names[found.dependent[worst]]
+    many = len(found.dependent)
+    more = "" if many == 1 else f" {many:,} of {len(names):,} columns are such combinations."
+    message = f"column {column!r} is a linear combination of {named(others)}, {_but_for(float(own.min()))}.{more}"
+    remedy = "Leave one of them out, or use a method that does not mind: PCA, PLS, or a ridge."
+    dependents = [names[j] for j in found.dependent[np.argsort(found.own, kind="stable")]]
+    return [Finding("collinear_columns", message, remedy, tuple(dict.fromkeys([column, *dependents, *others])))]

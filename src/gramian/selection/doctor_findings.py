@@ -7,8 +7,9 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from gramian.results import FitSummary
+from gramian.results import Array, FitSummary
 from gramian.results import plural as plural
 
 #: What may be found, and how grave it is: an error makes estimators refuse or fail, a warning makes their answers
@@ -52,7 +53,7 @@ SEVERITIES = {
 }
 GRAVITY = ("error", "warning", "note")
 #: Names or rows that a sentence lists.
-LISTED = 3
+_MAX_LISTED = 3
 
 
 @dataclass(frozen=True)
@@ -184,8 +185,8 @@ def listed(things: Sequence[Any]) -> str:
     >>> listed(["'a'", "'b'"]), listed([1, 2, 3, 4, 5])
     ("'a', 'b'", '1, 2, 3 and 2 more')
     """
-    more = len(things) - LISTED
-    return ", ".join(str(thing) for thing in things[:LISTED]) + (f" and {more:,} more" if more > 0 else "")
+    more = len(things) - _MAX_LISTED
+    return ", ".join(str(thing) for thing in things[:_MAX_LISTED]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def named(names: Sequence[str]) -> str:
@@ -197,12 +198,12 @@ def named(names: Sequence[str]) -> str:
     return f"column{'' if len(names) == 1 else 's'} {listed([repr(name) for name in names])}"
 
 
-def row_numbers(rows: Any) -> tuple[int, ...]:
+def row_numbers(rows: ArrayLike) -> tuple[int, ...]:
     """Rows as plain numbers, the first hundred."""
     return tuple(int(row) for row in np.asarray(rows)[:100])
 
 
-def at_rows(rows: Any) -> str:
+def at_rows(rows: Array | list[int]) -> str:
     """Rows for the middle of a sentence.
 
     >>> at_rows([4]), at_rows([1, 2])

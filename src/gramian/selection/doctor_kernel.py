@@ -9,7 +9,7 @@ import numpy as np
 from gramian import lapack
 from gramian.config import format_bytes, memory_budget
 from gramian.estimators import KernelPCA
-from gramian.forecasting.forecast import forecast
+from gramian.forecasting import forecast
 from gramian.kernels import Kernel
 from gramian.kernels.base import format_value
 from gramian.kernels.pairwise import median_width
@@ -20,26 +20,30 @@ from gramian.solvers.dense import pinned_if_small
 from gramian.solvers.eigen import null_tolerance
 
 #: Rows whose Gram matrix is looked at, and rows whose neighbours among all are.
-SAMPLE, PROBES, CROWD = 1000, 100, 200_000
+_GRAM_MAX_ROWS, _PROBED_ROWS, _PROBED_AGAINST_ROWS = 1000, 100, 200_000
 #: Sum of the similarities to all other rows, against the row's own. Below it every eigenvalue is within a tenth of the
 #: diagonal (Gershgorin): there are no components, and every row is its own neighbour only.
-APART = 0.1
+_IDENTITY_MAX_SUM = 0.1
 #: Mean difference of similarities from 1 below which all rows look alike, and the kernel is linear but for 1 %.
-ALIKE = 0.01
+_CONSTANT_MAX_DIFFERENCE = 0.01
 #: Widths this many times above or below the median distance are of another scale than the data.
-OFF_SCALE = 10
+_WIDTH_MAX_RATIO = 10
 #: Share of the variance in feature space that one row may hold.
-HALF = 0.5
+_ONE_ROW_MAX_SHARE = 0.5
 #: Kernel PCA whose cost is forecast where the matrix would not fit.
-COMPONENTS, LANDMARKS = 2, 1000
+_FORECAST_COMPONENTS, _FORECAST_LANDMARKS = 2, 1000
 
 
 def check_kernel(kernel: Kernel, X: Array) -> tuple[list[Finding], dict[str, Any], list[str]]:
     """Look at a kernel on rows without gaps; findings, facts, and what was sampled."""
     n = len(X)
     given = kernel.given
-    chosen = np.sort(np.random.default_rng(0).choice(n, SAMPLE, replace=False)) if n > SAMPLE else np.arange(n)
-    told = [f"the kernel on {SAMPLE:,} of {n:,} rows"] if n > SAMPLE else []
+    chosen = (
+        np.sort(np.random.default_rng(0).choice(n, _GRAM_MAX_ROWS, replace=False))
+        if n > _GRAM_MAX_ROWS
+        else np.arange(n)
+    )
+    told = [f"the kernel on {_GRAM_MAX_ROWS:,} of {n:,} rows"] if n > _GRAM_MAX_ROWS else []
     facts: dict[str, Any] = {"kernel": str(kernel), "kernel_rows": len(chosen)}
     findings = _memory(kernel, *X.shape) if not given else _symmetric(X)
     rows = X[np.ix_(chosen, chosen)] if given else X[chosen]
@@ -60,7 +64,11 @@ def check_kernel(kernel: Kernel, X: Array) -> tuple[list[Finding], dict[str, Any
     total, squares = float(np.trace(centred)), float(np.sum(centred**2))
     if total > 0 and 0 < squares < np.inf:
         facts["effective_rank"] = total**2 / squares
-    probes = CrossGram(kernel, rows[:PROBES], X[:CROWD]).toarray() if n > SAMPLE and not given else K
+    probes = (
+        CrossGram(kernel, rows[:_PROBED_ROWS], X[:_PROBED_AGAINST_ROWS]).toarray()
+        if n > _GRAM_MAX_ROWS and not given
+        else K
+    )
     stationary = bool(np.ptp(np.diag(K)) <= 1e-12 * abs(K[0, 0]) and K[0, 0] > 0)
     findings += _shape(kernel, rows, K, probes, stationary=stationary, given=given)
     findings += _negative(kernel, K) + _dominated(kernel, centred, chosen)
@@ -81,13 +89,17 @@ def _memory(kernel: Kernel, n: int, d: int) -> list[Finding]:
     if size <= budget:
         return []
     message = f"the kernel matrix of {n:,} rows would take {format_bytes(size)}, the budget is {format_bytes(budget)}."
-    ways = {"exactly": KernelPCA(COMPONENTS, kernel=kernel)}
-    ways[f"with landmarks={LANDMARKS}"] = KernelPCA(COMPONENTS, kernel=kernel, landmarks=LANDMARKS)
+    ways = {"exactly": KernelPCA(_FORECAST_COMPONENTS, kernel=kernel)}
+    ways[f"with landmarks={_FORECAST_LANDMARKS}"] = KernelPCA(
+        _FORECAST_COMPONENTS, kernel=kernel, landmarks=_FORECAST_LANDMARKS
+    )
     costs = {way: forecast(estimator, n, d) for way, estimator in ways.items()}
     said = [f"about {cost.seconds:.2g} s {way}" for way, cost in costs.items() if cost.fits]
     remedy = "Ask for few components, or take fewer rows."
     if said:
-        remedy = f"Estimators work without it: kernel PCA of {COMPONENTS} components takes {' or '.join(said)}."
+        remedy = (
+            f"Estimators work without it: kernel PCA of {_FORECAST_COMPONENTS} components takes {' or '.join(said)}."
+        )
     return [Finding("gram_memory", message, remedy)]
 
 
@@ -108,13 +120,13 @@ def _shape(kernel: Kernel, rows: Array, K: Array, probes: Array, *, stationary: 
     advice = "Check the units of the columns and the parameters of the kernel."
     if width is not None:
         advice = f"The width is {width:.3g}, the median distance of rows {typical:.3g}: try {_at(kernel, typical)}."
-    if len(K) > 1 and np.median(others / np.where(own > 0, own, 1.0)) < APART:
+    if len(K) > 1 and np.median(others / np.where(own > 0, own, 1.0)) < _IDENTITY_MAX_SUM:
         message = f"the kernel {kernel} is near the identity: most rows resemble no other row."
         return [Finding("kernel_near_identity", message, advice)]
-    if stationary and len(K) > 1 and 1 - _mean_apart(K) / K[0, 0] < ALIKE:
+    if stationary and len(K) > 1 and 1 - _mean_apart(K) / K[0, 0] < _CONSTANT_MAX_DIFFERENCE:
         message = f"the kernel {kernel} is near a constant: all pairs of rows look alike to within 1 %."
         return [Finding("kernel_near_constant", message, advice)]
-    if width is not None and not 1 / OFF_SCALE <= width / typical <= OFF_SCALE:
+    if width is not None and not 1 / _WIDTH_MAX_RATIO <= width / typical <= _WIDTH_MAX_RATIO:
         message = f"the width of the kernel {kernel} is of another scale than the distances of rows."
         return [Finding("kernel_width", message, advice)]
     return []
@@ -150,7 +162,7 @@ def _negative(kernel: Kernel, K: Array) -> list[Finding]:
 def _dominated(kernel: Kernel, centred: Array, chosen: Array) -> list[Finding]:
     parts = np.diag(centred)
     at = int(np.argmax(parts))
-    if len(parts) < 20 or parts[at] <= HALF * parts.sum():
+    if len(parts) < 20 or parts[at] <= _ONE_ROW_MAX_SHARE * parts.sum():
         return []
     message = f"row {chosen[at]} alone holds {100 * parts[at] / parts.sum():.0f} % of the variance under {kernel}."
     remedy = "Take it out if it is a mistake, standardise the columns, or use a kernel that is bounded, such as rbf."

@@ -1,4 +1,4 @@
-"""Which kernel: candidates compared inside folds, and the choice itself judged outside of them."""
+"""Which kernel, and which width: rules on distances, rows left out, and candidates judged by nested validation."""
 
 from __future__ import annotations
 
@@ -8,27 +8,184 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from gramian.estimators import KernelPCA, KernelRidge, KernelSVC
 from gramian.estimators.base import random_generator
+from gramian.estimators.base_estimator import BaseEstimator
 from gramian.estimators.targets import check_labels, check_targets
-from gramian.estimators.validation import validate
+from gramian.estimators.validation import Table, validate
 from gramian.estimators.warnings import GramianWarning
-from gramian.kernels import as_kernel
-from gramian.kernels.pairwise import median_width
+from gramian.kernels import RBF, as_kernel
+from gramian.kernels.pairwise import median_width, scale_width, squared_euclidean
 from gramian.preimage import check_method
 from gramian.progress import Tracker, track
-from gramian.results import Array
+from gramian.results import Array, Matrix, Seed
 
 ESTIMATORS: dict[str, Callable[[], Any]] = {
     "kernel-ridge": lambda: KernelRidge(fit_intercept=True),
     "kernel-svm": KernelSVC,
     "kernel-pca": lambda: KernelPCA(2),
 }
-FIGURES = {KernelRidge: "R2", KernelSVC: "accuracy", KernelPCA: "share of variance rebuilt"}
+_FIGURES = {KernelRidge: "R2", KernelSVC: "accuracy", KernelPCA: "share of variance rebuilt"}
 #: Rows looked at, at the most.
-MOST_ROWS = 1000
+_COMPARED_MAX_ROWS = 1000
+#: Rows whose distances are looked at, and rows for which kernel ridge is solved.
+_DISTANCES_MAX_ROWS, _RIDGE_MAX_ROWS = 2000, 800
+#: Widths tried, and how far they reach beyond the 10 % and 90 % quantiles of the distances.
+_WIDTHS_TRIED, _WIDTHS_REACH = 11, 4.0
+_BY_ROWS_LEFT_OUT, _BY_MEDIAN = "rows left out", "median distance"
+
+
+@dataclass(frozen=True)
+class Width:
+    """What one rule says: its name, the width, author and year, and the figures behind it."""
+
+    criterion: str
+    sigma: float
+    reference: str
+    detail: str = ""
+
+
+@dataclass(frozen=True)
+class Bandwidth:
+    """Widths of a Gaussian kernel; prints as a table.
+
+    Attributes
+    ----------
+    sigma : float
+        What the deciding rule says.
+    decided_by : str
+        Its name.
+    table : tuple of Width
+        Every rule: ``criterion``, ``sigma``, ``reference``, ``detail``.
+    path : tuple of dict
+        With y: for every width tried its best ``ridge``, the mean squared leave-one-out ``error`` and ``r2``.
+    ridge : float or None
+        The ridge that goes with the width, if rows left out decide.
+
+    Examples
+    --------
+    >>> from gramian.selection import bandwidth
+    >>> found = bandwidth([[0.0], [1.0], [2.0], [4.0]])
+    >>> found.decided_by, found.sigma > 0, found.ridge
+    ('median distance', True, None)
+    """
+
+    sigma: float
+    decided_by: str
+    table: tuple[Width, ...]
+    path: tuple[dict[str, float], ...] = ()
+    ridge: float | None = None
+
+    @property
+    def kernel(self) -> RBF:
+        """The kernel of that width."""
+        return RBF(sigma=self.sigma)
+
+    def __str__(self) -> str:
+        """A line for each rule; a star marks the one that decides."""
+        rows = [
+            (f"{'*' if line.criterion == self.decided_by else ' '} {line.criterion}", f"{line.sigma:.4g}", line.detail)
+            for line in self.table
+        ]
+        rows.insert(0, ("  criterion", "sigma", ""))
+        name, number = (max(len(row[at]) for row in rows) for at in range(2))
+        return "\n".join(f"{a:<{name}}  {b:>{number}}  {c}".rstrip() for a, b, c in rows)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as plain Python values."""
+        return asdict(self)
+
+
+def bandwidth(X: Table, y: ArrayLike | None = None, *, random_state: Seed = None) -> Bandwidth:
+    """Suggest a width for a Gaussian kernel.
+
+    Without y the median distance decides, and a range is shown; with y the width and the ridge of kernel ridge
+    regression under which rows left out are predicted best. Distances are computed once for all widths, and one
+    eigendecomposition serves all ridges.
+
+    Parameters
+    ----------
+    X : (n, d) array, data frame or sparse matrix
+        Rows.
+    y : (n,) or (n, q) array, optional
+        Targets; labels that are not numbers are predicted as indicators.
+    random_state : int, Generator, RandomState or None
+        Seed of the sample of rows. None is a fixed seed.
+
+    Returns
+    -------
+    Bandwidth
+
+    Cost
+    ----
+    Distances of at most 2,000 rows; with y eleven eigendecompositions for at most 800 rows.
+
+    References
+    ----------
+    Caputo, Sim, Furesjo, Smola, Appearance-based object recognition using SVMs: which kernel should I use?, 2002
+    (quantiles); Allen, The relationship between variable selection and data augmentation, Technometrics 1974.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gramian.selection import bandwidth
+    >>> X = np.random.default_rng(0).uniform(0, 6, (200, 1))
+    >>> bandwidth(X, np.sin(4 * X[:, 0])).sigma < bandwidth(X, X[:, 0]).sigma
+    True
+    """
+    points: Matrix = validate(KernelRidge(), X, min_samples=4)
+    n = points.shape[0]
+    rows = random_generator(random_state).permutation(n)[:_DISTANCES_MAX_ROWS]
+    squares = _squared_distances(points[rows])
+    apart = np.sqrt(squares[np.triu_indices(len(rows), 1)])
+    apart = apart[apart > 0]
+    if not len(apart):
+        raise ValueError("all rows of X are equal: there is no distance to take a width from.")
+    low, high = np.quantile(apart, [0.1, 0.9])
+    table = [
+        Width(_BY_MEDIAN, median_width(points), "Caputo et al. 2002"),
+        Width("low quantile", float(low), "Caputo et al. 2002", "10 % of the distances are shorter"),
+        Width("high quantile", float(high), "Caputo et al. 2002", "10 % of the distances are longer"),
+        Width("scale", scale_width(points) / np.sqrt(2), "scikit-learn", "gamma = 1 / (d var X)"),
+    ]
+    if y is None:
+        return Bandwidth(table[0].sigma, _BY_MEDIAN, tuple(table))
+    rows = rows[:_RIDGE_MAX_ROWS]
+    path = _path(squares[: len(rows), : len(rows)], _targets(y, n)[rows], low / _WIDTHS_REACH, high * _WIDTHS_REACH)
+    best = min(path, key=lambda line: line["error"])
+    detail = f"ridge {best['ridge']:.3g}, R2 {best['r2']:.4f}" + (f", {len(rows):,} rows" if len(rows) < n else "")
+    table.append(Width(_BY_ROWS_LEFT_OUT, best["sigma"], "Allen 1974", detail))
+    return Bandwidth(best["sigma"], _BY_ROWS_LEFT_OUT, tuple(table), tuple(path), best["ridge"])
+
+
+def _squared_distances(A: Matrix) -> Array:
+    every = slice(0, A.shape[0])
+    return np.maximum(squared_euclidean(A, A).tile(every, every, np.empty((A.shape[0], A.shape[0]))), 0.0)
+
+
+def _targets(y: ArrayLike | None, n: int) -> Array:
+    """Numbers to predict; indicators of labels, if they are no numbers."""
+    if np.asarray(y).dtype.kind in "fiu":
+        return check_targets(y, n).values
+    classes, codes = check_labels(y, n, least=2)
+    return np.eye(len(classes))[codes]
+
+
+def _path(squares: Array, Y: Array, low: float, high: float) -> list[dict[str, float]]:
+    """The best ridge of every width, judged by rows left out."""
+    found, model = [], KernelRidge(kernel="precomputed", fit_intercept=True)
+    widths = np.geomspace(low, high, _WIDTHS_TRIED)
+    with track("widths", _WIDTHS_TRIED) as tracker:
+        for sigma in widths:
+            path = model.path(np.exp(-squares / (2 * sigma**2)), Y)
+            at = path.best_index
+            line = {"sigma": sigma, "ridge": path.ridges[at], "error": path.errors[at], "r2": path.r2[at]}
+            found.append({name: float(value) for name, value in line.items()})
+            tracker.advance(_WIDTHS_TRIED)
+    return found
 
 
 @dataclass(frozen=True)
@@ -98,13 +255,13 @@ class KernelChoice:
 
 
 def select_kernel(
-    X: Any,
-    y: Any = None,
+    X: Table,
+    y: ArrayLike | None = None,
     candidates: Sequence[Any] | None = None,
     *,
-    estimator: Any = "kernel-ridge",
+    estimator: str | BaseEstimator = "kernel-ridge",
     cv: int = 5,
-    random_state: Any = None,
+    random_state: Seed = None,
 ) -> KernelChoice:
     """Choose a kernel, and say honestly what the choice is worth.
 
@@ -148,27 +305,31 @@ def select_kernel(
     ('rbf(sigma=0.5)', 1.0)
     """
     model = _estimator(estimator)
-    X = validate(clone(model), X, min_samples=10)
-    rng, n = random_generator(random_state), X.shape[0]
-    if isinstance(cv, bool) or not isinstance(cv, (int, np.integer)) or not 2 <= cv <= min(n // 2, MOST_ROWS // 2):
+    points: Matrix = validate(clone(model), X, min_samples=10)
+    rng, n = random_generator(random_state), points.shape[0]
+    if (
+        isinstance(cv, bool)
+        or not isinstance(cv, (int, np.integer))
+        or not 2 <= cv <= min(n // 2, _COMPARED_MAX_ROWS // 2)
+    ):
         raise ValueError(f"cv={cv!r} must be a number of folds, 2 or more, that leaves two rows to each of them.")
     target = _target(model, y, n)
-    rows = rng.permutation(n)[:MOST_ROWS]
-    X, target = X[rows], None if target is None else target[rows]
-    kernels = _candidates(model, candidates, X)
+    rows = rng.permutation(n)[:_COMPARED_MAX_ROWS]
+    points, target = points[rows], None if target is None else target[rows]
+    kernels = _candidates(model, candidates, points)
     with track("kernels", len(kernels) * (cv + 1)) as tracker:
-        return _nested(model, X, target, kernels, int(cv), tracker)
+        return _nested(model, points, target, kernels, int(cv), tracker)
 
 
-def _estimator(estimator: Any) -> Any:
+def _estimator(estimator: str | BaseEstimator) -> Any:
     if isinstance(estimator, str) and estimator in ESTIMATORS:
         return ESTIMATORS[estimator]()
-    if type(estimator) in FIGURES:
+    if type(estimator) in _FIGURES:
         return estimator
     raise ValueError(f"estimator={estimator!r} is not known. Use one of: {', '.join(map(repr, ESTIMATORS))}.")
 
 
-def _target(model: Any, y: Any, n: int) -> Array | None:
+def _target(model: BaseEstimator, y: ArrayLike | None, n: int) -> Array | None:
     if isinstance(model, KernelPCA):
         if y is not None:
             raise ValueError("estimator='kernel-pca' takes no y. Leave it out.")
@@ -179,7 +340,7 @@ def _target(model: Any, y: Any, n: int) -> Array | None:
     return check_targets(y, n).values
 
 
-def _candidates(model: Any, candidates: Sequence[Any] | None, X: Any) -> list[str]:
+def _candidates(model: BaseEstimator, candidates: Sequence[Any] | None, X: Matrix) -> list[str]:
     """Kernels as text, each once; widths by default come from the rows, never from y."""
     if candidates is None:
         median = median_width(X)
@@ -196,7 +357,9 @@ def _candidates(model: Any, candidates: Sequence[Any] | None, X: Any) -> list[st
     return kernels
 
 
-def _nested(model: Any, X: Any, y: Array | None, kernels: list[str], cv: int, tracker: Tracker) -> KernelChoice:
+def _nested(
+    model: BaseEstimator, X: Matrix, y: Array | None, kernels: list[str], cv: int, tracker: Tracker
+) -> KernelChoice:
     folds = folds_of(y if isinstance(model, KernelSVC) else None, X.shape[0], cv)
     inner, outer = np.zeros((2, cv, len(kernels)))
     for at, test in enumerate(folds):
@@ -214,7 +377,7 @@ def _nested(model: Any, X: Any, y: Array | None, kernels: list[str], cv: int, tr
     return KernelChoice(
         kernels[best],
         {"ridge": float(fitted[best].ridge)} if isinstance(model, KernelRidge) else {},
-        FIGURES[type(model)],
+        _FIGURES[type(model)],
         float(inner.max(axis=1).mean()),
         float(judged.mean()),
         float(judged.std(ddof=1) / np.sqrt(cv)),
@@ -224,7 +387,7 @@ def _nested(model: Any, X: Any, y: Array | None, kernels: list[str], cv: int, tr
 
 
 def _compare(
-    model: Any, X: Any, y: Array | None, kernels: list[str], cv: int, tracker: Tracker
+    model: BaseEstimator, X: Matrix, y: Array | None, kernels: list[str], cv: int, tracker: Tracker
 ) -> tuple[list[float], list[Any]]:
     """Figure of every kernel inside these rows, and the kernels fitted to all of them."""
     figures, fitted = [], []
@@ -243,7 +406,7 @@ def _compare(
     return figures, fitted
 
 
-def _inner(model: Any, X: Any, y: Array | None, cv: int) -> float:
+def _inner(model: BaseEstimator, X: Matrix, y: Array | None, cv: int) -> float:
     scores = []
     for test in folds_of(y, X.shape[0], cv):
         train = np.setdiff1d(np.arange(X.shape[0]), test)
@@ -261,7 +424,7 @@ def _part(y: Array | None, rows: Array) -> Array | None:
     return None if y is None else y[rows]
 
 
-def _score(model: Any, X: Any, y: Array | None) -> float:
+def _score(model: BaseEstimator, X: Matrix, y: Array | None) -> float:
     """R2, accuracy, or the share of the variance of rows that is rebuilt from their scores."""
     if not isinstance(model, KernelPCA):
         return float(model.score(X, y))

@@ -5,42 +5,44 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import singledispatch
 from typing import Any
 
 import numpy as np
+import scipy.optimize
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 
-from gramian.estimators import PCA, KernelPCA, ProbabilisticPCA
+from gramian.estimators import CCA, PCA, FactorAnalysis, KernelPCA, ProbabilisticPCA
 from gramian.estimators.base import random_generator
+from gramian.estimators.base_estimator import BaseEstimator
+from gramian.estimators.component_regression import ComponentRegressor
+from gramian.estimators.factor_analysis import sums_of_squares
 from gramian.estimators.targets import check_targets
 from gramian.estimators.validation import validate
-from gramian.results import Array
-from gramian.selection.trust_columns import importance_of
-from gramian.selection.trust_draws import Replicas, quiet_fit
-from gramian.selection.trust_intervals import Band, band, band_from_error
-from gramian.selection.trust_readings import Reading, align, largest_angle, padded, read
-from gramian.selection.trust_recovery import recovery
-from gramian.selection.trust_result import Trust
-from gramian.selection.trust_ties import Ties, gaps_in_errors, influence_of_rows
+from gramian.results import Array, Matrix, Seed
+from gramian.selection.column_importance import importance_of
+from gramian.selection.trust_bootstrap import Band, Replicas, band, band_from_error, quiet_fit
+from gramian.selection.trust_result import Ties, Trust, gaps_in_errors, influence_of_rows, recovery
 
 #: Rows below which draws differ too much from each other to tell anything.
-LEAST = 10
+_MIN_ROWS = 10
 #: Rows, as a share of all, and times that the number of components is chosen again. Rows are taken once: copies of a
 #: row on both sides of a fold would make every number look good.
-SUBSAMPLE, TIMES = 0.8, 20
+_SUBSAMPLE_SHARE, _SUBSAMPLES = 0.8, 20
 
 
 def trust(
-    estimator: Any,
-    X: Any,
-    y: Any = None,
+    estimator: BaseEstimator,
+    X: Matrix,
+    y: ArrayLike | None = None,
     *,
     n_boot: int = 200,
     level: float = 0.95,
     count: Callable[..., int] | None = None,
-    random_state: Any = 0,
+    random_state: Seed = 0,
 ) -> Trust:
     """Say what of a fit would come out again from other rows of the same source.
 
@@ -112,20 +114,20 @@ def trust(
     return replace(found, chosen=_choices(estimator, X, y, count, rng))
 
 
-def _check(n_boot: Any, level: Any) -> None:
+def _check(n_boot: int, level: float) -> None:
     if isinstance(n_boot, bool) or not isinstance(n_boot, (int, np.integer)) or n_boot < 20:
         raise ValueError(f"n_boot={n_boot!r} must be a whole number of 20 or more: fewer draws give no intervals.")
     if not 0 < level < 1:
         raise ValueError(f"level={level!r} must be between 0 and 1, such as 0.95.")
 
 
-def _fitted(estimator: Any, X: Any, y: Any) -> Any:
+def _fitted(estimator: BaseEstimator, X: Matrix, y: ArrayLike | None) -> Any:
     """The estimator if it is fitted to these rows, or a clone that is."""
     if not isinstance(estimator, KernelPCA) and read.dispatch(type(estimator)) is read.dispatch(object):
         read(estimator)  # which refuses it
     n = X.shape[0] if hasattr(X, "shape") else len(X)
-    if n < LEAST:
-        raise ValueError(f"X has {n} rows; at least {LEAST} are needed to say what other rows would give.")
+    if n < _MIN_ROWS:
+        raise ValueError(f"X has {n} rows; at least {_MIN_ROWS} are needed to say what other rows would give.")
     summary = getattr(estimator, "summary_", None)
     if summary is None:
         return clone(estimator).fit(X) if y is None else clone(estimator).fit(X, y)
@@ -137,13 +139,19 @@ def _fitted(estimator: Any, X: Any, y: Any) -> Any:
     return estimator
 
 
-def _rows(fitted: Any, X: Any) -> Any:
+def _rows(fitted: BaseEstimator, X: Matrix) -> Any:
     welcome = getattr(fitted, "missing", None) is not None
     return validate(fitted, X, reset=False, missing=welcome, sparse=not welcome)
 
 
 def _of_draws(
-    fitted: Any, X: Any, y: Any, names: tuple[str, ...], n_boot: int, level: float, rng: np.random.Generator
+    fitted: BaseEstimator,
+    X: Matrix,
+    y: ArrayLike | None,
+    names: tuple[str, ...],
+    n_boot: int,
+    level: float,
+    rng: np.random.Generator,
 ) -> Trust:
     reading = read(fitted)
     k = len(reading.values)
@@ -181,7 +189,7 @@ def _nonnegative(found: Band) -> Band:
     return replace(found, low=np.maximum(found.low, 0.0), high=np.maximum(found.high, 0.0))
 
 
-def _ties(fitted: Any, X: Any, reading: Reading, draws: Array) -> Ties | None:
+def _ties(fitted: BaseEstimator, X: Matrix, reading: Reading, draws: Array) -> Ties | None:
     """Gaps in standard errors: from the influence of rows where it is known, else from the draws."""
     k = len(reading.values)
     if not reading.ordered:
@@ -197,7 +205,7 @@ def _ties(fitted: Any, X: Any, reading: Reading, draws: Array) -> Ties | None:
     return Ties(np.divide(gaps, spread, out=np.full(k - 1, np.inf), where=spread > 0), k)
 
 
-def _of_kernel(fitted: KernelPCA, X: Any, names: tuple[str, ...], level: float) -> Trust:
+def _of_kernel(fitted: KernelPCA, X: Matrix, names: tuple[str, ...], level: float) -> Trust:
     """Variances in feature space, their errors from the influence of rows, and the columns behind the components."""
     variances = fitted.eigenvalues_ / X.shape[0]
     gaps, errors = gaps_in_errors(variances, fitted.projection_.scores(X) ** 2)
@@ -216,7 +224,7 @@ def _of_kernel(fitted: KernelPCA, X: Any, names: tuple[str, ...], level: float) 
 
 
 def _choices(
-    estimator: Any, X: Any, y: Any, count: Callable[..., int] | None, rng: np.random.Generator
+    estimator: BaseEstimator, X: Matrix, y: ArrayLike | None, count: Callable[..., int] | None, rng: np.random.Generator
 ) -> dict[int, float] | None:
     """How often each number of components is chosen from parts of the rows; None if nothing chooses."""
     asked = estimator.n_components
@@ -225,12 +233,138 @@ def _choices(
     n = X.shape[0] if hasattr(X, "shape") else len(X)
     table = X if hasattr(X, "shape") else np.asarray(X)
     found = []
-    for _ in range(TIMES):
-        rows = np.sort(rng.choice(n, max(2, int(SUBSAMPLE * n)), replace=False))
+    for _ in range(_SUBSAMPLES):
+        rows = np.sort(rng.choice(n, max(2, int(_SUBSAMPLE_SHARE * n)), replace=False))
         part = table.iloc[rows] if hasattr(table, "iloc") else table[rows]
         beside = () if y is None else (np.asarray(y)[rows],)
         if count is not None:
             found.append(int(count(part, *beside)))
         else:
             found.append(len(read(clone(estimator).fit(part, *beside)).values))
-    return {k: times / TIMES for k, times in sorted(Counter(found).items())}
+    return {k: times / _SUBSAMPLES for k, times in sorted(Counter(found).items())}
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Numbers of a fit that a draw gives too.
+
+    Attributes
+    ----------
+    values : (K,) array
+        One for each component, of this ``kind`` (see :data:`gramian.selection.trust_bootstrap.SCALES`).
+    what : str
+        What they are.
+    vectors : (p, K) array
+        Entries of the components, called ``entries``.
+    bounded : bool
+        Whether entries lie between -1 and 1.
+    free : bool
+        Whether any rotation of the components says the same, so that all are turned together.
+    second : int
+        How many of the p entries are of a second view.
+    spans : bool
+        Whether the vectors are a basis of what the components span.
+    ordered : bool
+        Whether values that are nearly equal leave their components undetermined.
+    """
+
+    values: Array
+    kind: str
+    what: str
+    vectors: Array
+    entries: str
+    bounded: bool = False
+    free: bool = False
+    second: int = 0
+    spans: bool = True
+    ordered: bool = False
+
+
+@singledispatch
+def read(estimator: BaseEstimator) -> Reading:
+    """Read a fitted estimator."""
+    raise TypeError(
+        f"trust does not know {type(estimator).__name__}. Known: PCA, ProbabilisticPCA, FactorAnalysis, "
+        "PLSRegression, PrincipalComponentRegression, CCA, KernelPCA."
+    )
+
+
+@read.register
+def _(estimator: PCA) -> Reading:
+    vectors = estimator.components_.T.astype(np.float64)
+    return Reading(
+        estimator.explained_variance_, "positive", "variance", vectors, "direction", bounded=True, ordered=True
+    )
+
+
+@read.register
+def _(estimator: ProbabilisticPCA) -> Reading:
+    W = estimator.loadings_.astype(np.float64)
+    return Reading((W**2).sum(axis=0) + estimator.noise_variance_, "positive", "variance", W, "loadings", ordered=True)
+
+
+@read.register
+def _(estimator: FactorAnalysis) -> Reading:
+    L = estimator.loadings_.astype(np.float64)
+    free = estimator.rotation is None and L.shape[1] > 1
+    what, sums = sums_of_squares(L, estimator.factor_correlation_)
+    return Reading(sums, "positive", what, L, "loadings", free=free)
+
+
+@read.register
+def _(estimator: ComponentRegressor) -> Reading:
+    return Reading(estimator.y_explained_, "share", "share of y", estimator.x_weights_, "weights", bounded=True)
+
+
+@read.register
+def _(estimator: CCA) -> Reading:
+    both = np.vstack([estimator.x_structure_, estimator.y_structure_])
+    q = len(estimator.y_structure_)
+    return Reading(
+        estimator.correlations_,
+        "correlation",
+        "correlation",
+        both,
+        "structure correlations",
+        bounded=True,
+        second=q,
+        spans=False,
+        ordered=True,
+    )
+
+
+def padded(A: Array, k: int) -> Array:
+    """Columns (or entries) up to k, zeros where a draw had fewer."""
+    short = k - A.shape[-1]
+    return A if short <= 0 else np.concatenate([A, np.zeros((*A.shape[:-1], short))], axis=-1)
+
+
+def align(vectors: Array, target: Array, *, free: bool = False) -> Array:
+    """Match the components of a draw with those of the fit, as far as they are arbitrary: in order and in sign.
+
+    Examples
+    --------
+    >>> target = np.eye(3)[:, :2]
+    >>> align(-target[:, ::-1], target).tolist()
+    [[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]]
+    """
+    if free:
+        U, _, Vt = np.linalg.svd(vectors.T @ target)
+        return vectors @ (U @ Vt)
+    k = target.shape[1]
+    lengths = np.outer(np.linalg.norm(target, axis=0), np.linalg.norm(vectors, axis=0))
+    cosines = np.divide(target.T @ vectors, lengths, out=np.zeros((k, k)), where=lengths > 0)
+    rows, matches = scipy.optimize.linear_sum_assignment(-np.abs(cosines))
+    return vectors[:, matches] * np.where(cosines[rows, matches] < 0, -1.0, 1.0) + 0.0
+
+
+def largest_angle(A: Array, B: Array) -> float:
+    """Largest angle, in degrees, between the spans of two sets of columns.
+
+    >>> round(largest_angle(np.array([[1.0], [0.0]]), np.array([[1.0], [1.0]])), 6)
+    45.0
+    """
+    Qa, Qb = np.linalg.qr(A)[0], np.linalg.qr(B)[0]
+    # The sine keeps the digits of small angles, which the cosine loses.
+    sine = float(np.linalg.norm(Qb - Qa @ (Qa.T @ Qb), 2))
+    return float(np.degrees(np.arcsin(min(sine, 1.0))))

@@ -10,7 +10,7 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone, is_classifier
+from sklearn.base import BaseEstimator, clone, is_classifier
 
 from gramian.estimators import (
     KernelKNNClassifier,
@@ -27,9 +27,9 @@ from gramian.results import Array
 from gramian.selection.kernels import folds_of
 
 #: Folds inside the training rows, and rows among which parameters are tuned, at the most.
-INNER, MOST_ROWS = 5, 1000
+INNER_FOLDS, _TUNED_MAX_ROWS = 5, 1000
 #: Widths of Gaussian kernels, in medians of the distances of rows; fewer where a candidate takes a fit for each fold.
-WIDTHS, FEW_WIDTHS = (0.25, 0.5, 1, 2, 4), (0.5, 1, 2)
+RIDGE_WIDTHS, OTHER_WIDTHS = (0.25, 0.5, 1, 2, 4), (0.5, 1, 2)
 PENALTIES = (1.0, 10.0, 100.0)
 NEIGHBOURS = (1, 3, 5, 9, 15, 25)
 
@@ -55,7 +55,7 @@ class Tuned:
     """
 
     predictions: Array
-    model: Any
+    model: BaseEstimator
     grids: dict[str, str] = field(default_factory=dict)
     chosen: dict[str, list[Any]] = field(default_factory=dict)
     final: dict[str, Any] = field(default_factory=dict)
@@ -69,7 +69,7 @@ class Tuned:
         return f"{', '.join(parts)}; {self.how}"
 
 
-def nested(model: Any, X: Any, y: Array, folds: int, *, fixed: Iterable[str] = ()) -> Tuned:
+def nested(model: BaseEstimator, X: Array, y: Array, folds: int, *, fixed: Iterable[str] = ()) -> Tuned:
     """Judge a regressor or classifier, tuning included, on rows left out in outer folds.
 
     Every number that a method has is tuned on the training rows of each outer fold alone: components of regressions
@@ -124,7 +124,7 @@ def nested(model: Any, X: Any, y: Array, folds: int, *, fixed: Iterable[str] = (
     return Tuned(predictions, tuned, grids, chosen, final, how)
 
 
-def error_of(model: Any, measured: Array, guesses: Array) -> float:
+def error_of(model: BaseEstimator, measured: Array, guesses: Array) -> float:
     """Share of wrong classes, or the mean over targets of the root of the mean squared error."""
     if is_classifier(model):
         return float(np.mean(measured != guesses))
@@ -132,31 +132,31 @@ def error_of(model: Any, measured: Array, guesses: Array) -> float:
     return float(np.mean([merit(a, b, "left out").rmse for a, b in columns]))
 
 
-def _last(model: Any) -> Any:
+def _last(model: BaseEstimator) -> Any:
     return model[-1] if hasattr(model, "steps") else model
 
 
-def _before(model: Any, X: Any) -> Any:
+def _before(model: BaseEstimator, X: Array) -> Any:
     """Rows as the last step sees them; of many, every so-manyth."""
-    rows = X[:: -(-len(X) // MOST_ROWS)]
+    rows = X[:: -(-len(X) // _TUNED_MAX_ROWS)]
     for _, step in model.steps[:-1] if hasattr(model, "steps") else ():
         rows = clone(step).fit_transform(rows)
     return rows
 
 
-def _kernels(model: Any, X: Any) -> list[str]:
+def _kernels(model: BaseEstimator, X: Array) -> list[str]:
     """Kernels to choose from, the same in all folds: widths come from the rows, never from y."""
     median = median_width(_before(model, X))
-    steps = WIDTHS if isinstance(_last(model), KernelRidge) else FEW_WIDTHS
+    steps = RIDGE_WIDTHS if isinstance(_last(model), KernelRidge) else OTHER_WIDTHS
     return ["linear", *(f"rbf(sigma={median * step:.3g})" for step in steps)]
 
 
 def _tuned(
-    model: Any, X: Any, y: Array, fixed: set[str], kernels: list[str]
+    model: BaseEstimator, X: Array, y: Array, fixed: set[str], kernels: list[str]
 ) -> tuple[Any, dict[str, Any], dict[str, str], str]:
     """The model with its parameters set for some rows; what was chosen, from what, and how."""
     model = clone(model)
-    rows, target, last = _before(model, X), y[:: -(-len(X) // MOST_ROWS)], _last(model)
+    rows, target, last = _before(model, X), y[:: -(-len(X) // _TUNED_MAX_ROWS)], _last(model)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", GramianWarning)  # a candidate that is hard to fit speaks by its error
         found, grids, how = _search(last, rows, target, fixed, kernels)
@@ -165,12 +165,12 @@ def _tuned(
 
 
 def _search(
-    model: Any, X: Any, y: Array, fixed: set[str], kernels: list[str]
+    model: BaseEstimator, X: Array, y: Array, fixed: set[str], kernels: list[str]
 ) -> tuple[dict[str, Any], dict[str, str], str]:
     if isinstance(model, ComponentRegressor):
         if "n_components" in fixed:
             return {}, {}, ""
-        path = clone(model).set_params(n_components="auto").cross_validate(X, y, cv=min(INNER, len(X)))
+        path = clone(model).set_params(n_components="auto").cross_validate(X, y, cv=min(INNER_FOLDS, len(X)))
         most = len(path.rmsecv) - 1
         best = 1 + int(np.argmin(np.mean(path.rmsecv[1:] ** 2 / _spread(y), axis=1)))
         return {"n_components": best}, {"n_components": f"1 to {most}"}, f"{path.folds} inner folds"
@@ -183,15 +183,15 @@ def _search(
     if isinstance(model, KernelSVC) and "C" not in fixed:
         grids["C"], values["C"] = ", ".join(f"{C:g}" for C in PENALTIES), list(PENALTIES)
     if isinstance(model, (KernelKNNClassifier, KernelKNNRegressor)) and "n_neighbors" not in fixed:
-        counts = [k for k in NEIGHBOURS if k <= len(X) - -(-len(X) // INNER)] or [1]
+        counts = [k for k in NEIGHBOURS if k <= len(X) - -(-len(X) // INNER_FOLDS)] or [1]
         grids["n_neighbors"], values["n_neighbors"] = ", ".join(map(str, counts)), counts
     if not values:
         return {}, {}, ""
-    return _by_folds(model, X, y, values), grids, f"{INNER} inner folds"
+    return _by_folds(model, X, y, values), grids, f"{INNER_FOLDS} inner folds"
 
 
 def _ridges(
-    model: KernelRidge, X: Any, y: Array, kernels: list[Any], fixed: set[str]
+    model: KernelRidge, X: Array, y: Array, kernels: list[Any], fixed: set[str]
 ) -> tuple[dict[str, Any], dict[str, str], str]:
     """Kernel and ridge of least leave-one-out error, all ridges of a kernel from one decomposition."""
     best: tuple[float, dict[str, Any]] = (np.inf, {})
@@ -208,7 +208,7 @@ def _ridges(
     return found, {name: grid for name, grid in grids.items() if name not in fixed}, "leave-one-out"
 
 
-def _by_folds(model: Any, X: Any, y: Array, values: dict[str, list[Any]]) -> dict[str, Any]:
+def _by_folds(model: BaseEstimator, X: Array, y: Array, values: dict[str, list[Any]]) -> dict[str, Any]:
     folds = list(_splits(y if is_classifier(model) else None, len(X)))
     errors = []
     grid = [dict(zip(values, each, strict=True)) for each in product(*values.values())]
@@ -226,7 +226,7 @@ def _by_folds(model: Any, X: Any, y: Array, values: dict[str, list[Any]]) -> dic
 
 
 def _splits(labels: Array | None, n: int) -> Iterator[tuple[Array, Array]]:
-    for test in folds_of(labels, n, min(INNER, n)):
+    for test in folds_of(labels, n, min(INNER_FOLDS, n)):
         yield np.setdiff1d(np.arange(n), test), test
 
 

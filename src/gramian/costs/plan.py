@@ -1,21 +1,79 @@
-"""Costs of leading eigenpairs, of kernel matrices and of tables: what several plans share."""
+"""What plans are made of: the size of a job, the plan itself, and costs of matrices, eigenpairs and moments."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
+
 from gramian.config import thread_count
-from gramian.engine.tiles import SIDE, threads_for
-from gramian.forecasting import machine
-from gramian.kernels import Kernel
+from gramian.costs import machine
+from gramian.engine.tiles import SIDE, rows_of_a_block, threads_for
+from gramian.kernels import Kernel, as_kernel
+from gramian.kernels.given import Evaluated, evaluated
 from gramian.operators import Outline
 from gramian.operators.gram import Gram, worth_keeping
+from gramian.results import Array
 from gramian.solvers.eigen import choose_eigen_solver
 from gramian.solvers.eigen_methods import Krylov, Solver
 
-#: Products of an iteration on usual data: in single precision, then in double; in double precision alone.
-SEARCH, CONFIRM, ALONE = 5, 1, 40
+#: Products of a block Krylov method on usual data: in single precision, then in double; in double precision alone.
+_KRYLOV_FLOAT32_PRODUCTS, _KRYLOV_FLOAT64_PRODUCTS, _KRYLOV_FLOAT64_ALONE = 5, 1, 40
+
+
+@dataclass(frozen=True)
+class Job:
+    """Sizes of the data: n rows of d columns, q targets (columns of a second view, classes), and their type.
+
+    ``stream`` says that the rows stream by, ``reader`` how many bytes reading them takes beside the blocks, ``scaled``
+    that a Standardizer comes first.
+    """
+
+    n: int
+    d: int
+    q: int = 1
+    dtype: str = "float64"
+    stream: bool = False
+    reader: int = 0
+    scaled: bool = False
+
+    @property
+    def copied(self) -> int:
+        """Bytes of the copy that is made of rows which are neither single nor double precision."""
+        return 0 if np.dtype(self.dtype) in (np.float32, np.float64) else 8 * self.n * self.d
+
+    @property
+    def rows(self) -> int:
+        """Bytes of the rows once they are floats."""
+        narrow = np.dtype(self.dtype) == np.float32
+        return (4 if narrow else 8) * self.n * self.d
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What an estimator would do.
+
+    Attributes
+    ----------
+    route, reason : str
+        As in the summary of the fit.
+    products : str
+        The work in words.
+    bytes : float
+        Peak of the memory above the data.
+    seconds : callable
+        Times the building blocks, and returns the time of the whole.
+    typical : bool
+        Whether the data decide how many steps it takes, so that the number is that of usual data.
+    """
+
+    route: str
+    reason: str
+    products: str
+    bytes: float
+    seconds: Callable[[], float]
+    typical: bool = False
 
 
 @dataclass(frozen=True)
@@ -45,6 +103,23 @@ class Matrix:
     columns: Callable[[float], float]
 
 
+def resolved(kernel: str | Kernel | Callable[..., Array], d: int) -> Kernel:
+    """The kernel, with parameters given as words replaced by numbers from a few rows of d columns: any will do."""
+    found = as_kernel(kernel)
+    number = found.resolve(machine.sample(found, d, 8))
+    return evaluated(number) if number.given else number
+
+
+def prepared(given: str | Kernel | Callable[..., Array], job: Job) -> tuple[Kernel, float]:
+    """The kernel, and bytes of what is made of the rows on the way in: a copy to keep, and checks of a Gram matrix."""
+    kernel = resolved(given, job.d)
+    if not kernel.given:
+        return kernel, job.copied + job.rows
+    if job.n != job.d:
+        raise ValueError(f"kernel='precomputed' needs a square Gram matrix; n={job.n} and d={job.d} differ.")
+    return kernel, job.copied + (job.rows if isinstance(kernel, Evaluated) else 0)
+
+
 def gram(kernel: Kernel, n: int, d: int) -> Matrix:
     """The Gram matrix of a kernel as estimators hold it: kept if it is small, else tiles."""
     positive = kernel.positive_definite or kernel.properly_centred
@@ -66,6 +141,12 @@ def gram(kernel: Kernel, n: int, d: int) -> Matrix:
     )
 
 
+def moments_bytes(n: int, d: int) -> float:
+    """Bytes of a pass that sums moments: for each thread a block of rows and two d x d sums, and their merging."""
+    block = min(n, rows_of_a_block(d))
+    return 8.0 * (threads_for(-(-n // block)) * (block * d + 2 * d * d) + d * d)
+
+
 def tile_buffers(n: int) -> float:
     """Bytes of the tiles that threads work on."""
     return 8.0 * threads_for(-(-n // SIDE)) * min(n, SIDE) ** 2
@@ -85,19 +166,7 @@ def table(n: int, positive: bool, beside: float, made: Callable[[], float]) -> M
     )
 
 
-@dataclass(frozen=True)
-class Pairs:
-    """Leading eigenpairs: who finds them and why, the work, bytes and seconds."""
-
-    solver: str
-    reason: str
-    products: str
-    bytes: float
-    seconds: Callable[[], float]
-    typical: bool
-
-
-def eigenpairs(matrix: Matrix, k: int, solver: str | Solver) -> Pairs:
+def eigenpairs(matrix: Matrix, k: int, solver: str | Solver) -> Plan:
     """Leading k eigenpairs of a matrix, by the solver that :func:`gramian.solvers.eigen.choose_eigen_solver` takes."""
     n = matrix.outline.n
     k = min(k, n)
@@ -106,7 +175,7 @@ def eigenpairs(matrix: Matrix, k: int, solver: str | Solver) -> Pairs:
         # The matrix, LAPACK's two to work in, then eigenvectors, their images and copies of both.
         room = matrix.held + max(24.0 * n * n, 8.0 * n * n + 32.0 * n * k)
         time = lambda: matrix.made() + matrix.whole() + machine.spectrum(n) + 24 * n * n * machine.touch()  # noqa: E731
-        return Pairs("dense", reason, "", room, time, False)
+        return Plan("dense", reason, "", room, time, False)
     if isinstance(chosen, Krylov):
         return _krylov(matrix, k, chosen, reason)
     vectors = 1 if chosen.name == "power" else k + getattr(chosen, "oversampling", 10)
@@ -114,15 +183,15 @@ def eigenpairs(matrix: Matrix, k: int, solver: str | Solver) -> Pairs:
     room = matrix.held + 8.0 * n * (6 * vectors + 4 * k)
     work = f"{count} products of {vectors} vector{'s' * (vectors > 1)}"
     time = lambda: matrix.made() + count * matrix.product(vectors, "float64")  # noqa: E731
-    return Pairs(chosen.name, reason, work, room, time, True)
+    return Plan(chosen.name, reason, work, room, time, True)
 
 
-def _krylov(matrix: Matrix, k: int, chosen: Krylov, reason: str) -> Pairs:
+def _krylov(matrix: Matrix, k: int, chosen: Krylov, reason: str) -> Plan:
     n, threads = matrix.outline.n, thread_count()
     size = min(n, k + chosen.extra)
     blocks = chosen.affordable(n, size)
     mixed = chosen.mixed and matrix.outline.narrow_pays
-    narrow, wide = (SEARCH, CONFIRM) if mixed else (0, ALONE)
+    narrow, wide = (_KRYLOV_FLOAT32_PRODUCTS, _KRYLOV_FLOAT64_PRODUCTS) if mixed else (0, _KRYLOV_FLOAT64_ALONE)
     searched, width = narrow or wide, 4.0 if mixed else 8.0
     stored = min(searched + 2, blocks)  # more than usual: memory is better forecast too high than too low
     # Basis and images, the old ones beside the new; the start; sums of each thread, and copies of a block.
@@ -140,4 +209,4 @@ def _krylov(matrix: Matrix, k: int, chosen: Krylov, reason: str) -> Pairs:
         return matrix.made() + start + products + tall + search * machine.touch()
 
     counts = f"{narrow} products in float32, {wide} in float64" if narrow else f"{wide} products"
-    return Pairs("krylov", reason, f"{counts}, {size} vectors each", room, seconds, True)
+    return Plan("krylov", reason, f"{counts}, {size} vectors each", room, seconds, True)

@@ -1,4 +1,4 @@
-"""Parallel analysis: what columns without correlation would show, in tables drawn at random."""
+"""Parallel analysis: what random tables, and tables with shuffled columns, show without any structure."""
 
 from __future__ import annotations
 
@@ -8,13 +8,19 @@ from typing import Any
 import numpy as np
 
 from gramian import lapack
-from gramian.criteria.base import Suggestion, Variances, run_length
+from gramian.criteria.spectrum import Suggestion, Variances, largest_gap, run_length
 from gramian.engine.tiles import Meter, run, share, threads_for
-from gramian.results import Array
+from gramian.kernels import Kernel
+from gramian.results import Array, Matrix
+from gramian.solvers.dense import pinned_if_small
+from gramian.spaces import KernelSpace
 
 #: Random tables, and the quantile of theirs that a component must pass.
-TABLES, QUANTILE = 100, 0.95
-COMMON = "parallel analysis of common variance"
+RANDOM_TABLES, _TABLES_QUANTILE = 100, 0.95
+_COMMON_VARIANCE = "parallel analysis of common variance"
+#: Rows of a kernel matrix looked at, and tables with shuffled columns.
+KERNEL_SAMPLE_ROWS, SHUFFLED_TABLES = 500, 40
+SHUFFLED = "shuffled columns"
 
 
 def random_scatter(columns: Array, freedom: float, rng: np.random.Generator) -> Array:
@@ -32,7 +38,6 @@ def random_values(
 ) -> Array:
     """Values of random covariance matrices, a row each."""
     seeds = np.random.default_rng(seed).spawn(tables)
-
     return each(lambda at: values_of(random_scatter(columns, freedom, seeds[at])), tables)
 
 
@@ -68,27 +73,22 @@ def reduced(R: Array) -> Array:
     return descending(R - np.diag(own))
 
 
-def horn(found: Variances, *, correlation: bool, tables: int = TABLES, seed: int = 0) -> Suggestion:
+def horn(found: Variances, *, correlation: bool, tables: int = RANDOM_TABLES, seed: int = 0) -> Suggestion:
     """Components with more variance than in 95 % of random tables; the scale is that of the analysis.
 
     References
     ----------
     Horn, Psychometrika 1965; Buja, Eyuboglu, Remarks on parallel analysis, Multivariate Behavioral Research 1992.
     """
-    limits = component_limits(
-        np.ones(found.d) if correlation else found.columns,
-        found.freedom,
-        correlation=correlation,
-        tables=tables,
-        seed=seed,
-    )
+    columns = np.ones(found.d) if correlation else found.columns
+    limits = component_limits(columns, found.freedom, correlation=correlation, tables=tables, seed=seed)
     return passed_limits(found, limits, tables)
 
 
 def component_limits(columns: Array, freedom: float, *, correlation: bool, tables: int, seed: int) -> Array:
     """What the k-th variance of a random table passes once in twenty."""
     drawn = random_variances(columns, freedom, correlation=correlation, tables=tables, seed=seed)
-    return np.quantile(drawn, QUANTILE, axis=0)
+    return np.quantile(drawn, _TABLES_QUANTILE, axis=0)
 
 
 def random_variances(columns: Array, freedom: float, *, correlation: bool, tables: int, seed: int) -> Array:
@@ -105,7 +105,7 @@ def passed_limits(found: Variances, limits: Array, tables: int) -> Suggestion:
     return Suggestion("parallel analysis", k, "Horn 1965", detail)
 
 
-def horn_factors(R: Array, n: float, *, tables: int = TABLES, seed: int = 0) -> Suggestion:
+def horn_factors(R: Array, n: float, *, tables: int = RANDOM_TABLES, seed: int = 0) -> Suggestion:
     """Factors with more common variance than in 95 % of random tables.
 
     References
@@ -115,7 +115,7 @@ def horn_factors(R: Array, n: float, *, tables: int = TABLES, seed: int = 0) -> 
     """
     d = len(R)
     if n - 1 <= d or lapack.eigvalsh(R)[0] <= 1e-10:
-        return Suggestion(COMMON, None, "Humphreys, Ilgen 1969", "the correlation matrix is singular")
+        return Suggestion(_COMMON_VARIANCE, None, "Humphreys, Ilgen 1969", "the correlation matrix is singular")
     return passed_factor_limits(R, factor_limits(d, n - 1, tables=tables, seed=seed), tables)
 
 
@@ -123,10 +123,61 @@ def passed_factor_limits(R: Array, limits: Array, tables: int) -> Suggestion:
     """Compare common variances with those of random tables."""
     values = reduced(R)
     k = run_length((values > limits) & (values > 0))
-    return Suggestion(COMMON, k, "Humphreys, Ilgen 1969", f"{tables} random tables")
+    return Suggestion(_COMMON_VARIANCE, k, "Humphreys, Ilgen 1969", f"{tables} random tables")
 
 
 def factor_limits(d: int, freedom: float, *, tables: int, seed: int) -> Array:
     """What the k-th common variance of a random table passes once in twenty."""
     drawn = random_values(np.ones(d), freedom, tables=tables, seed=seed, values_of=lambda C: reduced(correlation_of(C)))
-    return np.quantile(drawn, QUANTILE, axis=0)
+    return np.quantile(drawn, _TABLES_QUANTILE, axis=0)
+
+
+def kernel_criteria(kernel: Kernel, X: Matrix, seed: int = 0) -> tuple[Suggestion, Suggestion]:
+    """What shuffled columns say, and the largest gap; both of a sample of at most 500 rows.
+
+    The parameters of the kernel are resolved; X is the Gram matrix of a precomputed one.
+
+    References
+    ----------
+    Jorgensen, Hansen, Model selection for Gaussian kernel PCA denoising, IEEE Transactions on Neural Networks and
+    Learning Systems 2012.
+    """
+    rng = np.random.default_rng(seed)
+    n, given = X.shape[0], kernel.given
+    A = sample(kernel, X, rng)
+    values = centred_values(kernel, A)
+    gap, source = largest_gap(values), "Jorgensen, Hansen 2012"
+    if given or A.shape[1] < 2:
+        why = "a precomputed kernel has no columns to shuffle" if given else "one column cannot be shuffled apart"
+        return Suggestion(SHUFFLED, None, source, why), gap
+    limits = np.quantile(shuffled_values(kernel, A, rng), _TABLES_QUANTILE, axis=0)
+    k = run_length((values > limits) & (values > 1e-10 * values[0]))
+    seen = f"{SHUFFLED_TABLES} tables" + (f" of {KERNEL_SAMPLE_ROWS} rows" if n > KERNEL_SAMPLE_ROWS else "")
+    if k < len(values):
+        seen += f", next {values[k]:.4g} of {limits[k]:.4g}"
+    return Suggestion(SHUFFLED, k, source, seen), gap
+
+
+def sample(kernel: Kernel, X: Matrix, rng: np.random.Generator) -> Array:
+    """At most 500 rows, dense."""
+    n = X.shape[0]
+    rows = np.sort(rng.choice(n, KERNEL_SAMPLE_ROWS, replace=False)) if n > KERNEL_SAMPLE_ROWS else np.arange(n)
+    A = X[rows][:, rows] if kernel.given else X[rows]
+    return np.asarray(A, dtype=np.float64) if isinstance(A, np.ndarray) else A.toarray()
+
+
+def centred_values(kernel: Kernel, A: Array) -> Array:
+    """Eigenvalues of the centred Gram matrix, the largest first; the mean takes one away."""
+    gram = KernelSpace(kernel, A).centred()
+    with pinned_if_small(len(A) ** 3):
+        return lapack.eigvalsh(gram.toarray())[::-1][: min(gram.limit, len(A) - 1)]
+
+
+def shuffled_values(kernel: Kernel, A: Array, rng: np.random.Generator) -> Array:
+    """Eigenvalues of tables with every column in an order of its own, a row each."""
+    seeds = rng.spawn(SHUFFLED_TABLES)
+
+    def one(at: int) -> Array:
+        return centred_values(kernel, seeds[at].permuted(A, axis=0))
+
+    return each(one, SHUFFLED_TABLES)

@@ -1,24 +1,27 @@
-"""The forecast: what a fit would do, and whether that fits."""
+"""The forecast: what a fit would do, and whether that fits.
+
+::
+
+    estimator, n, d --> its plan (the route it would take) --> bytes, and seconds at the rates of this machine
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
+import sklearn.base
+from numpy.typing import DTypeLike
 
 from gramian.config import config, format_bytes, memory_budget
-from gramian.estimators import Standardizer
-from gramian.forecasting.advice import advise, enough
-from gramian.forecasting.low_rank import landmarks_of, low_rank
-from gramian.forecasting.plan import Job, Plan, plan
-from gramian.forecasting.streams import streamed
+from gramian.costs.plan import Job, Plan
+from gramian.estimators.base_estimator import BaseEstimator
+from gramian.estimators.fit_memory import advise, enough, plan_of
+from gramian.estimators.standardizer import Standardizer
 from gramian.operators import Rows
-from gramian.operators.rows import block_rows
 from gramian.results import FitSummary
 
-#: Bytes of Python's own objects in a fit, and of what allocators round up.
-OBJECTS = 10**6
+__all__ = ["Forecast", "forecast"]
 
 
 @dataclass(frozen=True)
@@ -100,7 +103,13 @@ class Forecast:
 
 
 def forecast(
-    estimator: Any, n: int, d: int, *, q: int = 1, dtype: Any = "float64", stream: bool | Rows = False
+    estimator: sklearn.base.BaseEstimator,
+    n: int,
+    d: int,
+    *,
+    q: int = 1,
+    dtype: DTypeLike = "float64",
+    stream: bool | Rows = False,
 ) -> Forecast:
     """Say what ``estimator.fit`` would cost for data of a given size, without any.
 
@@ -147,14 +156,16 @@ def forecast(
     for name, value in (("n", n), ("d", d), ("q", q)):
         if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
             raise ValueError(f"{name}={value!r} must be a whole number of 1 or more.")
+    last = _last(estimator)
     reader = stream.reader if isinstance(stream, Rows) else 0
-    job = Job(int(n), int(d), int(q), np.dtype(dtype).name, stream is not False, reader)
+    scaled = last is not estimator
+    job = Job(int(n), int(d), int(q), np.dtype(dtype).name, stream is not False, reader, scaled)
     budget = memory_budget()
-    with config(memory=budget):  # free memory may change while we look: one budget for all that is asked
-        found, fits, advice = _judged(estimator, job, budget)
+    with config(memory=budget):  # free memory may change meanwhile: one budget for all questions
+        found, fits, advice = _judged(last, job, budget)
         return Forecast(
-            estimator=type(_last(estimator)).__name__,
-            kernel=str(kernel) if (kernel := getattr(_last(estimator), "kernel", None)) is not None else None,
+            estimator=type(last).__name__,
+            kernel=str(kernel) if (kernel := getattr(last, "kernel", None)) is not None else None,
             n=job.n,
             d=job.d,
             q=job.q,
@@ -171,41 +182,32 @@ def forecast(
         )
 
 
-def planned(estimator: Any, job: Job) -> Plan:
-    """The plan of an estimator, or of a pipeline of one whose rows are scaled first."""
-    last, scaled = _last(estimator), _last(estimator) is not estimator
-    if job.stream:
-        found = streamed(last, job)
-        return replace(found, bytes=found.bytes + 24.0 * min(job.n, block_rows(job.d)) * job.d) if scaled else found
-    landmarks = landmarks_of(last)
-    found = plan(last, job) if landmarks is None else low_rank(last, job, landmarks)
-    return replace(found, bytes=found.bytes + OBJECTS + (2 * job.rows if scaled else 0))
-
-
-def _last(estimator: Any) -> Any:
+def _last(estimator: sklearn.base.BaseEstimator) -> BaseEstimator:
     """The estimator at the end of a pipeline that does nothing before but scale."""
     steps = [step for _, step in getattr(estimator, "steps", [("", estimator)])]
     if not all(isinstance(step, Standardizer) for step in steps[:-1]):
         names = ", ".join(type(step).__name__ for step in steps)
         raise TypeError(f"estimator is a pipeline of {names}. Only a Standardizer may come before the last step.")
+    if not isinstance(steps[-1], BaseEstimator):
+        raise TypeError(f"estimator={type(steps[-1]).__name__} has no forecast. Give an estimator of gramian.")
     return steps[-1]
 
 
-def _judged(estimator: Any, job: Job, budget: int) -> tuple[Plan, bool, tuple[str, ...]]:
+def _judged(estimator: BaseEstimator, job: Job, budget: int) -> tuple[Plan, bool, tuple[str, ...]]:
     """The plan, whether it fits, and what would; refusals that more memory would not lift are raised."""
     refusal: ValueError | None = None
     try:
-        found = planned(estimator, job)
+        found = plan_of(estimator, job)
         if found.bytes <= budget:
             return found, True, ()
     except ValueError as error:
         refusal = error
-    more = enough(estimator, job, planned, budget)
+    more = enough(estimator, job, budget)
     if refusal is not None and more is None:
         raise refusal
-    advice = advise(estimator, job, planned, budget)
+    advice = advise(estimator, job, budget)
     if more is not None:
-        memory, roomier = more
+        setting, roomier = more
         found = roomier if refusal is not None else found
-        advice = (*advice, f"gramian.config(memory={format_bytes(memory).replace(' ', '')!r})")
+        advice = (*advice, setting)
     return found, False, advice

@@ -28,19 +28,19 @@ from gramian.solvers.dense import PINNED_MAX_MULTIPLICATIONS, CholeskyFactor
 from gramian.solvers.independence import HyperbolicSecant
 
 #: Seconds for which a building block is repeated, and runs at the most; the median counts.
-LONG, MOST = 0.08, 7
+_TIMED_SECONDS, _TIMED_MAX_RUNS = 0.08, 7
 #: What seconds are read from.
 clock = time.perf_counter
 #: Columns up to which rates are measured as they are; beyond, they are extended along the last stretch.
-WIDE = 4096
+_TIMED_MAX_COLUMNS = 4096
 #: Rows of the sample: a few tiles for each thread.
-SAMPLE = 2048
+_TIMED_ROWS = 2048
 #: Part of an eigendecomposition that reads a matrix again and again, as this many multiplications an entry: between
 #: 500 and 3,000 rows it takes the time per n^3 from 2.5 to 1.
-SQUARES = 900
+_EIGH_SQUARE_TERM = 900
 #: Part of a Cholesky factor in which threads wait for a panel, as this many multiplications an entry: from 1,500 to
 #: 5,000 rows the time per n^3 falls from 2.7 to 1.
-WAITING = 6800
+_CHOLESKY_SQUARE_TERM = 6800
 
 Arguments = ParamSpec("Arguments")
 _rates: dict[tuple[Any, ...], float] = {}
@@ -88,9 +88,10 @@ _tiles: dict[tuple[Any, ...], Tiles] = {}
 
 def tiles(kernel: Kernel, d: int, dtype: str = "float64", *, pairs: float = 0.0) -> Tiles:
     """Rates of a kernel on so many pairs of rows of d columns."""
-    rows, large = SAMPLE, kernel.compiled_from(d)
-    if large is not None and pairs >= large:  # made in another way, so quick that starting counts
-        rows = max(SAMPLE, math.isqrt(large - 1) + 1)
+    rows, large = _TIMED_ROWS, kernel.compiled_from(d)
+    if large is not None and pairs >= large:
+        # Made in another way, so quick that starting counts.
+        rows = max(_TIMED_ROWS, math.isqrt(large - 1) + 1)
     key = str(kernel), getattr(kernel, "function", None), d, dtype, rows, thread_count()
     if key not in _tiles:
         _tiles[key] = _measured_tiles(kernel, d, dtype, rows if d <= 1024 else rows // 2)
@@ -98,9 +99,13 @@ def tiles(kernel: Kernel, d: int, dtype: str = "float64", *, pairs: float = 0.0)
 
 
 def _measured_tiles(kernel: Kernel, d: int, dtype: str, rows: int) -> Tiles:
-    if d > WIDE and not kernel.given:
-        near, far = (_measured_tiles(kernel, width, dtype, rows) for width in (WIDE // 2, WIDE))
-        return Tiles(far.value + (d - WIDE) * max(far.value - near.value, 0.0) / (WIDE // 2), far.use)
+    if d > _TIMED_MAX_COLUMNS and not kernel.given:
+        near, far = (
+            _measured_tiles(kernel, width, dtype, rows) for width in (_TIMED_MAX_COLUMNS // 2, _TIMED_MAX_COLUMNS)
+        )
+        return Tiles(
+            far.value + (d - _TIMED_MAX_COLUMNS) * max(far.value - near.value, 0.0) / (_TIMED_MAX_COLUMNS // 2), far.use
+        )
     X = sample(kernel, d, rows)
     gram = Gram(kernel, X, dtype)
     few, many = np.ones((gram.n, 4), dtype=dtype), np.ones((gram.n, 24), dtype=dtype)
@@ -123,7 +128,7 @@ def held(kernel: Kernel, d: int, dtype: str = "float64") -> float:
     return _bytes(kernel.pairs(X, X, np.dtype(dtype)), {id(X)}) / len(X)
 
 
-def _bytes(part: Any, seen: set[int]) -> int:
+def _bytes(part: object, seen: set[int]) -> int:
     """Bytes of all arrays that belong to prepared pairs, each counted once."""
     if id(part) in seen:
         return 0
@@ -139,7 +144,7 @@ def spectrum(n: int) -> float:
     """Seconds of all eigenpairs of an n x n matrix."""
     if n**3 <= PINNED_MAX_MULTIPLICATIONS:
         return n**3 * _small_spectrum()
-    return (n**3 + SQUARES * n**2) * _large_spectrum()
+    return (n**3 + _EIGH_SQUARE_TERM * n**2) * _large_spectrum()
 
 
 @once
@@ -156,16 +161,16 @@ def _small_spectrum() -> float:
 
 @once
 def _large_spectrum() -> float:
-    """Seconds per ``n^3 + SQUARES n^2``, on all threads."""
+    """Seconds per ``n^3 + _EIGH_SQUARE_TERM n^2``, on all threads."""
     n = 1024
     A = _symmetric(n)
     spent = seconds(lambda: scipy.linalg.eigh(A.copy(), driver="evd", overwrite_a=True, check_finite=False))
-    return spent / (n**3 + SQUARES * n**2)
+    return spent / (n**3 + _EIGH_SQUARE_TERM * n**2)
 
 
 def factor(n: int) -> float:
     """Seconds of a Cholesky factor of an n x n matrix by tiles."""
-    return (n**3 + WAITING * n**2) * _factor()
+    return (n**3 + _CHOLESKY_SQUARE_TERM * n**2) * _factor()
 
 
 @once
@@ -177,7 +182,7 @@ def _factor() -> float:
         with one_blas_thread():
             CholeskyFactor(A.copy())
 
-    return seconds(run) / (n**3 + WAITING * n**2)
+    return seconds(run) / (n**3 + _CHOLESKY_SQUARE_TERM * n**2)
 
 
 @once
@@ -221,9 +226,9 @@ def touch() -> float:
 @once
 def moments(d: int) -> float:
     """Seconds for a row of d columns in one pass of the moments engine."""
-    if d > SAMPLE:
-        return moments(SAMPLE) * (d / SAMPLE) ** 2
-    X = np.random.default_rng(0).standard_normal((max(SAMPLE, min(2 * 10**6 // d, 10**5)), d))
+    if d > _TIMED_ROWS:
+        return moments(_TIMED_ROWS) * (d / _TIMED_ROWS) ** 2
+    X = np.random.default_rng(0).standard_normal((max(_TIMED_ROWS, min(2 * 10**6 // d, 10**5)), d))
     return seconds(lambda: moments_of(X)) / len(X)
 
 
@@ -265,7 +270,7 @@ def seconds(run: Callable[[], Any]) -> float:
     """Median seconds of a few runs after a first one that does not count."""
     run()
     spent: list[float] = []
-    while not spent or (sum(spent) < LONG and len(spent) < MOST):
+    while not spent or (sum(spent) < _TIMED_SECONDS and len(spent) < _TIMED_MAX_RUNS):
         start = clock()
         run()
         spent.append(clock() - start)

@@ -1,61 +1,62 @@
-"""Bootstrap draws. A draw is a reweighting of the rows; a linear method needs only the moments of the weighted rows."""
+"""Bootstrap draws, each a reweighting of the rows, and intervals from them; moments serve linear methods."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+import scipy.special
+import scipy.stats
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from gramian.config import one_blas_thread
 from gramian.engine.tiles import Meter, row_blocks, run, share, threads_for
+from gramian.estimators.base_estimator import BaseEstimator
 from gramian.estimators.callbacks import unwatched
 from gramian.estimators.warnings import GramianWarning
 from gramian.operators import Moments
 from gramian.operators.compressed import from_moments
 from gramian.progress import part_done, track
-from gramian.results import Array
+from gramian.results import Array, Matrix
 
 #: Bytes of moments that exist at a time, for each thread.
-TOGETHER = 2**25
+_BATCH_BYTES = 2**25
 #: Columns up to which products of columns are formed, to be weighted by all draws at once.
-NARROW = 64
+_PRODUCTS_MAX_COLUMNS = 64
 #: Share of the squares about the mean of all rows that sums of them lose.
-ROUNDING = 1e-12
+_LOST_SHARE = 1e-12
 #: Rows there must be for each column, so that moments are less work than the rows are.
-ROWS_EACH = 4
+MOMENTS_MIN_ROWS_PER_COLUMN = 4
+#: Share of the estimate below which a draw counts as that share.
+_LEAST_SHARE_OF_ESTIMATE = 1e-6
+Scale = Callable[[Array], Array]
+#: Kind of number -> scale on which it varies evenly, and the way back.
+SCALES: dict[str, tuple[Scale, Scale]] = {
+    "positive": (np.log, np.exp),
+    "share": (lambda x: scipy.special.logit(np.clip(x, 1e-12, 1 - 1e-12)), scipy.special.expit),
+    "correlation": (lambda x: np.arctanh(np.clip(x, -1 + 1e-12, 1 - 1e-12)), np.tanh),
+    "signed": (lambda x: x, lambda x: x),
+}
 
 
 class Replicas:
-    """Fits of an estimator to bootstrap draws of its rows.
+    """Fits of an estimator to bootstrap draws of its rows; many dense rows without gaps go by their moments."""
 
-    Parameters
-    ----------
-    estimator : estimator
-        Not fitted anew; clones are. It takes ``sample_weight``.
-    X, y : rows, and targets or a second view
-        As the estimator takes them; dense rows without gaps go by moments if there are many of them.
-    n_boot : int
-        Draws.
-    rng : Generator
-
-    Cost
-    ----
-    By moments, ``n (d + q)^2`` multiplications a draw, in tiles of rows that serve many draws, and a fit to
-    ``2 (d + q)`` rows. By rows, a weighted fit a draw.
-    """
-
-    def __init__(self, estimator: Any, X: Any, y: Any, n_boot: int, rng: np.random.Generator) -> None:
+    def __init__(
+        self, estimator: BaseEstimator, X: Matrix, y: ArrayLike | None, n_boot: int, rng: np.random.Generator
+    ) -> None:
         self.estimator, self.n_boot, self.rng = estimator, n_boot, rng
         self.X, self.y = X, None if y is None else np.asarray(y, dtype=np.float64)
         self.warned = self.refused = 0
         views = [X] if self.y is None else [X, self.y.reshape(len(self.y), -1)]
         dense = not sp.issparse(X) and all(np.isfinite(view).all() for view in views)
         width = sum(view.shape[1] for view in views)
-        self.by_moments = dense and X.shape[0] >= ROWS_EACH * width
+        self.by_moments = dense and X.shape[0] >= MOMENTS_MIN_ROWS_PER_COLUMN * width
         self.views = [np.asarray(view, dtype=np.float64) for view in views] if self.by_moments else []
 
     def __iter__(self) -> Iterator[Any]:
@@ -93,7 +94,7 @@ class Replicas:
                 yield (rows[:, :d], rows[:, d] if self.y.ndim == 1 else rows[:, d:]), weights
 
 
-def quiet_fit(estimator: Any, *arguments: Any, **more: Any) -> tuple[Any, bool]:
+def quiet_fit(estimator: BaseEstimator, *arguments: Any, **more: Any) -> tuple[Any, bool]:
     """Fit a clone without a word, and say whether it would have warned."""
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always", GramianWarning)
@@ -109,20 +110,12 @@ def drawn_moments(views: Sequence[Array], n_boot: int, rng: np.random.Generator)
     .. math:: (w_1, \dots, w_n) \sim \mathrm{Multinomial}(n; 1/n, \dots, 1/n)
 
     How many rows of a draw fall into a tile is multinomial; given that, so is how they fall within it.
-
-    Parameters
-    ----------
-    views : sequence of (n, d) arrays
-        Views of the same rows, side by side.
-    n_boot : int
-    rng : Generator
-        The same seed and number of threads give the same bits; tiles have generators of their own.
     """
     n, p = len(views[0]), sum(view.shape[1] for view in views)
     pairs = np.triu_indices(p)
-    blocks = row_blocks(n, len(pairs[0]) if p <= NARROW else p)
+    blocks = row_blocks(n, len(pairs[0]) if p <= _PRODUCTS_MAX_COLUMNS else p)
     mean = np.concatenate([view.mean(axis=0) for view in views])
-    batch = max(1, TOGETHER // (8 * len(pairs[0])))
+    batch = max(1, _BATCH_BYTES // (8 * len(pairs[0])))
     for start in range(0, n_boot, batch):
         count = min(batch, n_boot - start)
         sizes = np.array([rows.stop - rows.start for rows in blocks])
@@ -148,14 +141,14 @@ def drawn_moments(views: Sequence[Array], n_boot: int, rng: np.random.Generator)
             about_mean[pairs] = half
             about_mean += np.triu(about_mean, 1).T
             scatter = about_mean - n * np.outer(shift, shift)
-            constant = np.diag(scatter) <= ROUNDING * np.diag(about_mean)  # in this draw: what is left is rounding
+            constant = np.diag(scatter) <= _LOST_SHARE * np.diag(about_mean)  # in this draw: what is left is rounding
             scatter[constant] = scatter[:, constant] = 0.0
             yield Moments(float(n), mean, scatter, shift)
 
 
 def _add_products(squares: Array, rows: Array, weights: Array, pairs: tuple[Array, Array]) -> None:
     """Add ``sum_i w_i x_i x_i'`` of every draw to its upper triangle."""
-    if rows.shape[1] <= NARROW:  # all draws in one product with the products of columns
+    if rows.shape[1] <= _PRODUCTS_MAX_COLUMNS:  # all draws in one product with the products of columns
         squares += weights @ (rows[:, pairs[0]] * rows[:, pairs[1]])
         return
     for total, roots in zip(squares, np.sqrt(weights), strict=True):
@@ -193,3 +186,59 @@ def stand_ins(moments: Moments) -> tuple[Array, Array]:
         A = np.zeros((1, moments.d))
     A = A * np.sqrt(len(A) / moments.weight)
     return moments.mean + np.vstack([A, -A]), np.full(2 * len(A), moments.weight / (2 * len(A)))
+
+
+@dataclass(frozen=True)
+class Band:
+    """Estimates with standard errors and limits, arrays of one shape."""
+
+    estimate: Array
+    error: Array
+    low: Array
+    high: Array
+
+    def differs_from_zero(self) -> Array:
+        """Whether zero is outside the limits."""
+        return (self.low > 0) | (self.high < 0)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as lists."""
+        return {name: np.asarray(getattr(self, name)).tolist() for name in ("estimate", "error", "low", "high")}
+
+
+def band(estimate: Array, draws: Array, kind: str, level: float) -> Band:
+    r"""Limits from bootstrap draws.
+
+    Definition
+    ----------
+    .. math:: g^{-1}\bigl(g(\hat\theta) - b \pm z\,s\bigr), \qquad b = \bar g^* - g(\hat\theta), \quad
+              s = \mathrm{sd}(g^*)
+
+    with g the logarithm of what is positive, the logit of a share, Fisher's transform of a correlation. The bias b is
+    taken off those: leading eigenvalues and correlations are too large in every draw. Entries of a direction are
+    aligned to the estimate, and have none to take off.
+    """
+    forth, back = SCALES[kind]
+    if kind == "positive":  # a draw may lack what only a few rows have; a component without variance has no logarithm
+        nothing = estimate <= 0
+        estimate, draws = np.where(nothing, 0.0, estimate), np.where(nothing, 0.0, draws)
+        floor = np.where(nothing, 1.0, _LEAST_SHARE_OF_ESTIMATE * estimate)
+        found = _band(np.maximum(estimate, floor), np.maximum(draws, floor), forth, back, kind, level)
+        return Band(
+            estimate, draws.std(axis=0, ddof=1), *(np.where(nothing, 0.0, end) for end in (found.low, found.high))
+        )
+    return _band(estimate, draws, forth, back, kind, level)
+
+
+def _band(estimate: Array, draws: Array, forth: Scale, back: Scale, kind: str, level: float) -> Band:
+    at, moved = forth(estimate), forth(draws)
+    half = scipy.stats.norm.isf((1 - level) / 2) * moved.std(axis=0, ddof=1)
+    middle = at if kind == "signed" else 2 * at - moved.mean(axis=0)
+    return Band(estimate, draws.std(axis=0, ddof=1), back(middle - half), back(middle + half))
+
+
+def band_from_error(estimate: Array, error: Array, level: float) -> Band:
+    """Limits of positive numbers from their standard errors, symmetric as logarithms."""
+    relative = np.divide(error, estimate, out=np.zeros_like(error), where=estimate > 0)
+    factor = np.exp(scipy.stats.norm.isf((1 - level) / 2) * relative)
+    return Band(estimate, error, estimate / factor, estimate * factor)

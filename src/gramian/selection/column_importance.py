@@ -10,18 +10,19 @@ import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.estimators.base import random_generator
-from gramian.estimators.validation import check_choice, validate
+from gramian.estimators.base_estimator import BaseEstimator
+from gramian.estimators.validation import Table, check_choice, validate
 from gramian.kernels import Kernel
 from gramian.kernels.base import Form
 from gramian.operators import CrossGram
 from gramian.progress import track
 from gramian.projection import KernelProjection
-from gramian.results import Array, FitSummary, percent
+from gramian.results import Array, FitSummary, Matrix, Seed, percent
 
-#: Rows at which slopes are taken, and rows that are shuffled: as many as keep kernel values below ``WORK``.
-SLOPES, SHUFFLED, WORK = 1000, 1000, 2e9
+#: Rows at which slopes are taken; rows that are shuffled, and kernel values that they take, at the most.
+_SLOPES_MAX_ROWS, _SHUFFLED_MAX_ROWS, _SHUFFLED_MAX_VALUES = 1000, 1000, 2e9
 #: Columns that the text lists for a component.
-SHOWN = 4
+_LISTED_COLUMNS = 4
 
 
 @dataclass(frozen=True)
@@ -61,8 +62,8 @@ class ColumnImportance:
 
     def leading(self, k: int) -> str:
         """The columns a component depends on most, with their shares."""
-        order = np.argsort(-self.shares[:, k], kind="stable")[:SHOWN]
-        more = ", ..." if len(self.columns) > SHOWN else ""
+        order = np.argsort(-self.shares[:, k], kind="stable")[:_LISTED_COLUMNS]
+        more = ", ..." if len(self.columns) > _LISTED_COLUMNS else ""
         return ", ".join(f"{self.columns[j]} {percent(self.shares[j, k])}" for j in order) + more
 
     def to_dict(self) -> dict[str, Any]:
@@ -75,7 +76,9 @@ class ColumnImportance:
         }
 
 
-def column_importance(estimator: Any, X: Any, *, method: str = "auto", random_state: Any = 0) -> ColumnImportance:
+def column_importance(
+    estimator: BaseEstimator, X: Table, *, method: str = "auto", random_state: Seed = 0
+) -> ColumnImportance:
     r"""Say which columns the components of a fitted estimator depend on.
 
     Definition
@@ -119,13 +122,13 @@ def column_importance(estimator: Any, X: Any, *, method: str = "auto", random_st
     """
     check_choice("method", method, ("auto", "slopes", "shuffled"))
     check_is_fitted(estimator)
-    X = validate(estimator, X, reset=False)
+    rows: Matrix = validate(estimator, X, reset=False)
     if getattr(getattr(estimator, "kernel_", None), "given", False):
         raise ValueError("kernel='precomputed' has no columns that a component could depend on. Use a kernel of rows.")
-    return importance_of(estimator, X, method, random_generator(random_state))
+    return importance_of(estimator, rows, method, random_generator(random_state))
 
 
-def importance_of(estimator: Any, X: Any, method: str, rng: np.random.Generator) -> ColumnImportance:
+def importance_of(estimator: BaseEstimator, X: Matrix, method: str, rng: np.random.Generator) -> ColumnImportance:
     """The same for checked rows."""
     names = getattr(estimator, "feature_names_in_", None)
     columns = tuple(map(str, names)) if names is not None else tuple(f"x{j}" for j in range(X.shape[1]))
@@ -135,19 +138,19 @@ def importance_of(estimator: Any, X: Any, method: str, rng: np.random.Generator)
         kernel = getattr(estimator, "kernel_", type(estimator).__name__)
         raise ValueError(f"method='slopes' needs a kernel with a derivative; {kernel} has none. Use method='shuffled'.")
     if smooth is not None and method != "shuffled":
-        rows = _sample(X, SLOPES, rng)
+        rows = _sample(X, _SLOPES_MAX_ROWS, rng)
         parts = _squared_slopes(projection, smooth, rows) * _spread(X)[:, None] ** 2
         used = "slopes"
     else:
         n = len(projection.coefficients) if isinstance(projection, KernelProjection) else 1
-        rows = _sample(X, int(max(50, min(SHUFFLED, WORK / (n * X.shape[1])))), rng)
+        rows = _sample(X, int(max(50, min(_SHUFFLED_MAX_ROWS, _SHUFFLED_MAX_VALUES / (n * X.shape[1])))), rng)
         parts, used = _shuffled(estimator, rows, rng), "shuffled"
     totals = parts.sum(axis=0)
     shares = np.divide(parts, totals, out=np.zeros_like(parts), where=totals > 0)
     return ColumnImportance(shares, columns, used, len(rows))
 
 
-def _form(projection: Any) -> Form | None:
+def _form(projection: object) -> Form | None:
     """The form of a kernel projection whose slope is a kernel too."""
     if not isinstance(projection, KernelProjection) or sp.issparse(projection.anchors):
         return None
@@ -155,15 +158,15 @@ def _form(projection: Any) -> Form | None:
     return found if found is not None and found.slope is not None else None
 
 
-def _sample(X: Any, most: int, rng: np.random.Generator) -> Array:
+def _sample(X: Matrix, most: int, rng: np.random.Generator) -> Array:
     chosen = np.sort(rng.choice(X.shape[0], most, replace=False)) if X.shape[0] > most else slice(None)
     rows = X[chosen]
-    return np.asarray(rows.toarray() if sp.issparse(rows) else rows, dtype=np.float64)
+    return np.asarray(rows if isinstance(rows, np.ndarray) else rows.toarray(), dtype=np.float64)
 
 
-def _spread(X: Any) -> Array:
+def _spread(X: Matrix) -> Array:
     """Standard deviations of columns."""
-    if sp.issparse(X):
+    if not isinstance(X, np.ndarray):
         squares = np.asarray(X.multiply(X).mean(axis=0)).ravel() - np.asarray(X.mean(axis=0)).ravel() ** 2
         return np.sqrt(np.maximum(squares, 0.0))
     return X.std(axis=0, dtype=np.float64)
@@ -188,7 +191,7 @@ def _squared_slopes(projection: KernelProjection, f: Form, rows: Array) -> Array
     return out
 
 
-def _shuffled(estimator: Any, rows: Array, rng: np.random.Generator) -> Array:
+def _shuffled(estimator: BaseEstimator, rows: Array, rng: np.random.Generator) -> Array:
     """Mean squared change of the scores if a column comes from other rows, d x K."""
     plain = estimator.projection_.scores(rows)
     parts = np.empty((rows.shape[1], plain.shape[1]))

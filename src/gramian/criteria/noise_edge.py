@@ -11,29 +11,28 @@ and the largest variance of noise is about edge + s T, where T has the law of Tr
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import brentq
 
-from gramian.criteria.base import Suggestion, Variances, run_length
+from gramian.criteria.spectrum import Suggestion, Variances, run_length
 from gramian.results import Array
 from gramian.spaces import LinearSpace, MomentSpace
 from gramian.spaces.stream import StreamSpace
 
 #: Quantiles of the law of Tracy and Widom for real data (Johnstone, Annals of Statistics 2001): chance above -> value.
-TRACY_WIDOM = {0.1: 0.4501, 0.05: 0.9793, 0.01: 2.0234}
+_TRACY_WIDOM = {0.1: 0.4501, 0.05: 0.9793, 0.01: 2.0234}
 #: Chance at which a component counts.
-LEVEL = 0.05
+_CHANCE_LEVEL = 0.05
 #: Least weight of a column: components that hold nearly all of it leave too little to be judged by.
-LEAST = 0.05
+_COLUMN_MIN_WEIGHT = 0.05
 #: Components looked at first.
-FIRST = 64
+DEFLATED_FIRST_COMPONENTS = 64
 DEFLATED = "deflated parallel analysis"
 
 
-@dataclass(frozen=True)
-class Edge:
+class Edge(NamedTuple):
     """Where the variances of noise end, and the scale of the chance about it."""
 
     place: float
@@ -41,7 +40,7 @@ class Edge:
 
     def quantile(self, level: float) -> float:
         """What noise passes with the chance ``level``."""
-        return self.place + self.spread * TRACY_WIDOM[level]
+        return self.place + self.spread * _TRACY_WIDOM[level]
 
 
 def noise_edge(columns: Array, freedom: float, weights: Array | None = None) -> Edge:
@@ -73,15 +72,11 @@ def deterministic(found: Variances) -> Suggestion:
     Dobriban, Owen, Deterministic parallel analysis, Journal of the Royal Statistical Society B 2019.
     """
     edge = noise_edge(found.columns, found.freedom)
-    return Suggestion(
-        "deterministic parallel analysis",
-        run_length(found.leading() > edge.place),
-        "Dobriban, Owen 2019",
-        f"edge {edge.place:.4g}",
-    )
+    k = run_length(found.leading() > edge.place)
+    return Suggestion("deterministic parallel analysis", k, "Dobriban, Owen 2019", f"edge {edge.place:.4g}")
 
 
-def deflated(found: Variances, level: float = LEVEL) -> Suggestion:
+def deflated(found: Variances, level: float = _CHANCE_LEVEL) -> Suggestion:
     r"""Take components out one by one, as long as the next is beyond what the noise that is left would show by chance.
 
     Definition
@@ -109,7 +104,11 @@ def deflated(found: Variances, level: float = LEVEL) -> Suggestion:
     limit = _chance(left, weights, found.freedom, level)
     while k < most and values[k] > limit:
         part = found.directions[:, k] ** 2
-        left, weights, k = np.maximum(left - values[k] * part, 0.0), np.maximum(weights - part, LEAST), k + 1
+        left, weights, k = (
+            np.maximum(left - values[k] * part, 0.0),
+            np.maximum(weights - part, _COLUMN_MIN_WEIGHT),
+            k + 1,
+        )
         noise = noise_variance(values[:k], found.total, found.d, found.freedom)
         t = left / weights
         if not (weights @ t > 1e-12 * found.total and noise > 0):
@@ -126,7 +125,7 @@ def stands_out(space: LinearSpace | MomentSpace | StreamSpace) -> Suggestion:
     size none can hide the others. A few components are looked at, and more while all of them stand out.
     """
     columns = space.standardized()
-    asked = min(FIRST, columns.limit)
+    asked = min(DEFLATED_FIRST_COMPONENTS, columns.limit)
     while True:
         said = deflated(Variances.of(columns.basis(asked)))
         if asked == columns.limit or said.k is None or said.k < asked:

@@ -1,0 +1,337 @@
+"""Tables as they come, with findings instead of refusals, and the few numbers of a column that its checks read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from gramian.config import format_bytes, memory_budget
+from gramian.results import Array
+from gramian.selection.doctor_findings import Finding, at_rows, listed, plural, row_numbers
+
+#: Text that stands for nothing.
+_BLANK_TEXT = ("", "na", "n/a", "nan", "null", "none")
+#: Rows that are sorted to see the shape of a column: more of them do not change its quartiles in the third digit.
+SHAPE_SAMPLE_ROWS = 100_000
+#: Ratio of a Gaussian's standard deviation to its median distance from the median.
+_GAUSSIAN_DEVIATION_TO_MEDIAN = 1.4826
+#: A value is far if, of columns with exponential tails and as many rows, one in so many has one like it.
+_FAR_IN_ONE_COLUMN_OF = 1000
+#: Shape is judged from so many rows on; fewer say little of tails and of repeated values.
+SHAPE_MIN_ROWS = 50
+#: Sizes whose squares, summed over many rows, stay within double precision.
+_SQUARABLE_RANGE = (1e-150, 1e150)
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """Numeric columns of a table, and what was found while it was read.
+
+    Attributes
+    ----------
+    values : (n, d) array
+        In double precision, with NaN and infinities where there are some.
+    names : tuple of str
+    unread : (d,) array
+        Entries of each column that are text; they are NaN among the values.
+    narrow : bool
+        Whether the numbers came in single precision.
+    width : int
+        Columns of the table, those without numbers included.
+    findings : tuple of Finding
+    looked_at : tuple of str
+    """
+
+    values: Array
+    names: tuple[str, ...]
+    unread: Array
+    narrow: bool
+    width: int
+    findings: tuple[Finding, ...] = ()
+    looked_at: tuple[str, ...] = ()
+
+
+def read(X: Any) -> Sheet:
+    """Take an array, a sparse matrix, a list of rows, a data frame or a mapping of columns."""
+    if sp.issparse(X):
+        return _sparse(sp.csr_array(X))
+    if isinstance(X, Mapping):
+        return _columns([str(name) for name in X], list(X.values()))
+    if hasattr(X, "columns") and not callable(X.columns) and hasattr(X, "__getitem__"):
+        names = list(X.columns)
+        at = X.iloc if hasattr(X, "iloc") else None  # names of pandas may be repeated
+        return _columns([str(n) for n in names], [at[:, j] if at is not None else X[n] for j, n in enumerate(names)])
+    array = np.ma.filled(X.astype(np.float64), np.nan) if np.ma.isMaskedArray(X) else _array(X)
+    if array.ndim != 2:
+        raise ValueError(
+            f"X has shape {array.shape}; rows and columns are expected. Reshape your data: X.reshape(-1, 1) if it is "
+            "one column, X.reshape(1, -1) if it is one row."
+        )
+    if 0 in array.shape:
+        raise ValueError(f"X has shape {array.shape}: there is nothing to look at. Give at least one row and column.")
+    if array.dtype.kind in "biuf":
+        d = array.shape[1]
+        narrow = array.dtype in (np.float32, np.float16)
+        return Sheet(array.astype(np.float64, copy=False), _numbered(d), np.zeros(d, dtype=int), narrow, d)
+    return _columns(list(_numbered(array.shape[1])), list(array.T))
+
+
+def _array(X: Any) -> Array:
+    try:
+        array = np.asarray(X)
+    except ValueError:
+        raise ValueError("X has rows of different lengths. Give as many numbers in every row.") from None
+    if array.dtype.kind == "c":
+        raise ValueError(f"Complex data not supported: X has dtype {array.dtype}. Use X.real, X.imag or np.abs(X).")
+    return array
+
+
+def _numbered(d: int) -> tuple[str, ...]:
+    return tuple(f"x{j}" for j in range(d))
+
+
+def _sparse(X: Any) -> Sheet:
+    n, d = X.shape
+    if 0 in X.shape:
+        raise ValueError(f"X has shape {X.shape}: there is nothing to look at. Give at least one row and column.")
+    room = max(100, memory_budget() // 4 // (8 * d))
+    told: tuple[str, ...] = ()
+    if n > room:
+        X = X[np.sort(np.random.default_rng(0).choice(n, room, replace=False))]
+        told = (f"{room:,} of {n:,} rows: as a dense table all would take {format_bytes(8.0 * n * d)}",)
+    values = X.toarray().astype(np.float64)
+    return Sheet(values, _numbered(d), np.zeros(d, dtype=int), X.dtype == np.float32, d, looked_at=told)
+
+
+def _columns(names: list[str], columns: list[Any]) -> Sheet:
+    if not columns or not len(columns[0]):
+        raise ValueError(f"X has {len(columns)} columns and no rows to look at. Give at least one row and column.")
+    lengths = {len(column) for column in columns}
+    if len(lengths) > 1:
+        raise ValueError(f"columns of X have different lengths: {', '.join(map(str, sorted(lengths)))}.")
+    findings: list[Finding] = []
+    kept, unread, known, narrow = [], [], [], bool(columns)
+    for name, column in zip(names, columns, strict=True):
+        values, text = _numbers(column)
+        narrow = narrow and getattr(column, "dtype", None) == np.float32
+        if values is None:
+            findings.append(_text_column(name, text))
+            continue
+        bad = [row for row, cell in enumerate(text) if cell is not None] if text else []
+        if bad:
+            findings.append(_stray_text(name, bad, [text[row] for row in bad]))
+        kept.append(values)
+        unread.append(len(bad))
+        known.append(name)
+    values = np.column_stack(kept) if kept else np.empty((len(columns[0]), 0))
+    return Sheet(values, tuple(known), np.array(unread, dtype=int), narrow, len(names), tuple(findings))
+
+
+def _numbers(column: Any) -> tuple[Array | None, list[Any]]:
+    """Numbers of a column, and its cells that are text (None elsewhere); no numbers if most cells are text."""
+    cells = np.asarray(column)
+    if cells.dtype.kind in "biuf":
+        return cells.astype(np.float64), []
+    if cells.dtype.kind in "mM":
+        return None, [str(cell) for cell in cells]
+    values, text = np.full(len(cells), np.nan), [None] * len(cells)
+    for row, cell in enumerate(cells):
+        if cell is None or str(cell).strip().lower() in (*_BLANK_TEXT, "<na>"):
+            continue
+        try:
+            values[row] = float(cell)
+        except (TypeError, ValueError):
+            text[row] = str(cell)  # type: ignore[call-overload]
+    strays, numbers = sum(cell is not None for cell in text), np.count_nonzero(~np.isnan(values))
+    return (values, text if strays else []) if strays <= numbers else (None, [c for c in text if c is not None])
+
+
+def _text_column(name: str, cells: list[Any]) -> Finding:
+    kinds = list(dict.fromkeys(cells))
+    return Finding(
+        "text_column",
+        f"column {name!r} is text, with {plural(len(kinds), 'different value')}: "
+        f"{listed([repr(kind) for kind in kinds])}.",
+        "Leave it out, or make numbers of it: indicator columns of categories, days of dates.",
+        (name,),
+    )
+
+
+def _stray_text(name: str, rows: list[int], cells: list[str]) -> Finding:
+    kinds = list(dict.fromkeys(cells))
+    return Finding(
+        "text_in_numbers",
+        f"column {name!r} has text among its numbers: {listed([repr(kind) for kind in kinds])}, in {at_rows(rows)}.",
+        "Correct those entries, or make them missing.",
+        (name,),
+        row_numbers(rows),
+    )
+
+
+@dataclass(frozen=True)
+class Portrait:
+    """What is known of a column; extremes, mean and deviation of all rows, the rest of a sorted sample.
+
+    Attributes
+    ----------
+    name : str
+    at : int
+        Its place in the table.
+    values : (n,) array
+        The column, in the order of the rows; NaN and infinities included.
+    unread : int
+        Entries that were text.
+    order : (m,) array
+        Finite values, sorted: all, or those of the sample.
+    low, high, mean, deviation : float
+        Of the finite values; zero deviation if there are fewer than two.
+    narrow : bool
+        Whether it came in single precision.
+    """
+
+    name: str
+    at: int
+    values: Array
+    unread: int
+    order: Array
+    low: float
+    high: float
+    mean: float
+    deviation: float
+    narrow: bool
+
+    @property
+    def n(self) -> int:
+        """Rows."""
+        return len(self.values)
+
+    @cached_property
+    def gaps(self) -> int:
+        """Missing entries."""
+        return int(np.count_nonzero(np.isnan(self.values))) - self.unread
+
+    @cached_property
+    def infinite(self) -> Array:
+        """Rows with an infinity."""
+        return np.flatnonzero(np.isinf(self.values))
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is no number at all."""
+        return len(self.order) == 0
+
+    @property
+    def constant(self) -> bool:
+        """Whether all numbers are equal."""
+        return not self.empty and self.low == self.high
+
+    @property
+    def varies(self) -> bool:
+        """Whether there is something to see."""
+        return not self.empty and self.low < self.high
+
+    @property
+    def extreme(self) -> bool:
+        """Whether squares of its values leave double precision, or nearly."""
+        largest = max(abs(self.low), abs(self.high))
+        return self.varies and not _SQUARABLE_RANGE[0] < largest < _SQUARABLE_RANGE[1]
+
+    @cached_property
+    def whole(self) -> bool:
+        """Whether all values are whole numbers."""
+        return bool((np.floor(self.order) == self.order).all())
+
+    @cached_property
+    def runs(self) -> tuple[Array, Array]:
+        """Different values, and how often each comes."""
+        return np.unique(self.order, return_counts=True)
+
+    @property
+    def distinct(self) -> int:
+        """Number of different values."""
+        return len(self.runs[0])
+
+    @cached_property
+    def most_frequent(self) -> tuple[float, float]:
+        """The value that comes most often, and its share of the rows."""
+        values, counts = self.runs
+        best = int(np.argmax(counts))
+        return float(values[best]), float(counts[best] / len(self.order))
+
+    @cached_property
+    def median(self) -> float:
+        """The middle value."""
+        return float(np.median(self.order))
+
+    @cached_property
+    def spreads(self) -> tuple[float, float]:
+        """Robust deviations below and above the median, each from its own half, so that skewness is no fault."""
+        middle = self.median
+        sides = [middle - self.order[self.order <= middle], self.order[self.order >= middle] - middle]
+        found = [_GAUSSIAN_DEVIATION_TO_MEDIAN * float(np.median(side)) for side in sides]
+        most = max(found) or self.deviation  # more than half of the values may be equal
+        return found[0] or most, found[1] or most
+
+    @cached_property
+    def far(self) -> Array:
+        """Rows whose value is more than ``log(1000 n)`` robust deviations off the median: 12.6 if n = 300."""
+        below, above = self.spreads
+        limit = np.log(_FAR_IN_ONE_COLUMN_OF * self.n)
+        with np.errstate(invalid="ignore", over="ignore"):
+            away = (self.values < self.median - limit * below) | (self.values > self.median + limit * above)
+        return np.flatnonzero(away & np.isfinite(self.values))
+
+    @cached_property
+    def skewness(self) -> float:
+        """Third standardised moment."""
+        z = (self.order - self.order.mean()) / (self.order.std() or 1.0)
+        return float(np.mean(z**3))
+
+    def tail_share(self, cut: float = 0.01) -> float:
+        """Share of the sum of squares about the median that the largest hundredth of the values makes up."""
+        squares = np.sort((self.order / self._unit - self.median / self._unit) ** 2)
+        return float(squares[-max(1, int(np.ceil(cut * len(squares)))) :].sum() / (squares.sum() or 1.0))
+
+    @property
+    def _unit(self) -> float:
+        return max(abs(self.low), abs(self.high)) or 1.0
+
+
+def portraits(sheet: Sheet) -> list[Portrait]:
+    """One portrait for each column of a sheet."""
+    n = len(sheet.values)
+    rows = (
+        np.sort(np.random.default_rng(0).choice(n, SHAPE_SAMPLE_ROWS, replace=False))
+        if n > SHAPE_SAMPLE_ROWS
+        else slice(None)
+    )
+    out = []
+    for at, name in enumerate(sheet.names):
+        values = np.ascontiguousarray(sheet.values[:, at])
+        finite = values[np.isfinite(values)]
+        low, high = (float(finite.min()), float(finite.max())) if len(finite) else (np.nan, np.nan)
+        unit = max(abs(low), abs(high)) or 1.0
+        scaled = finite / unit  # squares of what is at most 1 do not overflow
+        mean = float(scaled.mean()) * unit if len(finite) else np.nan
+        deviation = float(scaled.std(ddof=1)) * unit if len(finite) > 1 else 0.0
+        seen = values[rows]
+        out.append(
+            Portrait(
+                name=name,
+                at=at,
+                values=values,
+                unread=int(sheet.unread[at]),
+                order=np.sort(seen[np.isfinite(seen)]),
+                low=low,
+                high=high,
+                mean=mean,
+                deviation=deviation,
+                narrow=sheet.narrow,
+            )
+        )
+    return out
