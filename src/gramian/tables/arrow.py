@@ -18,7 +18,7 @@ from gramian.tables.table import Column, Dialect, Sheet, check_shape, check_size
 PANDAS_INDEX = "__index_level_0__"
 EMPTY, DATE = "is empty, left out", "is a date or time, kept as a label"
 #: Arrow takes 7 to 14 kB for each column beside its cells: of more columns than this it reads some at a time.
-WIDE, GROUP = 1024, 256
+ARROW_MAX_COLUMNS, ARROW_GROUP_COLUMNS = 1024, 256
 FLOAT = pa.float64()
 SECONDS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
@@ -118,7 +118,7 @@ def read_parquet(path: Path, source: str, dialect: Dialect) -> Sheet:
         names = file.schema_arrow.names
         _check_footer(file.metadata, source, dialect.most)
         # Of a wide table some columns at a time; columns within columns, and names that repeat, are read at once.
-        step = WIDE if len(set(names)) == len(names) == file.metadata.num_columns else max(len(names), 1)
+        step = ARROW_MAX_COLUMNS if len(set(names)) == len(names) == file.metadata.num_columns else max(len(names), 1)
         parts = [names[at : at + step] for at in range(0, len(names), step)] or [None]
         columns: list[Column] = []
         for part in parts:

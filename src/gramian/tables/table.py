@@ -158,7 +158,7 @@ class Sheet:
 
 @dataclass(frozen=True)
 class Dialect:
-    """How a file is written, as far as its reader was told; ``None`` is found out. ``most`` limits the columns."""
+    """How a file is written, as far as its reader was told; ``None`` is detected. ``most`` limits the columns."""
 
     separator: str | None = None
     decimal: str | None = None
@@ -232,7 +232,7 @@ def too_wide(source: str, most: int) -> str:
 
 
 def check_shape(rows: int, columns: int, source: str, itemsize: int = 8, most: int = MAX_COLUMNS) -> None:
-    """Refuse a matrix that is too large, has nothing in it, or lies on its side."""
+    """Refuse a matrix that is too large, is empty, or has too many columns."""
     if columns < 1 or rows < 0:
         raise TableError(f"{source}: the array has shape ({rows}, {columns}); rows and columns, n x d, are expected.")
     if columns > most:
