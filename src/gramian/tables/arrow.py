@@ -12,7 +12,7 @@ import pyarrow.ipc as arrow_ipc
 import pyarrow.parquet as arrow_parquet
 
 from gramian.results import Array
-from gramian.tables.table import Column, Dialect, Sheet, check_shape, check_size, counted, readable
+from gramian.tables.table import Column, Dialect, Kind, Sheet, check_shape, check_size, counted, readable
 
 #: Name under which pandas stores the index of a data frame.
 PANDAS_INDEX = "__index_level_0__"
@@ -55,12 +55,13 @@ def _to_column(name: str, data: pa.ChunkedArray) -> Column:
         data = data.cast(data.type.value_type)
     kind = data.type
     if data.null_count == len(data) > 0:
-        return Column(name, remark=EMPTY, empty=True)
+        return Column(name, remark=EMPTY, kind=Kind.EMPTY)
     if kind == FLOAT:
         return Column(name, numbers=data.to_numpy())
     if _is_numeric(kind):
         # Unsafe only in that whole numbers beyond 2^53 are rounded, as any conversion to double rounds them.
-        return Column(name, numbers=data.cast(FLOAT, safe=False).to_numpy(), truth=pa.types.is_boolean(kind))
+        truth = Kind.TRUTH if pa.types.is_boolean(kind) else Kind.PLAIN
+        return Column(name, numbers=data.cast(FLOAT, safe=False).to_numpy(), kind=truth)
     if _is_text(kind):
         return Column(name, text=_as_text(data), remark="is text, kept as a label")
     if pa.types.is_temporal(kind):

@@ -11,7 +11,7 @@ import numpy as np
 from gramian.results import Array
 from gramian.tables.columns import find_columns, is_pattern
 from gramian.tables.numerals import ABSENT, shorten
-from gramian.tables.table import Column, Sheet, Table, TableError, check_size, say_doubts
+from gramian.tables.table import Column, Kind, Sheet, Table, TableError, check_size, say_doubts
 
 #: More values than this are names of rows, no category.
 MAX_LEVELS = 1000
@@ -221,10 +221,11 @@ def _named(column: Column, at: int) -> Column:
     if column.name:
         return column
     numbers = column.numbers
-    for first in (0, 1):
-        if numbers is not None and not column.truth and np.array_equal(numbers, np.arange(len(numbers)) + first):
+    for first, kind in enumerate((Kind.COUNTS_FROM_0, Kind.COUNTS_FROM_1)):
+        counts = numbers is not None and np.array_equal(numbers, np.arange(len(numbers)) + first)
+        if counts and column.kind is Kind.PLAIN:
             remark = "only counts the rows, kept as a label"
-            return Column("row", text=_as_text(column), remark=remark, counts_from=first)
+            return Column("row", text=_as_text(column), remark=remark, kind=kind)
     return replace(column, name=f"x{at}")
 
 

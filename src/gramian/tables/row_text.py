@@ -16,7 +16,7 @@ from gramian.tables.assemble import named, stack
 from gramian.tables.encodings import PROBE_BYTES, Decoder, inflate
 from gramian.tables.records import check_quotes, end_of_records, guess_delimiter, line_ends
 from gramian.tables.row_files import NO_NUMBERS, RowFile
-from gramian.tables.table import Column, Sheet, TableError
+from gramian.tables.table import Column, Kind, Sheet, TableError
 from gramian.tables.text import GZIP_START, check, look, read_rows
 
 #: Bytes of the first block, which says how the text is written, and of the others.
@@ -89,13 +89,13 @@ class TextRows(RowFile):
     def _check_left_out(self, sheet: Sheet, done: int) -> None:
         """Refuse rows in which a column is a feature that was none in the first block, if all of them are wanted."""
         for before, column in zip(self.sheet, sheet.columns, strict=True):
-            if before.empty and column.refusal:
+            if before.kind is Kind.EMPTY and column.refusal:
                 raise TableError(f"{self.source}: {column.refusal}.")
-            if before.empty and column.numbers is not None:
+            if before.kind is Kind.EMPTY and column.numbers is not None:
                 row = int(np.flatnonzero(~np.isnan(column.numbers))[0])
                 raise self._late(before, "has a number", f"is empty in the first {self.known:,} rows", sheet.place(row))
-            if before.counts_from is not None and column.text is None:
-                expected = np.arange(done, done + sheet.rows) + before.counts_from
+            if before.kind in (Kind.COUNTS_FROM_0, Kind.COUNTS_FROM_1) and column.text is None:
+                expected = np.arange(done, done + sheet.rows) + (before.kind is Kind.COUNTS_FROM_1)
                 wrong = np.flatnonzero(expected != self._numbers(before, column, sheet).numbers)
                 if len(wrong):
                     raise self._late(before, "stops counting rows", "counts them before", sheet.place(int(wrong[0])))
@@ -107,17 +107,17 @@ class TextRows(RowFile):
         )
 
     def _numbers(self, before: Column, column: Column, sheet: Sheet) -> Column:
-        if column.empty:
+        if column.kind is Kind.EMPTY:
             return replace(column, numbers=np.full(sheet.rows, np.nan))
-        if column.numbers is not None and column.truth == before.truth:
+        if column.numbers is not None and (column.kind is Kind.TRUTH) == (before.kind is Kind.TRUTH):
             return column
         if column.refusal:
             raise TableError(f"{self.source}: {column.refusal}.")
-        kinds = {False: "numbers", True: "true and false"}
-        what = column.remark.removesuffix(", kept as a label") or f"is {kinds[column.truth]}"
+        now, then = ("true and false" if one.kind is Kind.TRUTH else "numbers" for one in (column, before))
+        what = column.remark.removesuffix(", kept as a label") or f"is {now}"
         where = "" if " line " in what else f" from {sheet.place(0)} on"
         raise TableError(
-            f"{self.source}: column {before.name!r} {what}{where}, and is {kinds[before.truth]} in the lines before. "
+            f"{self.source}: column {before.name!r} {what}{where}, and is {then} in the lines before. "
             "Correct it, choose other columns with columns=, or read the file whole."
         )
 

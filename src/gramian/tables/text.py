@@ -29,7 +29,7 @@ from gramian.tables.numerals import (
     judged,
 )
 from gramian.tables.records import Record, Records, check_quotes, guess_delimiter, line_ends, spread, unquoted
-from gramian.tables.table import Column, Dialect, Sheet, TableError
+from gramian.tables.table import Column, Dialect, Kind, Sheet, TableError
 
 #: Arrow parses a block at a time, no row may straddle two, and their size is counted in 32 bits.
 PARSE_BLOCK_BYTES, MAX_PARSE_BLOCK_BYTES = 2**20, 2**30
@@ -161,7 +161,7 @@ def _read_rows(opening: Opening, dialect: Dialect) -> Sheet:
         if column.text is not None and column.days is None and column.name not in dialect.as_text:
             columns[at] = column = judged(column, dialect.thousands, parser.decimal, opening.place)
         if _is_empty(column):
-            columns[at] = Column(column.name, remark=EMPTY, empty=True)
+            columns[at] = Column(column.name, remark=EMPTY, kind=Kind.EMPTY)
     return Sheet(columns, rows, opening.place, remarks, doubts, parser.decimal)
 
 
