@@ -11,6 +11,7 @@ sys.path[:0] = [str(HERE / "_ext"), str(HERE.parent / "src")]
 matplotlib.use("Agg")
 
 import gramian  # noqa: E402
+from gramian.kernels import dot_product, stationary  # noqa: E402
 from gramian.registry import RECORDS  # noqa: E402
 
 project = "gramian"
@@ -53,12 +54,17 @@ autodoc_typehints = "none"
 autodoc_class_signature = "mixed"
 autodoc_member_order = "bysource"
 
-# Estimators of a page of the reference come from the registry. autosummary looks for lists in files, not in pages.
+# Estimators of a page of the reference come from the registry, kernels from their modules. autosummary looks for lists
+# in files, not in pages.
 for _page in sorted({record.page for record in RECORDS}):
     _names = "".join(f"   {record.name}\n" for record in RECORDS if record.page == _page)
     (HERE / "api" / f"_{_page}.rst").write_text(
         f".. currentmodule:: gramian\n\n.. autosummary::\n   :toctree: generated\n\n{_names}"
     )
+_names = "".join(f"   {name}\n" for name in stationary.__all__ + dot_product.__all__)
+(HERE / "api" / "_kernels.rst").write_text(
+    f".. currentmodule:: gramian.kernels\n\n.. autosummary::\n   :toctree: generated\n\n{_names}"
+)
 autosummary_generate = [str(path.relative_to(HERE)) for path in sorted((HERE / "api").glob("*.*"))]
 autosummary_imported_members = True
 add_module_names = False

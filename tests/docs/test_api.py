@@ -9,6 +9,7 @@ import sys
 import pytest
 
 import gramian
+from gramian.kernels import dot_product, stationary
 from gramian.registry import RECORDS
 
 from .pages import ROOT
@@ -35,6 +36,8 @@ def listed():
             names |= {f"{module}.{name}" for name in re.findall(r"^ {3}([\w.]+)$", block, re.MULTILINE)}
         pages = re.findall(r"^\.\. include:: _(\w+)\.rst$", page.read_text(), re.MULTILINE)  # written by docs/conf.py
         names |= {f"gramian.{record.name}" for record in RECORDS if record.page in pages}
+        if "kernels" in pages:
+            names |= {f"gramian.kernels.{name}" for name in stationary.__all__ + dot_product.__all__}
     return names
 
 

@@ -15,7 +15,22 @@ import gramian
 from gramian.adequacy import bartlett_sphericity, degrees_of_freedom, fit_indices, kmo, most_factors
 from gramian.estimators.factor_analysis import FactorAnalysis
 from gramian.estimators.warnings import HeywoodWarning
-from gramian.solvers.factor import LEAST_UNIQUENESS, em_step, maximum_likelihood, objective
+from gramian.solvers.factor import LEAST_UNIQUENESS, maximum_likelihood, objective
+
+
+def em_step(R, loadings, psi):
+    r"""One step of expectation-maximisation, which needs no rows: their sums enter through R alone.
+
+    Definition
+    ----------
+    .. math:: V = (I + L'\Psi^{-1}L)^{-1}, \quad B = V L'\Psi^{-1}; \qquad
+              L^+ = R B' (V + B R B')^{-1}, \quad \Psi^+ = \mathrm{diag}(R - L^+ B R)
+    """
+    weighted = loadings / psi[:, None]
+    V = np.linalg.inv(np.eye(loadings.shape[1]) + loadings.T @ weighted)
+    RB = R @ weighted @ V
+    following = RB @ np.linalg.inv(V + V @ weighted.T @ RB)
+    return following, np.diag(R) - np.sum(following * RB, axis=1)
 
 
 @pytest.fixture

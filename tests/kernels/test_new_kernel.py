@@ -76,7 +76,7 @@ def test_the_explorer_lists_it_with_a_slider(cauchy):
     from gramian.explore.layout import page
 
     assert '"Cauchy"' in str(page().to_plotly_json()).replace("'", '"')
-    assert cauchy.sliders() == ("width",)
+    assert cauchy.sliders == ("width",)
     data = preset("rings")
     narrow, wide = (parse(Choice("kernel-pca", kernel="cauchy", width=at).kernels(data)[0]) for at in (-1.0, 1.0))
     assert wide.sigma == pytest.approx(4 * narrow.sigma, rel=1e-3)

@@ -63,7 +63,7 @@ def test_stand_ins_give_the_fit_of_the_rows(estimator, rng):
 
 @pytest.mark.parametrize("narrow", [0, 64])
 def test_draws_have_the_spread_of_resampled_rows(rng, monkeypatch, narrow):
-    monkeypatch.setattr(trust_bootstrap, "NARROW", narrow)
+    monkeypatch.setattr(trust_bootstrap, "_PRODUCTS_MAX_COLUMNS", narrow)
     X = rng.standard_normal((5000, 3)) * [1, 2, 3] + 100
     drawn = list(drawn_moments([X[:, :1], X[:, 1:]], 400, rng))
     assert {moments.weight for moments in drawn} == {5000.0}
@@ -78,7 +78,7 @@ def test_draws_have_the_spread_of_resampled_rows(rng, monkeypatch, narrow):
 def test_both_ways_to_form_products_agree(rng, monkeypatch):
     X = rng.standard_normal((60, 4))
     one = next(drawn_moments([X], 1, np.random.default_rng(3)))
-    monkeypatch.setattr(trust_bootstrap, "NARROW", 0)
+    monkeypatch.setattr(trust_bootstrap, "_PRODUCTS_MAX_COLUMNS", 0)
     other = next(drawn_moments([X], 1, np.random.default_rng(3)))
     np.testing.assert_allclose(one.scatter, other.scatter, rtol=1e-12)
 

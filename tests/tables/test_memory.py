@@ -78,13 +78,13 @@ def test_no_table_takes_much_more_than_twenty_times_its_size(tmp_path, name, how
 
 
 def test_many_columns_of_text_are_read_as_few_are(tmp_path, monkeypatch):
-    monkeypatch.setattr("gramian.tables.text.WIDE", 3)
+    monkeypatch.setattr("gramian.tables.text.ARROW_MAX_COLUMNS", 3)
     odd = 'a,b,"c,d",e,f,g,h\n1,x,"3,5",true,,"two\nlines",7\n2,y,"4,5",false,,"",8\n'
     for text in (odd, "1,2,3,4,5\n6,,8,9,10\n", "a,b,c,d\r\n1,2,3,4\r\n\r\n5,6,7,8\r\n", "a;b;c;d\n1,5;2;3;x\n"):
         (tmp_path / "t.csv").write_bytes(text.encode())
         found = read_table(tmp_path / "t.csv", missing="as found")
         with monkeypatch.context() as few:
-            few.setattr("gramian.tables.text.WIDE", 1000)
+            few.setattr("gramian.tables.text.ARROW_MAX_COLUMNS", 1000)
             expected = read_table(tmp_path / "t.csv", missing="as found")
         assert (found.columns, found.labels, found.dropped) == (expected.columns, expected.labels, expected.dropped)
         np.testing.assert_array_equal(found.values, expected.values)
@@ -99,8 +99,8 @@ def test_many_columns_of_parquet_are_read_as_few_are(tmp_path, monkeypatch):
     columns = {"k": ["u", "v", "w"], **{f"c{at}": np.arange(3.0) * at for at in range(7)}, "t": [True, False, True]}
     pq.write_table(pa.table(columns), tmp_path / "t.parquet", row_group_size=2)
     expected = read_table(tmp_path / "t.parquet")
-    monkeypatch.setattr("gramian.tables.arrow.WIDE", 3)
-    monkeypatch.setattr("gramian.tables.row_files.WIDE", 3)
+    monkeypatch.setattr("gramian.tables.arrow.ARROW_MAX_COLUMNS", 3)
+    monkeypatch.setattr("gramian.tables.row_files.ARROW_MAX_COLUMNS", 3)
     found = read_table(tmp_path / "t.parquet")
     assert (found.columns, found.labels) == (expected.columns, expected.labels)
     np.testing.assert_array_equal(found.values, expected.values)

@@ -48,7 +48,7 @@ def test_both_ways_give_the_same(tmp_path_factory, content, missing):
     path.write_bytes(content)
     careful = outcome(path, missing=missing)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(read, "LARGE", 0)
+        patch.setattr(read, "PLAIN_MIN_BYTES", 0)
         assert repr(outcome(path, missing=missing)) == repr(careful)
 
 
@@ -57,7 +57,7 @@ def test_a_plain_file_is_never_in_memory_as_text(tmp_path, monkeypatch):
     X = np.random.default_rng(0).standard_normal((40_000, 20))
     path = tmp_path / "t.csv"
     np.savetxt(path, X, delimiter=",", fmt="%.17g", header=",".join(f'"c{at}"' for at in range(20)), comments="")
-    assert path.stat().st_size > read.LARGE
+    assert path.stat().st_size > read.PLAIN_MIN_BYTES
     monkeypatch.setattr(read, "read_text", None)
     before = pa.total_allocated_bytes()
     tracemalloc.start()
@@ -67,13 +67,13 @@ def test_a_plain_file_is_never_in_memory_as_text(tmp_path, monkeypatch):
     np.testing.assert_array_equal(table.values, X)
     assert table.columns == tuple(f"c{at}" for at in range(20))
     # The numbers, the blocks that wait to be parsed, and what finite numbers are counted with.
-    assert peak < X.nbytes + 8 * text.HEAD + X.size < path.stat().st_size
+    assert peak < X.nbytes + 8 * text.PLAIN_HEAD_BYTES + X.size < path.stat().st_size
     assert pa.total_allocated_bytes() == before
 
 
 @pytest.mark.slow
 def test_a_fault_far_below_is_named_by_its_line(tmp_path, monkeypatch):
-    monkeypatch.setattr(read, "LARGE", 0)
+    monkeypatch.setattr(read, "PLAIN_MIN_BYTES", 0)
     path = tmp_path / "t.csv"
     lines = ["a,b", *(f"{at},{at}.5" for at in range(90_000))]
     for spoilt, told in (("7,x", "column 'b'"), ("7,", "line 80002, column 'b'"), ("7", "line 80002 has 1 cells")):

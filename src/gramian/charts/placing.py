@@ -21,21 +21,9 @@ def medians(points: Array, groups: Array, count: int) -> Array:
 
 
 def push_apart(centres: Array, sizes: Array, rounds: int = 300, *, room: Array | None = None) -> Array:
-    """Move boxes by as little as it takes until none overlaps another.
+    """Move boxes (k, 2) of given centres and sizes by as little as it takes until none overlaps another.
 
-    Parameters
-    ----------
-    centres, sizes : (k, 2) arrays
-        Centres, widths and heights of the boxes, in one unit.
-    rounds : int
-        Limit, for crowds that have no room.
-    room : (2, 2) array, optional
-        Lower left and upper right corner of what boxes should not leave.
-
-    Returns
-    -------
-    (k, 2) array
-        New centres.
+    ``rounds`` ends it for crowds that have no room; ``room``, a lower left and an upper right corner, is not left.
     """
     centres = np.array(centres, dtype=np.float64)
     first, second = np.triu_indices(len(centres), 1)
@@ -65,25 +53,10 @@ def _part(centres: Array, sizes: Array, i: int, j: int) -> None:
 
 
 def beside(anchors: Array, sizes: Array, *, gap: float, posts: Array, room: Array, towards: Array) -> Array:
-    """Choose for each box the side of its anchor where it covers least: other boxes first, then points.
+    """Choose for each box (k, 2) the side of its anchor where it covers least: other boxes first, then points.
 
-    Parameters
-    ----------
-    anchors, sizes : (k, 2) arrays
-        Places that boxes belong to, their widths and heights.
-    gap : float
-        Distance between an anchor and its box.
-    posts : (m, 2) array
-        Points that should stay free.
-    room : (2, 2) array
-        Lower left and upper right corner of what boxes should not leave.
-    towards : (k, 2) array
-        Side that a box likes most; zero if it has no wish.
-
-    Returns
-    -------
-    (k, 2) array
-        Centres of the boxes, which may still overlap a little.
+    Boxes stand ``gap`` away from their anchors, inside ``room`` (two corners), and do not hide ``posts`` (m, 2).
+    ``towards`` is the side that a box likes most, zero if it has no wish. The centres may still overlap a little.
     """
     centres = np.empty((len(anchors), 2))
     for i, (anchor, size) in enumerate(zip(anchors, sizes, strict=True)):

@@ -116,8 +116,8 @@ def contours(
     check_is_fitted(estimator)
     if not hasattr(estimator, "transform"):
         raise refuse(estimator, "contours", "It has no transform; for classes use charts.regions.")
-    plane = _plane(estimator, X, columns, colour, grid, many, "contours")
-    T = np.asarray(estimator.transform(plane.rows))
+    rows, fields = _plane(estimator, X, columns, colour, grid, many, "contours")
+    T = np.asarray(estimator.transform(rows))
     model, _ = last_step(estimator)
     count = T.shape[1]
     picks = check_picks(
@@ -125,7 +125,7 @@ def contours(
     )
     values = np.stack([T[:, at].reshape(grid, grid) for at in picks]).astype(np.float64)
     labels = tuple(label_of(model, at) for at in picks)
-    return Contours(title="Components over the plane", **plane.fields, values=values, labels=labels)
+    return Contours(title="Components over the plane", **fields, values=values, labels=labels)
 
 
 def regions(
@@ -169,33 +169,25 @@ def regions(
         )
     need_rows(X, "regions")
     labels = np.asarray(estimator.predict(X) if y is None else y)
-    plane = _plane(estimator, X, columns, labels.astype(str), grid, many, "regions")
+    rows, fields = _plane(estimator, X, columns, labels.astype(str), grid, many, "regions")
     classes = [str(name) for name in getattr(estimator, "classes_", np.unique(labels))]
-    guesses = np.asarray(estimator.predict(plane.rows)).astype(str)
+    guesses = np.asarray(estimator.predict(rows)).astype(str)
     code = {name: at for at, name in enumerate(dict.fromkeys([*classes, *np.unique(guesses)]))}
     decision = None
     if len(classes) == 2 and hasattr(estimator, "decision_function"):
-        decision = np.asarray(estimator.decision_function(plane.rows), dtype=np.float64).reshape(grid, grid)
+        decision = np.asarray(estimator.decision_function(rows), dtype=np.float64).reshape(grid, grid)
     model, _ = last_step(estimator)
     support = getattr(model, "support_", None)
     table = np.asarray(X, dtype=np.float64)[:, list(columns)]
     fits = support is not None and len(support) and support.max() < len(table)
     return Regions(
         title=f"Regions of {type(model).__name__}",
-        **plane.fields,
+        **fields,
         codes=np.array([code[guess] for guess in guesses]).reshape(grid, grid),
         classes=tuple(code),
         decision=decision,
         support=table[support] if fits else None,
     )
-
-
-@dataclass(frozen=True)
-class _Plane:
-    """Rows of the grid, and what both charts say of it."""
-
-    rows: Any
-    fields: dict[str, Any]
 
 
 def _plane(
@@ -206,7 +198,8 @@ def _plane(
     grid: int,
     many: int,
     chart: str,
-) -> _Plane:
+) -> tuple[Any, dict[str, Any]]:
+    """Rows of the grid, and what both charts say of it."""
     table = full_rows(X, chart)
     if table.ndim != 2 or table.shape[1] < 2:
         raise NoChart(f"X has shape {table.shape}; the {chart} chart needs at least two columns.")
@@ -222,4 +215,4 @@ def _plane(
         others = table.shape[1] - 2
         notes.append(note("median") if others == 1 else note("medians", count=others))
     fields = {"xlabel": names[i], "ylabel": names[j], "x": x, "y": y, "points": points, "notes": tuple(notes)}
-    return _Plane(like(X, rows), fields)
+    return like(X, rows), fields

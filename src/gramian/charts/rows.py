@@ -272,10 +272,8 @@ class Outliers(Chart):
     """
 
     points: Points  #: T2 and Q of each row
-    #: What a row of the same source passes with probability ``alpha``; None where it is not known
-    t2_limit: float | None
-    #: What a row of the same source passes with probability ``alpha``; None where it is not known
-    q_limit: float | None
+    t2_limit: float | None  #: What a row of the same source passes with probability ``alpha``; None if not known
+    q_limit: float | None  #: The same for Q
     alpha: float
     beyond: Array  #: (m,): rows beyond either limit, the farthest first
     names: tuple[str, ...] | None = None  #: Names of all rows

@@ -61,15 +61,7 @@ def once(rate: Callable[Arguments, float]) -> Callable[Arguments, float]:
 
 @dataclass(frozen=True)
 class Tiles:
-    """What tiles of a kernel cost.
-
-    Attributes
-    ----------
-    value : float
-        Seconds for a kernel value, on all threads together.
-    use : float
-        Seconds to multiply it with one number.
-    """
+    """Seconds on all threads together for a kernel value, and to multiply it with one number."""
 
     value: float
     use: float

@@ -52,20 +52,10 @@ class Job:
 
 @dataclass(frozen=True)
 class Plan:
-    """What an estimator would do.
+    """What an estimator would do: ``route`` and ``reason`` as in the summary of the fit, the work in words, the cost.
 
-    Attributes
-    ----------
-    route, reason : str
-        As in the summary of the fit.
-    products : str
-        The work in words.
-    bytes : float
-        Peak of the memory above the data.
-    seconds : callable
-        Times the building blocks, and returns the time of the whole.
-    typical : bool
-        Whether the data decide how many steps it takes, so that the number is that of usual data.
+    ``bytes`` is the peak of the memory above the data. ``seconds()`` times the building blocks. ``typical`` says that
+    the data decide how many steps it takes, so that the numbers are those of usual data.
     """
 
     route: str
@@ -78,19 +68,11 @@ class Plan:
 
 @dataclass(frozen=True)
 class Matrix:
-    """A symmetric matrix that is not there yet.
+    """A symmetric matrix that is not formed yet.
 
-    Attributes
-    ----------
-    outline : Outline
-    kept : bool
-        Whether it is formed at once.
-    held, narrow : float
-        Bytes held for it in double precision, and what single precision adds.
-    made, whole : callable
-        Seconds to prepare it, and to write it out as a fresh array.
-    product, columns : callable
-        Seconds of a product with so many vectors in a precision, and of so many columns.
+    ``kept`` says whether it is formed at once; ``held`` and ``narrow`` are bytes in double precision, and what single
+    precision adds; ``made`` and ``whole`` are seconds to prepare it and to write it out as a new array, ``product`` of
+    a product with so many vectors in a precision, ``columns`` of so many columns.
     """
 
     outline: Outline

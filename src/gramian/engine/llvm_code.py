@@ -32,17 +32,7 @@ def has_wide_registers() -> bool:
 
 
 class Writer:
-    """The body of one function, written step by step.
-
-    Parameters
-    ----------
-    module : ir.Module
-    dtype : dtype
-        Precision of all numbers.
-    name : str
-    arrays, sizes : str
-        Names of arguments; they become attributes. No two arrays overlap.
-    """
+    """The body of one function, written step by step. Its arguments are attributes; no two arrays overlap."""
 
     def __init__(self, module: ir.Module, dtype: np.dtype, name: str, arrays: str, sizes: str) -> None:
         self.dtype, self.lanes, bits = dtype, lanes_of(dtype), 8 * dtype.itemsize
@@ -62,7 +52,7 @@ class Writer:
         return self.arguments[name]
 
     def loop(self, stop: Value, step: int, body: Step, carried: Sequence[Value] = ()) -> list[Value]:
-        """``for i in range(0, stop, step)``: the body gets i and the carried values and returns these anew."""
+        """``for i in range(0, stop, step)``: the body gets i and the carried values and returns new ones."""
         build, before = self.build, self.build.block
         head, after = (self.function.append_basic_block() for _ in range(2))
         build.branch(head)
@@ -109,15 +99,19 @@ class Writer:
         for at, value in enumerate(sums):
             self.store(self.build.fadd(self.load(place, at), value), place, at)
 
-    def blocks(self, stop: Value, step: int, body: Callable[[Value], None]) -> None:
-        """Blocks of one size, at least one; the last begins earlier if there is no room for it: it repeats a part."""
-        last = self.build.sub(stop, INDEX(step))
+    def each(self, stop: Value, step: int, body: Callable[[Value], None]) -> None:
+        """A loop that carries nothing."""
 
         def once(i: Value, _: list[Value]) -> tuple[()]:
-            body(self.least(i, last))
+            body(i)
             return ()
 
         self.loop(stop, step, once)
+
+    def blocks(self, stop: Value, step: int, body: Callable[[Value], None]) -> None:
+        """Blocks of one size, at least one; the last begins earlier if there is no room for it: it repeats a part."""
+        last = self.build.sub(stop, INDEX(step))
+        self.each(stop, step, lambda i: body(self.least(i, last)))
 
     def place(self, array: Value, row: Value, width: Value, column: Value = None) -> Value:
         """Where ``array[row, column]`` of rows of that width is."""

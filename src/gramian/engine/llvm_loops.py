@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 
 from gramian.engine.llvm_code import INDEX, Definitions, Value, Writer, compiled, has_wide_registers
-from gramian.engine.vector_loops import CHUNK, DEEP, DEGREE, PANELS, ROWS, WIDE
+from gramian.engine.vector_loops import CHUNK, DEEP, DEGREE, PANEL_REGISTERS, PANELS, ROWS
 
 
 def _powers_of_two(w: Writer) -> None:
@@ -61,7 +61,7 @@ def _both_products(panels: int, w: Writer) -> None:
     """``out += tile V`` and ``back += tile' U``: each number of the tile is loaded once and multiplies two rows."""
     rows, width = ROWS // panels, INDEX(panels * w.lanes)
 
-    def some(i: Value, _: Value) -> tuple[()]:
+    def some(i: Value) -> None:
         lines = [w.place(w.tile, w.plus(i, r), w.m) for r in range(rows)]
         own = [[w.load(w.place(w.U, w.plus(i, r), width), p) for p in range(panels)] for r in range(rows)]
 
@@ -79,29 +79,26 @@ def _both_products(panels: int, w: Writer) -> None:
 
         sums = w.loop(w.m, 1, add, [w.constant(0.0)] * (rows * panels))
         w.add_to(w.place(w.out, i, width), sums)
-        return ()
 
-    w.loop(w.n, rows, some)
+    w.each(w.n, rows, some)
 
 
 def _powers_times(panels: int, w: Writer) -> None:
     """Both products with ``2 ** (left right)``, of which some rows of a chunk of columns are there at a time."""
     rows, width = INDEX(ROWS), INDEX(panels * w.lanes)
 
-    def chunk(j: Value, _: Value) -> tuple[()]:
+    def chunk(j: Value) -> None:
         count = w.least(w.build.sub(w.m, j), INDEX(CHUNK // w.dtype.itemsize))
         right, V, back = w.build.gep(w.right, [j]), w.place(w.V, j, width), w.place(w.back, j, width)
 
-        def some(i: Value, _: Value) -> tuple[()]:
+        def some(i: Value) -> None:
             left, U, out = w.place(w.left, i, w.left_width), w.place(w.U, i, width), w.place(w.out, i, width)
             w.call("powers_of_two", left, right, w.room, rows, count, w.d, w.left_width, w.right_width, count)
             w.call(f"both_products_{panels}", w.room, V, U, out, back, rows, count)
-            return ()
 
-        w.loop(w.n, ROWS, some)
-        return ()
+        w.each(w.n, ROWS, some)
 
-    w.loop(w.m, CHUNK // w.dtype.itemsize, chunk)
+    w.each(w.m, CHUNK // w.dtype.itemsize, chunk)
 
 
 def _take_out(panels: int, packed: bool, w: Writer) -> None:
@@ -109,48 +106,48 @@ def _take_out(panels: int, packed: bool, w: Writer) -> None:
 
     Packed: the result is laid out in panels of columns, as many rows each as ``out_width`` says.
     """
-    rows, width, across = ROWS // panels, INDEX(panels * w.lanes), WIDE if packed else PANELS
+    rows, width, across = ROWS // panels, INDEX(panels * w.lanes), PANEL_REGISTERS if packed else PANELS
 
-    def some(i: Value, _: Value) -> tuple[()]:
+    def some(i: Value) -> None:
         numbers, nothing = w.lines(w.C, i, rows, w.m), [w.constant(0.0)] * (rows * panels)
         sums = w.multiply(w.m, numbers, lambda j: w.place(w.U, j, width), nothing)
         w.add_to(w.place(w.own, i, width), sums)
         w.blocks(w.m, across * w.lanes, lambda j: rest(i, j, numbers(j)))
-        return ()
 
     def rest(i: Value, j: Value, places: list[Value]) -> None:
         own, start = w.lines(w.own, i, rows, width), [w.load(at, p) for at in places for p in range(across)]
         left = w.multiply(width, own, lambda c: w.place(w.back, c, w.m, j), start, negative=True)
         # In panels, columns before j are as many panels' rows before this one's.
-        out, line = (w.place(w.out, j, w.out_width), INDEX(WIDE * w.lanes)) if packed else (w.out, w.out_width)
+        out, line = (
+            (w.place(w.out, j, w.out_width), INDEX(PANEL_REGISTERS * w.lanes)) if packed else (w.out, w.out_width)
+        )
         for r in range(rows):
             place = w.place(out, w.plus(i, r), line, None if packed else j)
             for p in range(across):
                 w.store(left[r * across + p], place, p)
 
-    w.loop(w.n, rows, some)
+    w.each(w.n, rows, some)
 
 
 def _powers_less(panels: int, packed: bool, w: Writer) -> None:
     """The same of ``C = 2 ** (left right)``, of which some rows are there at a time."""
     rows, width, name = INDEX(ROWS), INDEX(panels * w.lanes), "take_out_packed" if packed else "take_out"
 
-    def some(i: Value, _: Value) -> tuple[()]:
+    def some(i: Value) -> None:
         left, own = w.place(w.left, i, w.left_width), w.place(w.own, i, width)
-        out = w.place(w.out, i, INDEX(WIDE * w.lanes) if packed else w.out_width)
+        out = w.place(w.out, i, INDEX(PANEL_REGISTERS * w.lanes) if packed else w.out_width)
         w.call("powers_of_two", left, w.right, w.room, rows, w.m, w.d, w.left_width, w.right_width, w.m)
         w.call(f"{name}_{panels}", w.room, w.U, w.back, own, out, rows, w.m, w.out_width)
-        return ()
 
-    w.loop(w.n, ROWS, some)
+    w.each(w.n, ROWS, some)
 
 
 def _powers_scatter(panels: int, w: Writer) -> None:
     """``sums += A'A`` of what that leaves, with the last columns of A as given: it is never stored as a whole."""
-    width, across = INDEX(panels * w.lanes), INDEX(WIDE * w.lanes)
+    width, across = INDEX(panels * w.lanes), INDEX(PANEL_REGISTERS * w.lanes)
     first = w.build.sub(w.m, w.beside_width)
 
-    def some(k: Value, _: Value) -> tuple[()]:
+    def some(k: Value) -> None:
         count = w.least(w.build.sub(w.n, k), INDEX(DEEP))
         left, own, beside = (
             w.place(array, k, columns)
@@ -159,22 +156,19 @@ def _powers_scatter(panels: int, w: Writer) -> None:
         sizes = count, w.m, w.d, w.left_width, w.right_width, count
         w.call(f"powers_less_packed_{panels}", left, w.right, w.U, w.back, own, w.packed, w.room, *sizes)
 
-        def row(i: Value, _: Value) -> tuple[()]:
-            def write(c: Value, _: Value) -> tuple[()]:
+        def row(i: Value) -> None:
+            def write(c: Value) -> None:
                 column = w.build.add(first, c)
                 within = w.build.srem(column, across)
                 panel = w.place(w.packed, w.build.sub(column, within), count)
                 w.build.store(w.build.load(w.place(beside, i, w.beside_width, c)), w.place(panel, i, across, within))
-                return ()
 
-            w.loop(w.beside_width, 1, write)
-            return ()
+            w.each(w.beside_width, 1, write)
 
-        w.loop(count, 1, row)
+        w.each(count, 1, row)
         w.call("panel_products", w.packed, w.sums, count, w.m)
-        return ()
 
-    w.loop(w.n, DEEP, some)
+    w.each(w.n, DEEP, some)
 
 
 def _panel_products(w: Writer) -> None:
@@ -183,15 +177,15 @@ def _panel_products(w: Writer) -> None:
     Sums lie in panels too, with rows down to the diagonal and what lies beside it in its lanes. The rows in a panel
     stay in the first level of the cache, while eight columns at a time pass by.
     """
-    size = WIDE * w.lanes
+    size = PANEL_REGISTERS * w.lanes
     width = INDEX(size)
 
-    def panel(j: Value, _: Value) -> tuple[()]:
+    def panel(j: Value) -> None:
         own, rows = w.place(w.packed, j, w.count), w.plus(j, size)
         before = w.build.sdiv(w.build.mul(j, rows), INDEX(2))  # numbers in the panels before this one
         sums = w.build.gep(w.sums, [before])
 
-        def block(i: Value, first: int) -> tuple[()]:
+        def block(i: Value, first: int) -> None:
             within, right = w.build.srem(i, width), INDEX(first * w.lanes)
             left = w.place(w.packed, w.build.sub(i, within), w.count, within)
 
@@ -199,45 +193,40 @@ def _panel_products(w: Writer) -> None:
                 place = w.place(left, c, width)
                 return [w.build.gep(place, [INDEX(r)]) for r in range(ROWS)]
 
-            nothing = [w.constant(0.0)] * (ROWS * (WIDE - first))
+            nothing = [w.constant(0.0)] * (ROWS * (PANEL_REGISTERS - first))
             found = w.multiply(w.count, numbers, lambda c: w.place(own, c, width, right), nothing)
             for r in range(ROWS):
                 place = w.place(sums, w.plus(i, r), width, right)
-                w.add_to(place, found[r * (WIDE - first) : (r + 1) * (WIDE - first)])
-            return ()
+                w.add_to(place, found[r * (PANEL_REGISTERS - first) : (r + 1) * (PANEL_REGISTERS - first)])
 
-        w.loop(w.plus(j, w.lanes), ROWS, lambda i, _: block(i, 0))
-        for first in range(1, WIDE):  # of the diagonal block the lanes from the diagonal on
+        w.each(w.plus(j, w.lanes), ROWS, lambda i: block(i, 0))
+        for first in range(1, PANEL_REGISTERS):  # of the diagonal block the lanes from the diagonal on
             for r in range(0, w.lanes, ROWS):
                 block(w.plus(j, first * w.lanes + r), first)
-        return ()
 
-    w.loop(w.m, size, panel)
+    w.each(w.m, size, panel)
 
 
 def _scatter(w: Writer) -> None:
     """The same of rows that lie one after the other: some at a time are copied into panels."""
-    size = WIDE * w.lanes
+    size = PANEL_REGISTERS * w.lanes
 
-    def some(k: Value, _: Value) -> tuple[()]:
+    def some(k: Value) -> None:
         count = w.least(w.build.sub(w.n, k), INDEX(DEEP))
 
-        def copy(row: Value, _: Value) -> tuple[()]:
+        def copy(row: Value) -> None:
             source, target = w.place(w.A, w.build.add(k, row), w.A_width), w.place(w.packed, row, INDEX(size))
 
-            def across(j: Value, _: Value) -> tuple[()]:
-                for p in range(WIDE):
+            def across(j: Value) -> None:
+                for p in range(PANEL_REGISTERS):
                     w.store(w.load(w.build.gep(source, [j]), p), w.place(target, j, count), p)
-                return ()
 
-            w.loop(w.m, size, across)
-            return ()
+            w.each(w.m, size, across)
 
-        w.loop(count, 1, copy)
+        w.each(count, 1, copy)
         w.call("panel_products", w.packed, w.sums, count, w.m)
-        return ()
 
-    w.loop(w.n, DEEP, some)
+    w.each(w.n, DEEP, some)
 
 
 def _eliminate(w: Writer) -> None:
@@ -245,44 +234,40 @@ def _eliminate(w: Writer) -> None:
 
     Some rows of a panel at a time, as many as stay in the first level of the cache, are used for all rows of the tile.
     """
-    width = INDEX(WIDE * w.lanes)
+    width = INDEX(PANEL_REGISTERS * w.lanes)
 
-    def panel(p: Value, _: Value) -> tuple[()]:
+    def panel(p: Value) -> None:
         F, tile = w.place(w.F, w.build.mul(p, w.depth), width), w.place(w.tile, p, width)
 
-        def copy(i: Value, _: Value) -> tuple[()]:
+        def copy(i: Value) -> None:
             source = w.place(tile, i, w.tile_width)
-            write(w.room, i, [w.load(source, q) for q in range(WIDE)])
-            return ()
+            write(w.room, i, [w.load(source, q) for q in range(PANEL_REGISTERS)])
 
-        def some(c: Value, _: Value) -> tuple[()]:
+        def some(c: Value) -> None:
             own, above = w.build.gep(w.own, [c]), w.place(F, c, width)
             count = w.least(w.build.sub(w.at, c), INDEX(DEEP))
 
-            def less(i: Value, _: Value) -> tuple[()]:
-                start = [w.load(w.place(w.room, i, width), at) for at in range(ROWS * WIDE)]
+            def less(i: Value) -> None:
+                start = [w.load(w.place(w.room, i, width), at) for at in range(ROWS * PANEL_REGISTERS)]
                 numbers = w.lines(own, i, ROWS, w.at)
                 write(w.room, i, w.multiply(count, numbers, lambda c: w.place(above, c, width), start, negative=True))
-                return ()
 
-            w.loop(w.n, ROWS, less)
-            return ()
+            w.each(w.n, ROWS, less)
 
         def solved(i: Value) -> None:
-            numbers, nothing = w.lines(w.inverse, i, ROWS, w.n), [w.constant(0.0)] * (ROWS * WIDE)
+            numbers, nothing = w.lines(w.inverse, i, ROWS, w.n), [w.constant(0.0)] * (ROWS * PANEL_REGISTERS)
             new = w.multiply(w.plus(i, ROWS), numbers, lambda c: w.place(w.room, c, width), nothing)
             write(w.place(F, w.at, width), i, new)
 
-        w.loop(w.n, 1, copy)
-        w.loop(w.at, DEEP, some)
+        w.each(w.n, 1, copy)
+        w.each(w.at, DEEP, some)
         w.blocks(w.n, ROWS, solved)
-        return ()
 
     def write(array: Value, i: Value, values: list[Value]) -> None:
         for at, value in enumerate(values):
             w.store(value, w.place(array, i, width), at)
 
-    w.loop(w.panels, 1, panel)
+    w.each(w.panels, 1, panel)
 
 
 def _definitions() -> Definitions:

@@ -18,11 +18,11 @@ from gramian.results import Array, Matrix
 Rows = Matrix
 #: Rows multiplied at a time at the most, and multiplications up to which BLAS takes its route for small matrices, which
 #: does not copy its operands first. Worth a third of the time where few columns are summed over.
-STRIPE, SMALL = 64, 10**6
+STRIPE, BLAS_SMALL_MULTIPLICATIONS = 64, 10**6
 #: Pairs of rows from which on compiled loops are worth the fifth of a second it takes to compile them. In single
 #: precision, which is for large tables anyway, they always are.
 LOOPS_MIN_PAIRS = {np.dtype(np.float32): 1, np.dtype(np.float64): 10**8}
-#: Share of a register that may carry nothing for loops of our own to be quicker than BLAS.
+#: Share of a register that may carry nothing for compiled loops to be quicker than BLAS.
 SPARE = 0.75
 
 
@@ -90,15 +90,7 @@ def _factors(inner: Pairs) -> tuple[Array, Array] | None:
 
 
 class Exponential(Pairs):
-    """Tiles of ``exp(a m(x, y))``.
-
-    Parameters
-    ----------
-    prepare : callable
-        ``prepare(factor, dtype)`` returns the tiles of ``factor m(x, y)``.
-    factor : float
-        The number ``a``.
-    dtype : dtype
+    """Tiles of ``exp(a m(x, y))``; ``prepare(factor, dtype)`` returns the tiles of ``factor m(x, y)``.
 
     Numbers that leave the normal range cost twenty times as much as others. Where distances reach that far, such
     exponents are raised to the edge of the range and their powers, below the smallest normal number, become 0.
@@ -133,7 +125,9 @@ class Exponential(Pairs):
 def striped(A: Array, B: Array, out: Array | None = None) -> Array:
     """``A B`` of which one side is narrow, by stripes of rows of A."""
     (n, d), m = A.shape, B.shape[1]
-    stripe = next((rows for rows in (STRIPE, STRIPE // 2) if n % rows == 0 and rows * d * m <= SMALL), None)
+    stripe = next(
+        (rows for rows in (STRIPE, STRIPE // 2) if n % rows == 0 and rows * d * m <= BLAS_SMALL_MULTIPLICATIONS), None
+    )
     if stripe is None:
         return np.matmul(A, B, out=out)
     product = np.matmul(A.reshape(-1, stripe, d), B, out=None if out is None else out.reshape(-1, stripe, m))
@@ -176,16 +170,7 @@ def to_dense(X: Rows) -> Array:
 
 
 class TwoProducts:
-    """Sums of ``tile @ V[cols]`` and, beside the diagonal, ``tile.T @ V[rows]``; each thread has its own.
-
-    Parameters
-    ----------
-    pairs : Pairs
-        What makes tiles.
-    V : (n, k) array
-    side : int
-        No tile is larger.
-    """
+    """Sums of ``tile @ V[cols]`` and, beside the diagonal, ``tile.T @ V[rows]``; each thread has its own."""
 
     def __init__(self, pairs: Pairs, V: Array, side: int) -> None:
         self.pairs, self.V, self.total = pairs, V, np.zeros_like(V)

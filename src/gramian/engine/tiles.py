@@ -19,7 +19,7 @@ from gramian.config import in_pool, one_blas_thread, pool, thread_count
 #: Side of a tile: 512 x 512 numbers in single precision are 1 MB, half of one core's second-level cache.
 SIDE = 512
 #: Columns from which on a tile's matrix product outweighs what is done with it.
-WIDE = 128
+TILE_MIN_WIDE_COLUMNS = 128
 Result = TypeVar("Result")
 
 
@@ -42,7 +42,7 @@ def tile_spans(n: int, d: int, dtype: DTypeLike) -> list[slice]:
     >>> [len(tile_spans(1024, d, dtype)) for d in (20, 800) for dtype in ("float32", "float64")]
     [2, 3, 2, 2]
     """
-    return spans(n, SIDE if np.dtype(dtype).itemsize <= 4 or d > WIDE else max(1, 3 * SIDE // 4))
+    return spans(n, SIDE if np.dtype(dtype).itemsize <= 4 or d > TILE_MIN_WIDE_COLUMNS else max(1, 3 * SIDE // 4))
 
 
 def wide_spans(n: int) -> list[slice]:

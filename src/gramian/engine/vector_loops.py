@@ -18,7 +18,7 @@ REGISTER = 64
 #: Rows, and rows of lanes, that are worked on at once at the most: sixteen sums stay in registers.
 ROWS, PANELS = 8, 2
 #: Rows of lanes of a panel in plain matrix algebra: with eight rows, twenty-four sums in registers.
-WIDE = 3
+PANEL_REGISTERS = 3
 #: Rows whose part in a panel stays in the first level of the cache.
 DEEP = 128
 #: Bytes of a row of the part of a tile that is used at once: what belongs to it stays in the first level of the cache.
@@ -49,7 +49,7 @@ class VectorLoops:
 
     def __init__(self, loops: dict[str, Callable[..., None]], dtype: np.dtype) -> None:
         self._loops, self.dtype, self.lanes = loops, dtype, lanes_of(dtype)
-        self.smallest, self.panel = (ROWS, PANELS * self.lanes), WIDE * self.lanes
+        self.smallest, self.panel = (ROWS, PANELS * self.lanes), PANEL_REGISTERS * self.lanes
 
     def powers_of_two(self, left: Array, right: Array, out: Array) -> Array:
         """Write ``2 ** (left @ right)``, 0 where that is no normal number; at least the smallest tile."""

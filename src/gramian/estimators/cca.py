@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -22,6 +22,9 @@ from gramian.operators.moments import row_count
 from gramian.results import Array, percent
 from gramian.solvers.dense import left_svd
 from gramian.solvers.eigen import orient
+
+#: A ridge for both views, or one for each.
+Ridge: TypeAlias = float | tuple[float, float] | list[float]
 
 
 class CCA(TwoViews, CanonicalTests, RegressorMixin, BaseEstimator):
@@ -90,7 +93,12 @@ class CCA(TwoViews, CanonicalTests, RegressorMixin, BaseEstimator):
     _kept_parameters = ("missing", "ridge")
 
     def __init__(
-        self, n_components: ComponentCount = None, *, ridge: Any = 0.0, scale: bool = False, missing: str | None = None
+        self,
+        n_components: ComponentCount = None,
+        *,
+        ridge: Ridge = 0.0,
+        scale: bool = False,
+        missing: str | None = None,
     ) -> None:
         self.n_components = n_components
         self.ridge = ridge
@@ -167,7 +175,7 @@ class CCA(TwoViews, CanonicalTests, RegressorMixin, BaseEstimator):
         return write.missing(blocks.gaps, "imputed under a Gaussian model of both views").notes(notes).done()
 
 
-def check_ridge(ridge: Any) -> tuple[float, float]:
+def check_ridge(ridge: Ridge) -> tuple[float, float]:
     """Return the ridges of both views; refuse what is no number of 0 or more."""
     pair = tuple(ridge) if isinstance(ridge, (tuple, list)) else (ridge, ridge)
     good = len(pair) == 2 and all(

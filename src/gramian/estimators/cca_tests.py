@@ -20,7 +20,7 @@ from gramian.estimators.two_blocks import Blocks
 from gramian.estimators.validation import Table
 from gramian.lapack import interruptible
 from gramian.operators import Data
-from gramian.results import Array, Seed
+from gramian.results import Array, Matrix, Seed
 
 #: Chance below which a canonical correlation counts.
 SIGNIFICANCE_LEVEL = 0.05
@@ -119,7 +119,7 @@ class CanonicalTests(ABC):
         return wilks_test(self.all_correlations_, self.rank_, self.n_samples_)
 
     def permutation_test(
-        self, X: Any, Y: Table, *, n_permutations: int = 999, n_tested: int | None = None, random_state: Seed = None
+        self, X: Table, Y: Table, *, n_permutations: int = 999, n_tested: int | None = None, random_state: Seed = None
     ) -> CanonicalTest:
         r"""Test the correlations by pairing the rows of X with shuffled rows of Y; no distribution is assumed.
 
@@ -181,7 +181,7 @@ def wilks_test(rho: Array, ranks: tuple[int, int], n: float) -> CanonicalTest:
     return CanonicalTest(rho, wilks, scipy.stats.f.sf(F, df1, df2), "Wilks' test (Rao's F)", F, df1, df2)
 
 
-def permutation_test(X: Any, Y: Table, m: int, n_permutations: int, rng: np.random.Generator) -> CanonicalTest:
+def permutation_test(X: Matrix, Y: Matrix, m: int, n_permutations: int, rng: np.random.Generator) -> CanonicalTest:
     """Permutation test of the first m canonical correlations of checked rows."""
     Ux, Uy = basis_of(X, scale=True)[0], basis_of(Y, scale=True)[0]
     A, rho, Bt = interruptible(np.linalg.svd, Ux.T @ Uy, full_matrices=True)
@@ -233,7 +233,7 @@ def shuffled_correlations(
     return out
 
 
-def basis_of(view: Any, *, scale: bool) -> tuple[Array, Array]:
+def basis_of(view: Matrix, *, scale: bool) -> tuple[Array, Array]:
     """Left singular vectors of the centred (and scaled) rows of a view that have variance, and singular values."""
     data = Data(view, scale=scale)
     A = data.toarray() * data.unit
@@ -274,7 +274,7 @@ def _with_ridge(blocks: Blocks, rho: Array, ridge: tuple[float, float], *, scale
 
 
 def by_shuffles(
-    X: Any, Y: Table, rho: Array, ridge: tuple[float, float], rng: np.random.Generator, *, scale: bool
+    X: Matrix, Y: Matrix, rho: Array, ridge: tuple[float, float], rng: np.random.Generator, *, scale: bool
 ) -> Suggestion:
     """Pairs that correlate more, with the ridge, than the same pairs of rows paired at random."""
     x, y = basis_of(X, scale=scale), basis_of(Y, scale=scale)
@@ -285,7 +285,7 @@ def by_shuffles(
     return count_pairs(PERMUTED, "Winkler et al. 2020", p_values(rho[:m], drawn[:, :m]), count)
 
 
-def by_permutations(X: Any, Y: Table, most: int, rng: np.random.Generator) -> Suggestion:
+def by_permutations(X: Matrix, Y: Matrix, most: int, rng: np.random.Generator) -> Suggestion:
     """Pairs that shuffled rows do not show; hypotheses are tested until one stands."""
     m, seed = min(FIRST_TESTED, most), int(rng.integers(2**63))
     while True:

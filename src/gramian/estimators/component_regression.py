@@ -18,7 +18,7 @@ from gramian.estimators.plans_linear import (
     plan_pls_regression,
     plan_principal_component_regression,
 )
-from gramian.estimators.regression_path import RegressionPath, cross_validated
+from gramian.estimators.regression_path import Folds, RegressionPath, cross_validated
 from gramian.estimators.streams import by_blocks
 from gramian.estimators.summary import Clock, SummaryBuilder
 from gramian.estimators.two_blocks import BlockInput, Blocks, Scaled, complete_rows, gather, gather_more
@@ -43,7 +43,7 @@ class ComponentRegressor(
     """Regressions on components ``t = A r`` of centred (and scaled) rows A; how they are found is ``_solve``."""
 
     n_components: ComponentCount
-    cv: Any
+    cv: Folds
     projection_: LinearProjection
     path_: RegressionPath | None
 
@@ -95,7 +95,7 @@ class ComponentRegressor(
         return self.fit(X, y, sample_weight).transform(X)
 
     def cross_validate(
-        self, X: Table, y: Table, *, cv: Any = None, sample_weight: Table | None = None
+        self, X: Table, y: Table, *, cv: Folds | None = None, sample_weight: Table | None = None
     ) -> RegressionPath:
         """Cross-validate every number of components up to ``n_components`` in one run; nothing fitted changes.
 
@@ -126,7 +126,7 @@ class ComponentRegressor(
     def _scaling(self) -> tuple[bool, bool]:
         """Whether the columns of X, and those of y, are divided by their standard deviations."""
 
-    def _path(self, blocks: Blocks, cv: Any) -> RegressionPath:
+    def _path(self, blocks: Blocks, cv: Folds) -> RegressionPath:
         if blocks.X is None:
             raise ValueError(
                 "cross-validation needs the rows in memory, and X is a stream. Give n_components as a number, or "
@@ -320,7 +320,12 @@ class PLSRegression(ComponentRegressor, BaseEstimator):
     _plan = plan_pls_regression
 
     def __init__(
-        self, n_components: int | str | None = 2, *, scale: bool | str = True, missing: str | None = None, cv: Any = 10
+        self,
+        n_components: int | str | None = 2,
+        *,
+        scale: bool | str = True,
+        missing: str | None = None,
+        cv: Folds = 10,
     ) -> None:
         self.n_components = n_components
         self.scale = scale
@@ -402,7 +407,7 @@ class PrincipalComponentRegression(ComponentRegressor, BaseEstimator):
         order: str = "variance",
         scale: bool = True,
         missing: str | None = None,
-        cv: Any = 10,
+        cv: Folds = 10,
     ) -> None:
         self.n_components = n_components
         self.order = order

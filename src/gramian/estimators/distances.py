@@ -7,17 +7,18 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 
 from gramian.estimators.warnings import IndefiniteKernelWarning, RankWarning, warn
 from gramian.kernels import Kernel
 from gramian.operators.remote import RemoteTable
-from gramian.results import Array
+from gramian.results import Array, Matrix
 
 #: Entries below this have squares of which double precision keeps few digits, or none.
 SQUARES_UNDERFLOW_BELOW = 1e-150
 
 
-def check_count(name: str, value: Any) -> None:
+def check_count(name: str, value: object) -> None:
     """Refuse what is not a whole number of 1 or more."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
         raise TypeError(f"{name}={value!r} must be a whole number of 1 or more.")
@@ -25,7 +26,7 @@ def check_count(name: str, value: Any) -> None:
         raise ValueError(f"{name}={value} must be a whole number of 1 or more.")
 
 
-def check_start(init: Any, k: int, weights: Array) -> Array:
+def check_start(init: ArrayLike, k: int, weights: Array) -> Array:
     """Return labels to start from, one for each row, none of the clusters empty."""
     labels = np.asarray(init)
     if labels.shape != weights.shape:
@@ -51,19 +52,19 @@ def check_similarities(kernel: Kernel, diagonal: Array, total: float = 1.0) -> N
         )
 
 
-def underflows(kernel: Kernel, X: Any) -> float | None:
+def underflows(kernel: Kernel, X: Matrix | RemoteTable) -> float | None:
     """Return the size of the largest entry if all are so small that rows which differ look alike to the kernel."""
     if kernel.given:
         return None
     if isinstance(X, RemoteTable):
         largest = X.columns().largest
     else:
-        values = X.data if sp.issparse(X) else X
+        values: Any = X.data if sp.issparse(X) else X
         largest = float(max(values.max(initial=0.0), -values.min(initial=0.0)))
     return largest if 0 < largest < SQUARES_UNDERFLOW_BELOW else None
 
 
-def warn_of_underflow(kernel: Kernel, X: Any) -> None:
+def warn_of_underflow(kernel: Kernel, X: Matrix | RemoteTable) -> None:
     """Say that rows look alike because their squares underflow."""
     if (largest := underflows(kernel, X)) is not None:
         warn(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -11,6 +11,8 @@ from gramian.criteria.noise_edge import DEFLATED_FIRST_COMPONENTS
 from gramian.estimators.warnings import RankWarning, warn
 from gramian.kernels import Kernel
 from gramian.operators import Moments
+from gramian.results import Matrix
+from gramian.solvers.eigen_methods import Solver
 from gramian.spaces import LinearBasis, LinearSpace, MomentSpace, SingularBasis
 from gramian.spaces.stream import StreamSpace
 
@@ -68,7 +70,7 @@ def at_least_one(said: Suggestion, limit: int) -> int:
 
 
 def choose_basis(
-    space: LinearSpace | MomentSpace | StreamSpace, solver: Any, rng: np.random.Generator
+    space: LinearSpace | MomentSpace | StreamSpace, solver: str | Solver, rng: np.random.Generator
 ) -> tuple[LinearBasis, Suggestion]:
     """As many components of a linear space as stand out of the noise."""
     basis = space.basis(min(DEFLATED_FIRST_COMPONENTS, space.limit), solver, rng)
@@ -85,7 +87,7 @@ def choose_from_moments(moments: Moments, most: int) -> tuple[int, Suggestion]:
     return at_least_one(said, most), said
 
 
-def choose_for_kernel(kernel: Kernel, X: Any) -> tuple[int, Suggestion]:
+def choose_for_kernel(kernel: Kernel, X: Matrix) -> tuple[int, Suggestion]:
     """How many components of a kernel matrix stand out of those of shuffled columns; else before its largest gap."""
     said = next((said for said in kernel_criteria(kernel, X) if said.k is not None), None)
     if said is None:

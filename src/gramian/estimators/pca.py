@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,6 +23,7 @@ from gramian.estimators.warnings import RankWarning, warn
 from gramian.operators import Moments
 from gramian.operators.moments import has_variance, row_count
 from gramian.results import Array, Seed, percent
+from gramian.solvers.eigen_methods import Solver
 from gramian.spaces import LinearBasis
 from gramian.spaces.stream import moments_unresolved
 
@@ -100,7 +101,7 @@ class PCA(ComponentDiagnostics, ProjectionTransformer, BaseEstimator):
         scale: bool = False,
         whiten: bool = False,
         center: bool = True,
-        solver: Any = "auto",
+        solver: str | Solver = "auto",
         missing: str | None = None,
         random_state: Seed = None,
     ) -> None:

@@ -172,7 +172,7 @@ class ProbabilisticPCA(GaussianModel, BaseEstimator):
     @all_or_nothing
     def fit_expectation(self, X: Array, weights: Array | None = None) -> Expectation:
         """Fit to checked rows with missing entries, and return what is expected of them under the model."""
-        found, expected = self._expect(X, weights, self.n_components)
+        found, expected = self._expect(X, weights, whole_number(self.n_components))
         self._keep(found, X.dtype, X.shape, Clock(), int(np.isnan(X).sum()))
         return expected
 
@@ -217,7 +217,7 @@ class ProbabilisticPCA(GaussianModel, BaseEstimator):
         rank = int((MomentSpace(known).basis(None).singular > 0).sum())
         return choose_from_moments(known, max(1, rank - 1))  # something must be left for the noise
 
-    def _expect(self, X: Array, weights: Array | None, k: Any) -> tuple[Climb[Isotropic], Expectation]:
+    def _expect(self, X: Array, weights: Array | None, k: int | None) -> tuple[Climb[Isotropic], Expectation]:
         return fit_missing(
             X.astype(np.float64),
             weights,
@@ -272,7 +272,7 @@ class ProbabilisticPCA(GaussianModel, BaseEstimator):
         check_is_fitted(self)
         return self._model.covariance()
 
-    def _maximise(self, moments: Moments, asked: Any) -> Climb[Isotropic]:
+    def _maximise(self, moments: Moments, asked: int | None) -> Climb[Isotropic]:
         """Return the model of greatest likelihood for given moments."""
         check_squares(moments)
         S, d = moments.covariance(), moments.d

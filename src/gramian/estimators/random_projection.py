@@ -230,7 +230,7 @@ class RandomProjection(ProjectionTransformer, BaseEstimator):
         return write.line("distortion", text, distortion=asdict(found)).work(clock).notes(notes).done()
 
 
-def measure(projection: RandomMap, X: Any, eps: float, rng: np.random.Generator) -> Distortion:
+def measure(projection: RandomMap, X: Matrix, eps: float, rng: np.random.Generator) -> Distortion:
     """Compare squared distances before and after, over a sample of pairs of rows that differ."""
     left, right = _pairs(X.shape[0], rng)
     blocks = row_blocks(len(left), X.shape[1])
@@ -245,7 +245,7 @@ def measure(projection: RandomMap, X: Any, eps: float, rng: np.random.Generator)
     return Distortion(float(r.min()), float(r.max()), float(r.mean()), rms, within, len(r))
 
 
-def _ratios(projection: RandomMap, rows: Any, others: Any) -> Array:
+def _ratios(projection: RandomMap, rows: Matrix, others: Matrix) -> Array:
     """Squared distances after, by those before, of rows to others that are not the same."""
     # The map is linear: differences are mapped themselves, so that rows far from the origin keep their digits.
     difference = rows.astype(np.float64, copy=False)

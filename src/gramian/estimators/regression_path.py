@@ -2,26 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
-from typing import Any
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 import scipy.stats
+from numpy.typing import ArrayLike
 
 from gramian.engine.tiles import Meter, run, share, threads_for
 from gramian.estimators.plans_linear import KEPT_BYTES, SOLVED_TOGETHER_BYTES
 from gramian.estimators.two_blocks import Blocks, Scaled, scale_views
 from gramian.operators import Compressed, complements, compress, moments_of
 from gramian.operators.compressed import Part, from_moments, from_rows
-from gramian.results import Array
+from gramian.results import Array, Matrix
 from gramian.solvers.deflation import Factors
 
 #: Bytes of moments of folds that exist at a time.
 MOMENTS_TOGETHER_BYTES = 2**26
 
+
+class Splitter(Protocol):
+    """What splitters of scikit-learn can do."""
+
+    def split(self, X: Array, y: Array) -> Iterable[tuple[Array, Array]]:
+        """Pairs of training and test rows."""
+
+
+#: A number of folds, a splitter, or pairs of training and test rows.
+Folds: TypeAlias = int | Splitter | Iterable[tuple[ArrayLike, ArrayLike]]
 #: Finds up to k components of a stack of problems.
 Solve = Callable[[Array, Array, int, Array], Factors]
 
@@ -113,7 +124,7 @@ class RegressionPath:
         return "\n".join([*lines, f"* fewest within one standard error of the least error ({self.best} components)"])
 
 
-def cross_validated(blocks: Blocks, solve: Solve, scaling: tuple[bool, bool], k: int, cv: Any) -> RegressionPath:
+def cross_validated(blocks: Blocks, solve: Solve, scaling: tuple[bool, bool], k: int, cv: Folds) -> RegressionPath:
     """Cross-validate all numbers of components up to k.
 
     The moments of each fold are taken once; those of the rows outside it are sums of the others. All folds are then
@@ -215,7 +226,7 @@ def _stacked(tables: list[Array]) -> Array:
     return out
 
 
-def _predict(X: Any, coef: Array, scaled: Scaled) -> Array:
+def _predict(X: Matrix, coef: Array, scaled: Scaled) -> Array:
     """Predictions (m, k, q) of rows by every model of a path (k, q, d), beside the mean of the targets."""
     k, q, d = coef.shape
     flat = coef.reshape(k * q, d).T
@@ -225,7 +236,7 @@ def _predict(X: Any, coef: Array, scaled: Scaled) -> Array:
     return products.reshape(-1, k, q)
 
 
-def splits(cv: Any, blocks: Blocks) -> tuple[list[Any], list[Array] | None]:
+def splits(cv: Folds, blocks: Blocks) -> tuple[list[Any], list[Array] | None]:
     """Rows left out together, and the rows that train each model if those are not simply all others.
 
     A number of folds takes every so-manyth row; a splitter of scikit-learn, or pairs of index arrays, are heeded.
@@ -238,7 +249,7 @@ def splits(cv: Any, blocks: Blocks) -> tuple[list[Any], list[Array] | None]:
         return [slice(g, n, count) for g in range(count)], None
     if not hasattr(cv, "split") and not hasattr(cv, "__iter__"):
         raise ValueError(f"cv={cv!r} must be a number of folds, a splitter, or pairs of training and test rows.")
-    found = cv.split(np.zeros((n, 1)), blocks.Y) if hasattr(cv, "split") else cv
+    found: Any = cv.split(np.zeros((n, 1)), blocks.Y) if hasattr(cv, "split") else cv
     pairs = [(np.asarray(train), np.asarray(test)) for train, test in found]
     trains, tests = [a for a, _ in pairs], [b for _, b in pairs]
     if len(tests) < 2 or any(len(rows) == 0 for rows in tests):
@@ -265,7 +276,7 @@ def training(blocks: Blocks, folds: Sequence[Any], trains: list[Array] | None) -
         return
     squared = blocks.views.route == "moments"
 
-    def make(rows: Any) -> Any:
+    def make(rows: slice | Array) -> Any:
         x, y, v = X[rows], Y[rows], None if w is None else w[rows]
         return moments_of(x, v, beside=y) if squared else from_rows(x, y, v)
 

@@ -17,7 +17,7 @@ from gramian.estimators.validation import Table, check_finite, check_weights, va
 from gramian.operators import Compressed, Moments, moments_of
 from gramian.operators.compressed import from_moments
 from gramian.operators.moments import has_variance, row_count
-from gramian.results import Array
+from gramian.results import Array, Matrix
 from gramian.spaces.gaussian import check_observed, observed_means
 
 #: Columns up to which moments are kept after a fit, so that ``partial_fit`` may go on from it.
@@ -218,7 +218,7 @@ def gather(estimator: BlockInput, X: Table, Y: Table, sample_weight: Table | Non
 
 
 def gather_more(
-    estimator: BaseEstimator, X: Any, Y: Table, sample_weight: Table | None, *, name: str = "y"
+    estimator: BaseEstimator, X: Table, Y: Table, sample_weight: Table | None, *, name: str = "y"
 ) -> Blocks | None:
     """Add rows to those an estimator has seen; None while there are too few to fit anything."""
     seen = seen_moments(estimator)
@@ -241,7 +241,7 @@ def gather_more(
     return Blocks(views, shape, single=targets.single)  # type: ignore[arg-type]
 
 
-def _vanishes(view: Any) -> bool:
+def _vanishes(view: Matrix) -> bool:
     """Whether a column is so small that its squares have lost digits, or are zero."""
     largest = abs(view).max(axis=0)
     largest = np.asarray(largest.todense()).ravel() if sp.issparse(largest) else largest

@@ -17,7 +17,7 @@ from gramian.kernels.pairwise import median_width
 
 #: Components that the scree plot shows, and from which the cut chooses.
 MAX_COMPONENTS = 20
-#: Components of kernel CCA: each pair is dear.
+#: Components of kernel CCA, whose cost grows with each pair.
 MAX_KERNEL_PAIRS = 6
 #: Rows up to which kernels are exact unless told otherwise, and landmarks beyond.
 EXACT_ROWS, FIT_LANDMARKS = 10_000, 500

@@ -111,7 +111,7 @@ def _tables(app: Dash, explorer: Explorer) -> None:
         data = explorer.session(page).data
         choice = read_choice(data, dict(zip(("method", "kernel", "text", "second"), given, strict=True)))
         most = most_components(data, choice)
-        sliders = () if choice.text else kernels_listed()[choice.kernel].sliders()
+        sliders = () if choice.text else kernels_listed()[choice.kernel].sliders
         wide, curved = "width" not in sliders, "degree" not in sliders
         few = {} if len(data.X) > EXACT_ROWS else {"display": "none"}
         return not choice.pair, not choice.row.has("kernel"), wide, curved, not choice.pair, most < 2, few, max(most, 2)
@@ -161,7 +161,7 @@ def colours(data: Dataset) -> list[dict[str, str]]:
 
 
 def first_values(data: Dataset) -> dict[str, Any]:
-    """Controls for a table that nobody has looked at yet."""
+    """First values of the controls for a table."""
     group = next(iter(data.groups), None)
     plain = {
         "method": "pca",

@@ -105,7 +105,7 @@ class Dataset:
         return Dataset(self.key, self.title, table, (*lines, last), self.advice)
 
     def half(self) -> tuple[str, ...]:
-        """Columns for the second view, until somebody chooses: the latter half."""
+        """Columns of the second view before a choice: the latter half."""
         return self.table.columns[(len(self.table.columns) + 1) // 2 :]
 
 

@@ -45,7 +45,7 @@ CARD_MAX_BARS, CARD_MAX_LETTERS = 16, 14
 SAMPLED_ROWS_MAX = 20_000
 #: Rows of a plane that are rebuilt, and neighbours that are drawn.
 REBUILT_ROWS_MAX, NEIGHBOURS = 300, 6
-NO_WAY_BACK = "This method has no way back to rows."
+NO_WAY_BACK = "This method cannot rebuild rows from scores."
 
 
 @dataclass(frozen=True)
@@ -247,9 +247,9 @@ def loadings(data: Dataset, found: Fit, components: list[int]) -> tuple[Part, st
     """Weights of columns if the method has them, else their correlations with the scores; and which it is, in words."""
     names, weights, what = column_numbers(data, found)
     noun = noun_of(found.estimator)
-    hint = f"What each column has to do with a {noun}."
+    hint = f"How strongly each column counts in each {noun}."
     if what == "correlation":
-        hint = f"How columns go along with the {noun}s."
+        hint = f"How strongly each column is correlated with each {noun}."
     return components_of(names, weights, what, components, "bars" if found.choice.pair else data.rows_as, noun), hint
 
 

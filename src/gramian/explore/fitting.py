@@ -21,7 +21,7 @@ from gramian.charts.labels import shares_of
 from gramian.config import one_blas_thread
 from gramian.explore.choice import MAX_COMPONENTS, Choice, most_components
 from gramian.explore.datasets import Dataset
-from gramian.explore.notes import heard
+from gramian.explore.notes import collected
 from gramian.kernels import Kernel
 from gramian.preimage import preimage
 from gramian.results import Array, FitSummary, percent
@@ -69,7 +69,7 @@ class Fit:
             return LinearRegression().fit(T, y).predict(T[rows]).reshape(len(rows), -1)
         kept = self.scores[rows].astype(np.float64)
         kept[:, k:] = 0.0
-        with heard():
+        with collected():
             try:
                 found = np.asarray(self.estimator.inverse_transform(kept), dtype=np.float64)
             except (ValueError, NotImplementedError):
@@ -101,7 +101,7 @@ def fit(data: Dataset, choice: Choice) -> Fit:
     most = most_components(data, choice)
     k = most if choice.row.nested else min(choice.k, most)
     estimator = choice.row.estimator(**choice.arguments(data, k))
-    with heard() as notes:
+    with collected() as notes:
         if choice.pair:
             x, y = (view.values for view in data.views(choice.second))
             estimator.fit(x, y)
@@ -110,7 +110,7 @@ def fit(data: Dataset, choice: Choice) -> Fit:
             rows = data.scaled if choice.standardizes else data.X
             first, second = np.asarray(estimator.fit_transform(rows), dtype=np.float32), None
         spectrum, measure = spectrum_of(data, choice, estimator)
-    # More components than there are were asked for by us, not by whoever looks at the page.
+    # More components than there are were asked for here, not by the user of the page.
     ours = re.compile(r"\b\d+ components or fewer")
     told = tuple(note for note in notes if choice.k > first.shape[1] or not ours.search(note))
     scaler = data.standardizer if choice.standardizes else None

@@ -14,7 +14,7 @@ from gramian.estimators import Standardizer
 from gramian.explore.choice import METHODS, Choice, read_choice
 from gramian.explore.datasets import Dataset
 from gramian.explore.fitting import Fit, spectrum_of
-from gramian.explore.notes import heard
+from gramian.explore.notes import collected
 from gramian.models import load, save
 
 ENDING = ".safetensors"
@@ -64,7 +64,7 @@ def models_in(folder: Path) -> list[str]:
 def save_model(data: Dataset, choice: Choice, path: Path) -> str:
     """Fit what the code on the page fits, and save it; return a sentence."""
     model = choice.model(data)
-    with heard():
+    with collected():
         if choice.pair:
             x, y = data.views(choice.second)
             model.fit(x.values, y.values)
@@ -120,7 +120,7 @@ def _seen(data: Dataset, first: tuple[str, ...], second: tuple[str, ...], width:
 def _applied(data: Dataset, choice: Choice, steps: list[Any], name: str) -> Fit:
     estimator = steps[-1]
     vars(steps[0]).pop("feature_names_in_", None)  # checked above; arrays have no names
-    with heard() as notes:
+    with collected() as notes:
         if choice.pair:
             x, y = (view.values for view in data.views(choice.second))
             first, second = (np.asarray(part, dtype=np.float32) for part in estimator.transform(x, y))

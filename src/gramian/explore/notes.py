@@ -1,4 +1,4 @@
-"""Warnings of fits, for the page: each thread hears its own.
+"""Warnings of fits, for the page: each thread collects its own.
 
 Python's own way to catch warnings changes the whole process; two threads that do so at once disturb each other.
 """
@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from gramian import GramianWarning
 from gramian.tables.calls import respelled
 
-_ears = threading.local()
+_local = threading.local()
 #: Parameters of Python in messages -> what the page calls them.
 WORDS = {
     "n_components": "components",
@@ -48,10 +48,10 @@ def _control(name: str, value: str) -> str:
 
 @contextmanager
 def listening() -> Iterator[None]:
-    """Let :func:`heard` hear, for as long as the server runs."""
+    """Let :func:`collected` collect, for as long as the server runs."""
 
     def show(message: Warning | str, *where: object, **more: object) -> None:
-        found = getattr(_ears, "notes", None)
+        found = getattr(_local, "notes", None)
         if found is not None and in_controls(str(message)) not in found:
             found.append(in_controls(str(message)))
 
@@ -62,17 +62,17 @@ def listening() -> Iterator[None]:
 
 
 @contextmanager
-def heard() -> Iterator[list[str]]:
+def collected() -> Iterator[list[str]]:
     """Collect what this thread is warned of.
 
-    >>> with listening(), heard() as notes:
+    >>> with listening(), collected() as notes:
     ...     warnings.warn("few rows", GramianWarning)
     >>> notes
     ['few rows']
     """
-    before = getattr(_ears, "notes", None)
-    _ears.notes = []
+    before = getattr(_local, "notes", None)
+    _local.notes = []
     try:
-        yield _ears.notes
+        yield _local.notes
     finally:
-        _ears.notes = before
+        _local.notes = before

@@ -87,7 +87,7 @@ def read_view(look: list[Any], webgl: object) -> drawing.View:
 
 
 def focus_of(session: Session, focus: object) -> list[int]:
-    """A row and its neighbours; the first row until somebody clicks."""
+    """A row and its neighbours; the first row before a click."""
     n = len(session.data.X)
     given = focus.get("rows") if isinstance(focus, dict) and focus.get("of") == session.data.serial else None
     places = [at for at in given or [0] if isinstance(at, int) and 0 <= at < n]

@@ -15,7 +15,7 @@ from werkzeug.exceptions import HTTPException
 from werkzeug.serving import BaseWSGIServer, WSGIRequestHandler, make_server
 
 from gramian.explore import control_callbacks, picture_callbacks
-from gramian.explore.browser import INDEX
+from gramian.explore.browser import PAGE_TEMPLATE
 from gramian.explore.datasets import Dataset, open_table
 from gramian.explore.guard import Guard
 from gramian.explore.layout import page
@@ -69,7 +69,7 @@ def make_app(first: Dataset, folder: Path, port: int) -> tuple[Dash, Guard, Expl
     )
     flask.register_error_handler(Exception, _failed)
     app.layout = page
-    app.index_string = INDEX
+    app.index_string = PAGE_TEMPLATE
     control_callbacks.register(app, explorer)
     picture_callbacks.register(app, explorer)
     guard.protect(flask, _policy(app))
@@ -77,7 +77,7 @@ def make_app(first: Dataset, folder: Path, port: int) -> tuple[Dash, Guard, Expl
 
 
 def _failed(error: Exception) -> Any:
-    """One line for the terminal, and none of our insides for the page."""
+    """One line for the terminal; the page is not told what failed inside."""
     if isinstance(error, HTTPException):
         return error
     print(f"error: {type(error).__name__}: {' '.join(str(error).split())[:500]}", file=sys.stderr, flush=True)

@@ -123,12 +123,12 @@ class Worker:
                 if self._closed:
                     return
                 self._running = self._queue.popleft()
-            with config(progress=self._hear):
+            with config(progress=self._report):
                 self._running.run()
             with self._changed:
                 self._running = None
 
-    def _hear(self, progress: Progress) -> None:
+    def _report(self, progress: Progress) -> None:
         """Take a report; the callback belongs to the process, so other threads' reports are passed over."""
         job = self._running
         if threading.current_thread() is not self._thread or job is None:

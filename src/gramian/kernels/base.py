@@ -92,6 +92,8 @@ class Kernel(ABC):
     listed: ClassVar[bool] = True
     #: The parameter that is a length in the units of the rows, if there is one.
     width_name: ClassVar[str | None] = None
+    #: Sliders of the explorer that the kernel follows: "width" (by default if there is such a length), "degree".
+    sliders: ClassVar[tuple[str, ...]] = ()
     #: Whether the features are the rows themselves.
     linear: ClassVar[bool] = False
     #: Whether a value rounds in units of the lengths of its rows, also where these are at right angles.
@@ -101,6 +103,8 @@ class Kernel(ABC):
 
     def __init_subclass__(cls, **rest: object) -> None:
         super().__init_subclass__(**rest)
+        if cls.width_name and not cls.sliders:
+            cls.sliders = ("width",)
         if "name" not in cls.__dict__ or not cls.has_text:
             return
         other = REGISTRY.get(cls.name)
@@ -165,11 +169,6 @@ class Kernel(ABC):
         return None if self.width_name is None else float(getattr(self, self.width_name))
 
     @classmethod
-    def sliders(cls) -> tuple[str, ...]:
-        """Which sliders of the explorer the kernel follows: "width", "degree"."""
-        return ("width",) if cls.width_name else ()
-
-    @classmethod
     def from_sliders(cls, width: float, degree: int) -> Self:
         """The kernel for a width in the units of the rows, and a degree."""
         return cls(**{cls.width_name: width}) if cls.width_name else cls()
@@ -214,7 +213,7 @@ class Kernel(ABC):
         """Raise ValueError if a parameter is out of its range."""
 
     def anchors(self, X: Rows) -> Rows:
-        """Return what must be kept of the training rows: a copy, for the caller may change his."""
+        """Return what must be kept of the training rows: a copy, as the caller may change theirs."""
         return X.copy()
 
     def block(self, X: Rows, Y: Rows, dtype: DTypeLike = np.float64) -> Array:

@@ -113,10 +113,7 @@ class Polynomial(DotProduct):
 
     name = "polynomial"
     rounds_by_length = True
-
-    @classmethod
-    def sliders(cls) -> tuple[str, ...]:
-        return "width", "degree"
+    sliders = ("width", "degree")
 
     @classmethod
     def from_sliders(cls, width: float, degree: int) -> Self:
@@ -125,9 +122,7 @@ class Polynomial(DotProduct):
     def check(self) -> None:
         if not is_number(self.degree) or not 0 < self.degree < np.inf:
             raise ValueError(f"degree={self.degree!r} of the polynomial kernel must be a positive whole number.")
-        for key in ("scale", "constant"):
-            if not is_number(value := getattr(self, key)) or not np.isfinite(value):
-                raise ValueError(f"{key}={value!r} of the polynomial kernel must be a finite number.")
+        _require_finite(self, scale=self.scale, constant=self.constant)
 
     @property
     def positive_definite(self) -> bool:
@@ -198,23 +193,15 @@ class Sigmoid(DotProduct):
     constant: float = 0.0
 
     name = "sigmoid"
-
-    @classmethod
-    def sliders(cls) -> tuple[str, ...]:
-        return ("width",)
+    sliders = ("width",)
+    positive_definite = False
 
     @classmethod
     def from_sliders(cls, width: float, degree: int) -> Self:
         return cls(scale=1 / width**2)
 
     def check(self) -> None:
-        for key in ("scale", "constant"):
-            if not is_number(value := getattr(self, key)) or not np.isfinite(value):
-                raise ValueError(f"{key}={value!r} of the sigmoid kernel must be a finite number.")
-
-    @property
-    def positive_definite(self) -> bool:
-        return False
+        _require_finite(self, scale=self.scale, constant=self.constant)
 
     @property
     def factor(self) -> float:
@@ -255,6 +242,12 @@ class Cosine(DotProduct):
 
     def diagonal(self, X: Rows) -> Array:
         return (squared_norms(_normalised(X)) > 0).astype(np.float64)
+
+
+def _require_finite(kernel: Kernel, **numbers: object) -> None:
+    for key, value in numbers.items():
+        if not is_number(value) or not np.isfinite(value):
+            raise ValueError(f"{key}={value!r} of the {kernel.name} kernel must be a finite number.")
 
 
 def _normalised(X: Rows) -> Rows:
@@ -340,13 +333,10 @@ class Waves(MappedKernel):
     has_text = False
     compares_rows = False
     measure = dot
+    positive_definite = False  # not a similarity of two rows at all
 
     def check(self) -> None:
         require_positive(self, count=self.count, variance=self.variance)
-
-    @property
-    def positive_definite(self) -> bool:
-        return False  # not a similarity of two rows at all
 
     def diagonal(self, X: Rows) -> Array:
         return np.full(X.shape[0], float(self.variance))

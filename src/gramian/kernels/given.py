@@ -46,14 +46,8 @@ class Precomputed(Kernel):
 
     name = "precomputed"
     listed = False
-
-    @property
-    def positive_definite(self) -> bool:
-        return False  # not known, and not assumed
-
-    @property
-    def given(self) -> bool:
-        return True
+    positive_definite = False  # not known, and not assumed
+    given = True
 
     def pairs(self, X: Rows, Y: Rows, dtype: DTypeLike) -> Pairs:
         return Stored(X, dtype)
@@ -69,7 +63,7 @@ class Precomputed(Kernel):
 class Evaluated(Precomputed):
     """The precomputed kernel of the matrix that an expression, such as ``2*precomputed``, makes of a given one.
 
-    Whoever takes a matrix from a user puts it through :func:`values` once; from there on it is precomputed.
+    A matrix from a user goes through :func:`values` once; from there on it is precomputed.
     """
 
     expression: Kernel
@@ -149,14 +143,8 @@ class Function(Kernel):
 
     name = "callable"
     has_text = False
-
-    @property
-    def positive_definite(self) -> bool:
-        return False  # not known, and not assumed
-
-    @property
-    def costly(self) -> bool:
-        return True  # not known, and a call per tile and product may be
+    positive_definite = False  # not known, and not assumed
+    costly = True  # not known, and a call per tile and product may be
 
     def __deepcopy__(self, memo: dict[int, object]) -> Function:
         return Function(own_copy(self.function))

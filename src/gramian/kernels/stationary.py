@@ -217,6 +217,7 @@ class Laplacian(Stationary):
 
     name = "laplacian"
     title = "Laplacian"
+    sliders = ("width",)
 
     def check(self) -> None:
         if self.norm not in ("l1", "l2"):
@@ -240,10 +241,6 @@ class Laplacian(Stationary):
     @property
     def falls_with_distance(self) -> bool:
         return self.norm == "l2"
-
-    @classmethod
-    def sliders(cls) -> tuple[str, ...]:
-        return ("width",)
 
     @classmethod
     def from_sliders(cls, width: float, degree: int) -> Self:
@@ -368,7 +365,7 @@ class Matern(Lengthed):
             np.exp(np.negative(t, out=t), out=t)
             t *= polynomial
             return t
-        with np.errstate(invalid="ignore", under="ignore", over="ignore"):  # 0 * inf at t = 0, mended below
+        with np.errstate(invalid="ignore", under="ignore", over="ignore"):  # 0 * inf at t = 0, replaced below
             values = 2 ** (1 - self.nu) / gamma_function(self.nu) * t**self.nu * kv(self.nu, t)
         tile[...] = np.where(t == 0, 1.0, np.where(np.isfinite(values), values, 1.0))
         return tile
@@ -462,15 +459,12 @@ class ThinPlateSpline(MappedKernel):
     name = "thin_plate_spline"
     listed = False
     measure = squared_euclidean
+    positive_definite = False
 
     def check(self) -> None:
         require_positive(self, c=self.c)
         if self.centring not in ("plain", "proper"):
             raise ValueError(f"centring={self.centring!r} of the {self.name} kernel must be 'plain' or 'proper'.")
-
-    @property
-    def positive_definite(self) -> bool:
-        return False
 
     @property
     def properly_centred(self) -> bool:

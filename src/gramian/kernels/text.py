@@ -148,7 +148,7 @@ def _value(node: ast.expr, text: str) -> Any:
         case ast.Name(id="inf"):
             return float("inf")
         case ast.Name(id=word):
-            return word  # scale, median, l1: quotes are a burden on a command line
+            return word  # scale, median, l1: a command line would need quotes in quotes
     raise ValueError(f"{ast.unparse(node)!r} in kernel={text!r} is neither a number nor a word.")
 
 

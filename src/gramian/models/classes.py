@@ -97,7 +97,7 @@ CLASSES: dict[str, type] = {
     },
     **_declared(),
 }
-NAMES = {cls: name for name, cls in CLASSES.items()}
+FILE_NAMES = {cls: name for name, cls in CLASSES.items()}
 SHAPES_OF = {CLASSES[name]: shapes for name, shapes in SHAPES.items()}
 
 
@@ -114,7 +114,7 @@ def known_as(cls: type) -> str | None:
     """Name in a file of a class, if it has one."""
     if cls.__module__ == "sklearn.pipeline":
         return PIPELINE if class_of(PIPELINE) is cls else None
-    return NAMES.get(cls)
+    return FILE_NAMES.get(cls)
 
 
 def fields_of(cls: type) -> dict[str, bool] | None:
@@ -184,9 +184,9 @@ KEEPERS = {
 #: What is asked about one row.
 QUESTIONS = ("transform", "predict", "predict_proba", "decision_function", "score_samples")
 #: Rows of training data that a question may see: the answer shall not take more memory than the model.
-MOST_ANCHORS = 1000
+MAX_ASKED_ANCHORS = 1000
 #: Columns up to which a question is asked of sparse rows, which take no memory themselves, but answers may.
-WIDEST = 2**21
+MAX_ASKED_COLUMNS = 2**21
 #: Filters of warnings belong to the process: two threads that set and reset them in turn would leave them changed.
 _FILTERS = threading.Lock()
 
@@ -277,7 +277,7 @@ def ask(estimator: BaseEstimator) -> dict[str, str]:
     """Ask about one row; return what failed, an empty text for what did not. Very wide sparse models are not asked."""
     try:
         thin, row = _thin(estimator), _row(steps_of(estimator)[0])
-        if sp.issparse(row) and row.shape[1] > WIDEST:
+        if sp.issparse(row) and row.shape[1] > MAX_ASKED_COLUMNS:
             return {}
     except Exception as error:  # whatever a damaged model raises, it is refused
         return dict.fromkeys(QUESTIONS, one_line(error))
@@ -356,7 +356,7 @@ def _row(estimator: BaseEstimator) -> Any:
         if isinstance(mean, np.ndarray) and mean.shape == (d,):
             return mean[None]
     wide = getattr(getattr(estimator, "projection_", None), "weights", np.empty(0))
-    if d > WIDEST and wide.shape[0] != d:
+    if d > MAX_ASKED_COLUMNS and wide.shape[0] != d:
         raise ModelError(f"n_features_in_ is {d}, more than anything in it")
     return np.zeros((1, d))
 
@@ -370,15 +370,15 @@ def _thin(estimator: BaseEstimator) -> Any:
         return thin
     for name, value in vars(estimator).items():
         rows = getattr(value, "anchors", None)
-        if type(value) in SHAPES_OF and rows is not None and rows.shape[0] > MOST_ANCHORS and rows.shape[1]:
-            part: Any = slice(0, MOST_ANCHORS)
+        if type(value) in SHAPES_OF and rows is not None and rows.shape[0] > MAX_ASKED_ANCHORS and rows.shape[1]:
+            part: Any = slice(0, MAX_ASKED_ANCHORS)
             cut = {"anchors": rows[part], "coefficients": value.coefficients[part]}
             setattr(thin, name, dataclasses.replace(value, **cut))
     rows = getattr(estimator, "_anchors", None)  # of nearest neighbours, of which there must be enough
     if (
         rows is not None
         and rows.shape[1]
-        and rows.shape[0] > (most := max(MOST_ANCHORS, as_fitted(estimator, "n_neighbors")))
+        and rows.shape[0] > (most := max(MAX_ASKED_ANCHORS, as_fitted(estimator, "n_neighbors")))
     ):
         vars(thin).update(_anchors=rows[:most], _diagonal=estimator._diagonal[:most])
         for made in ("_tree", "_mapped"):

@@ -18,14 +18,14 @@ from sklearn.base import BaseEstimator
 
 from gramian.kernels import Function, Kernel
 from gramian.models.classes import class_of, fields_of, known_as, state_of, wrong_field
-from gramian.models.container import NAMES, ModelError
+from gramian.models.container import NUMBER_NAMES, ModelError
 from gramian.results import Array
 
 #: Deeper than any estimator; a value that holds itself would never end.
-DEEPEST = 40
+MAX_DEPTH = 40
 #: Whole numbers beyond doubles are written as text: other readers of JSON would round them.
-LARGEST_INT, MOST_DIGITS = 2**53, 1000
-SPARSE = {cls.__name__: cls for cls in (sp.csr_array, sp.csr_matrix, sp.csc_array, sp.csc_matrix)}
+MAX_EXACT_INT, MAX_DIGITS = 2**53, 1000
+SPARSE_CLASSES = {cls.__name__: cls for cls in (sp.csr_array, sp.csr_matrix, sp.csc_array, sp.csc_matrix)}
 #: Text of fixed width is kept as numbers of this type, one for each character.
 CHARACTERS: dict[str, np.dtype] = {"U": np.dtype("<u4"), "S": np.dtype("|u1")}
 
@@ -40,12 +40,12 @@ class Encoder:
 
     def encode(self, value: object, path: tuple[str, ...] = ()) -> Any:
         """Return the tree of a value found at ``path``."""
-        if len(path) > DEEPEST:
+        if len(path) > MAX_DEPTH:
             raise ModelError(f"{'.'.join(path[:6])}... is nested too deeply to be kept")
         if value is None or type(value) in (bool, str):
             return value
         if type(value) is int:
-            return value if abs(value) <= LARGEST_INT else {"int": _digits(value, path)}
+            return value if abs(value) <= MAX_EXACT_INT else {"int": _digits(value, path)}
         if type(value) is float:
             return value if np.isfinite(value) else {"float": repr(value)}
         if type(value) is list:
@@ -57,14 +57,14 @@ class Encoder:
             return {"dict": pairs}
         if type(value) is slice:
             return {"slice": self._each([value.start, value.stop, value.step], path)}
-        if isinstance(value, np.str_) or (isinstance(value, np.generic) and value.dtype.str in NAMES):
+        if isinstance(value, np.str_) or (isinstance(value, np.generic) and value.dtype.str in NUMBER_NAMES):
             name = "str" if isinstance(value, np.str_) else value.dtype.name
             return {"scalar": [name, self.encode(value.item(), path)]}
-        if isinstance(value, np.dtype) and value.kind in "biuf" and value.str.replace(">", "<") in NAMES:
+        if isinstance(value, np.dtype) and value.kind in "biuf" and value.str.replace(">", "<") in NUMBER_NAMES:
             return {"dtype": value.name}
         if type(value) in (np.ndarray, np.memmap):
             return self._array(np.asarray(value), path)
-        if type(value) in SPARSE.values():
+        if type(value) in SPARSE_CLASSES.values():
             return self._sparse(value, path)
         return self._object(value, path)
 
@@ -87,7 +87,7 @@ class Encoder:
             width = array.dtype.itemsize // CHARACTERS[kind].itemsize
             codes = letters.reshape(-1).view(CHARACTERS[kind]).reshape(*array.shape, width)
             return {"text": self._name(codes, path), "kind": kind}
-        if array.dtype.newbyteorder("<").str not in NAMES:
+        if array.dtype.newbyteorder("<").str not in NUMBER_NAMES:
             raise ModelError(f"{'.'.join(path)} is an array of {array.dtype}, which a model file does not take")
         # The order in memory decides which routine multiplies, and with it the last bit of the scores.
         axes = sorted(range(array.ndim), key=lambda axis: -abs(array.strides[axis]))
@@ -128,8 +128,8 @@ class Encoder:
 
 
 def _digits(value: int, path: tuple[str, ...]) -> str:
-    if value.bit_length() > 3 * MOST_DIGITS:
-        raise ModelError(f"{'.'.join(path)} is a number of more than {MOST_DIGITS} digits")
+    if value.bit_length() > 3 * MAX_DIGITS:
+        raise ModelError(f"{'.'.join(path)} is a number of more than {MAX_DIGITS} digits")
     return str(value)
 
 
@@ -188,7 +188,7 @@ class Decoder:
         if not isinstance(node, (list, dict)):
             return node
         self._depth += 1
-        if self._depth > 2 * DEEPEST:
+        if self._depth > 2 * MAX_DEPTH:
             raise ModelError("its contents are nested too deeply")
         try:
             if isinstance(node, list):
@@ -262,7 +262,7 @@ class Decoder:
         return found
 
     def _sparse(self, node: Mapping[str, Any]) -> Any:
-        cls = _one_of(node["sparse"], SPARSE)
+        cls = _one_of(node["sparse"], SPARSE_CLASSES)
         data, indices, indptr = (self.decode(node[key]) for key in ("data", "indices", "indptr"))
         shape = tuple(node["shape"])
         if indices.dtype not in (np.int32, np.int64) or indices.dtype != indptr.dtype or len(shape) != 2:
@@ -336,7 +336,7 @@ def _pair(names: object) -> list[Any]:
 
 
 def _int(digits: object) -> int:
-    if not isinstance(digits, str) or len(digits) > MOST_DIGITS or not digits.lstrip("-").isdecimal():
+    if not isinstance(digits, str) or len(digits) > MAX_DIGITS or not digits.lstrip("-").isdecimal():
         raise ModelError("its contents hold a number that is none")
     return int(digits)
 

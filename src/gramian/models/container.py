@@ -24,13 +24,13 @@ NUMBERS = {
     **{"F64": "<f8", "F32": "<f4", "F16": "<f2", "I64": "<i8", "I32": "<i4", "I16": "<i2", "I8": "|i1"},
     **{"U64": "<u8", "U32": "<u4", "U16": "<u2", "U8": "|u1", "BOOL": "|b1"},
 }
-NAMES = {code: name for name, code in NUMBERS.items()}
+NUMBER_NAMES = {code: name for name, code in NUMBERS.items()}
 #: The checksum comes first and has a fixed length: it is found without a search, and left out of itself.
-HEAD = b'{"__metadata__":{"sha256":"'
-DIGITS = 64
+HEADER_START = b'{"__metadata__":{"sha256":"'
+CHECKSUM_DIGITS = 64
 #: A header holds what is not an array. Python needs up to a hundred bytes for each part of it: so few are read.
-LARGEST_HEADER, MOST_PARTS, MOST_ARRAYS = 8 * 2**20, 200_000, 4096
-LONGEST_NUMBER, LONGEST_DIMENSION = 30, 2**48
+MAX_HEADER_BYTES, MAX_HEADER_PARTS, MAX_ARRAYS = 8 * 2**20, 200_000, 4096
+MAX_NUMBER_LENGTH, MAX_DIMENSION = 30, 2**48
 
 
 class ModelError(ValueError):
@@ -62,10 +62,12 @@ def write(path: PathLike, metadata: Mapping[str, str], arrays: Mapping[str, Arra
         array = arrays[name]
         start, end = end, end + array.nbytes
         code = array.dtype.newbyteorder("<").str
-        table[name] = {"dtype": NAMES[code], "shape": list(array.shape), "data_offsets": [start, end]}
-    text = json.dumps({"__metadata__": {"sha256": "0" * DIGITS, **metadata}, **table}, separators=(",", ":")).encode()
+        table[name] = {"dtype": NUMBER_NAMES[code], "shape": list(array.shape), "data_offsets": [start, end]}
+    text = json.dumps(
+        {"__metadata__": {"sha256": "0" * CHECKSUM_DIGITS, **metadata}, **table}, separators=(",", ":")
+    ).encode()
     text += b" " * (-len(text) % 8)
-    if len(text) > LARGEST_HEADER or _parts(text) > MOST_PARTS or len(table) > MOST_ARRAYS:
+    if len(text) > MAX_HEADER_BYTES or _parts(text) > MAX_HEADER_PARTS or len(table) > MAX_ARRAYS:
         raise ModelError(
             f"what is not in arrays fills {len(text):,} bytes and {len(table):,} arrays are to be kept: "
             "more than a model file takes. Keep long lists as arrays, and long parameters out of the model."
@@ -74,7 +76,7 @@ def write(path: PathLike, metadata: Mapping[str, str], arrays: Mapping[str, Arra
     digest = hashlib.sha256()
     for part in parts:
         digest.update(part)
-    parts[1] = text.replace(HEAD + b"0" * DIGITS, HEAD + digest.hexdigest().encode(), 1)
+    parts[1] = text.replace(HEADER_START + b"0" * CHECKSUM_DIGITS, HEADER_START + digest.hexdigest().encode(), 1)
     with atomic(path) as file:
         for part in parts:
             file.write(part)
@@ -94,19 +96,19 @@ def read(path: PathLike) -> tuple[dict[str, str], dict[str, Array]]:
 def _read(file: BinaryIO, size: int) -> tuple[dict[str, str], dict[str, Array]]:
     start = _take(file, 8) if size >= 8 else b""
     length = struct.unpack("<Q", start)[0] if start else 0
-    if not len(HEAD) + DIGITS < length <= min(size - 8, LARGEST_HEADER):
+    if not len(HEADER_START) + CHECKSUM_DIGITS < length <= min(size - 8, MAX_HEADER_BYTES):
         raise ModelError("it is not a model file: it does not begin with a header of a plausible length")
     text = _take(file, length)
-    if not text.startswith(HEAD):
+    if not text.startswith(HEADER_START):
         raise ModelError("it is not a model file written by gramian.save")
     header = parse(text)
     metadata = header.pop("__metadata__")
     if not all(isinstance(value, str) for value in metadata.values()):
         raise ModelError("its header is damaged: metadata must be text")
     places = _places(header, size - 8 - length)
-    after = len(HEAD) + DIGITS
-    claimed, digest = text[len(HEAD) : after], hashlib.sha256(start)
-    digest.update(HEAD + b"0" * DIGITS + text[after:])
+    after = len(HEADER_START) + CHECKSUM_DIGITS
+    claimed, digest = text[len(HEADER_START) : after], hashlib.sha256(start)
+    digest.update(HEADER_START + b"0" * CHECKSUM_DIGITS + text[after:])
     arrays = {}
     for name, dtype, shape in places:
         arrays[name] = array = np.empty(shape, dtype)
@@ -122,7 +124,7 @@ def _read(file: BinaryIO, size: int) -> tuple[dict[str, str], dict[str, Array]]:
 def _places(header: Mapping[str, Any], room: int) -> list[tuple[str, np.dtype, tuple[int, ...]]]:
     """Names, types and shapes of the arrays in the order of their bytes, which they fill exactly."""
     found = []
-    if len(header) > MOST_ARRAYS:
+    if len(header) > MAX_ARRAYS:
         raise ModelError(f"its header names {len(header):,} arrays; a model has far fewer")
     for name, entry in header.items():
         if not isinstance(entry, dict) or set(entry) != {"dtype", "shape", "data_offsets"}:
@@ -150,7 +152,7 @@ def _places(header: Mapping[str, Any], room: int) -> list[tuple[str, np.dtype, t
 
 def parse(text: bytes | str) -> dict[str, Any]:
     """Read a JSON object that repeats no key, holds no NaN and no endless number, and is not too much to hold."""
-    if _parts(text) > MOST_PARTS:
+    if _parts(text) > MAX_HEADER_PARTS:
         raise ModelError("its header has too many parts")
     try:
         found = json.loads(
@@ -187,22 +189,20 @@ def _refuse(word: str) -> NoReturn:
 
 
 def _int(digits: str) -> int:
-    if len(digits) > LONGEST_NUMBER:
+    if len(digits) > MAX_NUMBER_LENGTH:
         raise ModelError(f"its header holds a number of {len(digits)} digits")
     return int(digits)
 
 
 def _float(digits: str) -> float:
-    number = float(digits) if len(digits) <= LONGEST_NUMBER else float("inf")
+    number = float(digits) if len(digits) <= MAX_NUMBER_LENGTH else float("inf")
     if not np.isfinite(number):
-        raise ModelError(f"its header holds the number {digits[:LONGEST_NUMBER]}, which is out of range")
+        raise ModelError(f"its header holds the number {digits[:MAX_NUMBER_LENGTH]}, which is out of range")
     return number
 
 
 def _whole(numbers: object) -> bool:
-    return isinstance(numbers, list) and all(
-        type(number) is int and 0 <= number <= LONGEST_DIMENSION for number in numbers
-    )
+    return isinstance(numbers, list) and all(type(number) is int and 0 <= number <= MAX_DIMENSION for number in numbers)
 
 
 def _bytes(array: Array) -> memoryview:

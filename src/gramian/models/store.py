@@ -20,7 +20,7 @@ from gramian.results import Array
 #: What the files are called in their header, and the version of their layout. Files of every earlier version load.
 FORMAT, VERSION = "gramian-model", 1
 #: Column names are repeated in the header for other readers, unless they are very many.
-LONGEST_NAMES = 100_000
+MAX_NAMES_LENGTH = 100_000
 
 PathLike = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 
@@ -155,7 +155,7 @@ def load(path: PathLike) -> Any:
         return estimator
     except ModelError as error:
         raise ModelError(f"{_shown(path)}: {error}.") from error
-    except Exception as error:  # a damaged model may fail anywhere; the file is to blame, and is named
+    except Exception as error:  # a damaged model may fail anywhere; the message names the file
         raise ModelError(f"{_shown(path)}: its contents make no model ({classes.one_line(error)}).") from error
 
 
@@ -243,7 +243,7 @@ def _metadata(estimator: BaseEstimator, tree: object, answers: list[str]) -> dic
         "answers": json.dumps({"answers": answers}),
     }
     names = getattr(estimator, "feature_names_in_", None)
-    if names is not None and len(text := json.dumps({"columns": [str(name) for name in names]})) <= LONGEST_NAMES:
+    if names is not None and len(text := json.dumps({"columns": [str(name) for name in names]})) <= MAX_NAMES_LENGTH:
         found["columns"] = text
     return {**found, "model": json.dumps(tree, separators=(",", ":"), allow_nan=False)}
 

@@ -152,14 +152,10 @@ class MappedRows(Rows):
 
     def _read(self) -> Iterator[Piece]:
         for piece in self.parent.pieces():
-            self._gate(piece)
+            if self.gate:
+                self.gate(piece)
             found = np.asarray(self.function(piece.values))
             yield piece._replace(values=found.reshape(len(piece.values), self.width))
-
-    def _gate(self, piece: Piece) -> None:
-        """Refuse what the function should not see."""
-        if self.gate:
-            self.gate(piece)
 
 
 class ColumnSlice(Rows):
@@ -251,7 +247,7 @@ class Views:
     def pieces(self, task: str) -> Iterator[tuple[Piece, ...]]:
         """Blocks as they are read: of one stream, of both views together, or of two streams in step."""
         found: Iterator[tuple[Piece, ...]]
-        if self.Y is None or neighbours(self.X, self.Y):
+        if self.Y is None or split_of_one(self.X, self.Y):
             whole = self.X if self.Y is None else self.X.parent  # type: ignore[attr-defined]
             found = ((piece,) for piece in whole.pieces())
         else:
@@ -275,7 +271,7 @@ def _refuse_weights(weights: Weights) -> None:
         raise ValueError("sample_weight goes with rows in memory, not with a stream. Repeat rows in the stream.")
 
 
-def neighbours(X: Rows, Y: Rows | None) -> bool:
+def split_of_one(X: Rows, Y: Rows | None) -> bool:
     """Whether two streams are all the columns of one, the first before the second."""
     if not (isinstance(X, ColumnSlice) and isinstance(Y, ColumnSlice) and X.parent is Y.parent):
         return False

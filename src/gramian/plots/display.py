@@ -64,10 +64,6 @@ class Display(ABC, Generic[Data]):
             In place of the picture's own; "" for none.
         **options
             As the function of :mod:`gramian.charts` that computes the data takes them.
-
-        Returns
-        -------
-        Display
         """
         data = (X, y)[: cls._takes]
         chart: Any = cls._compute(estimator, *data, **options)
@@ -82,10 +78,6 @@ class Display(ABC, Generic[Data]):
             Where to draw; a new figure of pyplot if not given.
         title : str, optional
             In place of the picture's own; "" for none.
-
-        Returns
-        -------
-        self
         """
         self.ax_ = new_axes(ax, space=self._in_space())
         figure: Any = self.ax_.figure
@@ -109,34 +101,26 @@ def write_notes(ax: Axes, notes: tuple[str, ...], where: str = "title") -> None:
     if where == "title":
         ax.set_title("\n".join(notes), loc="right", fontsize=SMALL, color=MUTED)
         return
-    low, right = where.startswith("lower"), where.endswith("right")
-    ax.annotate(
-        "\n".join(notes),
-        (1 if right else 0, 0 if low else 1),
-        xytext=(-4 if right else 4, 4 if low else -4),
-        xycoords="axes fraction",
-        textcoords="offset points",
-        ha="right" if right else "left",
-        va="bottom" if low else "top",
-        fontsize=SMALL,
-        color=MUTED,
-        bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.7, "pad": 1.5},
-        zorder=6,
-    )
+    _write_in_corner(ax, "\n".join(notes), where, 4, 0.7, 1.5, fontsize=SMALL, color=MUTED)
 
 
 def write_figures(ax: Axes, text: str, where: str = "upper left") -> Any:
     """Write numbers into a corner, and return the text."""
+    return _write_in_corner(ax, text, where, 6, 0.75, 2, fontsize=TICK, color=INK)
+
+
+def _write_in_corner(ax: Axes, text: str, where: str, gap: int, alpha: float, pad: float, **look: Any) -> Any:
+    """Write on paper of an opacity; ``where`` is "upper left" and so on, ``gap`` the distance in points."""
+    low, right = where.startswith("lower"), where.endswith("right")
     return ax.annotate(
         text,
-        (0 if where.endswith("left") else 1, 1 if where.startswith("upper") else 0),
-        xytext=(6 if where.endswith("left") else -6, -6 if where.startswith("upper") else 6),
+        (1 if right else 0, 0 if low else 1),
+        xytext=(-gap if right else gap, gap if low else -gap),
         xycoords="axes fraction",
         textcoords="offset points",
-        ha="left" if where.endswith("left") else "right",
-        va="top" if where.startswith("upper") else "bottom",
-        fontsize=TICK,
-        color=INK,
-        bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.75, "pad": 2},
+        ha="right" if right else "left",
+        va="bottom" if low else "top",
+        bbox={"facecolor": "white", "edgecolor": "none", "alpha": alpha, "pad": pad},
         zorder=6,
+        **look,
     )

@@ -251,7 +251,7 @@ class OutliersDisplay(Display[Outliers]):
         self.limits_: list[Any] = []
         for at, (limit, draw) in enumerate(((chart.t2_limit, ax.axvline), (chart.q_limit, ax.axhline))):
             if limit:
-                text = f"passed by {100 * chart.alpha:g} % of good rows" if at == 0 else None
+                text = f"{100 * (1 - chart.alpha):g} % limit" if at == 0 else None
                 self.limits_.append(draw(limit, color=MUTED, linewidth=0.9, linestyle="--", zorder=2, label=text))
         self._scale(ax)
         list_groups(ax, chart.points)

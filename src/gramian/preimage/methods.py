@@ -80,20 +80,8 @@ class FeaturePoints:
     .. math:: P_i = \sum_q s_{iq} \sum_j a_{jq}\,\phi(x_j), \qquad
               \langle P_i, \phi(x_j) \rangle = (S (KA)')_{ij}, \quad \|P_i\|^2 = (S A'KA S')_{ii}
 
-    Parameters
-    ----------
-    kernel : Kernel
-        Positive definite, with resolved parameters.
-    anchors : rows
-        Dense or CSR, n x d: the rows :math:`x_j`.
-    weights : (n, q) array
-        A: directions.
-    coordinates : (m, q) array
-        S: points along them.
-
-    Cost
-    ----
-    One product of the Gram matrix with q vectors.
+    with directions A (``weights``, n x q) and points S along them (``coordinates``, m x q). Costs one product of the
+    Gram matrix with q vectors.
     """
 
     def __init__(self, kernel: Kernel, anchors: Rows, weights: Array, coordinates: Array) -> None:

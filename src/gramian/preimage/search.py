@@ -48,7 +48,7 @@ def preimage(
         takes the others the kernel allows, improves the better one by the fixed point, and keeps for each point what is
         nearest in feature space.
     far : (m,) bool array, optional
-        Points known to be similar to no row; they fall back, as those do of which that is found out.
+        Points known to be similar to no row; they fall back, as do those detected to be so.
 
     Returns
     -------

@@ -32,19 +32,9 @@ _SQUARABLE_RANGE = (1e-150, 1e150)
 class Sheet:
     """Numeric columns of a table, and what was found while it was read.
 
-    Attributes
-    ----------
-    values : (n, d) array
-        In double precision, with NaN and infinities where there are some.
-    names : tuple of str
-    unread : (d,) array
-        Entries of each column that are text; they are NaN among the values.
-    narrow : bool
-        Whether the numbers came in single precision.
-    width : int
-        Columns of the table, those without numbers included.
-    findings : tuple of Finding
-    looked_at : tuple of str
+    ``values`` are in double precision, with NaN and infinities where there are some; ``unread`` counts entries of each
+    column that are text, which are NaN among the values; ``narrow`` says that numbers came in single precision;
+    ``width`` counts all columns, those without numbers included.
     """
 
     values: Array
@@ -177,21 +167,8 @@ def _stray_text(name: str, rows: list[int], cells: list[str]) -> Finding:
 class Portrait:
     """What is known of a column; extremes, mean and deviation of all rows, the rest of a sorted sample.
 
-    Attributes
-    ----------
-    name : str
-    at : int
-        Its place in the table.
-    values : (n,) array
-        The column, in the order of the rows; NaN and infinities included.
-    unread : int
-        Entries that were text.
-    order : (m,) array
-        Finite values, sorted: all, or those of the sample.
-    low, high, mean, deviation : float
-        Of the finite values; zero deviation if there are fewer than two.
-    narrow : bool
-        Whether it came in single precision.
+    ``at`` is its place in the table, ``values`` the column in the order of the rows, NaN and infinities included,
+    ``unread`` counts entries that were text, ``order`` are finite values, sorted: all, or those of the sample.
     """
 
     name: str

@@ -248,24 +248,11 @@ def _choices(
 class Reading:
     """Numbers of a fit that a draw gives too.
 
-    Attributes
-    ----------
-    values : (K,) array
-        One for each component, of this ``kind`` (see :data:`gramian.selection.trust_bootstrap.SCALES`).
-    what : str
-        What they are.
-    vectors : (p, K) array
-        Entries of the components, called ``entries``.
-    bounded : bool
-        Whether entries lie between -1 and 1.
-    free : bool
-        Whether any rotation of the components says the same, so that all are turned together.
-    second : int
-        How many of the p entries are of a second view.
-    spans : bool
-        Whether the vectors are a basis of what the components span.
-    ordered : bool
-        Whether values that are nearly equal leave their components undetermined.
+    ``values`` has one number of this ``kind`` (see :data:`gramian.selection.trust_bootstrap.SCALES`) for each
+    component, ``what`` says what they are; ``vectors`` are the entries of the components, called ``entries``, of which
+    the last ``second`` are of a second view. Entries may be ``bounded`` by -1 and 1. If the components are ``free``,
+    any rotation says the same, and all are turned together. ``spans``: the vectors are a basis of what the components
+    span. ``ordered``: values that are nearly equal leave their components undetermined.
     """
 
     values: Array

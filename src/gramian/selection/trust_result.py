@@ -30,14 +30,8 @@ DISTINCT_GAP_ERRORS = 2.448
 class Recovery:
     """What the draws give again of each component.
 
-    Attributes
-    ----------
-    shares : (K,) array
-        Share of the draws that have the component: a cosine of 0.95 or more with the one that matches it best.
-    cosines : (K,) array
-        Median cosine.
-    mixed : (K, K) array
-        Share of the draws in which a component of a pair turned towards the other, by as much as is no longer alike.
+    ``shares`` of the draws have a component with a cosine of 0.95 or more to it, ``cosines`` are medians, ``mixed``
+    (K, K) are shares of draws in which a component turned so far towards another that it is no longer the same.
     """
 
     shares: Array

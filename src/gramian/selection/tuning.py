@@ -36,22 +36,11 @@ NEIGHBOURS = (1, 3, 5, 9, 15, 25)
 
 @dataclass(frozen=True)
 class Tuned:
-    """What was tuned, and what came out on rows that had no part in it.
+    """What was tuned, and the predictions for rows that had no part in it.
 
-    Attributes
-    ----------
-    predictions : (n,) or (n, q) array
-        Of each row by the procedure, tuning included, on the rows of the other outer folds.
-    model : estimator
-        Tuned on all rows, not fitted.
-    grids : dict of str to str
-        What each parameter was chosen from.
-    chosen : dict of str to list
-        What was chosen in each outer fold.
-    final : dict
-        What was chosen on all rows.
-    how : str
-        How candidates were compared.
+    ``predictions`` of each row come from the procedure, tuning included, on the rows of the other outer folds;
+    ``model`` is tuned on all rows and not fitted; ``grids`` says what each parameter was chosen from, ``chosen`` what
+    in each outer fold, ``final`` what on all rows, ``how`` how candidates were compared.
     """
 
     predictions: Array

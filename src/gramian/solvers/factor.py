@@ -103,21 +103,6 @@ def maximum_likelihood(
     return found
 
 
-def em_step(R: Array, loadings: Array, psi: Array) -> tuple[Array, Array]:
-    r"""One step of expectation-maximisation, which needs no rows: their sums enter through R alone.
-
-    Definition
-    ----------
-    .. math:: V = (I + L'\Psi^{-1}L)^{-1}, \quad B = V L'\Psi^{-1}; \qquad
-              L^+ = R B' (V + B R B')^{-1}, \quad \Psi^+ = \mathrm{diag}(R - L^+ B R)
-    """
-    weighted = loadings / psi[:, None]
-    V = np.linalg.inv(np.eye(loadings.shape[1]) + loadings.T @ weighted)
-    RB = R @ weighted @ V
-    following = RB @ np.linalg.inv(V + V @ weighted.T @ RB)
-    return following, np.diag(R) - np.sum(following * RB, axis=1)
-
-
 def objective(R: Array, loadings: Array, psi: Array) -> float:
     """``log |LL' + Psi| + tr (LL' + Psi)^-1 R`` at any loadings and uniquenesses."""
     weighted = loadings / psi[:, None]

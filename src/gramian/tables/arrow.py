@@ -12,13 +12,13 @@ import pyarrow.ipc as arrow_ipc
 import pyarrow.parquet as arrow_parquet
 
 from gramian.results import Array
-from gramian.tables.table import Column, Dialect, Sheet, check_shape, check_size, counted, readable
+from gramian.tables.table import Column, Dialect, Kind, Sheet, check_shape, check_size, counted, readable
 
 #: Name under which pandas stores the index of a data frame.
 PANDAS_INDEX = "__index_level_0__"
 EMPTY, DATE = "is empty, left out", "is a date or time, kept as a label"
 #: Arrow takes 7 to 14 kB for each column beside its cells: of more columns than this it reads some at a time.
-WIDE, GROUP = 1024, 256
+ARROW_MAX_COLUMNS, ARROW_GROUP_COLUMNS = 1024, 256
 FLOAT = pa.float64()
 SECONDS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
@@ -55,12 +55,13 @@ def _to_column(name: str, data: pa.ChunkedArray) -> Column:
         data = data.cast(data.type.value_type)
     kind = data.type
     if data.null_count == len(data) > 0:
-        return Column(name, remark=EMPTY, empty=True)
+        return Column(name, remark=EMPTY, kind=Kind.EMPTY)
     if kind == FLOAT:
         return Column(name, numbers=data.to_numpy())
     if _is_numeric(kind):
         # Unsafe only in that whole numbers beyond 2^53 are rounded, as any conversion to double rounds them.
-        return Column(name, numbers=data.cast(FLOAT, safe=False).to_numpy(), truth=pa.types.is_boolean(kind))
+        truth = Kind.TRUTH if pa.types.is_boolean(kind) else Kind.PLAIN
+        return Column(name, numbers=data.cast(FLOAT, safe=False).to_numpy(), kind=truth)
     if _is_text(kind):
         return Column(name, text=_as_text(data), remark="is text, kept as a label")
     if pa.types.is_temporal(kind):
@@ -118,7 +119,7 @@ def read_parquet(path: Path, source: str, dialect: Dialect) -> Sheet:
         names = file.schema_arrow.names
         _check_footer(file.metadata, source, dialect.most)
         # Of a wide table some columns at a time; columns within columns, and names that repeat, are read at once.
-        step = WIDE if len(set(names)) == len(names) == file.metadata.num_columns else max(len(names), 1)
+        step = ARROW_MAX_COLUMNS if len(set(names)) == len(names) == file.metadata.num_columns else max(len(names), 1)
         parts = [names[at : at + step] for at in range(0, len(names), step)] or [None]
         columns: list[Column] = []
         for part in parts:

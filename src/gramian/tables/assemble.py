@@ -11,10 +11,10 @@ import numpy as np
 from gramian.results import Array
 from gramian.tables.columns import find_columns, is_pattern
 from gramian.tables.numerals import ABSENT, shorten
-from gramian.tables.table import Column, Sheet, Table, TableError, check_size, say_doubts
+from gramian.tables.table import Column, Kind, Sheet, Table, TableError, check_size, say_doubts
 
 #: More values than this are names of rows, no category.
-MOST_LEVELS = 1000
+MAX_LEVELS = 1000
 
 Categories = str | Sequence[str] | Mapping[str, Sequence[str]]
 
@@ -71,10 +71,10 @@ def _indicators(
     cells = [cell.strip() for cell in column.text]
     found = sorted(set(cells) - ABSENT)
     levels = tuple(fixed if fixed is not None else found)
-    if len(levels) > MOST_LEVELS:
+    if len(levels) > MAX_LEVELS:
         raise TableError(
             f"{source}: column {column.name!r} has {len(levels):,} different values, too many for a category "
-            f"({MOST_LEVELS:,} at most). Keep it as a label: labels=[{column.name!r}]."
+            f"({MAX_LEVELS:,} at most). Keep it as a label: labels=[{column.name!r}]."
         )
     places = {level: at for at, level in enumerate(levels)}
     strange = set(found) - set(places)
@@ -99,7 +99,7 @@ def _what(column: Column) -> str:
 
 MISSING_RULES = ("refuse", "drop", "keep", "as found")
 #: How a remark says that gaps are still there.
-KEPT = "and were kept as such"
+GAPS_KEPT = "and were kept as such"
 
 
 def treat_gaps(
@@ -125,7 +125,7 @@ def treat_gaps(
     most = sorted(np.flatnonzero(counts), key=lambda at: -counts[at])
     where = ", ".join(f"{features[at].name!r} ({counts[at]:,})" for at in most[:3]) + (", ..." if len(most) > 3 else "")
     if rule == "keep":
-        return None, [f"{int(counts.sum()):,} values are missing {KEPT}: {where}"]
+        return None, [f"{int(counts.sum()):,} values are missing {GAPS_KEPT}: {where}"]
     whole = np.flatnonzero(~gaps.any(axis=1))
     if len(whole) == 0:
         raise TableError(
@@ -137,9 +137,9 @@ def treat_gaps(
 
 
 #: Rows that are copied at a time, so that what is copied is in the cache.
-TILE = 2048
+COPIED_ROWS = 2048
 #: So many columns with the same remark are named one by one.
-NAMED = 10
+NAMED_ONE_BY_ONE = 10
 
 
 @dataclass(frozen=True)
@@ -221,10 +221,11 @@ def _named(column: Column, at: int) -> Column:
     if column.name:
         return column
     numbers = column.numbers
-    for first in (0, 1):
-        if numbers is not None and not column.truth and np.array_equal(numbers, np.arange(len(numbers)) + first):
+    for first, kind in enumerate((Kind.COUNTS_FROM_0, Kind.COUNTS_FROM_1)):
+        counts = numbers is not None and np.array_equal(numbers, np.arange(len(numbers)) + first)
+        if counts and column.kind is Kind.PLAIN:
             remark = "only counts the rows, kept as a label"
-            return Column("row", text=_as_text(column), remark=remark, counts_from=first)
+            return Column("row", text=_as_text(column), remark=remark, kind=kind)
     return replace(column, name=f"x{at}")
 
 
@@ -320,7 +321,7 @@ def _remarks(columns: list[Column], features: list[Column]) -> list[str]:
     remarks = []
     for remark, group in groupby((column for column in columns if column.remark), key=lambda column: column.remark):
         names = [repr(column.name) for column in group]
-        if len(names) > NAMED:
+        if len(names) > NAMED_ONE_BY_ONE:
             remarks.append(f"{len(names):,} columns, {names[0]} to {names[-1]}: each {remark}")
         else:
             remarks += [f"column {name} {remark}" for name in names]
@@ -337,8 +338,8 @@ def stack(features: list[Column], rows: int) -> Array:
     if beside is not None:
         return beside
     values = np.empty((rows, len(features)))
-    for start in range(0, rows, TILE):
-        tile = slice(start, start + TILE)
+    for start in range(0, rows, COPIED_ROWS):
+        tile = slice(start, start + COPIED_ROWS)
         for at, column in enumerate(numbers):
             values[tile, at] = column[tile]  # type: ignore[index]
     return values

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from gramian.tables.table import Table
 
 #: What is written before the treatment of missing values.
-BEFORE = ("columns", "x_columns", "y_columns", "y_labels", "labels", "ids")
+BEFORE_MISSING = ("columns", "x_columns", "y_columns", "y_labels", "labels", "ids")
 Read = TypeVar("Read", bound=Callable[..., Any])
 
 
@@ -42,7 +42,7 @@ def remembered(read: Read) -> Read:
             name: value for name, value in bound.items() if _plain(value) not in (None, _plain(defaults.get(name)))
         }
         if "missing" in named:  # after labels and ids, wherever those stand in the signature
-            named = {**{key: named[key] for key in named if key in BEFORE}, **named}
+            named = {**{key: named[key] for key in named if key in BEFORE_MISSING}, **named}
         call = f"{read.__name__}({arguments(files, **named)})"
         return replace(found, call=call) if isinstance(found, Table) else tuple(replace(t, call=call) for t in found)
 
@@ -59,14 +59,14 @@ def _plain(value: Any) -> Any:
 
 
 #: Parameters of readers and estimators that messages name as Python does.
-NAMES = (
+MESSAGE_PARAMETERS = (
     *("n_components", "n_clusters", "n_neighbors", "kernel", "kernel_y", "landmarks", "ridge", "C", "solver"),
     *("rotation", "preimage", "random_state", "scale", "whiten", "missing", "memory", "threads", "columns"),
     *("x_columns", "y_columns", "labels", "y_labels", "ids", "categories", "dates", "separator", "decimal"),
     *("thousands", "encoding", "header", "sheet"),
 )
 _VALUE = r"'[^']*'|\"[^\"]*\"|\[[^\]]*\]|\([^)]*\)|-?\d+(?:\.\d+)?(?:e[-+]?\d+)?|True|False|None|\.\.\."
-SPELLING = re.compile(rf"(?<![\w=-])(?<!--read )(?P<name>{'|'.join(NAMES)})=(?P<value>{_VALUE})?")
+SPELLING = re.compile(rf"(?<![\w=-])(?<!--read )(?P<name>{'|'.join(MESSAGE_PARAMETERS)})=(?P<value>{_VALUE})?")
 
 
 def respelled(message: str, say: Callable[[str, str], str]) -> str:

@@ -133,10 +133,10 @@ def _names_of(of: Table | Rows | str | Sequence[str] | None) -> Sequence[str]:
 
 
 #: Standard deviations this many times apart are units that differ, not columns that matter more.
-UNEVEN = 1000
+UNEVEN_RATIO = 1000
 
 
-def uneven_columns(table: Table, factor: float = UNEVEN) -> str:
+def uneven_columns(table: Table, factor: float = UNEVEN_RATIO) -> str:
     """Say by how much the standard deviations of columns differ, if by more than ``factor``; else nothing.
 
     Examples

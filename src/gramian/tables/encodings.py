@@ -32,7 +32,7 @@ SIGNATURES = {
 }
 #: Bytes that no text has: control characters, but for tab, line ends, form feed and the end mark of old systems.
 CONTROL = re.compile(rb"[\x00-\x08\x0b\x0e-\x19\x1b-\x1f]")
-PROBE = 4096
+PROBE_BYTES = 4096
 
 
 #: Bytes 128 to 159 of Western Windows, where that says what they are.
@@ -41,7 +41,7 @@ WINDOWS = {at: text for at in range(128, 160) if (text := bytes([at]).decode("cp
 
 def to_utf8(data: bytes, source: str, encoding: str | None = None) -> tuple[bytes, tuple[str, ...]]:
     """Return text as UTF-8 without a mark, and a remark if the encoding had to be guessed."""
-    decoder = Decoder(data[:PROBE], len(data), source, encoding)
+    decoder = Decoder(data[:PROBE_BYTES], len(data), source, encoding)
     return decoder.feed(data, last=True), tuple(decoder.remarks)
 
 
@@ -144,7 +144,7 @@ class Decoder:
 
 def unmarked(data: bytes, size: int | None = None) -> str | None:
     """Tell UTF-16 without a mark by its zeros: every other byte, if most characters are Western."""
-    probe = data[:PROBE]
+    probe = data[:PROBE_BYTES]
     if (len(data) if size is None else size) % 2 or not probe or b"\0" not in probe:
         return None
     half = len(probe) // 2

@@ -30,10 +30,10 @@ if TYPE_CHECKING:
     from openpyxl.worksheet._read_only import ReadOnlyWorksheet
 
 #: Bytes that a cell takes as a Python object; empty cells before a full one count.
-CELL = 64
-LAST_ROW = 2**20
+CELL_BYTES = 64
+EXCEL_MAX_ROWS = 2**20
 #: Cells that may all be empty without harm.
-SPARSE = 10**7
+MAX_EMPTY_CELLS = 10**7
 MOMENTS = (datetime.date, datetime.time, datetime.timedelta)
 Moment = datetime.date | datetime.time | datetime.timedelta
 EPOCH = datetime.datetime(1970, 1, 1)
@@ -77,13 +77,13 @@ def _pick(names: list[str], wanted: str | None, source: str) -> str:
 def _rows(sheet: ReadOnlyWorksheet, source: str, widest: int) -> tuple[list[int], list[Sequence[Any]]]:
     """Rows that are not empty, and their numbers as Excel shows them."""
     sheet.reset_dimensions()  # the size a sheet declares may be anything; what it holds is counted
-    numbers, rows, cells, full, most = [], [], 0, 0, allowance() // CELL
+    numbers, rows, cells, full, most = [], [], 0, 0, allowance() // CELL_BYTES
     for number, row in enumerate(sheet.iter_rows(values_only=True), start=1):
         if len(row) > widest:
             raise TableError(too_wide(source, widest))
         cells += len(row)
         full += len(row) - row.count(None)
-        if number > LAST_ROW or cells > min(most, SPARSE + MAX_UNPACKED_RATIO * full):
+        if number > EXCEL_MAX_ROWS or cells > min(most, MAX_EMPTY_CELLS + MAX_UNPACKED_RATIO * full):
             raise TableError(
                 f"{source}: the sheet has cells beyond row {number - 1:,}, more than Excel or the memory holds. "
                 "Delete what lies outside the table, or save it as CSV."

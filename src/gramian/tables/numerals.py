@@ -87,7 +87,7 @@ def proves_comma(cell: str) -> bool:
 
 
 def trouble(cell: str, decimal: str) -> str:
-    """Say why a cell that is a number to somebody is none here, and what to do."""
+    """Say why a cell that is a number in some country is not read as one, and what to do."""
     here = "decimal commas" if decimal == "," else "a decimal point"
     if MAYBE_THOUSANDS.fullmatch(cell) and COMMA.fullmatch(cell):
         return "may be a decimal comma or a thousands separator; say decimal=',' or thousands=','"

@@ -15,12 +15,12 @@ import pyarrow as pa
 from gramian.results import Array
 from gramian.tables.arrays import matrix_sheet, read_hdf5, read_npy, read_npz
 from gramian.tables.arrow import read_arrow, read_parquet, to_columns
-from gramian.tables.assemble import KEPT, Categories, Roles, make_table
+from gramian.tables.assemble import GAPS_KEPT, Categories, Roles, make_table
 from gramian.tables.calls import remembered
 from gramian.tables.columns import find_columns
 from gramian.tables.excel import read_excel
 from gramian.tables.table import Dialect, Sheet, Table, TableError, allowance, check_size, counted, ending, first_line
-from gramian.tables.text import LARGE, read_plain, read_text
+from gramian.tables.text import PLAIN_MIN_BYTES, read_plain, read_text
 
 Reader = Callable[[Path, str, Dialect], Sheet]
 
@@ -28,7 +28,7 @@ Reader = Callable[[Path, str, Dialect], Sheet]
 def _read_csv(path: Path, source: str, dialect: Dialect) -> Sheet:
     size = path.stat().st_size
     check_size(size, source, "the text")
-    plain = read_plain(path, source, dialect) if size >= LARGE else None
+    plain = read_plain(path, source, dialect) if size >= PLAIN_MIN_BYTES else None
     return plain or read_text(path.read_bytes(), source, dialect)
 
 
@@ -67,7 +67,7 @@ def read_table(
 ) -> Table:
     """Read a table from a file; its ending says what it is.
 
-    Numeric columns become features, text columns labels. What is not said about a text file is found out: columns are
+    Numeric columns become features, text columns labels. What is not given for a text file is detected: columns are
     split at tabs, semicolons, bars or commas, whichever of them (in this order) the first two lines agree on; if every
     cell of the first line is a number there is no header, and columns are named x0, x1, ...; text that is not UTF-8 is
     UTF-16 or Latin-1. All numbers of a file have one decimal mark, a comma if some column proves it. Thousands
@@ -94,7 +94,7 @@ def read_table(
     dates : "label", "encode" or sequence of str
         Dates to turn into days since 1970-01-01 (times into parts of a day): none, all, those named.
     separator, decimal, thousands, encoding : str, optional
-        How text is written, if what is found out is wrong. Thousands: a comma, point, blank or apostrophe.
+        How text is written, if what is detected is wrong. Thousands: a comma, point, blank or apostrophe.
     header : bool, optional
         Whether the first line or row names the columns.
     sheet : str, optional
@@ -381,7 +381,7 @@ def drop_gaps(x: Table, y: Table) -> tuple[Table, Table]:
     rows = np.flatnonzero(~gaps)
 
     def whole(view: Table) -> Table:
-        return replace(_take(view, rows), dropped=(*(line for line in view.dropped if KEPT not in line), told))
+        return replace(_take(view, rows), dropped=(*(line for line in view.dropped if GAPS_KEPT not in line), told))
 
     return whole(x), whole(y)
 

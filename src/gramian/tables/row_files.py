@@ -21,11 +21,11 @@ from gramian.config import format_bytes, memory_budget
 from gramian.operators.source import Piece, counted
 from gramian.results import Array
 from gramian.tables.arrays import column_names, open_hdf5, read_header
-from gramian.tables.arrow import WIDE, to_columns
+from gramian.tables.arrow import ARROW_MAX_COLUMNS, to_columns
 from gramian.tables.assemble import stack
 from gramian.tables.table import Column, Dialect, TableError, check_matrix, first_line, pick_matrix, readable
 
-NOTHING = np.empty(0)
+NO_NUMBERS = np.empty(0)
 
 
 class RowFile(ABC):
@@ -133,7 +133,7 @@ class SlicedFile(RowFile):
                 self.n_rows = item.shape[0]
                 kinds = ((name, item.dtype[name]) for name in records)
                 self.sheet = [
-                    Column(name, numbers=NOTHING)
+                    Column(name, numbers=NO_NUMBERS)
                     if kind.kind in "biuf" and not kind.shape
                     else Column(name, remark=f"holds {kind}, left out")
                     for name, kind in kinds
@@ -192,7 +192,7 @@ class ZarrFile(SlicedFile):
 
 def numeric(names: Iterable[str]) -> list[Column]:
     """Columns of numbers, before any are read."""
-    return [Column(name, numbers=NOTHING) for name in names]
+    return [Column(name, numbers=NO_NUMBERS) for name in names]
 
 
 def as_floats(values: Array) -> Array:
@@ -202,9 +202,9 @@ def as_floats(values: Array) -> Array:
 
 
 #: Bytes of a column that are read at a time; a whole row group may be larger than the memory.
-BUFFER = 2**20
+PARQUET_BUFFER_BYTES = 2**20
 #: Bytes of pages of a column on their way, and copies of what was decoded.
-PAGES, DECODED = 5 * 2**20, 4
+PARQUET_PAGE_BYTES, PARQUET_COPIES = 5 * 2**20, 4
 
 
 class ParquetRows(RowFile):
@@ -220,10 +220,10 @@ class ParquetRows(RowFile):
 
     def reader(self, d: int, size: int) -> int:
         # Measured: pages and dictionaries of each column, and some copies of what is decoded.
-        return d * PAGES + DECODED * 8 * d * min(size, self.longest)
+        return d * PARQUET_PAGE_BYTES + PARQUET_COPIES * 8 * d * min(size, self.longest)
 
     def _file(self) -> arrow_parquet.ParquetFile:
-        return arrow_parquet.ParquetFile(self.path, buffer_size=BUFFER, pre_buffer=False)
+        return arrow_parquet.ParquetFile(self.path, buffer_size=PARQUET_BUFFER_BYTES, pre_buffer=False)
 
     def read(self, names: list[str], size: int) -> Iterator[Piece]:
         single, done = _single(self.schema, names), 0
@@ -244,13 +244,15 @@ class ParquetRows(RowFile):
         self, file: arrow_parquet.ParquetFile, group: int, names: list[str], size: int, place: str, *, single: bool
     ) -> Iterator[Array]:
         n = file.metadata.row_group(group).num_rows
-        if len(names) > WIDE and n <= size:  # some columns at a time, since each takes 7 kB while it is read
+        if (
+            len(names) > ARROW_MAX_COLUMNS and n <= size
+        ):  # some columns at a time, since each takes 7 kB while it is read
             values = np.empty((n, len(names)), np.float32 if single else np.float64)
-            for at in range(0, len(names), WIDE):
-                some = names[at : at + WIDE]
+            for at in range(0, len(names), ARROW_MAX_COLUMNS):
+                some = names[at : at + ARROW_MAX_COLUMNS]
                 table = file.read_row_group(group, some)
                 table.validate(full=True)
-                values[:, at : at + WIDE] = to_values(table, some, place, single=single)
+                values[:, at : at + ARROW_MAX_COLUMNS] = to_values(table, some, place, single=single)
             yield values
             return
         for batch in file.iter_batches(size, row_groups=[group], columns=names):

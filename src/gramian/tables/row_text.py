@@ -13,18 +13,18 @@ import numpy as np
 
 from gramian.operators.source import Piece
 from gramian.tables.assemble import named, stack
-from gramian.tables.encodings import PROBE, Decoder, inflate
+from gramian.tables.encodings import PROBE_BYTES, Decoder, inflate
 from gramian.tables.records import check_quotes, end_of_records, guess_delimiter, line_ends
-from gramian.tables.row_files import NOTHING, RowFile
-from gramian.tables.table import Column, Sheet, TableError
-from gramian.tables.text import PACKED, check, look, read_rows
+from gramian.tables.row_files import NO_NUMBERS, RowFile
+from gramian.tables.table import Column, Kind, Sheet, TableError
+from gramian.tables.text import GZIP_START, check, look, read_rows
 
 #: Bytes of the first block, which says how the text is written, and of the others.
-HEAD, CHUNK = 2**19, 4 * 2**20
+FIRST_BLOCK_BYTES, TEXT_BLOCK_BYTES = 2**19, 4 * 2**20
 #: Bytes in which the quotes of the first two lines end.
-PATIENCE = 2**23
+MAX_QUOTED_HEAD_BYTES = 2**23
 #: A line longer than this is no row.
-LONGEST_LINE = 2**28
+MAX_LINE_BYTES = 2**28
 TWO_LINES = re.compile(rb"[^\r\n][\r\n]+[^\r\n]+[\r\n]")
 
 
@@ -76,7 +76,7 @@ class TextRows(RowFile):
         """Blocks of rows, each as the reader of files sees it."""
         delimiter, lines, first = self.opening.records.delimiter, 0, True
         told = replace(self.body, separator=delimiter, header=self.named)
-        with closing(self._records(CHUNK, lambda text: end_of_records(text, delimiter))) as blocks:
+        with closing(self._records(TEXT_BLOCK_BYTES, lambda text: end_of_records(text, delimiter))) as blocks:
             for text, _, share in blocks:
                 if first and not text.strip():
                     continue
@@ -89,13 +89,13 @@ class TextRows(RowFile):
     def _check_left_out(self, sheet: Sheet, done: int) -> None:
         """Refuse rows in which a column is a feature that was none in the first block, if all of them are wanted."""
         for before, column in zip(self.sheet, sheet.columns, strict=True):
-            if before.empty and column.refusal:
+            if before.kind is Kind.EMPTY and column.refusal:
                 raise TableError(f"{self.source}: {column.refusal}.")
-            if before.empty and column.numbers is not None:
+            if before.kind is Kind.EMPTY and column.numbers is not None:
                 row = int(np.flatnonzero(~np.isnan(column.numbers))[0])
                 raise self._late(before, "has a number", f"is empty in the first {self.known:,} rows", sheet.place(row))
-            if before.counts_from is not None and column.text is None:
-                expected = np.arange(done, done + sheet.rows) + before.counts_from
+            if before.kind in (Kind.COUNTS_FROM_0, Kind.COUNTS_FROM_1) and column.text is None:
+                expected = np.arange(done, done + sheet.rows) + (before.kind is Kind.COUNTS_FROM_1)
                 wrong = np.flatnonzero(expected != self._numbers(before, column, sheet).numbers)
                 if len(wrong):
                     raise self._late(before, "stops counting rows", "counts them before", sheet.place(int(wrong[0])))
@@ -107,17 +107,17 @@ class TextRows(RowFile):
         )
 
     def _numbers(self, before: Column, column: Column, sheet: Sheet) -> Column:
-        if column.empty:
+        if column.kind is Kind.EMPTY:
             return replace(column, numbers=np.full(sheet.rows, np.nan))
-        if column.numbers is not None and column.truth == before.truth:
+        if column.numbers is not None and (column.kind is Kind.TRUTH) == (before.kind is Kind.TRUTH):
             return column
         if column.refusal:
             raise TableError(f"{self.source}: {column.refusal}.")
-        kinds = {False: "numbers", True: "true and false"}
-        what = column.remark.removesuffix(", kept as a label") or f"is {kinds[column.truth]}"
+        now, then = ("true and false" if one.kind is Kind.TRUTH else "numbers" for one in (column, before))
+        what = column.remark.removesuffix(", kept as a label") or f"is {now}"
         where = "" if " line " in what else f" from {sheet.place(0)} on"
         raise TableError(
-            f"{self.source}: column {before.name!r} {what}{where}, and is {kinds[before.truth]} in the lines before. "
+            f"{self.source}: column {before.name!r} {what}{where}, and is {then} in the lines before. "
             "Correct it, choose other columns with columns=, or read the file whole."
         )
 
@@ -127,13 +127,13 @@ class TextRows(RowFile):
         def end(text: bytes) -> int:
             wanted = self.dialect.separator
             try:
-                wanted = wanted or guess_delimiter(text, self.source, whole=len(text) > PATIENCE)
+                wanted = wanted or guess_delimiter(text, self.source, whole=len(text) > MAX_QUOTED_HEAD_BYTES)
             except TableError:  # a quote that ends below
                 return 0
             found = end_of_records(text, wanted)
             return found if TWO_LINES.search(text, 0, found) else 0
 
-        with closing(self._records(HEAD, end)) as parts:
+        with closing(self._records(FIRST_BLOCK_BYTES, end)) as parts:
             return next(parts)
 
     def _records(self, size: int, end: Callable[[bytes], int]) -> Generator[Part, None, None]:
@@ -150,9 +150,9 @@ class TextRows(RowFile):
             enough = 0 if stop else 2 * rest
             if stop or last:
                 yield Part(held[:stop], last, share * stop / max(len(held), 1))
-            elif rest > LONGEST_LINE:
+            elif rest > MAX_LINE_BYTES:
                 check_quotes(held, self.opening.records.delimiter if lines else ",", self.source, lines)
-                raise TableError(f"{self.source} has a line of more than {LONGEST_LINE:,} bytes; it is no table.")
+                raise TableError(f"{self.source} has a line of more than {MAX_LINE_BYTES:,} bytes; it is no table.")
             waiting, lines = [held[stop:]], lines + line_ends(held[:stop])
             rest -= stop
 
@@ -161,10 +161,10 @@ class TextRows(RowFile):
         total = max(self.seen[0], 1)
         with open(self.path, "rb") as file:
             stream, length = file, self.seen[0] or None
-            if file.peek(len(PACKED)).startswith(PACKED):
+            if file.peek(len(GZIP_START)).startswith(GZIP_START):
                 unpacked = inflate(iter(lambda: file.read(2**20), b""), self.source)
                 stream, length = io.BufferedReader(Unpacked(unpacked)), None
-            self.decoder = Decoder(stream.peek(PROBE)[:PROBE], length, self.source, self.dialect.encoding)
+            self.decoder = Decoder(stream.peek(PROBE_BYTES)[:PROBE_BYTES], length, self.source, self.dialect.encoding)
             while True:
                 data = stream.read(size)
                 last = not stream.peek(1)
@@ -197,9 +197,9 @@ class Unpacked(io.RawIOBase):
 def _without_rows(column: Column) -> Column:
     return replace(
         column,
-        numbers=None if column.numbers is None else NOTHING,
+        numbers=None if column.numbers is None else NO_NUMBERS,
         text=None if column.text is None else [],
-        days=None if column.days is None else NOTHING,
+        days=None if column.days is None else NO_NUMBERS,
     )
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from enum import Enum
 from pathlib import Path
 
 import numpy as np
@@ -119,14 +120,23 @@ class Table:
         return {self.ids: list(self.row_ids), **self.labels}
 
 
+class Kind(Enum):
+    """What else is known of a column; one field for all, since a table may have a million columns."""
+
+    PLAIN = "numbers or text"
+    TRUTH = "1 for true and 0 for false"
+    EMPTY = "no cell has a value"
+    COUNTS_FROM_0 = "only counts the rows, from 0"
+    COUNTS_FROM_1 = "only counts the rows, from 1"
+
+
 @dataclass(frozen=True, slots=True)
 class Column:
     """A column as a reader found it.
 
     It has numbers (NaN where missing), or text, or neither, and ``remark`` says why; ``days`` if the text is dates;
     ``refusal`` if it is numbers that cannot be told for sure, an error only for those who want it as a feature;
-    ``truth`` if the numbers are 1 for true and 0 for false; ``doubt`` says why text may have been meant as numbers;
-    ``empty`` if no cell has a value; ``counts_from`` is 0 or 1 if it only counts the rows.
+    ``doubt`` says why text may have been meant as numbers.
     """
 
     name: str
@@ -135,10 +145,8 @@ class Column:
     remark: str = ""
     days: Array | None = None
     refusal: str = ""
-    truth: bool = False
+    kind: Kind = Kind.PLAIN
     doubt: str = ""
-    empty: bool = False
-    counts_from: int | None = None
 
 
 @dataclass(frozen=True)
@@ -158,7 +166,7 @@ class Sheet:
 
 @dataclass(frozen=True)
 class Dialect:
-    """How a file is written, as far as its reader was told; ``None`` is found out. ``most`` limits the columns."""
+    """How a file is written, as far as its reader was told; ``None`` is detected. ``most`` limits the columns."""
 
     separator: str | None = None
     decimal: str | None = None
@@ -232,7 +240,7 @@ def too_wide(source: str, most: int) -> str:
 
 
 def check_shape(rows: int, columns: int, source: str, itemsize: int = 8, most: int = MAX_COLUMNS) -> None:
-    """Refuse a matrix that is too large, has nothing in it, or lies on its side."""
+    """Refuse a matrix that is too large, is empty, or has too many columns."""
     if columns < 1 or rows < 0:
         raise TableError(f"{source}: the array has shape ({rows}, {columns}); rows and columns, n x d, are expected.")
     if columns > most:

@@ -14,7 +14,7 @@ import pyarrow.csv as arrow_csv
 
 from gramian.engine.tiles import Meter, run, share, threads_for
 from gramian.results import Array
-from gramian.tables.arrow import DATE, EMPTY, GROUP, WIDE, compact, to_columns, to_days
+from gramian.tables.arrow import ARROW_GROUP_COLUMNS, ARROW_MAX_COLUMNS, DATE, EMPTY, compact, to_columns, to_days
 from gramian.tables.encodings import gunzip, to_utf8
 from gramian.tables.numerals import (
     ABSENT,
@@ -29,19 +29,19 @@ from gramian.tables.numerals import (
     judged,
 )
 from gramian.tables.records import Record, Records, check_quotes, guess_delimiter, line_ends, spread, unquoted
-from gramian.tables.table import Column, Dialect, Sheet, TableError
+from gramian.tables.table import Column, Dialect, Kind, Sheet, TableError
 
 #: Arrow parses a block at a time, no row may straddle two, and their size is counted in 32 bits.
-BLOCK, LARGEST_BLOCK = 2**20, 2**30
+PARSE_BLOCK_BYTES, MAX_PARSE_BLOCK_BYTES = 2**20, 2**30
 #: Cells of the first rows that are looked at for decimal commas.
-PROBE = 20_000
+PROBE_CELLS = 20_000
 Types = dict[str, pa.DataType]
 COMMA_REMARK = "numbers have a decimal comma"
-BLANK = re.compile(rb"(?:(?<=[\r\n])|\A) +(?=[\r\n]|\Z)")
-LEADING = re.compile(rb"(?: *[\r\n]+)+")
+BLANK_LINE = re.compile(rb"(?:(?<=[\r\n])|\A) +(?=[\r\n]|\Z)")
+LEADING_LINES = re.compile(rb"(?: *[\r\n]+)+")
 FAILED_FORMULA = re.compile("|".join(map(re.escape, SPREADSHEET_ERRORS)).encode())
 #: How a gzip file begins.
-PACKED = b"\x1f\x8b"
+GZIP_START = b"\x1f\x8b"
 
 
 def read_text(data: bytes, source: str, dialect: Dialect) -> Sheet:
@@ -74,7 +74,9 @@ class Opening:
 
     def probe(self) -> list[list[str]]:
         """Cells of the first rows."""
-        return [record.cells for record in self.records.head(max(2, min(100, PROBE // self.width)))[self.start > 0 :]]
+        return [
+            record.cells for record in self.records.head(max(2, min(100, PROBE_CELLS // self.width)))[self.start > 0 :]
+        ]
 
     def place(self, row: int) -> str:
         """Name the line on which a row starts."""
@@ -94,7 +96,7 @@ class Opening:
 def begin(data: bytes, source: str, dialect: Dialect) -> Opening:
     """Look at the first lines of a file, packed or not, in any encoding."""
     check(dialect)
-    if data.startswith(PACKED):
+    if data.startswith(GZIP_START):
         data = gunzip(data, source)
     return look(*to_utf8(data, source, dialect.encoding), source, dialect)
 
@@ -103,7 +105,7 @@ def look(data: bytes, remarks: tuple[str, ...], source: str, dialect: Dialect) -
     """Look at the first lines of text in UTF-8."""
     if not re.search(rb"\S", data):
         raise TableError(f"{source} is empty.")
-    blank = LEADING.match(data)
+    blank = LEADING_LINES.match(data)
     if blank is not None and b" " in blank.group():
         data = blank.group().replace(b" ", b"") + data[blank.end() :]
     delimiter = dialect.separator or guess_delimiter(data, source)
@@ -128,9 +130,9 @@ def read_rows(opening: Opening, dialect: Dialect) -> Sheet:
     except TableError:
         # A line of blanks is a row with one cell to Arrow, and no row at all to the people who write them.
         head, body = records.data[: opening.start], records.data[opening.start :]
-        if opening.width == 1 or not BLANK.search(body):
+        if opening.width == 1 or not BLANK_LINE.search(body):
             raise
-        body = unquoted(BLANK.pattern, b"", body, records.delimiter)
+        body = unquoted(BLANK_LINE.pattern, b"", body, records.delimiter)
         return _read_rows(replace(opening, records=replace(records, data=head + body)), dialect)
 
 
@@ -159,7 +161,7 @@ def _read_rows(opening: Opening, dialect: Dialect) -> Sheet:
         if column.text is not None and column.days is None and column.name not in dialect.as_text:
             columns[at] = column = judged(column, dialect.thousands, parser.decimal, opening.place)
         if _is_empty(column):
-            columns[at] = Column(column.name, remark=EMPTY, empty=True)
+            columns[at] = Column(column.name, remark=EMPTY, kind=Kind.EMPTY)
     return Sheet(columns, rows, opening.place, remarks, doubts, parser.decimal)
 
 
@@ -188,12 +190,12 @@ class Parser:
         Arrow takes 14 kB for each column beside its cells, so a wide table is read some columns at a time.
         """
         opening = self.opening
-        if opening.width <= WIDE:
+        if opening.width <= ARROW_MAX_COLUMNS:
             return self._columns(names, probe)
         values = None if self.text else self._flat()
         if values is not None:
             return [Column(name, numbers=column) for name, column in zip(names, values.T, strict=True)], len(values)
-        step = -(-opening.width // -(-opening.width // GROUP))
+        step = -(-opening.width // -(-opening.width // ARROW_GROUP_COLUMNS))
         parts = [slice(at, min(at + step, opening.width)) for at in range(0, opening.width, step)]
         texts = spread(opening.records.data[opening.start :], opening.records.delimiter, opening.width, parts)
         if texts is None:
@@ -220,7 +222,7 @@ class Parser:
         try:
             table = arrow_csv.read_csv(
                 pa.BufferReader(cells),
-                arrow_csv.ReadOptions(column_names=["0"], block_size=BLOCK),
+                arrow_csv.ReadOptions(column_names=["0"], block_size=PARSE_BLOCK_BYTES),
                 arrow_csv.ParseOptions(delimiter=delimiter.decode(), quote_char=False, ignore_empty_lines=False),
                 self._conversion({"0": pa.float64()}),
             )
@@ -267,10 +269,13 @@ class Parser:
         block: int = 0,
     ) -> pa.Table:
         """Parse an Arrow file that stands at the first row."""
-        names, block = [*map(str, range(self.opening.width))], block or max(BLOCK, 16 * self.opening.first.end)
+        names, block = (
+            [*map(str, range(self.opening.width))],
+            block or max(PARSE_BLOCK_BYTES, 16 * self.opening.first.end),
+        )
         return arrow_csv.read_csv(
             rows,
-            arrow_csv.ReadOptions(column_names=names, block_size=min(block, LARGEST_BLOCK)),
+            arrow_csv.ReadOptions(column_names=names, block_size=min(block, MAX_PARSE_BLOCK_BYTES)),
             arrow_csv.ParseOptions(delimiter=self.opening.records.delimiter, newlines_in_values=quoted),
             self._conversion(types, only),
         )
@@ -325,9 +330,9 @@ def check(dialect: Dialect) -> None:
 
 
 #: Bytes of a file from which on this way is worth a second look at those that turn out not to be plain.
-LARGE = 8 * 2**20
+PLAIN_MIN_BYTES = 8 * 2**20
 #: Bytes that say how a file is written.
-HEAD = 2**20
+PLAIN_HEAD_BYTES = 2**20
 
 
 class NotPlain(Exception):
@@ -359,7 +364,7 @@ def plain(data: bytes) -> bool:
 def read_plain(path: Path, source: str, dialect: Dialect) -> Sheet | None:
     """Read a file whose cells are all numbers or missing; nothing if it is another, which takes a closer look."""
     with path.open("rb") as file:
-        head = file.read(HEAD)
+        head = file.read(PLAIN_HEAD_BYTES)
         head = head[: head.rfind(b"\n") + 1]
         try:
             opening = begin(head, source, dialect)

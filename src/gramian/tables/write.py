@@ -31,7 +31,7 @@ from gramian.tables.table import ending
 __all__ = ["atomic", "check_writable", "write_rows", "write_scores"]
 
 #: Rows that are turned into text at a time.
-TILE = 4096
+TEXT_ROWS = 4096
 
 Labels = Mapping[str, Sequence[str]]
 
@@ -208,8 +208,8 @@ def _write_csv(file: BinaryIO, output: Output, delimiter: str = ",") -> None:
 
     file.write((delimiter.join(map(quoted, heads)) + "\n").encode())
     for scores, labels in output.blocks:
-        for start in range(0, len(scores), TILE):
-            tile = slice(start, start + TILE)
+        for start in range(0, len(scores), TEXT_ROWS):
+            tile = slice(start, start + TEXT_ROWS)
             words = (map(quoted, cells[tile]) for cells in labels.values())
             # Python writes the fewest digits that read back equal; by columns this takes a third less than by rows.
             numbers = (map(repr, column.tolist()) for column in scores[tile].T)
