@@ -166,7 +166,7 @@ def test_links_stay_links_and_modes_stay(tmp_path, table):
 
 MEMORY = """
 import resource
-from gramian.estimators import KernelPCA
+from gramian import KernelPCA
 from gramian.projection import KernelProjection
 if sys.argv[2] == "save":
     small, large = (np.random.default_rng(0).standard_normal((rows, 100)) for rows in (1000, 125_000))

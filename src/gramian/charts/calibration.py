@@ -13,12 +13,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from gramian.charts.base import Chart, NoChart, Rows, last_step, need_rows, note, one_target, refuse, row_names
 from gramian.charts.points import POINTS_MAX_ROWS, Points, colouring, thin
-from gramian.estimators import KernelRidge
 from gramian.estimators.calibration_metrics import Merit, merit
 from gramian.estimators.component_regression import ComponentRegressor
 from gramian.estimators.fitted_rows import role
 from gramian.estimators.kernel_ridge import RidgePath
 from gramian.estimators.regression_path import RegressionPath
+from gramian.registry import KernelRidge
 from gramian.results import Array
 
 

@@ -11,11 +11,11 @@ from sklearn.base import BaseEstimator
 
 from gramian.charts.base import Chart, check_picks, column_names, last_step, refuse
 from gramian.charts.labels import label_of, noun_of, position_label, positions_of
-from gramian.estimators import CCA, ICA, PCA, FactorAnalysis, KernelCCA, KernelPCA, ProbabilisticPCA
 from gramian.estimators.component_regression import ComponentRegressor
 from gramian.estimators.factor_analysis import order_of_loadings
 from gramian.estimators.two_views import CovarianceOfViews
 from gramian.estimators.validation import check_choice
+from gramian.registry import CCA, ICA, PCA, FactorAnalysis, KernelCCA, KernelPCA, ProbabilisticPCA
 from gramian.results import Array
 
 

@@ -27,8 +27,8 @@ from gramian.charts.base import (
 from gramian.charts.columns import column_vectors
 from gramian.charts.labels import label_of, noun_of, position_label, positions_of
 from gramian.charts.points import POINTS_MAX_ROWS, Colouring, Ellipse, Points, colouring, ellipses, thin
-from gramian.estimators import PCA, KernelPCA
 from gramian.preimage import available
+from gramian.registry import PCA, KernelPCA
 from gramian.results import Array, percent
 
 

@@ -12,12 +12,12 @@ from gramian.charts.base import Chart, NoChart, Rows, last_step, note, refuse
 from gramian.charts.labels import noun_of, shares_of
 from gramian.criteria import Suggestion, Variances
 from gramian.criteria.random_tables import RANDOM_TABLES, random_variances, sample, shuffled_values
-from gramian.estimators import PCA, FactorAnalysis, KernelPCA, ProbabilisticPCA
 from gramian.estimators.base import random_generator
 from gramian.estimators.component_regression import ComponentRegressor
 from gramian.estimators.factor_analysis import sums_of_squares
 from gramian.estimators.validation import validate
 from gramian.operators import moments_of
+from gramian.registry import PCA, FactorAnalysis, KernelPCA, ProbabilisticPCA
 from gramian.results import Array, Seed, Sentence
 from gramian.selection import HowMany, how_many
 from gramian.selection.how_many import MATRIX_CRITERIA_MAX_COLUMNS

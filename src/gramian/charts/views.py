@@ -13,11 +13,11 @@ from sklearn.utils.validation import _num_samples
 
 from gramian.charts.base import Chart, Rows, check_picks, last_step, need_rows, note, refuse, row_names
 from gramian.charts.points import POINTS_MAX_ROWS, Points, colouring, thin
-from gramian.estimators import CCA
 from gramian.estimators.base import random_generator
 from gramian.estimators.cca import check_ridge
 from gramian.estimators.cca_tests import basis_of, p_values, shuffled_correlations
 from gramian.lapack import interruptible
+from gramian.registry import CCA
 from gramian.results import Array, Seed
 from gramian.spaces import KernelSpace
 

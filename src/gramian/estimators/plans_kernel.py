@@ -35,16 +35,13 @@ from gramian.spaces.kernel import check_rank
 from gramian.spaces.ridge import PRIMAL_CORRECTIONS, choose_form
 
 if TYPE_CHECKING:
-    from gramian.estimators import (
-        KernelCCA,
-        KernelKMeans,
-        KernelKNNClassifier,
-        KernelKNNRegressor,
-        KernelPCA,
-        KernelPrototypeClassifier,
-        KernelRidge,
-        KernelSVC,
-    )
+    from gramian.estimators.kernel_cca import KernelCCA
+    from gramian.estimators.kernel_kmeans import KernelKMeans
+    from gramian.estimators.kernel_neighbours import KernelKNNClassifier, KernelKNNRegressor
+    from gramian.estimators.kernel_pca import KernelPCA
+    from gramian.estimators.kernel_prototypes import KernelPrototypeClassifier
+    from gramian.estimators.kernel_ridge import KernelRidge
+    from gramian.estimators.kernel_svm import KernelSVC
 
 #: Columns up to which a support vector machine of the linear kernel is solved by way of a d x d matrix.
 INTERIOR_POINT_MAX_COLUMNS = 2000

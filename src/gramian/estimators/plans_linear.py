@@ -25,19 +25,15 @@ from gramian.solvers.independence import ICA_START_ROWS, ICA_START_ROWS_PER_SOUR
 from gramian.spaces.linear import choose
 
 if TYPE_CHECKING:
-    from gramian.estimators import (
-        CCA,
-        ICA,
-        PCA,
-        PLSSVD,
-        FactorAnalysis,
-        PLSCanonical,
-        PLSRegression,
-        PrincipalComponentRegression,
-        ProbabilisticPCA,
-        RandomProjection,
-        Standardizer,
-    )
+    from gramian.estimators.cca import CCA
+    from gramian.estimators.component_regression import PLSRegression, PrincipalComponentRegression
+    from gramian.estimators.factor_analysis import FactorAnalysis
+    from gramian.estimators.ica import ICA
+    from gramian.estimators.pca import PCA
+    from gramian.estimators.probabilistic_pca import ProbabilisticPCA
+    from gramian.estimators.random_projection import RandomProjection
+    from gramian.estimators.standardizer import Standardizer
+    from gramian.estimators.two_views import PLSSVD, PLSCanonical
 
 E = TypeVar("E")
 

@@ -9,11 +9,11 @@ from sklearn.pipeline import make_pipeline
 
 from gramian import registry
 from gramian.construction import construction, imports
-from gramian.estimators import Standardizer
 from gramian.explore.datasets import Dataset
 from gramian.kernels import Kernel
 from gramian.kernels.base import REGISTRY
 from gramian.kernels.pairwise import median_width
+from gramian.registry import Standardizer
 
 #: Components that the scree plot shows, and from which the cut chooses.
 MAX_COMPONENTS = 20

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from sklearn.datasets import load_digits, load_linnerud, make_circles, make_moons
 
-from gramian.estimators import Standardizer
+from gramian.registry import Standardizer
 from gramian.results import Array
 from gramian.tables import Table, TableError, split_table
 from gramian.tables.assemble import Roles

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from gramian.estimators import Standardizer
 from gramian.explore.choice import METHODS, Choice, read_choice
 from gramian.explore.datasets import Dataset
 from gramian.explore.fitting import Fit, spectrum_of
 from gramian.explore.notes import collected
 from gramian.models import load, save
+from gramian.registry import Standardizer
 
 ENDING = ".safetensors"
 

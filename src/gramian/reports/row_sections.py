@@ -11,8 +11,8 @@ from sklearn.metrics import confusion_matrix
 
 from gramian import charts
 from gramian.adequacy import LIMITS, grade
-from gramian.estimators import PCA
 from gramian.estimators.calibration_metrics import merit
+from gramian.registry import PCA
 from gramian.reports.contents import (
     ALL_ROWS,
     CSV_MAX_ROWS,

@@ -15,11 +15,10 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from gramian.charts import NoChart, Predicted, predicted
 from gramian.charts.labels import noun_of
 from gramian.construction import steps_of
-from gramian.estimators import Standardizer
 from gramian.estimators.callbacks import unwatched
 from gramian.estimators.fitted_rows import of_the_fit
 from gramian.kernels.text import takes_matrix
-from gramian.registry import Record, record_of
+from gramian.registry import Record, Standardizer, record_of
 from gramian.results import Array
 from gramian.selection import Diagnosis, HowMany, Trust, doctor, how_many, trust
 from gramian.tables import Table

@@ -8,12 +8,12 @@ import numpy as np
 
 from gramian import lapack
 from gramian.config import format_bytes, memory_budget
-from gramian.estimators import KernelPCA
 from gramian.forecasting import forecast
 from gramian.kernels import Kernel
 from gramian.kernels.base import format_value
 from gramian.kernels.pairwise import median_width
 from gramian.operators import CrossGram
+from gramian.registry import KernelPCA
 from gramian.results import Array
 from gramian.selection.doctor_findings import Finding, plural, row_numbers
 from gramian.solvers.dense import pinned_if_small

@@ -15,7 +15,6 @@ from gramian import criteria, registry
 from gramian.criteria import Suggestion, Variances, kernel_criteria
 from gramian.criteria.noise_edge import DEFLATED
 from gramian.criteria.random_tables import SHUFFLED
-from gramian.estimators import CCA, PCA, FactorAnalysis, KernelPCA, PLSRegression, PrincipalComponentRegression
 from gramian.estimators.base import random_generator
 from gramian.estimators.cca import check_ridge
 from gramian.estimators.cca_tests import PERMUTED, WILKS, by_permutations, by_shuffles, by_wilks
@@ -24,6 +23,7 @@ from gramian.estimators.kernel_input import KernelArgument, resolve_weighted
 from gramian.estimators.validation import Table, check_choice, validate
 from gramian.kernels import as_kernel
 from gramian.operators import Moments, moments_of
+from gramian.registry import CCA, PCA, FactorAnalysis, KernelPCA, PLSRegression, PrincipalComponentRegression
 from gramian.results import Array, Matrix, Seed, html_table
 from gramian.solvers.dense import pinned_if_small
 from gramian.spaces import LinearSpace, MomentSpace

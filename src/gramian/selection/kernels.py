@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
-from gramian.estimators import KernelPCA, KernelRidge, KernelSVC
 from gramian.estimators.base import random_generator
 from gramian.estimators.base_estimator import BaseEstimator
 from gramian.estimators.targets import check_labels, check_targets
@@ -21,6 +20,7 @@ from gramian.kernels import RBF, as_kernel
 from gramian.kernels.pairwise import median_width, scale_width, squared_euclidean
 from gramian.preimage import check_method
 from gramian.progress import Tracker, track
+from gramian.registry import KernelPCA, KernelRidge, KernelSVC
 from gramian.results import Array, Matrix, Seed
 
 ESTIMATORS: dict[str, Callable[[], Any]] = {

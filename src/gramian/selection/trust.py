@@ -15,13 +15,13 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
-from gramian.estimators import CCA, PCA, FactorAnalysis, KernelPCA, ProbabilisticPCA
 from gramian.estimators.base import random_generator
 from gramian.estimators.base_estimator import BaseEstimator
 from gramian.estimators.component_regression import ComponentRegressor
 from gramian.estimators.factor_analysis import sums_of_squares
 from gramian.estimators.targets import check_targets
 from gramian.estimators.validation import validate
+from gramian.registry import CCA, PCA, FactorAnalysis, KernelPCA, ProbabilisticPCA
 from gramian.results import Array, Matrix, Seed
 from gramian.selection.column_importance import importance_of
 from gramian.selection.trust_bootstrap import Band, Replicas, band, band_from_error, quiet_fit

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from gramian.engine.tiles import row_blocks
-from gramian.estimators import PCA
 from gramian.estimators.base_estimator import BaseEstimator
 from gramian.operators import moments_of
+from gramian.registry import PCA
 from gramian.results import Array, FitSummary, Matrix, percent
 from gramian.selection.column_importance import ColumnImportance
 from gramian.selection.trust_bootstrap import Band

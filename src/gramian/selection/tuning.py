@@ -12,17 +12,17 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, clone, is_classifier
 
-from gramian.estimators import (
+from gramian.estimators.calibration_metrics import merit
+from gramian.estimators.component_regression import ComponentRegressor
+from gramian.estimators.warnings import GramianWarning
+from gramian.kernels.pairwise import median_width
+from gramian.registry import (
     KernelKNNClassifier,
     KernelKNNRegressor,
     KernelPrototypeClassifier,
     KernelRidge,
     KernelSVC,
 )
-from gramian.estimators.calibration_metrics import merit
-from gramian.estimators.component_regression import ComponentRegressor
-from gramian.estimators.warnings import GramianWarning
-from gramian.kernels.pairwise import median_width
 from gramian.results import Array
 from gramian.selection.kernels import folds_of
 

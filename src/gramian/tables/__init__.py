@@ -14,7 +14,7 @@ try:
 except ModuleNotFoundError:
     raise ModuleNotFoundError('gramian.tables needs pyarrow: pip install "gramian[io]"', name="pyarrow") from None
 
-from gramian.estimators import Standardizer
+from gramian.registry import Standardizer
 from gramian.tables.columns import find_columns, named, uneven_columns
 from gramian.tables.read import as_table, match_rows, read_table, read_views, split_table
 from gramian.tables.row_streams import remote_rows
