@@ -50,7 +50,7 @@ MASKS = (
     (r"\b\d[\d.e-]* s$", "SECONDS"),
     (r"\b\d[\d.e-]* s to keep", "SECONDS to keep"),
     (r"residual is above [\d.e+-]+\d", "residual is above TINY"),
-    (r"(residuals?|gap|KKT residual|gradient|duality gap) <= [\d.e+-]+", r"\1 <= TINY"),
+    (r"(residuals?[a-z ]*|gap|KKT residual|gradient|duality gap) <= [\d.e+-]+", r"\1 <= TINY"),
     (r"bias [+-][\d.]+e-1\d", "bias TINY"),
     (r"(?<=: )[\d,]+ bytes", "BYTES"),
     (r"[\d,]+ bytes$", "BYTES"),
