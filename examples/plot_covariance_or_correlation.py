@@ -2,11 +2,10 @@
 Covariance or correlation: a change of units
 ============================================
 
-The height of a plant may be written in metres or in millimetres; the plant does not care. Four measurements of a
-plant and three of its soil share one hidden cause, how fertile the place is, which leaves no trace in the height.
-Below, each method finds its first direction twice: with heights in metres, and again with the same heights in
-millimetres. PCA looks for variance and PLS-SVD for covariance, and both depend on units. CCA looks for correlation,
-which has none.
+The height of a plant may be given in metres or in millimetres. Four measurements of a plant and three of its soil share
+one latent variable, the fertility of the soil, with which height does not vary. Each method finds its first direction
+twice: with heights in metres, and again with the same heights in millimetres. PCA maximises variance and PLS-SVD
+covariance, which depend on units. CCA maximises correlation, which does not.
 """
 
 import matplotlib.pyplot as plt
@@ -45,10 +44,10 @@ scores = {unit: first_scores(rows) for unit, rows in units.items()}
 
 # %%
 # Bars show how strongly each measurement correlates with the first score. In metres all three methods have found the
-# fertility. In millimetres the height has a million times its variance, and PCA finds the height and nothing else.
-# PLS-SVD multiplies the covariance of height and soil, which is mere chance, by a thousand, and is fooled as well.
-# The scores of CCA are the same to rounding. Dividing by standard deviations (``scale=True``) also protects the first
-# two; CCA needs no such help, nor does any other invertible mixing of the columns change what it finds.
+# fertility. In millimetres the height has a million times its variance, and PCA finds the height and nothing else. For
+# PLS-SVD the chance covariance of height and soil is a thousand times larger, and it finds the height, too. The scores
+# of CCA are the same to rounding. Dividing by standard deviations (``scale=True``) also makes the first two independent
+# of units. The scores of CCA do not change under any invertible linear map of the columns.
 
 figure, axes = plt.subplots(1, 3, figsize=(7, 3.2), sharey=True, layout="constrained")
 places = np.arange(len(names))

@@ -63,10 +63,10 @@ for ax, (title, (heights, scores)) in zip(axes.flat, pictures.items(), strict=Tr
     ax.label_outer()
 
 # %%
-# PCA's line passes the points by; the cubic passes through all of them. Its weights for :math:`y, x^2, x^3` are 1, -2,
-# -1 (over :math:`\sqrt 6`): the relation has been found, not fitted. The cubic kernel works with nine monomials,
-# :math:`x, y, x^2, xy, y^2, x^3, x^2y, xy^2, y^3`. One relation holds between them, so eight components have variance,
-# and eight are found; the levels of the first two bend with the curve.
+# PCA's line misses the points; the cubic passes through all of them. Its weights for :math:`y, x^2, x^3` are 1, -2, -1
+# (over :math:`\sqrt 6`): the exact equation of the curve. The cubic kernel works with nine monomials, :math:`x, y, x^2,
+# xy, y^2, x^3, x^2y, xy^2, y^3`. One relation holds between them, so eight components have variance, and eight are
+# found; the levels of the first two bend with the curve.
 
 relation = plane.components_[2]
 assert plane.singular_values_[2] <= 1e-12 * plane.singular_values_[0]

@@ -2,11 +2,11 @@
 Taking noise off digits
 =======================
 
-A digit with noise is projected onto the components of clean digits and led back to pixels: noise that the components do
-not hold is lost on the way. With PCA the way back is linear. With kernel PCA the projection is a point of feature
-space, most of which are the features of no picture, so a *pre-image* is sought, the picture whose features come
-nearest; here in three ways: nearest in feature space (a fixed point), by distances to clean digits, and by a map learnt
-from the training scores.
+A digit with noise is projected onto the components of clean digits and reconstructed as pixels: noise outside the
+components is removed. With PCA the reconstruction is linear. With kernel PCA the projection is a point of feature space
+that in general belongs to no picture. So a *pre-image* is sought, the picture whose features come nearest, in three
+ways: nearest in feature space (a fixed point), by distances to clean digits, and by a map learnt from the training
+scores.
 """
 
 # %%
@@ -70,10 +70,10 @@ ax.legend(frameon=False, ncols=2, loc="upper left")
 tidy(ax, "error against the number of components", "components", "mean squared error of a pixel")
 
 # %%
-# PCA stands between two evils: few components blur the digit, many let the noise back in. Kernel PCA improves, and then
-# stays good, for what it leads back to is near the clean digits it was made of. The nearest picture in feature space is
-# a little pale, because noise takes points towards the mean; distances keep more of the ink. With 32 components, the
-# strip above, every pre-image has little more than half of PCA's error or less.
+# With PCA few components blur the digit, and many reproduce the noise. Kernel PCA improves with more components and
+# then stays good, because its pre-images are near the clean digits of the fit. The nearest picture in feature space has
+# little contrast, because noise moves points towards the mean; pre-images from distances have more. With 32 components,
+# the strip above, every pre-image has little more than half of PCA's error or less.
 
 print(f"{'components':<24}" + "".join(f"{k:>7}" for k in counts))
 for name, values in errors.items():

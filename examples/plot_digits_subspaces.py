@@ -4,8 +4,8 @@ Handwritten digits from a few components
 
 An 8 x 8 picture of a digit is a point in 64 dimensions. PCA gives the subspace of k dimensions that is nearest to all
 pictures on average; a picture is rebuilt from its k scores as the mean picture plus so much of each component. Two or
-three scores can be drawn as a point, and more of them draw the digit itself. The error is known without rebuilding a
-single picture: it is the variance of the components left out.
+three scores can be plotted as a point. The error is known without rebuilding a picture: it is the variance of the
+components left out.
 """
 
 # %%
@@ -45,10 +45,10 @@ ScoresDisplay.from_estimator(models[3], X, components=(0, 1, 2), colour=digit, a
 ax.view_init(elev=12, azim=-70)
 
 # %%
-# From two components a 0, a 3, a 4 or a 6 can be guessed, from ten most digits can be read, from forty hardly anything
-# is missed. The plane holds 29 % of the variance and mixes the digits in the middle; the third component more than
-# doubles the distance from the mean of the 2s to that of the 7s. The errors of the rebuilt pictures, measured, are the
-# variances left out, computed.
+# From two components a 0, a 3, a 4 or a 6 can be guessed, from ten most digits can be read, from forty the digits look
+# complete. The plane holds 29 % of the variance and mixes the digits in the middle; the third component more than
+# doubles the distance from the mean of the 2s to that of the 7s. The measured errors of the rebuilt pictures equal the
+# variances left out.
 
 for k, model in models.items():
     measured = np.mean(np.sum((rebuilt[k] - X) ** 2, axis=1))

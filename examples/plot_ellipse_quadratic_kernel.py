@@ -2,7 +2,7 @@
 An ellipse under the quadratic kernel
 =====================================
 
-On the ellipse :math:`x^2 + 4y^2 = 1` the squares of the coordinates are bound by a linear equation. Written in the
+On the ellipse :math:`x^2 + 4y^2 = 1` the squares of the coordinates satisfy a linear equation. Written in the
 coordinates :math:`[x^2, y^2]` the closed curve is a piece of a straight line, and after centring it has one dimension.
 The kernel :math:`(u'v)^2`, without a constant, is the dot product of :math:`[x^2, \\sqrt{2}\\,xy, y^2]`, so its
 components are combinations of these three.
@@ -47,10 +47,10 @@ for component, (ax, name) in enumerate(zip(axes[1], ("x²", "xy"), strict=True))
     tidy(ax, f"component {component + 1}: on the ellipse, {name}", "x", "y")
 
 # %%
-# The first component is :math:`x^2` on the ellipse (and :math:`y^2` with the other sign: they are bound together), the
-# second is the product :math:`xy`; both correlations are 1 to rounding. Away from the ellipse the first one is
-# :math:`4x^2 - y^2`, whose levels are hyperbolas. A third component would be :math:`x^2 + 4y^2`, which is constant
-# here, so it has no variance and does not appear.
+# The first component is :math:`x^2` on the ellipse (and :math:`y^2` with the other sign), the second is the product
+# :math:`xy`; both correlations are 1 to rounding. Away from the ellipse the first one is :math:`4x^2 - y^2`, whose
+# levels are hyperbolas. A third component would be :math:`x^2 + 4y^2`, which is constant here, so it has no variance
+# and does not appear.
 
 
 def correlation(u, v):

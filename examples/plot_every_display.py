@@ -2,9 +2,8 @@
 Every picture on one page
 =========================
 
-A fitted estimator, a question, a picture: this page draws one of each with real data, and says how to read it. All
-follow scikit-learn's convention: ``SomeDisplay.from_estimator(model, X)`` draws, ``display.ax_`` and
-``display.figure_`` are matplotlib's own.
+This page draws one of each kind of plot with real data, and says how to read it. All follow scikit-learn's convention:
+``SomeDisplay.from_estimator(model, X)`` draws, ``display.ax_`` and ``display.figure_`` are matplotlib's own.
 """
 
 # %%
@@ -46,7 +45,7 @@ genes, lipids, diet = (pd.read_csv(data / f"nutrimouse_{name}.csv") for name in 
 athletes = PCA(3, scale=True).fit(events)
 
 # %%
-# **How many components?** The grey band is where random tables lie; triangles are what all criteria say.
+# **How many components?** The grey band is where random tables lie; triangles are the numbers that all criteria give.
 
 scree = ScreeDisplay.from_estimator(athletes, events)
 
@@ -56,8 +55,8 @@ scree = ScreeDisplay.from_estimator(athletes, events)
 ScoresDisplay.from_estimator(athletes, events)
 
 # %%
-# **Which events go together?** Arrows are correlations with the components. One that reaches the circle is held by
-# these two components alone; arrows that point the same way belong to events that go together.
+# **Which events go together?** Arrows are correlations with the components. An event whose arrow reaches the circle is
+# fully explained by these two components; arrows that point the same way belong to events that go together.
 
 LoadingsDisplay.from_estimator(athletes)
 
@@ -67,23 +66,24 @@ LoadingsDisplay.from_estimator(athletes)
 BiplotDisplay.from_estimator(athletes, events)
 
 # %%
-# **What made a component?** Rows that contribute more than the dashed line; how much of each it holds (cos2).
+# **Which rows contribute to a component?** Rows that contribute more than the dashed line; the share of each row that
+# it explains (cos2).
 
 ContributionsDisplay.from_estimator(athletes, events, of="rows")
 
 # %%
-# **Who does not belong?** To the right rows that are extreme in the way of the others, above rows that are different.
+# **Who is an outlier?** To the right rows that are extreme within the model, above rows that it reconstructs poorly.
 
 OutliersDisplay.from_estimator(athletes, events)
 
 # %%
-# **What do components keep of a picture?**
+# **How well do components reconstruct a picture?**
 
 digits = load_digits().data
 ReconstructionsDisplay.from_estimator(PCA(40).fit(digits), digits, shape=(8, 8))
 
 # %%
-# **What do kernel components see?** Colours are scores over the plane, blue below zero.
+# **What are kernel components as functions?** Colours are scores over the plane, blue below zero.
 
 moons, side = make_moons(200, noise=0.15, random_state=0)
 ContoursDisplay.from_estimator(KernelPCA(6, kernel="rbf(sigma=0.4)").fit(moons), moons, colour=side)
@@ -94,13 +94,13 @@ ContoursDisplay.from_estimator(KernelPCA(6, kernel="rbf(sigma=0.4)").fit(moons),
 regions = RegionsDisplay.from_estimator(KernelSVC(10, kernel="rbf(sigma=0.5)").fit(moons, side), moons, side)
 
 # %%
-# **How many components predict?** The star is the fewest within one standard error of the least error.
+# **How many components predict best?** The star is the choice of the one-standard-error rule.
 
 calibration = PLSRegression("auto").fit(spectra, meats["fat"])
 curve = CVCurveDisplay.from_estimator(calibration)
 
 # %%
-# **How well?** Each piece of meat predicted by a model that has not seen it.
+# **How good are the predictions?** Each piece of meat is predicted by cross-validation.
 
 fat = PredictedDisplay.from_estimator(calibration, spectra, meats["fat"], left_out=True, unit="% fat")
 
@@ -119,7 +119,7 @@ pairs = CorrelationsDisplay.from_estimator(shared, genes, lipids)
 PairedDisplay.from_estimator(shared, genes, lipids, pair=1, colour=diet["diet"])
 
 # %%
-# **Which columns make a factor?** Columns in the order of their factor, with the share that all factors hold.
+# **Which columns make a factor?** Columns in the order of their factor, with their communalities.
 
 HeatDisplay.from_estimator(FactorAnalysis(2, rotation="varimax").fit(events))
 

@@ -1,5 +1,5 @@
 """
-Writing features down, or not
+Explicit features or a kernel
 =============================
 
 The polynomial kernel :math:`(u'v + 1)^p` is the dot product of all monomials up to degree p. PCA of the monomials, by
@@ -59,8 +59,8 @@ for ax in (counted, measured):
 # %%
 # The covariance matrix of the monomials costs :math:`n D^2` multiplications for :math:`D = \binom{d + p}{p}` monomials,
 # which grows like :math:`d^{2p}`; the matrix of dot products costs :math:`n^2 d` and a few squarings for the power. Up
-# to degree 2 the covariance matrix is the cheaper one, from degree 3 on it is dearer, and at degree 10 by a factor of
-# more than 500,000. As long as both can be computed the scores agree to rounding.
+# to degree 2 the covariance matrix is cheaper, from degree 3 on it is more expensive, at degree 10 by a factor of more
+# than 500,000. As long as both can be computed the scores agree to rounding.
 
 print(f"monomials up to degree {written}: {features}; largest relative disagreement {max(disagreements):.1e}")
 assert features == list(count[:written])

@@ -2,10 +2,10 @@
 One data set under four kernels
 ===============================
 
-A kernel decides what kernel PCA takes for similar, and so what its components are. Two rings of points are projected
-with a quadratic kernel (a = 1, c = 0.1), a hyperbolic tangent (a = 5, c = 0.5), a Gaussian kernel (sigma = 0.3) and a
-thin plate spline (c = 1). The tangent and the spline are not positive definite: their centred matrices have negative
-eigenvalues too, and no variance is negative. The fit counts them, warns, and keeps positive components only.
+The kernel defines which points are similar, and so the components of kernel PCA. Two rings of points are projected with
+a quadratic kernel (a = 1, c = 0.1), a hyperbolic tangent (a = 5, c = 0.5), a Gaussian kernel (sigma = 0.3) and a thin
+plate spline (c = 1). The tangent and the spline are not positive definite: their centred matrices have negative
+eigenvalues, which cannot be variances. The fit counts them, warns, and keeps positive components only.
 """
 
 # %%
@@ -62,12 +62,12 @@ for ax, (name, model) in zip(axes.flat, models.items(), strict=True):
 figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=2, frameon=False)
 
 # %%
-# The quadratic kernel sees mostly :math:`x^2`, :math:`xy` and :math:`y^2`, the tangent little more than a direction
-# with soft ends: rings stay rings under both. For the Gaussian kernel the first component is nearness to the inner
-# ring, for the spline it is close to the distance from the centre; either of them tells the rings apart with one
-# threshold. The largest eigenvalue of the spline in size is negative and belongs to the linear part of the plane; with
-# ``centring=proper`` the spline is freed of that part, nothing negative is left, and the first component hardly
-# changes.
+# The first component of the quadratic kernel is mostly a combination of :math:`x^2`, :math:`xy` and :math:`y^2`, that
+# of the tangent close to a sigmoid along one direction: neither separates the rings. For the Gaussian kernel the first
+# component is nearness to the inner ring, for the spline it is close to the distance from the centre; either of them
+# tells the rings apart with one threshold. The largest eigenvalue of the spline in size is negative and belongs to the
+# linear part of the plane; with ``centring=proper`` the linear part is removed, no negative eigenvalue is left, and the
+# first component hardly changes.
 
 
 def told_apart(scores):

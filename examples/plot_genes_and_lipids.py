@@ -4,9 +4,9 @@ Genes and lipids of forty mice
 
 Forty mice ate one of five diets. In the liver of each, the activity of 120 genes and the share of 21 fatty acids were
 measured; twenty mice (the first half of the table) are of the wild type, twenty lack the gene PPAR alpha, which
-governs the burning of fat. What do genes and fatty acids tell of each other? With 141 columns for 40 rows, canonical
-correlation needs a ridge, and correlations of the rows that were fitted mean little: those of mice held out count.
-(Data: Martin and others, Hepatology 2007.)
+regulates the burning of fat. What do genes and fatty acids have in common? With 141 columns for 40 rows, canonical
+correlation needs a ridge, and must be judged by the correlations of mice not used in the fit. (Data: Martin and others,
+Hepatology 2007.)
 """
 
 from pathlib import Path
@@ -25,8 +25,8 @@ diet = np.char.strip(diet, '"')
 deficient = np.arange(len(diet)) >= 20
 
 # %%
-# How large a ridge? Kernel CCA with the linear kernel is CCA, and holds rows out in five folds by itself. Columns are
-# standardised, so a ridge of 1 counts as much as the variance of one column.
+# How large a ridge? Kernel CCA with the linear kernel is CCA, and includes five-fold cross-validation. Columns are
+# standardised, so a ridge of 1 equals the variance of one column.
 
 ridges = np.logspace(-4, 3, 15)
 fits = [KernelCCA(3, kernel="linear", scale=True, ridge=ridge).fit(genes.values, lipids.values) for ridge in ridges]
@@ -37,11 +37,11 @@ model = CCA(3, ridge=ridges[chosen], scale=True).fit(genes.values, lipids.values
 gene_scores, lipid_scores = model.transform(genes.values, lipids.values)
 
 # %%
-# Top left: with a small ridge the mice that were fitted correlate perfectly, as any 40 rows would; mice held out
-# still reach 0.93, and a ridge beyond 10 costs more than it protects. Top right: the first pair of scores is the
-# genotype, which nobody told the model: both genes and fatty acids know whether PPAR alpha is there. Below: the next
-# two pairs are the diet. The genes alone tell apart mice fed on coconut oil (saturated fat), on sunflower oil
-# (omega-6 acids), and on the oils of fish and linseed, which are both rich in omega-3 acids and lie together.
+# Top left: with a small ridge the mice that were fitted correlate perfectly, as any 40 rows would; mice held out still
+# reach 0.93, and their correlation falls for ridges beyond 10. Top right: the first pair of scores separates the
+# genotypes, which were not used in the fit. Below: the next two pairs are the diet. The scores of the genes separate
+# mice fed on coconut oil (saturated fat), on sunflower oil (omega-6 acids), and on the oils of fish and linseed, which
+# are both rich in omega-3 acids and lie together.
 
 figure, axes = plt.subplot_mosaic([["curve", "first"], ["rest", "rest"]], figsize=(7, 6.6), layout="constrained")
 curve, first, rest = axes.values()

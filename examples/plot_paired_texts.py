@@ -3,10 +3,10 @@ The mood of texts on different subjects
 =======================================
 
 Each pair below is a weather report and a review of a restaurant from one edition of an invented newspaper, whose
-writers are all cheerful on some days and all gloomy on others. The texts are on different subjects, and nobody tells
-the programme that there are moods: it sees the counts of words in the reports, those in the reviews, and who goes
-with whom. With more words than editions any two views correlate perfectly, so CCA needs a ridge here, and it must be
-judged by editions it has not seen: each is left out in turn and scored by a fit to the others.
+writers are all cheerful on some days and all gloomy on others. The moods are not used in the fit: its input is the word
+counts of the reports, those of the reviews, and their pairing. With more words than editions any two views correlate
+perfectly, so CCA needs a ridge, and must be judged by leave-one-out cross-validation: each edition is scored by a fit
+to the others.
 """
 
 import matplotlib.pyplot as plt
@@ -51,8 +51,8 @@ weather, reviews = (
 words = [counter.get_feature_names_out() for counter in counters]
 
 # %%
-# Leave each edition out, fit the others, and score the one left out. Which end of a pair is positive is a matter of
-# chance: the first edition decides, in all fits alike. No mood is used anywhere.
+# Leave each edition out, fit the others, and score the one left out. The sign of a pair is arbitrary: in all fits the
+# first edition decides it. No mood is used.
 
 
 def left_out(X, Y, model):
@@ -77,8 +77,8 @@ scores, kernel_scores = (left_out(weather, reviews, m) for m in (model, kernel_m
 
 # %%
 # Is the agreement of the two scores more than chance? Shuffle the reviews, so that they no longer belong to the
-# reports, and do all of it again. Scores of the rows fitted would be no evidence: there even shuffled pairs correlate
-# almost perfectly.
+# reports, and do all of it again. Scores of the rows fitted are no evidence: even shuffled pairs correlate almost
+# perfectly there.
 
 rng = np.random.default_rng(0)
 orders = [rng.permutation(len(mood)) for _ in range(199)]
@@ -87,11 +87,11 @@ p_value = (1 + sum(value >= agreement(scores) for value in by_chance)) / (1 + le
 fitted_by_chance = [model.fit(weather, reviews[order]).score_correlations_[0] for order in orders]
 
 # %%
-# Above: scores of editions left out part the cheerful from the gloomy, though moods were never shown to the model,
-# and reports agree with reviews better than all but one or two in a hundred shuffled pairings do; sixteen editions
-# are few, and chance goes far. Below: the words that weigh most on either side of the first pair. Sunshine belongs
-# with friendly waiters, and drizzle with stale bread. Kernel CCA with the cosine kernel, which compares texts by the
-# share of words they have in common, finds the same from the 16 x 16 similarities alone.
+# Above: scores of editions left out separate the cheerful from the gloomy. Reports agree with reviews better than in
+# all but one or two of a hundred shuffled pairings; with only sixteen editions chance correlations are large. Below:
+# the words that weigh most on either side of the first pair. Sunshine belongs with friendly waiters, and drizzle with
+# stale bread. Kernel CCA with the cosine kernel, which compares texts by the share of words they have in common, finds
+# the same from the 16 x 16 similarities.
 
 model.fit(weather, reviews)
 sign = np.sign(model.transform(weather)[0, 0])

@@ -4,12 +4,11 @@ PCA four ways
 
 The same components come out of the covariance matrix (d x d), of the singular value decomposition of the table, of the
 dual n x n matrix of dot products between rows, and of power iteration, which finds one component after the other and
-peels it off. They differ in what they cost. Here a table keeps its 200 rows while its columns grow from 25 to 2,000, so
-that d passes n on the way.
+subtracts it. They differ in what they cost. Here a table has 200 rows, and from 25 to 2,000 columns.
 """
 
 # %%
-# Five hidden causes and noise. Each route is timed twice, and the better time counts.
+# Five latent variables and noise. Each route is timed twice, and the better time counts.
 
 from time import perf_counter
 
@@ -60,10 +59,10 @@ ax.legend(frameon=False, ncols=5, loc="lower center", bbox_to_anchor=(0.5, 1.08)
 tidy(ax, f"five components of {n} rows", "columns d", "time, ms")
 
 # %%
-# The covariance matrix is the cheap way while there are few columns, and in the end its cost grows with their third
-# power. The dual matrix has 200 rows whatever d is, so that only the products which fill it grow, with d. Somewhere
-# after d has passed n the lines cross; ``solver="auto"`` never takes the larger matrix. Times depend on the machine;
-# the answers do not: directions and variances of all four agree to eight digits and more, signs included.
+# The covariance matrix is cheap for few columns, but for many its cost grows with their third power. The dual matrix
+# has 200 rows whatever d is, and the cost of computing it grows with d. The lines cross at some d above n;
+# ``solver="auto"`` never takes the larger matrix. Times depend on the machine; the answers do not: directions and
+# variances of all four agree to eight digits and more, signs included.
 
 print(f"largest disagreement of directions and variances: {max(disagreements):.1e}")
 assert max(disagreements) < 1e-8

@@ -5,8 +5,8 @@ A photograph compressed by PCA of its blocks
 A grey photograph is cut into blocks of 8 x 8 pixels, and each block is a row of 64 numbers. Neighbouring pixels are
 alike, so a few components hold most of the variance. There are two ways to save bits: keep k scores of each block and
 drop the rest, or keep all scores and round them to multiples of a step, so that most of the small ones become zero and
-cost next to nothing. Quality is measured as PSNR, the ratio of the range of pixels to the error, in decibels; JPEG
-stands beside both.
+need few bits. Quality is measured as PSNR, the ratio of the range of pixels to the error, in decibels, and compared
+with JPEG.
 """
 
 # %%
@@ -52,7 +52,7 @@ def kept(k):
 
 
 # %%
-# Round all scores to a step. A good coder spends the entropy of the rounded values, -log2 of the frequency of each; a
+# Round all scores to a step. A good coder needs the entropy of the rounded values, -log2 of the frequency of each; a
 # table of frequencies (16 bits for each value that occurs), the mean and the components come on top.
 
 
@@ -112,12 +112,12 @@ for ax, (name, (picture, bits)) in zip(axes.flat, shown.items(), strict=True):
     ax.set_title(f"{name}: {bits / photograph.size:.2f} bits{said}", fontsize=10, loc="left")
 
 # %%
-# The first components are the brightness of a block and slow waves, close to the cosines that JPEG fixes in advance;
-# the fifth and the sixth have learnt how the roof tiles lean. Keeping a few scores of every block alike is a poor
-# bargain: at one bit per pixel it is more than 5 dB behind, for a block of sky needs fewer numbers and a block of roof
-# needs more. Rounding gives each block what it needs, and from 0.5 to 2.5 bits it comes within 1.5 dB of JPEG. At low
-# rates it loses because its waves have to be sent along. JPEG also rounds slow waves more finely than fast ones, as the
-# eye does: its sky is smoother at the same PSNR.
+# The first components are the brightness of a block and slow waves, close to the fixed cosines of JPEG; the fifth and
+# the sixth follow the slope of the roof tiles. Keeping the same number of scores of every block is worse: more than 5
+# dB at one bit per pixel, because a block of sky needs fewer numbers and a block of roof needs more. Rounding gives
+# each block what it needs, and from 0.5 to 2.5 bits it comes within 1.5 dB of JPEG. At low rates it is worse because
+# its components must be stored. JPEG also rounds slow waves more finely than fast ones, to which the eye is less
+# sensitive: its sky is smoother at the same PSNR.
 
 
 def at_rate(name, rate):

@@ -2,11 +2,10 @@
 Primal or dual: ridge regression as columns pass rows
 =====================================================
 
-Ridge regression can be solved for d weights, one for each column, or for n coefficients, one for each row. Both are
-the same function: with the identity :math:`(X'X + r I)^{-1} X' = X' (XX' + r I)^{-1}` one is turned into the other.
-The primal solves a d x d system, the dual an n x n one, so it pays to take the smaller. The dual has another merit:
-rows enter only by their dot products, and there a kernel can stand instead. Here 200 rows keep company with ever more
-columns.
+Ridge regression can be solved for d weights, one for each column, or for n coefficients, one for each row. Both are the
+same function: with the identity :math:`(X'X + r I)^{-1} X' = X' (XX' + r I)^{-1}` one is turned into the other. The
+primal solves a d x d system, the dual an n x n one, so the smaller one is cheaper. In the dual, rows enter only by
+their dot products, which a kernel can replace. Here 200 rows have more and more columns.
 """
 
 from time import perf_counter
@@ -51,9 +50,9 @@ for d in widths:
         seconds[name].append(min(spent))
 
 # %%
-# Left: the cost of the primal grows with the cube of d, that of the dual hardly at all, since d appears only in the
-# dot products; they cross where d is of the order of n. (Times are of this machine.) Right: the predictions for new
-# rows are the same to rounding, wherever d stands, as the identity says they must be.
+# Left: the cost of the primal grows with the cube of d, that of the dual hardly at all, since d appears only in the dot
+# products; they cross where d is of the order of n. (Times are of this machine.) Right: the predictions for new rows
+# are the same to rounding for every d, as the identity says.
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(7, 3.4), layout="constrained")
 for colour, style, (name, spent) in zip(COLOURS, ("o-", "s--"), seconds.items(), strict=False):

@@ -2,11 +2,10 @@
 Probabilistic PCA: how many components, and what is missing
 ===========================================================
 
-PCA draws directions; probabilistic PCA is a model of how rows come about: K hidden causes are mixed by a matrix W,
-and noise of equal variance is added to every column. A model has a likelihood, and a likelihood answers questions
-that PCA cannot be asked. How many causes are there? The number that makes new rows most likely. What would stand in a
-cell that was left empty? What the causes behind the rest of its row lead us to expect. Here four causes drive twenty
-columns.
+Probabilistic PCA is a model of the rows: K latent variables are multiplied by a matrix W, and noise of equal variance
+is added to every column. Its likelihood answers two questions that PCA leaves open. How many latent variables are
+there? The number with the highest likelihood of new rows. What is the value of an empty cell? The model imputes it from
+the rest of its row. Here twenty columns depend on four latent variables.
 """
 
 import matplotlib.pyplot as plt
@@ -22,7 +21,8 @@ rows = rng.standard_normal((n, causes)) @ W.T + rng.standard_normal((n, d))
 train, test = rows[: n // 2], rows[n // 2 :]
 
 # %%
-# First the number of causes. On the rows fitted a larger model is always more likely; on other rows it is not.
+# First the number of latent variables. A larger model always has a higher likelihood of the rows fitted, but not of
+# others.
 
 counts = np.arange(1, 13)
 models = [ProbabilisticPCA(int(k)).fit(train) for k in counts]
@@ -30,15 +30,15 @@ fitted = np.array([model.score(train) for model in models])
 held_out = np.array([model.score(test) for model in models])
 
 # %%
-# Then two ways to the same maximum: the closed form, from eigenvalues, and EM, which starts anywhere, guesses the
-# causes of each row, fits W to the guesses, and goes on. Its likelihood never falls.
+# Then two ways to the same maximum: the closed form, from eigenvalues, and EM, which alternates between estimating the
+# latent variables of each row and fitting W to them. Its likelihood never falls.
 
 closed = ProbabilisticPCA(causes).fit(train)
 em = ProbabilisticPCA(causes, method="em", tol=1e-14).fit(train)
 gap = (closed.log_likelihood_ - em.log_likelihood_path_) / len(train)
 
 # %%
-# Last, gaps. EM needs no complete rows: cells that are not there are expected as well, and their uncertainty is kept.
+# Last, missing values. EM needs no complete rows: missing cells are imputed, and their uncertainty is kept.
 
 shares = np.array([0.05, 0.1, 0.2, 0.3, 0.4, 0.5])
 errors = []
@@ -51,10 +51,10 @@ for share in shares:
 errors = np.array(errors)
 
 # %%
-# Left: likelihood of the rows fitted goes on rising, that of new rows is highest at four causes, the truth. Middle:
-# EM climbs to the closed form, quickly at first and then by a constant factor a step. Right: a gap filled with the
-# mean of its column errs by the spread of the column; filled by the model it errs by not much more than the noise,
-# which is 1 and which nobody can foresee, even if every second cell is empty.
+# Left: the likelihood of the rows fitted goes on rising, that of new rows is highest at four latent variables, the true
+# number. Middle: EM converges to the closed form, quickly at first and then by a constant factor a step. Right:
+# imputation by the column mean has the standard deviation of the column as its error; imputation by the model errs by
+# not much more than the noise, which is 1 and cannot be predicted, even if every second cell is empty.
 
 figure, (left, middle, right) = plt.subplots(1, 3, figsize=(8.4, 3.3), layout="constrained")
 left.plot(counts, fitted, "--", color=COLOURS[4], label="rows fitted")

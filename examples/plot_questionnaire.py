@@ -2,11 +2,11 @@
 Factor analysis of a questionnaire
 ==================================
 
-Six hundred invented people answer fifteen statements from 1 (not at all) to 6 (very much). Behind the answers are
-three traits, sociable, orderly and anxious, with five statements each; one of the five is put the other way round,
-and orderly people are a little less anxious. Factor analysis looks for hidden factors that explain why answers
-correlate, and leaves every statement noise of its own size. The factors themselves are free to turn: rotations choose
-the axes along which each statement loads on as few factors as possible.
+Six hundred invented people answer fifteen statements from 1 (not at all) to 6 (very much). Behind the answers are three
+traits, sociable, orderly and anxious, with five statements each; one of the five is reversed, and orderly people are a
+little less anxious. Factor analysis looks for latent factors that explain why answers correlate, with a noise variance
+for each statement. The fit determines the factors only up to a rotation: rotations choose the axes along which each
+statement loads on as few factors as possible.
 """
 
 import warnings
@@ -31,8 +31,8 @@ statements = [f"{trait} {i}" for trait in traits for i in range(1, 6)]
 
 # %%
 # How many factors? The likelihood of people held out decides. A fourth factor has nothing left to explain; in this
-# sample it takes one statement whole, noise and all, a Heywood case, which is warned of. Then there are three ways to
-# turn three factors: not at all, varimax (factors stay uncorrelated) and oblimin (factors may correlate).
+# sample it explains all variance of one statement, a Heywood case, and the fit warns. Then three factors are rotated in
+# three ways: not at all, varimax (factors stay uncorrelated) and oblimin (factors may correlate).
 
 half = people // 2
 with warnings.catch_warnings(record=True) as said:
@@ -43,12 +43,11 @@ rotations = {"unrotated": None, "varimax": "varimax", "oblimin": "oblimin"}
 models = {name: FactorAnalysis(3, rotation=rotation).fit(answers) for name, rotation in rotations.items()}
 
 # %%
-# Colours show loadings, blue for positive and red for negative. Unrotated, the first factor has a bit of everything
-# and cannot be named. Turned, every statement belongs to one factor, the factors are the three traits, and the
-# statement put the other way round has the opposite sign. Oblimin also finds that orderly people are less anxious, at
-# a correlation of -0.3 where the truth is -0.4; varimax has no way to say so, and spreads it over small loadings
-# instead. The sign and the order of factors are conventions: a factor called anxious might as well have been called
-# calm.
+# Colours show loadings, blue for positive and red for negative. Unrotated, many statements load on the first factor,
+# and it cannot be interpreted. Rotated, every statement loads on one factor, the factors are the three traits, and the
+# reversed statement has the opposite sign. Oblimin also finds that orderly people are less anxious, at a correlation of
+# -0.3 where the truth is -0.4; varimax keeps factors uncorrelated and shows this as small loadings instead. The sign
+# and the order of factors are conventions: a factor called anxious might as well have been called calm.
 
 
 def matched(model):

@@ -2,11 +2,11 @@
 Random projection against PCA
 =============================
 
-To turn 1,000 columns into few, PCA looks for the directions in which the rows vary most. A random projection looks at
-nothing: it multiplies by random numbers. That sounds careless, but with K directions almost every squared distance
-keeps its size up to a relative error of a few times √(2/K), whatever the data are (Johnson and Lindenstrauss). Here
-rows vary strongly in twenty directions, and each row has a neighbour that differs from it a little, in one column of
-twenty: the kind of difference that matters to those who look for near rows.
+To turn 1,000 columns into few, PCA looks for the directions in which the rows vary most. A random projection multiplies
+by random numbers, whatever the rows are. With K directions almost every squared distance keeps its size up to a
+relative error of a few times √(2/K), whatever the data are (Johnson and Lindenstrauss). Here rows vary strongly in
+twenty directions, and each row has a neighbour that differs from it a little, in one column of twenty: such differences
+matter in a search for nearest neighbours.
 """
 
 from time import perf_counter
@@ -50,11 +50,11 @@ for name, method in methods.items():
     kept[name] = np.array(found)
 
 # %%
-# Lines are medians over pairs of rows, bands hold all pairs but one in a hundred at either end; 1 is a distance kept.
-# PCA can only shrink distances. Between rows at random it is exact from twenty components on, as there is nothing
-# else; yet it has thrown away the differences of neighbours, of which even 200 components do not keep all. The random
-# projection treats all pairs alike: right on average, within a band that narrows like 1/√K and asks nothing of the
-# data. Nor does it have to see the rows before it can project them.
+# Lines are medians over pairs of rows, bands hold all pairs but one in a hundred at either end; 1 means an unchanged
+# distance. PCA can only shrink distances. Between random rows it is exact from twenty components on, as random rows
+# differ in twenty directions only; but differences of neighbours are lost, and even 200 components do not keep all of
+# them. The random projection treats all pairs alike: right on average, within a band that narrows like 1/√K for any
+# data. It needs no rows to be fitted.
 
 figure, (left, middle, right) = plt.subplots(1, 3, figsize=(8.4, 3.7), layout="constrained")
 for at, (ax, title) in enumerate(((left, "Rows at random"), (middle, "Neighbours"))):

@@ -2,10 +2,10 @@
 Kernel k-means on rings
 =======================
 
-K-means gives each point to the nearest centre, so its clusters are parted by straight lines, and it cuts rings like a
-cake. Kernel k-means does the same in the feature space of a kernel, where a centre is the mean of the features of its
-points and need not be the image of any point. It needs similarities only. The Gaussian kernel has a width, which says
-how near is near, and the width decides what is found.
+K-means gives each point to the nearest centre, so its clusters are separated by straight lines, which cut through the
+rings. Kernel k-means does the same in the feature space of a kernel, where a centre is the mean of the features of its
+points and need not be the image of any point. It needs similarities only. The width of the Gaussian kernel sets the
+distance at which points count as similar, and so the clusters.
 """
 
 import matplotlib.pyplot as plt
@@ -32,12 +32,11 @@ def agreement(labels):
 
 
 # %%
-# Regions show where new points would go. With the linear kernel, which is plain k-means, each cluster has half of
-# either ring. A Gaussian kernel as wide as the rings calls everything similar, and is linear again. At 0.35, about
-# half of the gap between the rings, points of one ring hang together through their neighbours, and the rings come
-# apart without a single error. At 0.1 a point resembles only the few next to it, a ring no longer holds together, and
-# a cluster is an arc. The objective says which clusters are best under a kernel, not which kernel is best: it falls
-# as kernels widen.
+# Regions show the clusters of new points. With the linear kernel, which is plain k-means, each cluster has half of
+# either ring. Under a Gaussian kernel as wide as the rings all points are similar, and clusters are as with the linear
+# kernel. At 0.35, about half of the gap between the rings, points of one ring are connected through their neighbours,
+# and the rings are separated without error. At 0.1 a point resembles only the few next to it, and a cluster is an arc.
+# The objective says which clusters are best under a kernel, not which kernel is best: it falls as kernels widen.
 
 steps = [np.linspace(-1.4, 1.4, 200)] * 2
 grid = np.stack(np.meshgrid(*steps), axis=-1)

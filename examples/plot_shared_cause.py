@@ -2,10 +2,10 @@
 Two views that share one hidden cause
 =====================================
 
-A microphone and a camera watch the same scene: each records much that the other cannot know, and a little that both
-know. Canonical correlation analysis finds that little. In the first pair of views the cause adds to the columns,
-buried under larger variation private to each view. In the second it bends them: it is the radius of a ring in one
-view and the height above a parabola in the other, so that no straight direction shows it. Every model is fitted to
+A microphone and a camera record the same scene: most of the variation is in one view only, a little is common to both.
+Canonical correlation analysis finds the common part. In the first pair of views the shared cause is added to the
+columns, below larger variation of each view alone. In the second it enters nonlinearly: it is the radius of a ring in
+one view and the height above a parabola in the other, so that no linear combination shows it. Every model is fitted to
 one half of the rows, and every picture shows the other half.
 """
 
@@ -35,7 +35,7 @@ parabola = np.column_stack([position, position**2 + cause]) + 0.1 * rng.standard
 bent = ring, parabola
 
 # %%
-# Four attempts: PCA of each view by itself and CCA for the straight pair, CCA and kernel CCA for the bent one.
+# Four attempts: PCA of each view by itself and CCA for the linear pair, CCA and kernel CCA for the nonlinear one.
 
 
 def by_pca(X, Y):
@@ -57,9 +57,9 @@ attempts = {
 }
 
 # %%
-# A point is a test row, its colour the hidden cause. On the left the two scores know nothing of each other: the
-# directions of greatest variance are private, and no straight direction sees a radius. On the right the scores agree
-# and the colours are in order: what two views agree on, in rows that the model has never seen, is what they share.
+# A point is a test row, its colour the hidden cause. On the left the two scores are unrelated: the directions of
+# greatest variance belong to one view each, and no linear combination is a radius. On the right the scores of rows not
+# used in the fit correlate, and their colours are in order: both scores follow the shared cause.
 
 figure, axes = plt.subplots(2, 2, figsize=(7, 6.2), layout="constrained")
 for ax, (name, (t, s)) in zip(axes.flat, attempts.items(), strict=True):

@@ -3,13 +3,13 @@ A linear projection in the right coordinates
 ============================================
 
 Points lie along a bent strip. The bend is deep, so the direction of greatest variance runs up both of its arms at once,
-and the first principal component folds the strip: its two ends fall on each other. PCA can only turn the plane. But
-nothing says that the plane is the right place to be linear in. Here the square :math:`x^2` and the product :math:`xy`
-are appended by hand, and PCA of the four columns follows.
+and the first principal component folds the strip: its two ends fall on each other. PCA can only rotate the plane. But
+it can be applied to functions of the coordinates. Here the square :math:`x^2` and the product :math:`xy` are appended
+by hand, and PCA of the four columns follows.
 """
 
 # %%
-# Colour tells the place along the strip, from one end to the other. PCA never sees it.
+# Colour shows the place along the strip, from one end to the other. It is not used in the fit.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -30,9 +30,9 @@ x, y = X.T
 by_hand = PCA(2).fit_transform(np.column_stack([x, y, x**2, x * y]))
 
 # %%
-# The same without the four columns. Of two points :math:`u` and :math:`v` their dot product is
-# :math:`u'v + u_1 v_1\, u'v`: the linear kernel, plus the linear kernel of the first column times the linear kernel. No
-# component has a sign of its own, so the scores are turned to agree.
+# The same without the four columns. Of two points :math:`u` and :math:`v` their dot product is :math:`u'v + u_1 v_1\,
+# u'v`: the linear kernel, plus the linear kernel of the first column times the linear kernel. The sign of a component
+# is arbitrary, so the scores are given the same sign.
 
 by_kernel = KernelPCA(2, kernel="linear + linear[0]*linear").fit_transform(X)
 by_kernel *= np.sign(np.sum(by_kernel * by_hand, axis=0))
@@ -52,8 +52,7 @@ for ax, (title, first) in zip(axes.flat[1:], firsts.items(), strict=True):
 # %%
 # In the plane the first component is the same at both ends of the strip. In four dimensions it runs along the strip
 # from end to end: the product :math:`xy` grows like the third power of the place, changes sign in the middle, and so
-# pulls the two arms apart. Kernel PCA finds the same scores from dot products alone, and never writes the four columns
-# down.
+# separates the two arms. Kernel PCA finds the same scores from dot products, without the four columns.
 
 
 def along(first):

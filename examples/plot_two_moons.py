@@ -2,10 +2,10 @@
 Three classifiers on two moons
 ==============================
 
-Three ways to use one similarity. A support vector machine weighs training points so that the classes are parted by
-the widest margin; most weights are zero, and the points that keep one are the support vectors. Nearest neighbours
-weigh nothing: the five most similar points vote. Prototypes are simplest of all: each class is the mean of its points
-in feature space, and the nearer mean wins. All three have the same Gaussian kernel, and see 200 points of two
+Three ways to use one similarity. A support vector machine weights training points so that the classes are separated by
+the widest margin; most weights are zero, and the other points are the support vectors. Nearest neighbours have no
+weights: the five most similar points vote. Prototypes are simplest: each class is the mean of its points in feature
+space, and the nearer mean decides. All three use the same Gaussian kernel, and are fitted to 200 points of two
 interleaved moons.
 """
 
@@ -28,11 +28,11 @@ accuracy = {name: model.fit(X, y).score(new, truth) for name, model in models.it
 svm = models["support vectors"]
 
 # %%
-# Regions are what each model would say, and the share of 2,000 new points that it gets right stands above. The
-# machine needs only the ringed points to draw its border; the others could be thrown away. Neighbours draw much the
-# same border from all 200 points. Prototypes bend with the moons although there are only two of them, because a mean
-# in feature space is a smooth hill over all points of a class, and not a point in the plane: with the linear kernel,
-# where it is one, the border is straight and errs more often.
+# Regions are the predictions of each model; its accuracy on 2,000 new points is in the title. The border of the support
+# vector machine depends only on the ringed points. Neighbours give much the same border from all 200 points. The border
+# of the prototypes is curved although there are only two of them, because similarity to a mean in feature space is the
+# mean similarity to all points of a class. With the linear kernel the mean is a point in the plane, and the border is
+# straight and errs more often.
 
 figure, axes = plt.subplots(2, 2, figsize=(7, 5.6), sharex=True, sharey=True, layout="constrained")
 for ax, (name, model) in zip(axes.flat, models.items(), strict=True):

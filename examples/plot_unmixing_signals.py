@@ -2,11 +2,10 @@
 Three signals, three microphones: ICA
 =====================================
 
-Three sources play at once, and three microphones in different places record three mixtures. Neither the sources nor
-the places are known. Independent component analysis undoes the mixing from one assumption: the sources are
-independent and heavy-tailed, that is, near zero most of the time and large now and then, as speech and clicks are.
-PCA makes scores that are merely uncorrelated, which any rotation of white data is; it cannot know which rotation is
-right.
+Three sources play at once, and three microphones in different places record three mixtures. Neither the sources nor the
+places are known. Independent component analysis undoes the mixing from one assumption: the sources are independent and
+heavy-tailed, that is, near zero most of the time and large now and then, as speech and clicks are. Scores of PCA are
+only uncorrelated. So is any rotation of whitened data, and PCA cannot choose the right one.
 """
 
 import matplotlib.pyplot as plt
@@ -27,7 +26,7 @@ places = rng.standard_normal((3, 3))
 recorded = sources @ places.T
 
 # %%
-# Both methods see the recordings only.
+# Both methods are fitted to the recordings only.
 
 ica = ICA(3).fit(recorded)
 found = {"ICA": ica.transform(recorded), "PCA": PCA(3).fit_transform(recorded)}
@@ -39,10 +38,10 @@ def agreement(scores):
 
 
 # %%
-# Each score is drawn in the colour of the source it resembles most, in its place and with its sign. ICA has the
-# pulse, the bird and the scratches apart. The principal components are still mixtures: the bird sings in all three,
-# and scratches are everywhere. What no method can recover is size, sign and order of the sources, since a loud source
-# far away sounds like a soft one near by.
+# Each score is drawn in the colour of the source it resembles most, in its place and with its sign. ICA separates the
+# pulse, the bird and the scratches. The principal components are still mixtures: the bird and the scratches are in all
+# three. What no method can recover is size, sign and order of the sources, since a loud source far away sounds like a
+# soft one near by.
 
 
 def in_order(scores):

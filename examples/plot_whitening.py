@@ -3,13 +3,13 @@ Whitening: before and after
 ===========================
 
 Principal components are uncorrelated, but some vary much and others little. Whitening divides each score by its
-standard deviation: what was an ellipsoid becomes a ball, and the covariance matrix becomes the identity. Half of the
-handwritten digits are whitened here, and the other half, which the fit has not seen, is sent through the same map.
+standard deviation: an ellipsoid becomes a ball, and the covariance matrix becomes the identity. Half of the handwritten
+digits are fitted and whitened here; the other half, not used in the fit, is transformed by the same map.
 """
 
 # %%
-# Odd rows are learnt from, even rows are held out. Columns of the border are constant and carry nothing; of the others
-# all components are kept that have at least a thousandth of the greatest variance.
+# The fit uses odd rows; even rows are held out. Constant columns at the border have no variance; all components are
+# kept that have at least a thousandth of the greatest variance.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -47,10 +47,10 @@ panels["spectrum"].legend(frameon=False)
 tidy(panels["spectrum"], "variance of each component", "component", "variance")
 
 # %%
-# Before, component 1 has sixteen times the variance of component 20, and the cloud is flat; after, it is round. The
-# variance of every component is 1 to rounding for the rows of the fit and near 1 for rows held out. The price: what is
-# hardly more than noise now counts as much as the broad strokes. And the order is gone, for a second PCA finds nothing
-# but ones; so do not whiten before a step that needs distinct eigenvalues.
+# Before, component 1 has sixteen times the variance of component 20; after, both have the same. The variance of every
+# component is 1 to rounding for the rows of the fit and near 1 for rows held out. The disadvantage: components that are
+# mostly noise now count as much as the first. Components also lose their order, because all variances are 1; so do not
+# whiten before a step that needs distinct eigenvalues.
 
 seen, new = white.transform(train), white.transform(test)
 assert np.allclose(np.cov(seen.T), np.eye(k), atol=1e-10)

@@ -2,16 +2,16 @@
 A chemist's calibration
 =======================
 
-Near-infrared light tells how much fat is in a piece of meat, once somebody has measured fat and light together for
-some pieces. That is a calibration: a regression with a hundred columns which nearly repeat each other. This page goes
-from the table to the sentence in the report.
+A calibration predicts the fat in a piece of meat from its near-infrared spectrum. It is a regression on a hundred
+strongly correlated columns, fitted to pieces whose fat was measured. This page goes from the table to the sentence in
+the report.
 """
 
 # %%
 # The table
 # ---------
-# 215 pieces, 100 channels from 850 to 1050 nm, and the fat measured in a laboratory. Every fourth row is put away: it
-# is looked at once, at the end.
+# 215 pieces, 100 channels from 850 to 1050 nm, and the fat measured in a laboratory. Every fourth row is a test row: it
+# is not used in the fit.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -28,8 +28,8 @@ test = np.arange(len(fat)) % 4 == 3
 print(f"{(~test).sum()} rows to calibrate, {test.sum()} to test; fat from {fat.min():.1f} to {fat.max():.1f} %")
 
 # %%
-# Look first. Spectra differ most by an offset: light that was scattered, which has nothing to do with fat. So treat
-# each spectrum by itself: its curvature along the wavelengths, centred and scaled (SNV).
+# First plot the spectra. They differ most by an offset from scattered light, which has nothing to do with fat. So each
+# spectrum is replaced by its second differences along the wavelengths, centred and scaled (SNV).
 
 
 def treated(X):
@@ -50,8 +50,8 @@ right.set(xlabel="wavelength, nm", title="curvature, standardised")
 # %%
 # How many components
 # -------------------
-# Partial least squares finds directions that covary with fat. ``"auto"`` cross-validates every number of components
-# in one go and takes the fewest within one standard error of the best. Channels share a unit, so they are not scaled.
+# Partial least squares finds directions that covary with fat. ``"auto"`` cross-validates every number of components and
+# applies the one-standard-error rule. Channels share a unit, so they are not scaled.
 
 plain = PLSRegression("auto", scale=False).fit(X[~test], fat[~test])
 model = PLSRegression("auto", scale=False).fit(Z[~test], fat[~test])
@@ -72,14 +72,14 @@ axes.set(xlabel="components", ylabel="RMSECV, % fat", ylim=(0, None))
 # %%
 # The test
 # --------
-# Now the rows put away. RMSEP is the error to expect, RPD the spread of fat over that error; above 5 is called good for
+# RMSEP is the error of the test rows. RPD is the standard deviation of fat divided by it; above 5 is called good for
 # quality control.
 
 print(model.merit(Z[test], fat[test])[0])
 
 # %%
-# Is each test row like those the model was made from? Beyond the limits of :math:`T^2` or Q it would not be, and its
-# prediction would be a guess.
+# Is each test row like the calibration rows? A row beyond the limits of :math:`T^2` or Q is not, and its prediction is
+# an extrapolation.
 
 strange = (model.hotelling_t2(Z[test]) > model.t2_limit(0.01)) | (model.q_residuals(Z[test]) > model.q_limit(0.01))
 print(f"{strange.sum()} of {test.sum()} test rows lie outside the calibration")

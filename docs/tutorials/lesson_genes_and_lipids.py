@@ -3,8 +3,7 @@ Genes and lipids
 ================
 
 Forty mice, half of them with a gene knocked out, on five diets. In their livers 120 genes and 21 fatty acids were
-measured. What do the two tables have in common? There are more columns than mice, which is where correlations begin
-to lie.
+measured. What do the two tables have in common? There are more columns than mice, so canonical correlations overfit.
 """
 
 # %%
@@ -37,7 +36,7 @@ with warnings.catch_warnings(record=True) as caught:
 print(trap.correlations_, "|", str(caught[0].message))
 
 # %%
-# It does so for lipids that belong to other mice, too. That is why a correlation of training rows proves nothing here.
+# It also finds it for lipids of other mice. So a correlation of training rows proves nothing here.
 
 shuffled = Y[np.random.default_rng(0).permutation(len(Y))]
 with warnings.catch_warnings():
@@ -75,9 +74,8 @@ axes.axhline(0, color="0.6", linewidth=1)
 axes.legend(frameon=False)
 
 # %%
-# Training rows are above 0.9 for every ridge and tell nothing. Mice held out tell apart what is there and what is not.
-# (The value at the best ridge is a little too good, since the ridge was chosen by it; the curve is flat, so only a
-# little.)
+# Correlations of training rows are above 0.9 for every ridge and tell nothing. Correlations of mice held out are high
+# only for the true pairing. (The value at the best ridge is slightly optimistic, since the ridge was chosen by it.)
 
 best = ridges[int(np.argmax(curves["mice as they are"]))]
 model = CCA(2, ridge=best, scale=True).fit(X, Y)
@@ -87,8 +85,8 @@ print(model.summary_)
 # %%
 # What goes together
 # ------------------
-# Correlations of columns with the scores of their own view name the pair. Weights would not do: genes that repeat each
-# other share them in arbitrary ways.
+# Interpret a pair by the correlations of columns with the scores of their own view. Weights of strongly correlated
+# genes are arbitrary.
 
 for view, names, structure in (
     ("genes", genes.columns, model.x_structure_[:, 0]),
@@ -108,8 +106,8 @@ axes.set(xlabel="first pair, genes", ylabel="second pair, genes")
 axes.legend(frameon=False)
 
 # %%
-# The other road: covariance in place of correlation. Partial least squares needs no ridge, and stays with directions
-# that also hold variance.
+# An alternative maximises covariance in place of correlation. Partial least squares needs no ridge, and prefers
+# directions of large variance.
 
 other = PLSCanonical(2).fit(X, Y)
 print(other.summary_)

@@ -3,8 +3,8 @@ A kernel of your own
 ====================
 
 Points on a circle: hours of a day, directions of the wind, days of the year. Eleven at night is near one in the
-morning, and no distance of numbers knows it. This page makes a kernel that does, tests it against the laws, and puts
-it to use.
+morning, but the numbers 23 and 1 are far apart. This page makes a kernel for such data, tests it, and uses it in a
+regression.
 """
 
 # %%
@@ -38,8 +38,8 @@ temperature = truth(day) + 1.5 * rng.standard_normal(len(day))
 # %%
 # A function is enough
 # --------------------
-# On a circle, distance is the chord. With :math:`r^2 = 2 - 2\cos(2\pi (s - t)/p)` a Gaussian of it is positive
-# definite, because it is a Gaussian of points in the plane:
+# The distance of two points on a circle is the chord. With :math:`r^2 = 2 - 2\cos(2\pi (s - t)/p)` a Gaussian of it is
+# positive definite, because it is a Gaussian of points in the plane:
 #
 # .. math:: k(s, t) = \exp\left(-\frac{1 - \cos(2\pi (s - t)/p)}{\sigma^2}\right)
 #
@@ -57,7 +57,7 @@ print(model.summary_)
 # %%
 # The year has no end
 # -------------------
-# A Gaussian of the numbers themselves takes 31 December and 1 January for the two most different days there are.
+# A Gaussian kernel of the day numbers treats 31 December and 1 January as the two most different days.
 
 plain = KernelRidge(0.5, kernel="rbf(sigma=29)").fit(day[:, None], temperature)
 t = np.linspace(0, 365, 200)
@@ -131,7 +131,7 @@ print(np.allclose(VonMises(concentration=4.0)(plane(day)), circular(day[:, None]
 # %%
 # And a search
 # ------------
-# The name of the parameter is that of the field.
+# The parameter is named after the field of the class.
 
 grid = {"kernel__concentration": [0.1, 0.5, 2.0, 8.0], "ridge": [0.02, 0.1, 0.5, 2.0]}
 order = rng.permutation(len(day))
@@ -145,7 +145,8 @@ print(f"cross-validated error {-search.best_score_:.2f} (the noise is 1.5), dist
 
 # %%
 # The best pair is at the edge of the grid, and a wider grid would move it on: where concentration and ridge shrink
-# together, the error hardly changes. Any pair in that valley will do, and the single winner means nothing.
+# together, the error hardly changes. All such pairs predict about equally well, so the best one means nothing by
+# itself.
 
 # %%
 # To make it part of the library, move the class to ``src/gramian/kernels/dot_product.py`` and add its name to

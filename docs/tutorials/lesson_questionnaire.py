@@ -3,7 +3,7 @@ A questionnaire
 ===============
 
 Twelve questions, five answers each, 600 people. Which traits are behind the answers? The people are simulated, so that
-what factor analysis finds can be held against the truth.
+the result can be compared with the truth.
 """
 
 # %%
@@ -35,8 +35,8 @@ print(table.head(4).to_string())
 # %%
 # Is there anything to find?
 # --------------------------
-# Kaiser's measure and Bartlett's test look at the correlations before any factor is fitted. How many factors? Compare
-# fits: RMSEA below 0.05 is close, and one more factor must earn its parameters (BIC).
+# Kaiser's measure and Bartlett's test check the correlations before any factor is fitted. How many factors? Compare
+# fits: RMSEA below 0.05 is a close fit, and BIC penalises the parameters of one more factor.
 
 for k in range(1, 5):
     model = FactorAnalysis(k, missing="em").fit(table)
@@ -66,8 +66,8 @@ print()
 print(model.loadings_table(cut=0.25))
 
 # %%
-# Questions go with their traits, the third of each with the opposite sign. Rounded answers correlate a little less
-# than what is behind them, so loadings come out a little below the 0.8, 0.7, 0.6, 0.5 that were put in.
+# Questions go with their traits, the third of each with the opposite sign. Rounding the answers lowers their
+# correlations, so loadings are a little below the simulated 0.8, 0.7, 0.6, 0.5.
 
 order = np.abs(model.loadings_.reshape(3, 4, 3)).sum(axis=1).argmax(axis=1)
 signs = np.sign(model.loadings_[[0, 4, 8], order])
@@ -82,8 +82,7 @@ for axes, values, title in ((left, loadings, "put in"), (right, model.loadings_[
 # %%
 # Scores
 # ------
-# What is a person's trait? Regression scores are the best guess and are drawn towards the mean; Bartlett's are
-# unbiased and noisier.
+# Regression scores have the least error and are shrunk towards the mean; Bartlett's are unbiased and noisier.
 
 for method in ("regression", "bartlett"):
     scores = model.scores(table, method)[:, order] * signs

@@ -29,7 +29,7 @@ from gramian.estimators.plans_kernel import plan_kernel_pca
 from gramian.estimators.summary import Clock, summarize, warn_of
 from gramian.estimators.validation import Table
 from gramian.estimators.warnings import GramianWarning, RankWarning, warn
-from gramian.kernels import Kernel, as_kernel
+from gramian.kernels import Kernel
 from gramian.operators.centering import uncentred
 from gramian.operators.remote import Remote, from_dask, is_stream
 from gramian.preimage import PreImage, check_method, preimage
@@ -175,8 +175,6 @@ class KernelPCA(KernelInput, ProjectionTransformer, BaseEstimator):
     def _fit(self, X: Table) -> tuple[SingularBasis, np.dtype | None]:
         """Find the components; return them, and the precision of rows in memory."""
         clock = Clock()
-        if self.preimage is not None:
-            _check_preimage(as_kernel(self.kernel), self.preimage, random=isinstance(self.landmarks, RandomFeatures))
         if is_stream(X):
             seen = seen_of(self, X)
             return self._find(seen.kernels[0], None, seen, clock), None
@@ -189,6 +187,8 @@ class KernelPCA(KernelInput, ProjectionTransformer, BaseEstimator):
 
         ``rows`` are None if they came in parts.
         """
+        if self.preimage is not None:
+            _check_preimage(kernel, self.preimage, random=isinstance(self.landmarks, RandomFeatures))
         space = KernelSpace(kernel, rows) if seen is None else LowRankSpace(seen.maps[0], seen.total, rows=rows)
         check_components(self.n_components, int(space.n), f"the number of rows, {space.n:.0f}", auto=True)
         asked, chosen = whole_number(self.n_components), None
