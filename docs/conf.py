@@ -106,7 +106,7 @@ def only_rest_headers(app):
 
 def plain_words(app, what, name, obj, options, lines):
     """Docstrings inherited from scikit-learn link to pages of its own: keep the words. So are types of attributes."""
-    if what == "attribute":
+    if what in ("attribute", "data", "property"):
         lines[:] = [line.removeprefix(":type: ") for line in lines]
     if not (getattr(obj, "__module__", None) or "").startswith("gramian"):
         lines[:] = [re.sub(r":(?:ref|term|class|func|meth):`~?([^<`]*?) ?(?:<[^>]*>)?`", r"\1", line) for line in lines]
