@@ -261,7 +261,7 @@ def _score(request: Request, targets: list[str] | None, *, quiet: bool, json: bo
         print(dumps({**_known(loaded, table), "n": n, "rows": whose, **facts}))
         return
     fitted = whose == "fit"
-    said = "those of the fit: errors of new rows will be larger" if fitted else "new rows, not used in the fit"
+    said = "those of the fit: errors of new rows will be larger" if fitted else "not the table of the fit: taken as new"
     lines = [("rows", said), *lines]
     if quiet:
         print("\n".join(f"{label} {text}" for label, text in lines))
