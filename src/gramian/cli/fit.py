@@ -51,7 +51,7 @@ Example:
   gramian fit demo/linnerud.csv --method cca --y-columns Weight,Waist,Pulse -o pairs.csv
   gramian fit demo/iris.csv --method kernel-svm --label species -o species.csv
 """
-#: Rows looked at to see whether columns are on very different scales; of longer tables every so-manyth row.
+#: Rows looked at to see whether columns are on very different scales; of longer tables every k-th row.
 SCALE_CHECK_MAX_ROWS = 100_000
 #: Argument that ``-k`` sets -> what it counts.
 SIZE_NOUNS = {"n_components": "component", "n_clusters": "cluster", "n_neighbors": "neighbour"}

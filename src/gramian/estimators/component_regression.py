@@ -104,7 +104,7 @@ class ComponentRegressor(
         X : (n, d) array, data frame or sparse matrix
         y : (n,) or (n, q) array
         cv : int or splitter, optional
-            Folds; the estimator's ``cv`` if not given. A number takes every so-manyth row (interleaved), so that sorted
+            Folds; the estimator's ``cv`` if not given. A number takes every k-th row (interleaved), so that sorted
             rows do no harm. Give a splitter of scikit-learn where rows belong together.
         sample_weight : (n,) array, optional
             Frequencies of the rows.
@@ -276,7 +276,7 @@ class PLSRegression(ComponentRegressor, BaseEstimator):
     missing : None or "em"
         What to do with NaN in X and y: refuse, or impute them under a Gaussian model of both.
     cv : int or splitter
-        Folds for ``"auto"`` and :meth:`cross_validate`; a number takes every so-manyth row.
+        Folds for ``"auto"`` and :meth:`cross_validate`; a number takes every k-th row.
 
     Attributes
     ----------
@@ -363,7 +363,7 @@ class PrincipalComponentRegression(ComponentRegressor, BaseEstimator):
     missing : None or "em"
         What to do with NaN in X and y: refuse, or impute them under a Gaussian model of both.
     cv : int or splitter
-        Folds for ``"auto"`` and :meth:`cross_validate`; a number takes every so-manyth row.
+        Folds for ``"auto"`` and :meth:`cross_validate`; a number takes every k-th row.
 
     Attributes
     ----------

@@ -178,7 +178,7 @@ def mapped_views(
 
 
 def seen_pairs(model: KernelViews, X: Rows, Y: Table) -> Seen:
-    """Read two streams in step; every so-manyth row is held out."""
+    """Read two streams in step; every k-th row is held out."""
     stream = KernelStream(model, X, Y, name="Y")
     kernels = model._prepare(*stream.first)
     first = model._from(*stream.first)

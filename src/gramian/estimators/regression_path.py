@@ -239,7 +239,7 @@ def _predict(X: Matrix, coef: Array, scaled: Scaled) -> Array:
 def splits(cv: Folds, blocks: Blocks) -> tuple[list[Any], list[Array] | None]:
     """Rows left out together, and the rows that train each model if those are not simply all others.
 
-    A number of folds takes every so-manyth row; a splitter of scikit-learn, or pairs of index arrays, are heeded.
+    A number of folds takes every k-th row; a splitter of scikit-learn, or pairs of index arrays, are heeded.
     """
     n = blocks.shape[0]
     if isinstance(cv, (int, np.integer)) and not isinstance(cv, bool):

@@ -127,7 +127,7 @@ def dragged_to(changed: object, most: int) -> int | None:
 
 
 def thinned(cloud: Cloud, view: View) -> Cloud:
-    """As many points as the browser can draw: all with WebGL, every so-manyth without."""
+    """As many points as the browser can draw: all with WebGL, every k-th without."""
     if view.webgl or len(cloud.rows) <= POINTS_MAX_WITHOUT_WEBGL:
         return cloud
     kept = np.linspace(0, len(cloud.rows) - 1, POINTS_MAX_WITHOUT_WEBGL).astype(int)
@@ -296,7 +296,7 @@ def components_of(
 
 
 def sample(n: int) -> Array:
-    """Rows of a plane that are rebuilt: every so-manyth."""
+    """Rows of a plane that are rebuilt: every k-th."""
     return np.linspace(0, n - 1, min(n, REBUILT_ROWS_MAX)).astype(int)
 
 

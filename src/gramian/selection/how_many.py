@@ -310,7 +310,7 @@ def factor_table(R: Array, n: float, seed: int = 0) -> list[Suggestion]:
 
 
 def how_many_regressors(X: Matrix, *, y: ArrayLike, method: str, random_state: Seed = None, **options: Any) -> HowMany:
-    """Cross-validate every number of components in one run; folds are every so-manyth row, nothing is random."""
+    """Cross-validate every number of components in one run; folds are every k-th row, nothing is random."""
     model = _REGRESSIONS[method]("auto", **options)
     path = model.cross_validate(X, y)
     folds = f"{path.folds} folds"

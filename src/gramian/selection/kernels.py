@@ -415,7 +415,7 @@ def _inner(model: BaseEstimator, X: Matrix, y: Array | None, cv: int) -> float:
 
 
 def folds_of(labels: Array | None, n: int, cv: int) -> list[Array]:
-    """Every so-manyth row; of labelled rows those of a class are dealt out first, so that folds have all classes."""
+    """Every k-th row; of labelled rows those of a class are dealt out first, so that folds have all classes."""
     order = np.arange(n) if labels is None else np.argsort(labels, kind="stable")
     return [order[at::cv] for at in range(cv)]
 

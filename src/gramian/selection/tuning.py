@@ -73,7 +73,7 @@ def nested(model: BaseEstimator, X: Array, y: Array, folds: int, *, fixed: Itera
     y : (n,) or (n, q) array
         Targets or labels.
     folds : int
-        Outer folds: every so-manyth row, of labelled rows within each class.
+        Outer folds: every k-th row, of labelled rows within each class.
     fixed : names of parameters
         Those that are not tuned.
 
@@ -126,7 +126,7 @@ def _last(model: BaseEstimator) -> Any:
 
 
 def _before(model: BaseEstimator, X: Array) -> Any:
-    """Rows as the last step sees them; of many, every so-manyth."""
+    """Rows as the last step sees them; of many, every k-th."""
     rows = X[:: -(-len(X) // _TUNED_MAX_ROWS)]
     for _, step in model.steps[:-1] if hasattr(model, "steps") else ():
         rows = clone(step).fit_transform(rows)
