@@ -8,7 +8,7 @@ DOCS := $(VENV)/.docs
 BROWSER := $(VENV)/.browser
 FLOOR := .venv-floor
 
-.PHONY: help demo test test-slow test-browser test-floor mutants coverage lint format docs bench bench-scale bench-cluster bench-mnist bench-explore clean
+.PHONY: help demo test test-slow test-browser test-floor mutants coverage lint format docs bench bench-everyday bench-scale bench-cluster bench-mnist bench-explore clean
 
 help:
 	@echo "make demo       install, then kernel PCA of the digits: scores and pictures in demo/"
@@ -21,6 +21,7 @@ help:
 	@echo "make lint       style, types, import layers, calls that are not safe"
 	@echo "make docs       these pages as HTML, in docs/_build/html (offline; warnings are errors)"
 	@echo "make bench      gramian and its peers on the same data: a table of ratios"
+	@echo "make bench-everyday  ordinary calls at ordinary sizes: ratios to the peers, the worst ten, the geometric mean"
 	@echo "make bench-scale  a million rows through landmarks, and how good they are"
 	@echo "make bench-cluster  two worker processes against one; memory, traffic and a cost model at three sizes"
 	@echo "make bench-mnist ARGS=folder   all 60,000 digits by kernel SVM"
@@ -96,6 +97,9 @@ $(PEERS): $(READY)
 bench: $(PEERS)
 	$(BIN)/python -m benchmarks $(ARGS)
 	$(if $(ARGS),,$(BIN)/python -m benchmarks.flagship)
+
+bench-everyday: $(PEERS)
+	$(BIN)/python -m benchmarks.everyday $(ARGS)
 
 bench-scale: $(READY)
 	$(BIN)/python -m benchmarks --scale $(ARGS)
