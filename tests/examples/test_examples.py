@@ -64,7 +64,7 @@ def run(name, capsys, monkeypatch, *arguments):
 def test_fat_in_meat_is_calibrated_and_reported(capsys, monkeypatch, tmp_path):
     text = run("calibrate_meat.py", capsys, monkeypatch, "--picture", tmp_path / "calibration.png")
     assert "best by cross-validation: second derivative, SNV" in text
-    assert "PLSRegression  162 x 100   8 components" in text
+    assert "PLSRegression  145 x 100   8 components" in text
     test = next(line for line in text.splitlines() if line.startswith("test  "))
     assert float(test.split("RMSEP")[1].split()[0]) < 0.8  # percent of fat; its standard deviation is 12.7
     assert (tmp_path / "calibration.png").stat().st_size > 10_000
