@@ -29,11 +29,7 @@ GRADES = ("good", "fair", "poor")
 
 
 def grade(name: str, value: float) -> str:
-    """Whether a fit index is good, fair or poor, as it reads with three digits after the point.
-
-    >>> grade("rmsea", 0.0604), grade("cfi", 0.927), grade("tli", 0.88)
-    ('good', 'fair', 'poor')
-    """
+    """Whether a fit index is good, fair or poor, as it reads with three digits after the point."""
     good, fair = LIMITS[name]
     sign = 1 if good < fair else -1
     place = sum(sign * round(value, 3) > sign * limit for limit in (good, fair))
@@ -84,36 +80,14 @@ def fit_indices(R: Array | None, implied: Array, n: float, k: int) -> dict[str, 
 
     with the discrepancy F, f degrees of freedom, and the index 0 for the model without factors, whose factor is
     :math:`n - 1 - (2d+5)/6`. These are the conventions of R's ``factanal`` (chi-square) and ``psych`` (the rest).
-
-    Parameters
-    ----------
-    R, implied : (d, d) array
-        Correlations of the data and of the model. None for R: they are not known, and neither is the fit.
-    n : float
-        Number of rows.
-    k : int
-        Number of factors.
-
-    Returns
-    -------
-    dict
-        ``chi_square``, ``df``, ``p``, ``rmsea``, ``rmsea_interval`` (90 %), ``tli``, ``cfi``, ``bic``, ``srmr`` (root
-        mean square of the residual correlations), ``srmr_corrected`` (per degree of freedom), ``discrepancy``
-        (F), ``likelihood_ratio`` (``n F``: chi-square without Bartlett's correction), ``null_chi_square``, ``null_df``.
+    ``srmr`` is the root mean square of the residual correlations, ``srmr_corrected`` that per degree of freedom,
+    ``likelihood_ratio`` n F, chi-square without Bartlett's correction; ``rmsea_interval`` has 90 %. Without the
+    correlations R of the data nothing but the degrees of freedom is known.
 
     References
     ----------
     Bartlett, Journal of the Royal Statistical Society B 1954; Steiger, Multivariate Behavioral Research 1990;
     Tucker, Lewis, Psychometrika 1973.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> loadings = np.array([[0.9], [0.8], [0.7], [0.6]])
-    >>> R = loadings @ loadings.T + np.diag(1 - loadings[:, 0] ** 2)
-    >>> found = fit_indices(R, R, 100, 1)
-    >>> found["df"], round(found["chi_square"], 6), found["rmsea"]
-    (2, 0.0, 0.0)
     """
     d = len(implied)
     df, null_df = degrees_of_freedom(d, k), d * (d - 1) // 2

@@ -1,12 +1,15 @@
-"""Estimators as the calls of Python that make them, and the lines that import what these calls name."""
+"""Python written out: estimators as the calls that make them, and their imports; messages that name its parameters."""
 
 from __future__ import annotations
 
 import ast
 import inspect
 import math
-from collections.abc import Iterable, Iterator, Mapping
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -28,6 +31,25 @@ HOMES = {
     **dict.fromkeys(("match_rows", "named", "read_table", "read_views", "remote_rows"), "gramian.tables"),
     "make_pipeline": "sklearn.pipeline",
 }
+
+
+def arguments(words: Sequence[Any] = (), **named: Any) -> str:
+    """Write arguments as they stand in a call; those that are None are left out.
+
+    >>> arguments(["wine.csv"], columns=("a", "b"), ids=None)
+    "'wine.csv', columns=['a', 'b']"
+    """
+    given = (f"{name}={as_written(value)!r}" for name, value in named.items() if value is not None)
+    return ", ".join([*(repr(as_written(word)) for word in words), *given])
+
+
+def as_written(value: Any) -> Any:
+    """The value as text of Python tells it: paths as text, sequences as lists."""
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if isinstance(value, Mapping):
+        return {key: as_written(part) for key, part in value.items()}
+    return list(value) if isinstance(value, (tuple, set, frozenset)) else value
 
 
 def construction(estimator: BaseEstimator, shown: Iterable[str] = ()) -> str:
@@ -121,3 +143,32 @@ def _written(name: str, value: object) -> str:
         parts = ", ".join(_written("", part) for part in value)
         return f"[{parts}]" if isinstance(value, list) else f"({parts}{',' if len(value) == 1 else ''})"
     return construction(value) if is_dataclass(value) else repr(value)
+
+
+#: Parameters of readers and estimators that messages name as Python does.
+MESSAGE_PARAMETERS = (
+    *("n_components", "n_clusters", "n_neighbors", "kernel", "kernel_y", "landmarks", "ridge", "C", "solver"),
+    *("rotation", "preimage", "random_state", "scale", "whiten", "missing", "memory", "threads", "columns"),
+    *("x_columns", "y_columns", "labels", "y_labels", "ids", "categories", "dates", "separator", "decimal"),
+    *("thousands", "encoding", "header", "sheet"),
+)
+_VALUE = r"'[^']*'|\"[^\"]*\"|\[[^\]]*\]|\([^)]*\)|-?\d+(?:\.\d+)?(?:e[-+]?\d+)?|True|False|None|\.\.\."
+SPELLING = re.compile(rf"(?<![\w=-])(?<!--read )(?P<name>{'|'.join(MESSAGE_PARAMETERS)})=(?P<value>{_VALUE})?")
+
+
+def respelled(message: str, say: Callable[[str, str], str]) -> str:
+    """Say parameters that a message spells ``name=value`` in other words: ``say`` gets name and value, as text.
+
+    >>> respelled("Use n_components=7 or fewer.", lambda name, value: f"{value} components")
+    'Use 7 components or fewer.'
+    """
+    message = re.sub(r"\bshape=(?=\()", "shape ", re.sub(r"\bn_samples ?= ?(\d+)", r"\1 rows", message))
+    return SPELLING.sub(lambda found: say(found["name"], _bare(found["value"] or "")), message)
+
+
+def _bare(value: str) -> str:
+    """A value without the signs of Python: text without quotes, sequences with commas."""
+    if value.startswith(("'", '"', "[", "(")):
+        parts = re.findall(r"'([^']*)'|\"([^\"]*)\"|([^\s,\[\]()'\"]+)", value)
+        return ",".join(next(filter(None, part), "") for part in parts) if value[0] in "[(" else value[1:-1]
+    return "" if value in ("None", "...") else value

@@ -15,7 +15,7 @@ from numpy.typing import DTypeLike
 
 from gramian.config import config, format_bytes, memory_budget
 from gramian.costs.plan import Job, Plan
-from gramian.estimators.base_estimator import BaseEstimator
+from gramian.estimators.base import BaseEstimator
 from gramian.estimators.fit_memory import advise, enough, plan_of
 from gramian.estimators.standardizer import Standardizer
 from gramian.operators import Rows

@@ -43,16 +43,8 @@ def correlate(x: Array, y: Array, cross: Array, n: float, ridge: tuple[float, fl
     .. math:: D = (s^2/(n-1) + \text{ridge})^{-1/2}, \qquad
               D_x s_x U_x'U_y s_y D_y/(n-1) = A\,\mathrm{diag}(\rho)\,B', \qquad \text{mixes } D_x A,\ D_y B
 
-    Parameters
-    ----------
-    x, y : (a,), (b,) arrays
-        Singular values s of the two bases, all positive.
-    cross : (a, b) array
-        ``U_x'U_y``.
-    n : float
-        Rows.
-    ridge : pair of floats
-        Of the two sides.
+    with the singular values s of the two bases, x (a,) and y (b,), all positive; ``cross`` (a, b) is ``U_x'U_y``, and n
+    counts the rows.
     """
     Dx, Dy = (1 / np.sqrt(s**2 / (n - 1) + r) for s, r in zip((x, y), ridge, strict=True))
     M = (Dx * x)[:, None] * cross * (Dy * y) / (n - 1)

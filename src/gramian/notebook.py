@@ -26,16 +26,7 @@ class Bars:
 
 
 def card(summary: FitSummary, bars: Bars | None) -> str:
-    """Write a summary, and bars if there are any, as HTML.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> shares = Bars(np.array([0.7, 0.2]), "share of the variance", "70 % and 20 %", share=True)
-    >>> text = card(FitSummary(("PCA", "150 x 4"), (("route", "svd"),), {}), shares)
-    >>> text.count("<rect"), "<table" in text
-    (2, True)
-    """
+    """Write a summary, and bars if there are any, as HTML."""
     shown = f'<div style="overflow-x:auto">{summary._repr_html_()}</div>'
     drawn = "" if bars is None or not len(bars.values) else picture(bars)
     return f'<div class="gramian-card" style="margin-top:.5em">{drawn}{shown}</div>'

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from gramian.engine.tiles import Meter, row_blocks, run, share, threads_for
 from gramian.kernels import Kernel
 from gramian.operators import CrossGram
-from gramian.operators.feature_means import moved
+from gramian.operators.centering import moved
 from gramian.results import Array, Matrix
 
 
@@ -23,19 +23,11 @@ class LinearProjection:
     Definition
     ----------
     .. math:: t = W'(x - \mu), \qquad \hat x = \mu + B't
-
-    Attributes
-    ----------
-    mean : (d,) array
-    weights : (d, k) array
-        Columns of W: directions times mix, scaling included.
-    back : (k, d) array
-        Rows of B.
     """
 
     mean: Array
-    weights: Array
-    back: Array
+    weights: Array  #: (d, k), columns of W: directions times mix, scaling included
+    back: Array  #: (k, d), rows of B
 
     @property
     def size(self) -> int:
@@ -73,27 +65,16 @@ class KernelProjection:
     ----------
     .. math:: t = B'k(x) + b, \qquad k(x)_i = k(x, x_i)
 
-    Attributes
-    ----------
-    kernel : Kernel
-    anchors : rows
-        Training rows, or landmarks.
-    coefficients : (n, k) array
-        B.
-    offset : (k,) array
-        b.
-    mean : (n,) array, optional
-        Coefficients of the mean of the training rows in those of the anchors; the same for all if they are those rows.
-    origin : (d,) array, optional
-        Point that anchors are seen from, and rows before anything else.
+    ``mean`` has the coefficients of the mean of the training rows in those of the anchors; they are the same for all if
+    the anchors are those rows.
     """
 
     kernel: Kernel
-    anchors: Any
-    coefficients: Array
-    offset: Array
+    anchors: Any  #: training rows, or landmarks
+    coefficients: Array  #: (n, k): B
+    offset: Array  #: (k,): b
     mean: Array | None = None
-    origin: Array | None = None
+    origin: Array | None = None  #: (d,): what anchors are seen from, and rows before anything else
 
     @property
     def size(self) -> int:

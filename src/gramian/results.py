@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass
 from html import escape
 from typing import Any, TypeAlias
 
@@ -109,6 +109,34 @@ def _plain(value: Any) -> Any:
     if isinstance(value, np.generic):
         return value.item()
     raise TypeError(f"{type(value).__name__} has no JSON form")
+
+
+def plain_values(value: Any) -> Any:
+    """A frozen value with all that it holds as dictionaries, lists, numbers and text.
+
+    >>> plain_values(Mix(np.eye(1), np.array([2.0])))
+    {'forward': [[1.0]], 'back': [2.0]}
+    """
+    if is_dataclass(value):
+        return {part.name: plain_values(getattr(value, part.name)) for part in fields(value)}
+    if isinstance(value, Mapping):
+        return {str(name): plain_values(part) for name, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain_values(part) for part in value]
+    return _plain(value) if isinstance(value, (np.ndarray, np.generic)) else value
+
+
+def text_table(rows: Sequence[Sequence[str]], right: tuple[int, ...] = ()) -> str:
+    """Write cells in columns; those counted in ``right`` are flush right.
+
+    >>> print(text_table([("a", "k"), ("bcd", "12")], right=(1,)))
+    a     k
+    bcd  12
+    """
+    widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
+    sides = [">" if at in right else "<" for at in range(len(widths))]
+    lines = ([f"{cell:{side}{width}}" for cell, side, width in zip(row, sides, widths, strict=True)] for row in rows)
+    return "\n".join("  ".join(line).rstrip() for line in lines)
 
 
 def html_table(caption: str, rows: Iterable[Sequence[str]], head: Sequence[str] = ()) -> str:

@@ -57,6 +57,7 @@ def test_the_wrong_estimator(call, complaint):
         (lambda: charts.loadings(pca, kind="bars"), "kind='bars'"),
         (lambda: charts.loadings(pca, names=["a"]), "names has 1 entries for 4 columns"),
         (lambda: charts.contributions(pca, of="rows"), "needs rows"),
+        (lambda: charts.contributions(pca, names=["a"]), "names has 1 entries for 4 columns"),
         (lambda: charts.reconstructions(pca, X, shape=(3, 3)), "9 pixels; the rows have 4 columns"),
         (lambda: charts.reconstructions(pca, X, counts=(3,)), "from 1 to 2"),
         (lambda: charts.reconstructions(pca, X, rows=[150]), "from 0 to 149"),

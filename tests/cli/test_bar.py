@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from gramian.cli import terminal
+from gramian.cli import outputs
 from gramian.config import Progress
 
 STEP = Progress("eigenvectors", 3.0, 12.0, 5.0)
@@ -24,9 +24,9 @@ def shown(monkeypatch):
 
     def shown(stream, *, quiet=False, patience=0.0):
         monkeypatch.setattr(sys, "stderr", stream)
-        monkeypatch.setattr(terminal, "BAR_DELAY_SECONDS", patience)
+        monkeypatch.setattr(outputs, "BAR_DELAY_SECONDS", patience)
         monkeypatch.setenv("TERM", "xterm")
-        with terminal.Bar(quiet=quiet) as progress_bar:
+        with outputs.Bar(quiet=quiet) as progress_bar:
             progress_bar(STEP)
             progress_bar(STEP)
         return stream.getvalue()
@@ -49,9 +49,9 @@ def test_nobody_else_sees_anything(shown):
 def test_a_step_that_reports_nothing_is_named_after_a_while(monkeypatch):
     stream = Terminal()
     monkeypatch.setattr(sys, "stderr", stream)
-    monkeypatch.setattr(terminal, "BAR_DELAY_SECONDS", 0.05)
+    monkeypatch.setattr(outputs, "BAR_DELAY_SECONDS", 0.05)
     monkeypatch.setenv("TERM", "xterm")
-    with terminal.Bar() as progress_bar:
+    with outputs.Bar() as progress_bar:
         with progress_bar.step("reading"):
             deadline = time.monotonic() + 20
             while "reading" not in stream.getvalue() and time.monotonic() < deadline:
@@ -65,7 +65,7 @@ def test_a_step_that_reports_nothing_is_named_after_a_while(monkeypatch):
 def test_a_short_step_shows_nothing(monkeypatch):
     stream = Terminal()
     monkeypatch.setattr(sys, "stderr", stream)
-    with terminal.Bar() as progress_bar, progress_bar.step("reading"):
+    with outputs.Bar() as progress_bar, progress_bar.step("reading"):
         pass
     assert stream.getvalue() == ""
     assert not any(isinstance(thread, threading.Timer) for thread in threading.enumerate())

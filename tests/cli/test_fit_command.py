@@ -135,8 +135,18 @@ def test_how_the_number_of_components_was_chosen(gramian, tables):
     assert chosen("flowers.csv", "-k", "0.9") == "2 components, the fewest that explain 90 % of the variance"
     assert chosen("flowers.csv", "--method", "kernel-kmeans") == "8 clusters, the default; -k asks for another number"
     assert chosen("diabetes.csv", "--method", "pls", "--target", "progression", "-k", "auto") == (
-        "fewest within one standard error of the least (3 components)"
+        "2 components: the fewest within one standard error of the least error, which 3 have"
     )
+
+
+@pytest.mark.parametrize(("spread", "told"), [(20, True), (2, False)])
+def test_a_column_with_most_of_the_variance_is_named(gramian, here, spread, told):
+    X = np.random.default_rng(0).standard_normal((50, 4)) * [1, 1, spread, 1]
+    np.savetxt(here / "u.csv", X, delimiter=",", header="a,b,c,d", comments="")
+    _, _, err = gramian("fit", "u.csv", "-q")
+    assert ("'c' has 99" in err) == told
+    assert ("of the variance of all 4 columns" in err) == told
+    assert gramian("fit", "u.csv", "-q", "--scale")[2] == ""
 
 
 def test_two_files_are_two_views(gramian, tables):
@@ -209,7 +219,7 @@ def test_uneven_columns_are_warned_of_unless_scaled(gramian, here):
         0,
         "",
         "warning: standard deviations of columns differ by a factor of 6,547 (from 'a' to 'b'), so the largest decide "
-        "the result; --scale divides each by its standard deviation.\n",
+        "the result; --scale divides each column by its standard deviation.\n",
     )
     assert gramian("fit", "u.csv", "-q", "--scale") == (0, "", "")
 

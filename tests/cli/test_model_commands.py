@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -240,3 +241,59 @@ def test_json_of_transform(gramian, fitted):
         "dropped": ["column 'cultivar' is text, kept as a label"],
         "files": ["t.csv"],
     }
+
+
+def test_score_tells_rows_of_the_fit_from_new_ones(gramian, tables):
+    gramian("demo", "-o", ".")
+    lines = Path("diabetes.csv").read_text().splitlines()
+    head, rows = lines[0], lines[1:]
+    Path("fitted.csv").write_text("\n".join([head, *rows[:300]]))
+    assert gramian("fit", "fitted.csv", "--method", "pls", "--target", "progression", "--model", "m.st")[0] == 0
+
+    def scored(some, *more):
+        Path("some.csv").write_text("\n".join([head, *some]))
+        code, out, err = gramian("score", "m.st", "some.csv", *more)
+        assert (code, err) == (0, "")
+        return out
+
+    for some in (rows[:300], rows[250:290], rows[299:100:-1], rows[7:9] * 3):
+        out = scored(some)
+        assert "all of the fit" in out
+        assert "RMSEC" in out
+        assert "RMSEP" not in out
+    out = scored(rows[300:])
+    assert "none has the values of a row of the fit" in out
+    assert "RMSEP" in out
+    assert "RMSEC" not in out
+    out = scored(rows[290:330])
+    assert "10 of 40 rows have the values of a row of the fit" in out
+    assert "30 of 40 rows are new" in out
+    assert "RMSEC" in out
+    assert "RMSEP" in out
+    facts = json.loads(scored(rows[290:330], "--json"))
+    assert facts["rows"] == "mixed"
+    assert [facts["parts"][name]["targets"]["progression"]["n"] for name in ("fit", "new")] == [10, 30]
+    assert "RPD inf" not in scored(rows[299:301])
+
+
+def test_rows_that_a_fit_dropped_are_dropped_again(gramian, here):
+    """Scores of complete rows stand beside the number of their row, in fit and afterwards."""
+    X = np.random.default_rng(0).standard_normal((30, 3))
+    lines = [",".join(map(str, row)) for row in X.round(6)]
+    for row in (4, 17):
+        lines[row] = "," + lines[row].partition(",")[2]
+    (here / "g.csv").write_text("\n".join(["a,b,t", *lines]) + "\n")
+    fit = ("fit", "g.csv", "--columns", "a,b", "--missing", "drop", "-q", "-k", "1", "--model", "g.st", "-o", "s.csv")
+    assert gramian(*fit)[0] == 0
+    assert "--missing drop" in gramian("transform", "g.st", "g.csv", "-o", "t.csv")[2]
+    _, out, _ = gramian("transform", "g.st", "g.csv", "--missing", "drop", "-o", "t.csv")
+    assert "2 of 30 rows were dropped: values are missing" in out
+    assert (here / "s.csv").read_text() == (here / "t.csv").read_text()
+    numbers = [int(line.split(",")[0]) for line in (here / "t.csv").read_text().splitlines()[1:]]
+    assert numbers == [row + 1 for row in range(30) if row not in (4, 17)]
+    assert "28 rows" in gramian("report", "g.st", "g.csv", "--missing", "drop", "-o", "g.html")[1]
+    pls = ("fit", "g.csv", "--method", "pls", "--target", "t", "--missing", "drop", "-k", "1", "--model", "p.st", "-q")
+    assert gramian(*pls)[0] == 0
+    assert "n = 28   RMSEC" in gramian("score", "p.st", "g.csv", "--missing", "drop")[1]
+    assert "Use --missing drop" in gramian("score", "p.st", "g.csv", "--missing", "em")[2]
+    assert "into one table" in gramian("score", "p.st", "g.csv", "--missing", "drop", "--y-table", "g.csv")[2]

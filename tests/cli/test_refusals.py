@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from gramian import KernelPCA
-from gramian.cli import terminal
+from gramian.cli import outputs
 
 
 def only_tables(here):
@@ -182,7 +182,7 @@ def test_a_bad_output_is_known_before_the_table_is_read(gramian):
     ids=lambda value: type(value).__name__ if isinstance(value, BaseException) else "",
 )
 def test_every_exception_has_its_line_and_code(gramian, monkeypatch, failure, code, line):
-    monkeypatch.setattr(terminal, "_leave_stdout", lambda: None)  # it would redirect the output of these tests
+    monkeypatch.setattr(outputs, "_leave_stdout", lambda: None)  # it would redirect the output of these tests
 
     def fail(self, X, y=None):
         raise failure

@@ -148,6 +148,6 @@ def test_a_fault_in_the_last_file_leaves_old_scores_and_model(gramian, many):
     assert "parts/p2.csv: line 21, column 'c'" in err
     assert [(many / name).read_bytes() for name in ("s.csv", "m.st")] == before
     assert gramian("fit", "nowhere/*.csv")[2] == (
-        "error: nowhere/*.csv: there are no files that end in .npy, .parquet, .arrow, .feather, .csv, .tsv, .txt, "
+        "error: nowhere/*.csv: there are no files that end in .csv, .tsv, .txt, .parquet, .arrow, .feather, .npy, "
         ".h5, .hdf5, .zarr.\n"
     )

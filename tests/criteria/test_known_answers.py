@@ -67,6 +67,7 @@ class TestRules:
     def test_gap(self):
         assert criteria.largest_gap(np.array([8.0, 7.0, 2.0, 1.5, 1.4, 1.3])).k == 2
         assert criteria.largest_gap(np.array([8.0, 7.0])).k is None
+        assert criteria.largest_gap(np.array([4.0, 3.0, 2.0, 0.0, 0.0, 0.0]), whole=True).k == 3
 
 
 class TestEdge:

@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from gramian.cli.app import run
-from gramian.cli.terminal import finish
+from gramian.cli.outputs import finish
 from gramian.operators.remote import ClusterError
 from gramian.tables import read_table, write_scores
 

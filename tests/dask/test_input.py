@@ -33,7 +33,7 @@ def frame(**columns):
         (PCA(2), "block 2, row 45 (counted from 0), column 1"),
         (Standardizer(), "block 2, row 45 (counted from 0), column 1"),
         (KernelPCA(2, **LOW), "block 2, row 45 (counted from 0), column 1"),
-        (KernelPCA(2), "row 45, column 1"),
+        (KernelPCA(2), "row 45 (counted from 0), column 1"),
     ],
     ids=["moments", "columns", "landmarks", "exact"],
 )

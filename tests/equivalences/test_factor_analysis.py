@@ -12,7 +12,7 @@ from scipy.stats import chi2, multivariate_normal, ncx2
 from sklearn.base import clone
 
 import gramian
-from gramian.adequacy import bartlett_sphericity, degrees_of_freedom, fit_indices, kmo, most_factors
+from gramian.adequacy import bartlett_sphericity, degrees_of_freedom, fit_indices, grade, kmo, most_factors
 from gramian.estimators.factor_analysis import FactorAnalysis
 from gramian.estimators.warnings import HeywoodWarning
 from gramian.solvers.factor import LEAST_UNIQUENESS, maximum_likelihood, objective
@@ -299,6 +299,9 @@ class TestMissing:
 
 
 class TestAdequacy:
+    def test_grades_go_by_three_digits(self):
+        assert [grade("rmsea", 0.0604), grade("cfi", 0.927), grade("tli", 0.88)] == ["good", "fair", "poor"]
+
     def test_indices_are_their_formulas(self, R):
         found = maximum_likelihood(R, 1)
         got = fit_indices(R, found.implied(), 400, 1)

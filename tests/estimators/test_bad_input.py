@@ -32,7 +32,7 @@ class TestRows:
     def test_nan_is_named_with_its_place(self, estimator, table):
         message = complaint(lambda: estimator().fit(with_value(table, np.nan)))
         assert "NaN" in message
-        assert "row 4, column 2" in message
+        assert "row 4 (counted from 0), column 2" in message
         frame = pd.DataFrame(with_value(table, np.nan), columns=list("abcdefghij"))
         assert "column 'c'" in complaint(lambda: estimator().fit(frame))
         nullable = frame.convert_dtypes()
@@ -44,7 +44,9 @@ class TestRows:
         assert "infinity" in complaint(lambda: fitted.transform(with_value(table, -np.inf)))
 
     def test_sparse_nan_is_named(self, estimator, table):
-        assert "row 4, column 2" in complaint(lambda: estimator().fit(sp.csr_array(with_value(table, np.nan))))
+        assert "row 4 (counted from 0), column 2" in complaint(
+            lambda: estimator().fit(sp.csr_array(with_value(table, np.nan)))
+        )
 
     @pytest.mark.parametrize("shape", [(0, 3), (3, 0)])
     def test_empty(self, estimator, shape):

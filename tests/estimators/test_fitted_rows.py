@@ -6,14 +6,18 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import gramian as g
 from gramian import charts
+from gramian.estimators import fitted_rows
 from gramian.estimators.calibration_metrics import merit
-from gramian.estimators.fitted_rows import of_the_fit, role
+from gramian.estimators.fitted_rows import of_the_fit, role, rows_of_the_fit
 
 ESTIMATORS = [cls for cls in map(g.__dict__.get, g.__all__) if inspect.isclass(cls) and issubclass(cls, BaseEstimator)]
 RNG = np.random.default_rng(3)
@@ -34,7 +38,8 @@ def test_every_estimator_knows_the_rows_of_its_fit(cls):
     assert role(model, X) == "fit"
     assert role(model, X[::-1]) == "fit"
     assert role(model, X + [[1e-3, 0, 0, 0]]) == "new"
-    assert role(model, X[:-1]) == "new"
+    assert role(model, X[:-1]) == "fit"
+    assert role(model, np.vstack([X[3:7], X[:2] + 1])) == "mixed"
     assert (
         role(make_pipeline(g.Standardizer(), clone(model)).fit(X, LABELS if hasattr(model, "classes_") else Y), X)
         == "fit"
@@ -53,17 +58,83 @@ def test_they_may_come_in_another_form(tmp_path):
     assert not of_the_fit(g.PCA(1, missing="em").fit(gaps), X)
 
 
-def test_more_rows_make_a_fit_that_knows_their_number_alone():
+def test_a_fit_knows_the_rows_that_were_added():
     model = g.PCA(1).partial_fit(X)
     assert role(model, X) == "fit"
-    assert role(model.partial_fit(X + 1), X) == "new"
-    assert role(g.PCA(1).fit(g.rows(X)), X + 1) == "fit"  # a stream is gone when it has been read
+    assert role(model, X + 1) == "new"
+    assert role(model.partial_fit(X + 1), X) == "fit"
+    assert role(model, X + 1) == "fit"
+    assert not of_the_fit(model, X)
+    assert of_the_fit(model, np.vstack([X + 1, X]))
+    assert role(model.fit(X), X + 1) == "new"
+
+
+def test_what_is_not_known_is_not_said():
+    R = np.full((4, 4), 0.5) + 0.5 * np.eye(4)
+    streamed = g.PCA(1).fit(g.rows(X))  # a stream is gone when it has been read
+    assert role(streamed, X) == role(streamed, X + 1) == ""
     assert role(LinearRegression().fit(X, Y), X) == ""
+    assert role(g.FactorAnalysis(1).fit_correlation(R, 30), R) == ""
+
+
+FORMS = {
+    "as it is": lambda rows: rows,
+    "float32": lambda rows: rows.astype(np.float32),
+    "sparse": sp.csr_array,
+    "list": lambda rows: rows.tolist(),
+    "column by column": np.asfortranarray,
+    "frame": lambda rows: pd.DataFrame(rows, columns=list("abcd")),
+    "columns in another order": lambda rows: pd.DataFrame(rows, columns=list("abcd"))[list("dbac")],
+    "written and read": lambda rows: np.array([[float(repr(float(entry))) for entry in row] for row in rows]),
+    "float32, written and read": lambda rows: np.array(
+        [[float(str(entry)) for entry in row] for row in rows.astype(np.float32)]
+    ),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@given(
+    scale=st.sampled_from([1.0, 1e-20, 1e20, 1e-100, 1e100]),
+    whole=st.booleans(),
+    taken=st.lists(st.integers(0, 39), min_size=1, max_size=60),
+)
+@settings(max_examples=25, deadline=None)
+def test_any_choice_of_rows_is_told_row_by_row(form, dtype, scale, whole, taken):
+    rng = np.random.default_rng(len(taken))
+    rows = rng.integers(-9, 10**9, (40, 4)) * 1.0 if whole else rng.standard_normal((40, 4))
+    scale = 1.0 if (dtype is np.float32 or "float32" in form) and abs(np.log10(scale)) > 20 else scale
+    rows[1, 2] = -0.0
+    rows = (rows * scale).astype(dtype)
+    model = g.Standardizer().fit(pd.DataFrame(rows[:20], columns=list("abcd")))
+    known = rows_of_the_fit(model, FORMS[form](rows[taken]))
+    assert known.tolist() == [at < 20 for at in taken]
+    assert of_the_fit(model, FORMS[form](rows[:20][::-1]))
+
+
+def test_a_hash_takes_8_bytes_and_large_fits_keep_sums(monkeypatch):
+    assert g.PCA(1).fit(X)._rows_of_fit[1].nbytes == 8 * len(X)
+    monkeypatch.setattr(fitted_rows, "HASHED_MAX_ROWS", 29)
+    model = g.PCA(1).fit(X)
+    assert len(model._rows_of_fit) == 4
+    assert (role(model, X), role(model, X[:9]), role(model, X + 1)) == ("fit", "", "")
+    assert of_the_fit(model, X[::-1])
+
+
+def test_steps_of_others_before_are_gone_through():
+    model = make_pipeline(StandardScaler(), g.PCA(1)).fit(X)
+    assert [role(model, rows) for rows in (X[4:9], X + 1, np.vstack([X, X + 1]))] == ["fit", "new", "mixed"]
 
 
 @pytest.mark.parametrize(
     ("rows", "error", "spread"),
-    [("", "RMSE", "SEP"), ("fit", "RMSEC", "SEC"), ("left out", "RMSECV", "SECV"), ("new", "RMSEP", "SEP")],
+    [
+        ("", "RMSE", "SEP"),
+        ("mixed", "RMSE", "SEP"),
+        ("fit", "RMSEC", "SEC"),
+        ("left out", "RMSECV", "SECV"),
+        ("new", "RMSEP", "SEP"),
+    ],
 )
 def test_errors_are_called_after_their_rows(rows, error, spread):
     text = str(merit(Y[:, 0], X[:, 0], rows))

@@ -172,4 +172,4 @@ def test_a_model_with_landmarks_is_small(tmp_path):
     for name, model in (("small", small), ("large", large)):
         gramian.save(model, tmp_path / f"{name}.safetensors")
     sizes = [(tmp_path / f"{name}.safetensors").stat().st_size for name in ("small", "large")]
-    assert abs(sizes[0] - sizes[1]) < 500
+    assert abs(sizes[1] - sizes[0] - 8 * 4900) < 500  # a hash of each row, 8 bytes, and none of its entries

@@ -55,12 +55,12 @@ def test_without_webgl_points_are_thinned_and_say_which_rows_they_are(rng):
 def test_colours_are_groups_with_a_key_or_a_column_with_a_bar(cloud):
     data = preset("rings")
     (group,) = data.groups
-    points, *_, one, other = scores(data, cloud, View(colour=f"group:{group}"), [])["data"]
+    points, *_, one, other = scores(data, cloud, View(group=group), [])["data"]
     words, codes = np.unique(data.groups[group], return_inverse=True)
     np.testing.assert_array_equal(numbers(points["marker"]["color"]), codes)
     assert [one["name"], other["name"]] == [str(word) for word in words]
     name = data.table.columns[1]
-    marker = scores(data, cloud, View(colour=f"column:{name}"), [])["data"][0]["marker"]
+    marker = scores(data, cloud, View(column=name), [])["data"][0]["marker"]
     np.testing.assert_allclose(numbers(marker["color"]), data.X[:, 1], rtol=1e-6)
     assert marker["colorbar"]["title"]["text"] == name
 

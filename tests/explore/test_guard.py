@@ -21,6 +21,7 @@ ROUTES = [
     "/_reload-hash",
     "/_favicon.ico",
     "/assets/explore.css",
+    "/assets/explore.js",
     "/_dash-component-suites/dash/deps/react@18.v3_1_1m1.js",
     "/_dash-component-suites/dash/dash-renderer/build/dash_renderer.min.js",
     "/_dash-component-suites/dash/dcc/dash_core_components.js",

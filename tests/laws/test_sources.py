@@ -6,10 +6,9 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 
+from gramian.estimators.validation import from_dask
 from gramian.operators import InMemory, Source, moments_of
-from gramian.operators.compressed import from_rows
-from gramian.operators.moments import column_sums
-from gramian.operators.remote import source_of
+from gramian.operators.moments import column_sums, from_rows
 from gramian.operators.rows import ArrayRows, BlockRows, ColumnSlice
 
 RNG = np.random.default_rng(3)
@@ -24,12 +23,12 @@ def once():
 
 
 SOURCES = {
-    "array": lambda: source_of(X),
-    "CSR": lambda: source_of(sp.csr_array(X)),
+    "array": lambda: InMemory(X),
+    "CSR": lambda: InMemory(sp.csr_array(X)),
     "stream": lambda: ArrayRows(X, block=64),
     "iterator": once,
     "columns of a stream": lambda: ColumnSlice(ArrayRows(np.hstack([X, Y]), block=64), slice(0, 5)),
-    "dask": lambda: source_of(da.from_array(X, chunks=(70, 3))),
+    "dask": lambda: from_dask(da.from_array(X, chunks=(70, 3))),
 }
 ALL = pytest.mark.parametrize("make", SOURCES.values(), ids=SOURCES.keys())
 

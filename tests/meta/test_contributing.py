@@ -27,14 +27,13 @@ def files_of(title):
 
 @pytest.fixture
 def copy(tmp_path):
-    names = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False).stdout.split(
-        "\n"
+    """The sources, from a checkout or an unpacked archive, without what was built or left over in them."""
+    built = shutil.ignore_patterns(
+        "__pycache__", "*.pyc", "*.so", "*.egg-info", "_build", "generated", "gallery", "lessons", ".*"
     )
-    kept = [
-        name for name in names if name.startswith(("src/", "tests/", "docs/", "examples/", "tools/", "benchmarks/"))
-    ]
-    for name in [*kept, "pyproject.toml", "CONTRIBUTING.md", "README.md", "CHANGELOG.md", "Makefile"]:
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+    for name in ("src", "tests", "docs", "examples", "tools", "benchmarks"):
+        shutil.copytree(ROOT / name, tmp_path / name, ignore=built)
+    for name in ("pyproject.toml", "CONTRIBUTING.md", "README.md", "CHANGELOG.md", "Makefile"):
         shutil.copy(ROOT / name, tmp_path / name)
     return tmp_path
 

@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose
 
 from gramian.operators import complements, compress, moments_of
-from gramian.operators.compressed import from_moments, from_rows
+from gramian.operators.moments import from_moments, from_rows
 
 
 def scatter(views):

@@ -154,10 +154,16 @@ def test_many_rows_are_counted_in_cells():
 def test_rows_that_are_not_those_of_the_fit_are_taken_for_new_ones():
     model = g.PLSRegression(2).fit(IRIS.data.iloc[:100, :3], IRIS.data.iloc[:100, 3])
     page = page_of(Subject(model, IRIS.data.iloc[100:, :3], IRIS.data.iloc[100:, 3]))
-    assert any("treated as new rows" in check.text for check in page.checks)
+    assert any("The 50 rows of this report are new." in check.text for check in page.checks)
     titles = {picture.title for picture in pictures(page)}
     assert "New rows" in titles
     assert not any(title.startswith("Cross-validation") for title in titles)
+    for start, said, title in ((90, "are partly among them", "Rows of the fit and new rows"), (0, "are among", "Rows")):
+        rows = IRIS.data.iloc[start : start + 50]
+        page = page_of(Subject(model, rows.iloc[:, :3], rows.iloc[:, 3]))
+        assert any(f"The 50 rows of this report {said}" in check.text for check in page.checks)
+        assert any(picture.title.startswith(title) for picture in pictures(page))
+        assert not any(picture.title == "New rows" for picture in pictures(page))
 
 
 def test_checks_say_what_is_wrong_first():

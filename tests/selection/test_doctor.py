@@ -63,9 +63,9 @@ FAULTS = {
     "empty": ("empty_column", "'x4'", ["x4"], [], column(4, lambda X, rng: np.nan)),
     "infinity": ("infinite_values", "1 of 300", ["x0"], [17], entries([17], 0, -np.inf)),
     "stand-in": ("sentinel_value", "-999 in 5 rows", ["x2"], [1, 2, 3, 5, 8], entries([1, 2, 3, 5, 8], 2, -999.0)),
-    "outlier": ("outliers", "500 in row 8", ["x1"], [8], entries([8], 1, 500.0)),
-    "outlier of a combination": ("outliers", "row 42", [], [42], in_concert),
-    "copied row": ("duplicate_rows", "row 250 repeats row 10", [], [250], repeated),
+    "outlier": ("outliers", "500 in row index 8", ["x1"], [8], entries([8], 1, 500.0)),
+    "outlier of a combination": ("outliers", "row index 42", [], [42], in_concert),
+    "copied row": ("duplicate_rows", "row index 250 repeats row index 10", [], [250], repeated),
     "row number": ("id_column", "counts from 1 to 300", ["x0"], [], column(0, lambda X, rng: np.arange(1, N + 1))),
     "identifier": (
         "id_column",
@@ -79,21 +79,21 @@ FAULTS = {
     "tail": ("heavy_tail", "'x0'", ["x0"], [], column(0, lambda X, rng: np.exp(2 * rng.standard_normal(N)))),
     "limit": (
         "clipped",
-        "its most",
+        "equal the largest, 3.5",
         ["x1"],
         [],
         column(1, lambda X, rng: np.minimum(X[:, 1], 3.5)),
     ),
     "rare": (
         "nearly_constant",
-        "of the rows",
+        "of its values",
         ["x2"],
         [],
         column(2, lambda X, rng: 1.5 * (np.arange(N) < 2)),
     ),
     "offset": ("large_offset", "mean 1e+08", ["x2"], [], column(2, lambda X, rng: X[:, 2] + 1e8)),
     "huge": ("extreme_scale", "'x2'", ["x2"], [], column(2, lambda X, rng: X[:, 2] * 1e200)),
-    "blank rows": ("empty_rows", "rows 298, 299", [], [298, 299], entries([298, 299], slice(None), np.nan)),
+    "blank rows": ("empty_rows", "row indices 298, 299", [], [298, 299], entries([298, 299], slice(None), np.nan)),
 }
 
 
@@ -159,13 +159,17 @@ def test_a_kernel_matrix_is_looked_at_as_such(sound):
 #: name -> (code, what it says, target of rows X)
 TARGETS = {
     "length": ("target_length", "299 entries", lambda X: X[:-1, 0]),
-    "missing": ("target_missing", "row 4", lambda X: np.where(np.arange(N) == 4, np.nan, X.sum(axis=1))),
+    "missing": ("target_missing", "row index 4", lambda X: np.where(np.arange(N) == 4, np.nan, X.sum(axis=1))),
     "constant": ("constant_target", "3", lambda X: np.full(N, 3.0)),
     "one label": ("constant_target", "'a'", lambda X: np.full(N, "a")),
     "leak": ("target_leak", "'x2'", lambda X: 5 - 2 * X[:, 2]),
     "rare label": ("rare_class", "'b' (2)", lambda X: np.where(np.arange(N) < 2, "b", "a")),
     "rare number": ("rare_class", "7 (1)", lambda X: np.where(np.arange(N) < 1, 7, np.arange(N) % 3)),
-    "missing label": ("target_missing", "row 0", lambda X: np.array([None] + ["a", "b"] * 149 + ["a"], dtype=object)),
+    "missing label": (
+        "target_missing",
+        "row index 0",
+        lambda X: np.array([None] + ["a", "b"] * 149 + ["a"], dtype=object),
+    ),
 }
 
 

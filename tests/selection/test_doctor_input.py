@@ -23,7 +23,7 @@ def test_frames_with_text_are_read(form):
     assert by_code["text_column"].columns == ("kind",)
     assert "2 different values: 'a', 'b'" in by_code["text_column"].message
     assert by_code["text_in_numbers"].columns == ("grade",)
-    assert "'oops', in rows 2, 6, 10 and 7 more" in by_code["text_in_numbers"].message
+    assert "'oops', in row indices 2, 6, 10 and 7 more" in by_code["text_in_numbers"].message
     assert "missing_values" not in by_code
     assert found.shape == (40, 3)
 

@@ -151,14 +151,14 @@ def test_npy_refusals(npy, array, complaint):
 
 
 def test_npy_runs_no_code(npy):
-    with pytest.raises(TableError, match=r"not a readable \.npy file of numbers"):
+    with pytest.raises(TableError, match="has dtype object; real numbers are expected"):
         read_table(npy(np.array([[object()]], dtype=object), allow_pickle=True))
 
 
 def test_npy_that_promises_too_much_asks_for_no_memory(npy):
     path = npy(np.zeros((10, 10)))
     path.write_bytes(path.read_bytes().replace(b"(10, 10)", b"(999,99)"))
-    with pytest.raises(TableError, match=r"not a readable \.npy file"):
+    with pytest.raises(TableError, match="is cut short: it is smaller than its shape"):
         read_table(path)
 
 

@@ -115,9 +115,11 @@ def check_picks(components: Sequence[int], count: int, sizes: tuple[int, ...], n
     return picks
 
 
-def column_names(estimator: BaseEstimator, d: int) -> tuple[str, ...]:
-    """Names of the columns, as the fit saw them, or their numbers, from 0."""
-    names = getattr(estimator, "feature_names_in_", None)
+def column_names(estimator: BaseEstimator, d: int, names: Sequence[object] | None = None) -> tuple[str, ...]:
+    """Names of the columns: those given, as the fit saw them, or their numbers, from 0."""
+    if names is not None and len(names) != d:
+        raise ValueError(f"names has {len(names)} entries for {d} columns.")
+    names = getattr(estimator, "feature_names_in_", None) if names is None else names
     return tuple(f"column {j}" for j in range(d)) if names is None else tuple(str(name) for name in names)
 
 
@@ -127,6 +129,11 @@ def row_names(X: Rows | None, n: int, names: Sequence[object] | None = None) -> 
         if len(names) != n:
             raise ValueError(f"names has {len(names)} entries for {n} rows.")
         return tuple(str(name) for name in names)
+    return index_names(X)
+
+
+def index_names(X: object) -> tuple[str, ...] | None:
+    """Names of the rows of a data frame whose index is text."""
     index = getattr(X, "index", None)
     if index is None or callable(index) or len(index) == 0 or not isinstance(index[0], str):
         return None

@@ -24,17 +24,7 @@ from gramian.results import Array
 
 @dataclass(frozen=True, kw_only=True)
 class CVCurve(Chart):
-    """Errors of rows left out, for every number of components or every ridge.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_diabetes
-    >>> from gramian import PLSRegression, charts
-    >>> X, y = load_diabetes(return_X_y=True)
-    >>> chart = charts.cv_curve(PLSRegression("auto").fit(X, y))
-    >>> bool(chart.errors[chart.recommended, 0] <= chart.limit)
-    True
-    """
+    """Errors of rows left out, for every number of components or every ridge."""
 
     x: Array  #: (m,): numbers of components, or ridges
     #: (m, q): root mean squared errors, of each target; relative to those of the mean if targets are several
@@ -141,21 +131,18 @@ def _target_names(names: Sequence[str] | None, q: int) -> tuple[str, ...]:
 
 
 #: What the title adds for each kind of rows.
-TITLE_OF_ROWS = {"": "", "fit": ", rows of the fit", "left out": ", rows left out", "new": ", new rows"}
+TITLE_OF_ROWS = {
+    "": "",
+    "fit": ", rows of the fit",
+    "mixed": ", rows of the fit and new rows",
+    "left out": ", rows left out",
+    "new": ", new rows",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Predicted(Chart):
-    """Predictions against measurements.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_diabetes
-    >>> from gramian import PLSRegression, charts
-    >>> X, y = load_diabetes(return_X_y=True)
-    >>> round(charts.predicted(PLSRegression(2).fit(X, y), X, y).merit.r2, 3)
-    0.508
-    """
+    """Predictions against measurements."""
 
     points: Points  #: Measured and predicted value of each row
     merit: Merit  #: Figures of merit (RMSE, bias, SEP, R2, RPD)
@@ -232,7 +219,7 @@ def from_values(
     unit: str = "",
     many: int = POINTS_MAX_ROWS,
 ) -> Predicted:
-    """Return the same chart for predictions that are there already; ``rows`` is "fit", "left out" or "new", if known.
+    """Return the same chart for predictions that are there already; ``rows`` says which, as of a merit.
 
     >>> from_values([1.0, 2.0, 3.0], [1.1, 2.1, 3.1]).merit.n
     3

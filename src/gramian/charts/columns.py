@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from gramian.charts.base import Chart, check_picks, column_names, last_step, refuse
-from gramian.charts.labels import label_of, noun_of, position_label, positions_of
+from gramian.charts.labels import channels, label_of, noun_of
 from gramian.estimators.component_regression import ComponentRegressor
 from gramian.estimators.factor_analysis import order_of_loadings
 from gramian.estimators.two_views import CovarianceOfViews
@@ -122,16 +122,7 @@ def _two_views(estimator: BaseEstimator, values: Array, weights: Array, what: st
 
 @dataclass(frozen=True, kw_only=True)
 class Loadings(Chart):
-    """Columns along components.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from gramian import PCA, charts
-    >>> chart = charts.loadings(PCA(2, scale=True).fit(load_iris().data))
-    >>> chart.kind, chart.circle
-    ('arrows', True)
-    """
+    """Columns along components."""
 
     kind: str  #: {"arrows", "lines"}
     what: str  #: What the values are
@@ -145,15 +136,7 @@ class Loadings(Chart):
 
 @dataclass(frozen=True, kw_only=True)
 class Heat(Chart):
-    """Loadings as a table of colours.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_wine
-    >>> from gramian import FactorAnalysis, charts
-    >>> charts.heat(FactorAnalysis(3, rotation="varimax").fit(load_wine().data)).values.shape
-    (13, 3)
-    """
+    """Loadings as a table of colours."""
 
     what: str  #: What the values are
     values: Array  #: (p, K)
@@ -195,38 +178,28 @@ def loadings(
     model, _ = last_step(estimator)
     found = column_vectors(model, "loadings")
     columns = _named(found, names)
-    places = None if found.second else positions_of(columns)
-    lines = kind == "lines" or (kind == "auto" and places is not None)
-    count, noun = found.values.shape[1], noun_of(model)
+    places, label = channels(columns)
+    lines = kind == "lines" or (kind == "auto" and places is not None and not found.second)
+    count = found.values.shape[1]
     if components is None:
         components = range(min(3, count)) if lines else (0, 1)
-    sizes = tuple(range(1, count + 1)) if lines else (2,)
-    picks = check_picks(components, count, sizes, noun)
+    picks = check_picks(components, count, tuple(range(1, count + 1)) if lines else (2,), noun_of(model))
     labels = tuple(label_of(model, at) for at in picks)
-    if lines:
-        places = np.arange(1.0, len(columns) + 1) if places is None else places
-        return Loadings(
-            title="Loadings",
-            xlabel=position_label(columns) if positions_of(columns) is not None else "column",
-            ylabel=found.weights_are,
-            what=found.weights_are,
-            kind="lines",
-            values=found.weights[:, picks].astype(np.float64),
-            columns=columns,
-            labels=labels,
-            positions=places,
-            second=found.second,
-        )
+    if places is None or found.second:
+        places = np.arange(1.0, len(columns) + 1)
+    values, what = (found.weights, found.weights_are) if lines else (found.values, found.what)
+    circle = found.correlations and not lines
     return Loadings(
-        title="Correlations of columns with scores" if found.correlations else "Loadings",
-        xlabel=labels[0],
-        ylabel=labels[1],
-        kind="arrows",
-        what=found.what,
-        values=found.values[:, picks].astype(np.float64),
+        title="Correlations of columns with scores" if circle else "Loadings",
+        xlabel=label if lines else labels[0],
+        ylabel=what if lines else labels[1],
+        kind="lines" if lines else "arrows",
+        what=what,
+        values=values[:, picks].astype(np.float64),
         columns=columns,
         labels=labels,
-        circle=found.correlations,
+        positions=places if lines else None,
+        circle=circle,
         second=found.second,
     )
 

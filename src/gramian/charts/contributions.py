@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from gramian.charts.base import Chart, Rows, check_picks, column_names, last_step, need_rows, note, refuse, row_names
-from gramian.charts.labels import label_of, noun_of, position_label, positions_of
+from gramian.charts.labels import channels, label_of, noun_of
 from gramian.estimators.component_regression import ComponentRegressor
 from gramian.estimators.diagnostics import ComponentDiagnostics
 from gramian.estimators.validation import check_choice
@@ -18,16 +18,7 @@ from gramian.results import Array
 
 @dataclass(frozen=True, kw_only=True)
 class Contributions(Chart):
-    """Shares of rows or columns in a component, largest first.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from gramian import PCA, charts
-    >>> chart = charts.contributions(PCA(2).fit(load_iris().data))
-    >>> round(float(chart.shares.sum()), 6), chart.expected
-    (1.0, 0.25)
-    """
+    """Shares of rows or columns in a component, largest first."""
 
     of: str  #: {"columns", "rows"}
     names: tuple[str, ...]
@@ -82,14 +73,13 @@ def contributions(
     (k,) = check_picks([component], len(model.components_), (1,), noun_of(model))
     if of == "columns":
         shares, cos2 = model.column_contributions()[:, k], model.column_cos2()[:, k]
-        called = column_names(model, len(shares)) if names is None else row_names(None, len(shares), names)
+        called = column_names(model, len(shares), names)
         expected = 1 / len(shares)
     else:
         rows = need_rows(rows, "contributions of rows")
         shares, cos2 = model.row_contributions(rows)[:, k], model.row_cos2(rows)[:, k]
         called = row_names(X, len(shares), names) or tuple(f"row {at}" for at in range(len(shares)))
         expected = 1 / float(model.n_samples_)
-    assert called is not None
     order = np.argsort(-shares, kind="stable")[:most]
     return Contributions(
         title=f"Contributions to {label_of(model, k)}".replace(" of variance", ""),
@@ -108,16 +98,7 @@ def contributions(
 
 @dataclass(frozen=True, kw_only=True)
 class Importance(Chart):
-    """What a regression rests on: a number for each column.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_diabetes
-    >>> from gramian import PLSRegression, charts
-    >>> chart = charts.importance(PLSRegression(2).fit(*load_diabetes(return_X_y=True)))
-    >>> round(float((chart.values**2).mean()), 6), chart.limit
-    (1.0, 1.0)
-    """
+    """What a regression rests on: a number for each column."""
 
     kind: str  #: {"vip", "coefficients", "selectivity"}
     values: Array  #: (d,)
@@ -160,10 +141,9 @@ def importance(
     coef = np.atleast_2d(model.coef_)
     if not 0 <= target < len(coef):
         raise ValueError(f"target={target!r}: there are {len(coef)} targets, counted from 0.")
-    columns = column_names(model, coef.shape[1]) if names is None else row_names(None, coef.shape[1], names)
-    assert columns is not None
+    columns = column_names(model, coef.shape[1], names)
     values = {"vip": model.vip_, "coefficients": coef[target], "selectivity": model.selectivity_ratio_[target]}[kind]
-    places = positions_of(columns)
+    places, xlabel = channels(columns)
     words = {"vip": "VIP", "coefficients": "coefficient", "selectivity": "selectivity ratio"}
     low = high = None
     if kind == "coefficients" and model.path_ is not None:
@@ -171,7 +151,7 @@ def importance(
         low, high = found.lower[target], found.upper[target]
     return Importance(
         title={"vip": "Importance in the projection", "coefficients": "Coefficients"}.get(kind, "Selectivity"),
-        xlabel=position_label(columns) if places is not None else "column",
+        xlabel=xlabel,
         ylabel=words[kind],
         notes=(note("jackknife"),) if low is not None else (),
         kind=kind,

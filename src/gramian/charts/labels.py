@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from gramian.estimators import base_estimator
+from gramian.estimators import base
 from gramian.estimators.component_regression import ComponentRegressor
 from gramian.registry import record_of
 from gramian.results import Array, percent
@@ -19,7 +19,7 @@ SPECTRUM_MIN_COLUMNS = 20
 
 def shares_of(estimator: BaseEstimator) -> Array | None:
     """Shares of the variance that the components hold, if they are known."""
-    if isinstance(estimator, base_estimator.BaseEstimator):
+    if isinstance(estimator, base.BaseEstimator):
         return estimator._component_shares()
     found = getattr(estimator, "explained_variance_ratio_", None)
     return None if found is None else np.asarray(found, dtype=np.float64)
@@ -59,32 +59,26 @@ def short_label(label: str) -> str:
     return label.partition(" (")[0]
 
 
-def positions_of(names: Sequence[str]) -> Array | None:
-    """Places of columns that have an order, as wavelengths have; None for columns that have none.
+def channels(names: Sequence[str]) -> tuple[Array | None, str]:
+    """Places of columns that have an order, as wavelengths have, and what they are places of; else None and "column".
 
     Names that are the same but for one number that rises or falls are places, from 20 columns on.
 
-    >>> positions_of([f"nm {at}" for at in range(400, 800, 20)])[:3]
-    array([400., 420., 440.])
-    >>> positions_of(["fat", "water"]) is None
-    True
+    >>> places, label = channels([f"nm {at}" for at in range(400, 800, 20)])
+    >>> places[:3], label
+    (array([400., 420., 440.]), 'nm')
+    >>> channels(["fat", "water"]), channels([str(at) for at in range(400, 800, 20)])[1]
+    ((None, 'column'), 'column')
     """
     if len(names) < SPECTRUM_MIN_COLUMNS:
-        return None
+        return None, "column"
     parts = [re.fullmatch(r"(\D*?)(-?\d+(?:\.\d+)?)(\D*)", name) for name in names]
     known = [part for part in parts if part is not None]
     if len(known) < len(names) or len({(part[1], part[3]) for part in known}) > 1:
-        return None
+        return None, "column"
     places = np.array([float(part[2]) for part in known])
     steps = np.diff(places)
-    return places if (steps > 0).all() or (steps < 0).all() else None
-
-
-def position_label(names: Sequence[str]) -> str:
-    """What the places of columns are places of.
-
-    >>> position_label(["nm 400", "nm 420"]), position_label(["400", "420"])
-    ('nm', 'column')
-    """
+    if not ((steps > 0).all() or (steps < 0).all()):
+        return None, "column"
     word = re.sub(r"[\d.]+", "", names[0]).strip(" _-:.")
-    return word if len(word) > 1 else "column"
+    return places, word if len(word) > 1 else "column"

@@ -34,16 +34,7 @@ GRID_POINTS = 150
 
 @dataclass(frozen=True, kw_only=True)
 class Contours(Chart):
-    """Scores of components over the plane.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_moons
-    >>> from gramian import KernelPCA, charts
-    >>> X, _ = make_moons(100, noise=0.05, random_state=0)
-    >>> charts.contours(KernelPCA(4, kernel="rbf(sigma=0.5)").fit(X), X, components=(0, 1), grid=50).values.shape
-    (2, 50, 50)
-    """
+    """Scores of components over the plane."""
 
     x: Array  #: (a,): the grid
     y: Array  #: (b,): the grid
@@ -54,17 +45,7 @@ class Contours(Chart):
 
 @dataclass(frozen=True, kw_only=True)
 class Regions(Chart):
-    """Classes over the plane.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_moons
-    >>> from gramian import KernelSVC, charts
-    >>> X, y = make_moons(100, noise=0.1, random_state=0)
-    >>> chart = charts.regions(KernelSVC(10, kernel="rbf(sigma=0.5)").fit(X, y), X, y)
-    >>> chart.classes, chart.codes.shape
-    (('0', '1'), (150, 150))
-    """
+    """Classes over the plane."""
 
     x: Array  #: (a,): the grid
     y: Array  #: (b,): the grid
@@ -147,12 +128,8 @@ def regions(
         The rows of the fit, which set the frame. Columns that are not drawn are held at their medians.
     y : (n,) array, optional
         Classes of the rows; what the estimator predicts if not given.
-    columns : two ints
-        Columns of the plane, counted from 0.
-    grid : int
-        Points of the grid along an axis.
-    many : int
-        Rows from which on cells of a density stand for points.
+    columns, grid, many
+        As for :func:`contours`.
 
     Examples
     --------

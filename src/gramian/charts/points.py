@@ -22,13 +22,7 @@ GROUPS_MAX_WHOLE_NUMBERS = 12
 
 @dataclass(frozen=True)
 class Colouring:
-    """What rows are coloured by.
-
-    Examples
-    --------
-    >>> Colouring(groups=("a", "b"), codes=np.array([0, 1, 0])).of([2]).codes
-    array([0])
-    """
+    """What rows are coloured by."""
 
     name: str = ""  #: Name of the column; empty if it has none
     groups: tuple[str, ...] = ()  #: Names of the groups; empty if rows are not in groups
@@ -265,14 +259,6 @@ def extremes(values: Array, codes: Array, groups: int) -> Extremes | None:
 
     against the studentized range of all groups with Welch's degrees of freedom: the test of Games and Howell, which
     corrects for the number of groups and does not need equal variances.
-
-    Parameters
-    ----------
-    values : (n,) array
-        Scores.
-    codes : (n,) array of int
-        The group of each row.
-    groups : int
 
     References
     ----------

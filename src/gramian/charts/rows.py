@@ -25,7 +25,7 @@ from gramian.charts.base import (
     row_names,
 )
 from gramian.charts.columns import column_vectors
-from gramian.charts.labels import label_of, noun_of, position_label, positions_of
+from gramian.charts.labels import channels, label_of, noun_of
 from gramian.charts.points import POINTS_MAX_ROWS, Colouring, Ellipse, Points, colouring, ellipses, thin
 from gramian.preimage import available
 from gramian.registry import PCA, KernelPCA
@@ -34,16 +34,7 @@ from gramian.results import Array, percent
 
 @dataclass(frozen=True, kw_only=True)
 class Scores(Chart):
-    """Rows as points of two or three components.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from gramian import PCA, charts
-    >>> X, y = load_iris(return_X_y=True)
-    >>> charts.scores(PCA(3).fit(X), X, components=(0, 1, 2), colour=y).zlabel
-    'component 3 (1.71 % of variance)'
-    """
+    """Rows as points of two or three components."""
 
     points: Points  #: What to draw: points, and a density if they are many
     names: tuple[str, ...] | None = None  #: Names of all rows
@@ -58,16 +49,7 @@ class Scores(Chart):
 
 @dataclass(frozen=True, kw_only=True)
 class Biplot(Scores):
-    """Rows as points and columns as arrows in one plane.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from gramian import PCA, charts
-    >>> X = load_iris().data
-    >>> len(charts.biplot(PCA(2).fit(X), X).arrows)
-    4
-    """
+    """Rows as points and columns as arrows in one plane."""
 
     columns: tuple[str, ...]  #: Names of the columns drawn, longest arrows first
     arrows: Array  #: (m, 2): their ends, in the units of the scores
@@ -260,16 +242,7 @@ def _reach(points: Points) -> float:
 
 @dataclass(frozen=True, kw_only=True)
 class Outliers(Chart):
-    """Hotelling's T2 against the squared residual Q.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from gramian import PCA, charts
-    >>> X = load_iris().data
-    >>> charts.outliers(PCA(2).fit(X), X).beyond[:3]
-    array([100, 131, 136])
-    """
+    """Hotelling's T2 against the squared residual Q."""
 
     points: Points  #: T2 and Q of each row
     t2_limit: float | None  #: What a row of the same source passes with probability ``alpha``; None if not known
@@ -351,17 +324,7 @@ def _excess(values: Array, limit: float | None) -> Array:
 
 @dataclass(frozen=True, kw_only=True)
 class Reconstructions(Chart):
-    """A strip of rows for each number of components.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_digits
-    >>> from gramian import PCA, charts
-    >>> X = load_digits().data
-    >>> chart = charts.reconstructions(PCA(30).fit(X), X, counts=(2, 10, 30), shape=(8, 8))
-    >>> bool((np.diff(chart.errors) < 0).all())
-    True
-    """
+    """A strip of rows for each number of components."""
 
     rows: Array  #: (m,): which rows
     counts: tuple[int, ...]  #: Numbers of components, rising
@@ -438,11 +401,10 @@ def reconstructions(
     T = np.asarray(model.transform(like(X, originals)))
     numbers = _counts(model, counts, T.shape[1])
     rebuilt = np.stack([_rebuild(model, T, k) for k in numbers])
-    names = column_names(model, originals.shape[1])
-    places = positions_of(names)
+    places, xlabel = channels(column_names(model, originals.shape[1]))
     return Reconstructions(
         title="Rows and what their components rebuild",
-        xlabel=position_label(names) if places is not None else "column",
+        xlabel=xlabel,
         rows=chosen,
         counts=numbers,
         originals=originals,

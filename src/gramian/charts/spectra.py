@@ -12,10 +12,9 @@ from gramian.charts.base import Chart, NoChart, Rows, last_step, note, refuse
 from gramian.charts.labels import noun_of, shares_of
 from gramian.criteria import Suggestion, Variances
 from gramian.criteria.random_tables import RANDOM_TABLES, random_variances, sample, shuffled_values
-from gramian.estimators.base import random_generator
 from gramian.estimators.component_regression import ComponentRegressor
 from gramian.estimators.factor_analysis import sums_of_squares
-from gramian.estimators.validation import validate
+from gramian.estimators.validation import random_generator, validate
 from gramian.operators import moments_of
 from gramian.registry import PCA, FactorAnalysis, KernelPCA, ProbabilisticPCA
 from gramian.results import Array, Seed, Sentence
@@ -136,16 +135,7 @@ SCREE_MAX_COMPONENTS = 30
 
 @dataclass(frozen=True, kw_only=True)
 class Scree(Chart):
-    """Variances of components in order, beside those of tables without structure.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_wine
-    >>> from gramian import PCA, charts
-    >>> chart = charts.scree(PCA(scale=True).fit(load_wine().data))
-    >>> round(float(chart.cumulative[-1]), 6)
-    1.0
-    """
+    """Variances of components in order, beside those of tables without structure."""
 
     values: Array  #: (m,): variance of each component; beyond ``kept`` those that the fit left out, if rows were given
     shares: Array | None  #: (m,): the same as shares of the total
@@ -246,16 +236,7 @@ def _band(drawn: Array, shown: int) -> Array:
 
 @dataclass(frozen=True, kw_only=True)
 class Likelihood(Chart):
-    """Log-likelihood at each step.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from gramian import ProbabilisticPCA, charts
-    >>> chart = charts.likelihood(ProbabilisticPCA(2, method="em").fit(load_iris().data))
-    >>> bool((np.diff(chart.values) >= -1e-9).all())
-    True
-    """
+    """Log-likelihood at each step."""
 
     steps: Array  #: (m,): 1, 2, ..., m
     values: Array  #: (m,): they never fall
@@ -265,15 +246,7 @@ class Likelihood(Chart):
 
 @dataclass(frozen=True, kw_only=True)
 class Residuals(Chart):
-    r"""The certificate of a spectrum.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from gramian import PCA, charts
-    >>> bool((charts.residuals(PCA(3).fit(load_iris().data)).angles < 1e-10).all())
-    True
-    """
+    r"""The certificate of a spectrum."""
 
     numbers: Array  #: (K,): 1, 2, ..., K
     residuals: Array  #: (K,): :math:`\|A v - \lambda v\| / \lambda`, in double precision

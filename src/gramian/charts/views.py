@@ -13,9 +13,9 @@ from sklearn.utils.validation import _num_samples
 
 from gramian.charts.base import Chart, Rows, check_picks, last_step, need_rows, note, refuse, row_names
 from gramian.charts.points import POINTS_MAX_ROWS, Points, colouring, thin
-from gramian.estimators.base import random_generator
 from gramian.estimators.cca import check_ridge
 from gramian.estimators.cca_tests import basis_of, p_values, shuffled_correlations
+from gramian.estimators.validation import random_generator
 from gramian.lapack import interruptible
 from gramian.registry import CCA
 from gramian.results import Array, Seed
@@ -31,16 +31,7 @@ DECOMPOSED_MAX_ROWS = 1000
 
 @dataclass(frozen=True, kw_only=True)
 class Correlations(Chart):
-    """Canonical correlations beside those of rows paired at random.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_linnerud
-    >>> from gramian import CCA, charts
-    >>> X, Y = load_linnerud(return_X_y=True)
-    >>> charts.correlations(CCA().fit(X, Y)).values.round(3)
-    array([0.796, 0.201, 0.073])
-    """
+    """Canonical correlations beside those of rows paired at random."""
 
     #: (K,): with a ridge, regularised correlations: what the fit maximises, with the ridge added to the variances
     values: Array
@@ -58,16 +49,7 @@ class Correlations(Chart):
 
 @dataclass(frozen=True, kw_only=True)
 class Paired(Chart):
-    """Scores of one view against those of the other.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_linnerud
-    >>> from gramian import CCA, charts
-    >>> X, Y = load_linnerud(return_X_y=True)
-    >>> round(charts.paired(CCA().fit(X, Y), X, Y).correlation, 3)
-    0.796
-    """
+    """Scores of one view against those of the other."""
 
     points: Points
     correlation: float  #: Of the rows given

@@ -14,7 +14,7 @@ import typer
 import gramian
 from gramian.cli import apply, compare, demo, doctor, fit, model_file, report, select
 from gramian.cli import options as o
-from gramian.cli.terminal import finish, say
+from gramian.cli.outputs import finish, say
 
 #: Typer's base of refused arguments; which module it lives in depends on the version, what stands below it does not.
 Refused: type[Exception] = typer.BadParameter.__mro__[2]

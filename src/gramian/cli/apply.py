@@ -9,23 +9,20 @@ from typing import Annotated, Any
 
 import numpy as np
 from sklearn.base import is_classifier
-from sklearn.metrics import confusion_matrix
 from typer import Argument, Option
 
 from gramian import rows
 from gramian.cli import options as o
 from gramian.cli import outputs
-from gramian.cli.inputs import as_table, labels_of, too_large
+from gramian.cli.inputs import as_table, is_many, labels_of, too_large
 from gramian.cli.model_file import Loaded, load_model, open_for, pick, read_rows
-from gramian.cli.outputs import Columns, check_outputs, dumps, remarks, written
-from gramian.cli.terminal import Bar, UsageError, say
+from gramian.cli.outputs import Bar, Columns, UsageError, check_outputs, dumps, remarks, say, written
 from gramian.config import config
-from gramian.estimators.calibration_metrics import merit
-from gramian.estimators.fitted_rows import role
+from gramian.estimators.calibration_metrics import confusion, merit
+from gramian.estimators.fitted_rows import role, rows_of_the_fit
 from gramian.operators import Rows
 from gramian.results import Array, FitSummary
 from gramian.tables import Table, TableError, match_rows, read_table
-from gramian.tables.row_streams import is_many
 
 TRANSFORM_HELP = """Compute the scores of the rows of a table with a model.
 
@@ -58,7 +55,8 @@ Example:
 SCORE_HELP = """Measure how well a model does on the rows of a table.
 
 Regression: errors, bias, R2 of each target; the errors of rows of the fit are called RMSEC, of new rows RMSEP. Labels:
-accuracy. Two views: correlations. Densities: log-likelihood.
+accuracy. Two views: correlations. Densities: log-likelihood. Rows with the values of a row of the fit count as rows of
+the fit; a table that has both is measured in two parts.
 
 \b
 Example:
@@ -72,6 +70,14 @@ ScoresFile = Annotated[str, Argument(metavar="SCORES", show_default=False, help=
 CALLS = {"transform": "transform", "inverse": "inverse_transform", "predict": "predict"}
 #: Targets whose errors are shown; JSON has all of them.
 TARGETS_SHOWN = 6
+#: Which rows a table holds -> what is said of them, and of those of one kind.
+ROWS_TOLD = {
+    "": "not known whether of the fit: the model keeps no hashes of its rows",
+    "fit": "all of the fit: errors of new rows will be larger",
+    "mixed": "some of the fit, some new: measured apart",
+    "new": "new: none has the values of a row of the fit",
+}
+PART_TOLD = {"fit": "have the values of a row of the fit", "new": "are new"}
 #: What was measured: lines for people, facts for machines.
 Measures = tuple[list[tuple[str, str]], dict[str, Any]]
 
@@ -82,13 +88,16 @@ def transform(
     output: Out = "-",
     y_table: o.SecondTable = None,
     ids: o.Ids = None,
+    missing: o.DropMissing = None,
     read: o.Read = None,
     stream: o.Stream = False,
     quiet: o.Quiet = False,
     json: o.Json = False,
 ) -> o.Job:
     """Return the job of ``gramian transform``."""
-    request = Request("transform", model, table, output, y_table, ids, stream, o.read_dialect(read))
+    request = Request(
+        "transform", model, table, output, y_table, ids, o.check_drop(missing, y_table), stream, o.read_dialect(read)
+    )
     return lambda: _apply(request, quiet=quiet, json=json)
 
 
@@ -110,13 +119,16 @@ def predict(
     table: o.TableFile,
     output: Out = "-",
     ids: o.Ids = None,
+    missing: o.DropMissing = None,
     read: o.Read = None,
     stream: o.Stream = False,
     quiet: o.Quiet = False,
     json: o.Json = False,
 ) -> o.Job:
     """Return the job of ``gramian predict``."""
-    request = Request("predict", model, table, output, None, ids, stream, o.read_dialect(read))
+    request = Request(
+        "predict", model, table, output, None, ids, o.check_drop(missing, None), stream, o.read_dialect(read)
+    )
     return lambda: _apply(request, quiet=quiet, json=json)
 
 
@@ -125,12 +137,15 @@ def score(
     table: o.TableFile,
     target: o.Targets = None,
     y_table: o.SecondTable = None,
+    missing: o.DropMissing = None,
     read: o.Read = None,
     quiet: o.Quiet = False,
     json: o.Json = False,
 ) -> o.Job:
     """Return the job of ``gramian score``."""
-    request = Request("score", model, table, y_table=y_table, dialect=o.read_dialect(read))
+    request = Request(
+        "score", model, table, y_table=y_table, missing=o.check_drop(missing, y_table), dialect=o.read_dialect(read)
+    )
     return lambda: _score(request, o.names(target), quiet=quiet, json=json)
 
 
@@ -144,6 +159,7 @@ class Request:
     output: str = "-"
     y_table: str | None = None
     ids: str | None = None
+    missing: str | None = None
     stream: bool = False
     dialect: dict[str, Any] = field(default_factory=dict)
 
@@ -163,7 +179,8 @@ def _apply(request: Request, *, quiet: bool, json: bool) -> None:
             elif request.verb == "inverse":  # scores have no categories and no missing values
                 table = read_table(request.table, **request.dialect)
             else:
-                table = read_rows(request.table, loaded, ids=request.ids, **request.dialect)
+                needed = loaded.targets if outputs.two_views(loaded.model) else ()
+                table = read_rows(request.table, loaded, request.missing, needed, ids=request.ids, **request.dialect)
         with bar.step(request.verb):
             result = _result(request, loaded, table)
         with bar.step("writing"):
@@ -172,7 +189,7 @@ def _apply(request: Request, *, quiet: bool, json: bool) -> None:
         facts = {"n": n, "columns": names, "dropped": remarks(table), "files": [request.output]}
         print(dumps({**_known(loaded, table), **facts}))
     elif not quiet:
-        lines = [_table_line(table, n), (result.what, written(request.output, n, names))]
+        lines = [*_table_lines(table, n), (result.what, written(request.output, n, names))]
         print(_text(loaded, lines), file=sys.stderr if request.output == "-" else sys.stdout)
 
 
@@ -180,9 +197,10 @@ def _known(loaded: Loaded, table: Table) -> dict[str, Any]:
     return {"estimator": loaded.name, "model": loaded.path, "source": table.source}
 
 
-def _table_line(table: Table, n: int) -> tuple[str, str]:
+def _table_lines(table: Table, n: int) -> list[tuple[str, str]]:
     how = ", streamed" if isinstance(table.values, Rows) else ""
-    return "table", f"{table.source}: {n:,} rows, {len(table.columns):,} numeric columns{how}"
+    lines = [("table", f"{table.source}: {n:,} rows, {len(table.columns):,} numeric columns{how}")]
+    return lines if table.rows is None else [*lines, ("set aside", table.dropped[-1])]
 
 
 def _text(loaded: Loaded, lines: Sequence[tuple[str, str]]) -> str:
@@ -194,11 +212,17 @@ def _streams(request: Request, loaded: Loaded) -> bool:
     asked = request.stream or is_many(request.table)
     if not asked and not too_large(request.table):
         return False
-    whole = loaded.reading or request.ids is not None or request.table == "-" or request.verb == "inverse"
+    whole = (
+        loaded.reading
+        or request.ids is not None
+        or request.missing is not None
+        or request.table == "-"
+        or request.verb == "inverse"
+    )
     if whole and asked:
         raise UsageError(
             f"{request.table} cannot be read as a stream: it goes with transform and predict of a model without "
-            "encoded columns, of files, and without --ids."
+            "encoded columns, of files, and without --ids and --missing."
         )
     return not whole
 
@@ -251,49 +275,73 @@ def _score(request: Request, targets: list[str] | None, *, quiet: bool, json: bo
             loaded = load_model(request.model)
         names = tuple(targets or loaded.targets)
         with bar.step("reading"):
-            table, truth = _read_truth(request, loaded, names if is_classifier(loaded.estimator) else ())
-        X = pick(table, loaded.columns, loaded.width, loaded)
+            table, truth = _read_truth(request, loaded, names)
+        X, y = pick(table, loaded.columns, loaded.width, loaded), _truth(loaded, truth, names)
         with bar.step("scoring"):
             whose = role(loaded.model, X)
-            lines, facts = _measures(loaded, X, truth, names, whose)
+            lines, facts = _measures(loaded, X, y, names, whose)
+            if whose == "mixed":
+                lines, facts["parts"] = _parts(loaded, X, y, names)
     n = len(table.values)
     if json:
         print(dumps({**_known(loaded, table), "n": n, "rows": whose, **facts}))
         return
-    fitted = whose == "fit"
-    said = "those of the fit: errors of new rows will be larger" if fitted else "not the table of the fit: taken as new"
-    lines = [("rows", said), *lines]
+    lines = [("rows", ROWS_TOLD[whose]), *lines]
     if quiet:
         print("\n".join(f"{label} {text}" for label, text in lines))
     else:
-        print(_text(loaded, [_table_line(table, n), *lines]))
+        print(_text(loaded, [*_table_lines(table, n), *lines]))
 
 
-def _read_truth(request: Request, loaded: Loaded, labels: tuple[str, ...]) -> tuple[Table, Table]:
+def _read_truth(request: Request, loaded: Loaded, names: tuple[str, ...]) -> tuple[Table, Table]:
     """Rows, and the truth about them, from the same table or from another."""
+    labels = names if is_classifier(loaded.estimator) else ()
     if request.y_table is None:
-        table = read_rows(request.table, loaded, labels=labels, **request.dialect)
+        table = read_rows(request.table, loaded, request.missing, names, labels=labels, **request.dialect)
         return table, table
     table = read_rows(request.table, loaded, **request.dialect)
     truth = read_table(request.y_table, () if labels else None, labels=labels, **request.dialect)
     return match_rows(table, truth)
 
 
-def _measures(loaded: Loaded, X: Array, truth: Table, names: tuple[str, ...], whose: str) -> Measures:
-    model, estimator = loaded.model, loaded.estimator
-    if is_classifier(estimator):
+def _truth(loaded: Loaded, truth: Table, names: tuple[str, ...]) -> Array | None:
+    """Labels, targets or the second view to compare with; None of models that need nothing beside the rows."""
+    model = loaded.model
+    if is_classifier(loaded.estimator):
         if len(names) != 1:
             raise UsageError(f"{loaded.path} needs the column of labels: --target NAME.")
-        return _accuracy(loaded, X, labels_of(truth, names[0]), whose)
-    if outputs.two_views(model):
-        return _correlations(loaded, X, pick(truth, names, len(names), loaded, told=False), names, whose)
+        return labels_of(truth, names[0])
+    if outputs.two_views(model) or (hasattr(model, "predict") and not outputs.clusters(model)):
+        if not names:
+            raise UsageError(f"{loaded.path} does not know the name of its target: --target NAME.")
+        return pick(truth, names, len(names), loaded, told=False)
+    return None
+
+
+def _parts(loaded: Loaded, X: Array, y: Array | None, names: tuple[str, ...]) -> Measures:
+    """Measures of the rows of the fit, and of the new ones."""
+    known = np.asarray(rows_of_the_fit(loaded.model, X))
+    lines: list[tuple[str, str]] = []
+    facts = {}
+    for whose, some in (("fit", known), ("new", ~known)):
+        count = int(some.sum())
+        found, facts[whose] = _measures(loaded, X[some], None if y is None else y[some], names, whose)
+        facts[whose]["n"] = count
+        lines += [("", f"{count:,} of {len(X):,} rows {PART_TOLD[whose]}"), *found]
+    return lines, facts
+
+
+def _measures(loaded: Loaded, X: Array, y: Array | None, names: tuple[str, ...], whose: str) -> Measures:
+    model, estimator = loaded.model, loaded.estimator
+    if y is not None:
+        if is_classifier(estimator):
+            return _accuracy(loaded, X, y, whose)
+        if outputs.two_views(model):
+            return _correlations(loaded, X, y, names, whose)
+        return _errors(model.predict(X), y, names, whose)
     if outputs.clusters(model):
         inertia = -float(model.score(X))
         return [("inertia", f"{inertia:.6g}")], {"inertia": inertia}
-    if hasattr(model, "predict"):
-        if not names:
-            raise UsageError(f"{loaded.path} does not know the name of its target: --target NAME.")
-        return _errors(model.predict(X), pick(truth, names, len(names), loaded, told=False), names, whose)
     if hasattr(estimator, "score_samples"):
         mean = float(model.score(X))
         text = f"{mean:.6g} for a row, {mean * len(X):.6g} in all"
@@ -317,9 +365,9 @@ def _errors(guesses: Array, measured: Array, names: tuple[str, ...], whose: str)
 def _accuracy(loaded: Loaded, X: Array, truth: Array, whose: str) -> Measures:
     guesses = np.asarray(loaded.model.predict(X)).astype(str)
     classes = sorted({*truth, *guesses})
-    counts = confusion_matrix(truth, guesses, labels=classes)
+    counts = confusion(truth, guesses, classes)
     share, right = float(np.mean(guesses == truth)), int(np.trace(counts))
-    of = "rows of the fit" if whose == "fit" else "new rows"
+    of = {"fit": "rows of the fit", "new": "new rows"}.get(whose, "rows")
     lines = [("accuracy", f"{share:.4f}: {right:,} of {len(truth):,} {of}")]
     for at, name in enumerate(classes):
         wrong = [f"{counts[at, j]:,} predicted as {classes[j]}" for j in np.flatnonzero(counts[at]) if j != at]
@@ -329,7 +377,9 @@ def _accuracy(loaded: Loaded, X: Array, truth: Array, whose: str) -> Measures:
 
 def _correlations(loaded: Loaded, X: Array, Y: Array, names: tuple[str, ...], whose: str) -> Measures:
     first, second = loaded.model.transform(X, Y)
-    found = [float(np.corrcoef(a, b)[0, 1]) for a, b in zip(first.T, second.T, strict=True)]
+    with np.errstate(invalid="ignore", divide="ignore"):  # scores that are all the same have no correlation
+        ok = len(X) > 1
+        found = [float(np.corrcoef(a, b)[0, 1]) if ok else np.nan for a, b in zip(first.T, second.T, strict=True)]
     lines, facts = [("correlations", ", ".join(f"{each:.4f}" for each in found))], {"correlations": found}
     if not hasattr(loaded.model, "predict"):
         return lines, facts

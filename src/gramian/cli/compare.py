@@ -16,10 +16,10 @@ from gramian import GramianWarning
 from gramian.cli import options as o
 from gramian.cli.fit import fit_inputs
 from gramian.cli.inputs import Inputs, gather
-from gramian.cli.options import FitRequest, last_step
-from gramian.cli.outputs import dumps, remarks, some
-from gramian.cli.terminal import Bar, UsageError, in_options, say
+from gramian.cli.options import FitRequest
+from gramian.cli.outputs import Bar, UsageError, dumps, in_options, remarks, say, some
 from gramian.config import config
+from gramian.construction import steps_of
 from gramian.registry import ARGUMENTS, record_of
 from gramian.results import Array, percent
 from gramian.selection.tuning import Tuned, error_of, nested
@@ -38,6 +38,16 @@ Example:
   gramian compare demo/wine.csv --methods pca,kernel-pca,ica,factor-analysis -k 3 --scale
   gramian compare demo/diabetes.csv --target progression -k auto
 """
+Components = Annotated[
+    str | None,
+    Option(
+        "-k",
+        "--components",
+        metavar="K",
+        help="Components: a number, a share of variance, or auto: with --target or --label the number of least error "
+        "in the inner folds, which may be more than the select command decides; otherwise as in the fit command.",
+    ),
+]
 #: Outer folds: what a method needs -> parts into which rows are split to judge it.
 OUTER_FOLDS = {"target": 10, "label": 5}
 
@@ -52,7 +62,7 @@ def compare(
             help="Methods; all that suit the other options if not given.",
         ),
     ] = None,
-    components: o.Components = None,
+    components: Components = None,
     scale: o.Scale = None,
     columns: o.ColumnNames = None,
     target: o.Targets = None,
@@ -144,7 +154,7 @@ def _line(request: FitRequest, inputs: Inputs) -> Line:
             start = time.perf_counter()
             if request.record.needs in OUTER_FOLDS:
                 tuned = _tune(request, inputs)
-                estimator = last_step(tuned.model.fit(inputs.X, inputs.y))
+                estimator = steps_of(tuned.model.fit(inputs.X, inputs.y))[-1]
                 name, figure, text = _left_out(tuned, inputs.y)
             else:
                 estimator = fit_inputs(request, inputs).estimator
@@ -212,7 +222,7 @@ def _text(table: Table, found: list[Line], *, quiet: bool) -> str:
     tuned = [(line.method, line.tuned) for line in found if line.tuned]
     if tuned and not quiet:
         width = max(len(method) for method, _ in tuned)
-        lines += ["tuned by nested cross-validation (least error of inner folds):"]
+        lines += ["tuned by nested cross-validation (least error of inner folds; k above is tuned on all rows):"]
         lines += [f"  {method:<{width}}  {text}" for method, text in tuned]
     return "\n".join([*([] if quiet else head), *lines])
 

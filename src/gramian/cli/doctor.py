@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from gramian.cli import options as o
-from gramian.cli.outputs import dumps, remarks, some
-from gramian.cli.terminal import in_options
+from gramian.cli.outputs import dumps, in_options, remarks, some
 from gramian.config import config
 from gramian.selection import Diagnosis
 from gramian.selection import doctor as examine
+from gramian.selection.doctor_findings import rows_called
 from gramian.tables import Table, TableError, TableWarning, find_columns, read_table
 
 HELP = """Check a table for problems before anything is fitted.
@@ -51,7 +51,8 @@ def doctor(
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", TableWarning)  # it is among the findings
                 found = read_table(table, labels=[label] if label else (), ids=ids, missing="as found", **dialect)
-            diagnosis = _examine(found, o.names(columns), o.names(target), label, kernel)
+            with rows_called(found.row_names):
+                diagnosis = _examine(found, o.names(columns), o.names(target), label, kernel)
         print(_json(found, diagnosis) if json else _text(found, diagnosis))
 
     return job
@@ -74,14 +75,14 @@ def _examine(
         y = np.column_stack([np.asarray(every[name]) for name in wanted])
     found = examine(X, kernel, y)
     # Text is set aside as labels by every command, and said to be: no fault unless it stands among numbers.
-    findings = tuple(f for f in found if f.code != "text_column")
+    findings = tuple(replace(f, remedy=in_options(f.remedy)) for f in found if f.code != "text_column")
     n, d = found.shape
     return replace(found, findings=findings, shape=(n, d - (len(found) - len(findings))))
 
 
 def _text(table: Table, found: Diagnosis) -> str:
     head = f"{table.source}: set aside: {some(table.dropped)}\n" if table.dropped else ""
-    return in_options(f"{head}{found}")
+    return f"{head}{found}"
 
 
 def _json(table: Table, found: Diagnosis) -> str:

@@ -13,17 +13,15 @@ from typer import Option
 
 from gramian.cli import options as o
 from gramian.cli import outputs
-from gramian.cli.inputs import Inputs, gather, open_stream, streams, workers
-from gramian.cli.options import FitRequest, last_step
-from gramian.cli.outputs import Columns, check_outputs, dumps, ends, remarks, some, written
-from gramian.cli.python_code import fit_code
-from gramian.cli.terminal import Bar, in_options, say
+from gramian.cli.inputs import Inputs, fit_code, gather, open_stream, streams, workers
+from gramian.cli.options import FitRequest
+from gramian.cli.outputs import Bar, Columns, check_outputs, dumps, ends, in_options, remarks, say, some, written
 from gramian.config import config, format_bytes
+from gramian.construction import steps_of
+from gramian.estimators.validation import from_dask
 from gramian.forecasting import Forecast, forecast
-from gramian.kernels.text import takes_matrix
 from gramian.models import save
 from gramian.operators import Rows
-from gramian.operators.remote import from_dask
 from gramian.results import Array, percent, plural
 from gramian.tables import Table, named, remote_rows, uneven_columns
 
@@ -126,7 +124,7 @@ class Fitted:
     @property
     def estimator(self) -> BaseEstimator:
         """The estimator itself, without a step that scales columns."""
-        return last_step(self.model)
+        return steps_of(self.model)[-1]
 
     @property
     def table(self) -> Table:
@@ -201,17 +199,17 @@ def _run(model: BaseEstimator, request: FitRequest, inputs: Inputs) -> Columns |
         return scored
     if inputs.streamed:
         return replace(scored, what="clusters", label=("cluster", from_dask(model.predict(X))))
-    return replace(scored, what="clusters", text=outputs.predicted(last_step(model).labels_, (), cluster=True).text)
+    return replace(scored, what="clusters", text=outputs.predicted(steps_of(model)[-1].labels_, (), cluster=True).text)
 
 
 def _warn_of_units(request: FitRequest, inputs: Inputs) -> None:
-    if inputs.streamed or request.scaled or not request.record.units or takes_matrix(request.options.get("kernel")):
+    if inputs.streamed or request.scaled or not request.record.units or request.precomputed:
         return
     sample = inputs.X[:: max(1, len(inputs.X) // SCALE_CHECK_MAX_ROWS)]
     gaps = request.missing == "em" and np.isnan(sample).any()
     uneven = "" if gaps else uneven_columns(replace(inputs.table, values=sample))
     if uneven:
-        say(f"warning: {uneven}; --scale divides each by its standard deviation.")
+        say(f"warning: {uneven}; --scale divides each column by its standard deviation.")
 
 
 def print_forecast(request: FitRequest, *, json: bool, quiet: bool) -> None:

@@ -1,13 +1,10 @@
-"""From files to what an estimator takes: rows, and targets, a second view or labels beside them.
-
-Tables are read into memory; or opened as streams, where that was asked for or they do not fit; or left to the workers
-of a cluster.
-"""
+"""From files to what an estimator takes: in memory, as streams or on the workers of a cluster; the same in Python."""
 
 from __future__ import annotations
 
+import glob
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,12 +12,14 @@ from typing import Any
 import numpy as np
 
 from gramian import rows
+from gramian.cli import options as o
 from gramian.cli.options import FitRequest, methods_that
-from gramian.cli.terminal import UsageError, say
+from gramian.cli.outputs import UsageError, say
+from gramian.construction import arguments, construction, imports
 from gramian.operators import Rows
 from gramian.results import Array
 from gramian.tables import Table, TableError, read_table, read_views, remote_rows
-from gramian.tables.row_streams import is_many, table_size
+from gramian.tables.row_streams import table_size
 from gramian.tables.table import allowance
 
 #: Smaller files are read into memory without asking how large their tables are.
@@ -51,20 +50,8 @@ class Inputs:
         return (self.X,) if self.y is None else (self.X, self.y)
 
 
-def reading(request: FitRequest) -> dict[str, Any]:
-    """Arguments of the reader beside the columns."""
-    given: dict[str, Any] = {}
-    if request.encode is not None:
-        given["categories"] = request.encode
-    if request.dates is not None:
-        given["dates"] = request.dates
-    if request.label is not None:
-        given["labels" if request.y_table is None else "y_labels"] = [request.label]
-    if request.ids is not None:
-        given["ids"] = request.ids
-    if request.missing is not None:
-        given["missing"] = "keep" if request.missing == "em" else "drop"
-    return {**given, **request.dialect}
+#: Value of ``--missing`` -> argument of the reader.
+MISSING = {None: None, "em": "keep", "drop": "drop"}
 
 
 def gather(request: FitRequest) -> Inputs:
@@ -78,7 +65,11 @@ def gather(request: FitRequest) -> Inputs:
 
 
 def _gather(request: FitRequest) -> Inputs:
-    given = reading(request)
+    given = request.dialect | o.given(
+        categories=request.encode, dates=request.dates, ids=request.ids, missing=MISSING[request.missing]
+    )
+    if request.label is not None:
+        given["labels" if request.y_table is None else "y_labels"] = [request.label]
     if request.targets is None and request.y_table is None:
         return _labelled(request, read_table(request.table, request.columns, **given))
     x, y = read_views(request.table, request.y_table, x_columns=request.columns, y_columns=request.targets, **given)
@@ -105,8 +96,17 @@ def labels_of(table: Table, name: str) -> Array:
     cells = table.labels[name]
     empty = next((at for at, cell in enumerate(cells) if not cell), None)
     if empty is not None:
-        raise TableError(f"{table.source}: row {empty} (counted from 0) has no {name!r}. Fill it or drop the row.")
+        raise TableError(f"{table.source}: {row_of(table, empty)} has no {name!r}. Fill it or drop the row.")
     return np.array(cells)
+
+
+def row_of(table: Table, at: int) -> str:
+    """How the command line names a row of a table: by its id, or by its number in the file, counted from 1.
+
+    >>> row_of(Table(np.zeros((2, 1)), ("x",), {}, (), "t.csv", rows=(0, 6)), 1)
+    'row 7 below the header'
+    """
+    return f"row {table.row_names[at]}{' below the header' if table.row_ids is None else ''}"
 
 
 def streams(request: FitRequest) -> bool:
@@ -146,6 +146,11 @@ def needs_whole_table(request: FitRequest) -> str:
     return "cannot read standard input. Name a file." if request.table == "-" else ""
 
 
+def is_many(name: str) -> bool:
+    """Whether a name means a folder or a pattern rather than one file."""
+    return os.path.isdir(name) or (glob.has_magic(name) and not os.path.exists(name))
+
+
 def too_large(name: str) -> bool:
     """Whether a table would take more memory than there is for it."""
     return os.path.isfile(name) and os.path.getsize(name) > SMALL_FILE_BYTES and table_size(name) > allowance()
@@ -153,22 +158,22 @@ def too_large(name: str) -> bool:
 
 def open_stream(request: FitRequest, opening: Callable[..., Rows] = rows) -> Inputs:
     """Open what a fit needs, to be read block by block; ``opening`` may leave the reading to workers."""
-    if request.targets is None and request.y_table is None:
-        return Inputs(as_table(opening(request.table, request.columns, **request.dialect)))
-    if request.y_table is None:
-        X = opening(request.table, request.columns, y_columns=request.targets, **request.dialect)
-        y: Any = X.y
-    else:
-        X = opening(request.table, request.columns, **request.dialect)
-        y = opening(request.y_table, request.targets, **request.dialect)
+    two, files = request.y_table is not None, [(request.table, request.columns), (request.y_table, request.targets)]
+    more = {**({} if two else {"y_columns": request.targets}), **request.dialect}
+    found = [opening(name, columns, **more) for name, columns in files[: 1 + two]]
+    calls = [f"{opening.__name__}({arguments([name], columns=names, **more)})" for name, names in files[: 1 + two]]
+    y: Any = found[-1] if two else None if request.targets is None else found[0].y
+    table = as_table(found[0], "; y = ".join(calls))
+    if y is None:
+        return Inputs(table)
     if opening is remote_rows:
         y.single = request.record.needs == "target" and y.n_features == 1
-    return Inputs(as_table(X), y, y.names)
+    return Inputs(table, y, y.names)
 
 
-def as_table(stream: Rows) -> Table:
+def as_table(stream: Rows, call: str = "") -> Table:
     """Stand in for a table whose rows have not been read."""
-    return Table(stream, stream.names, {}, (), stream.source)  # type: ignore[arg-type]
+    return Table(stream, stream.names, {}, (), stream.source, call=call)  # type: ignore[arg-type]
 
 
 @contextmanager
@@ -188,3 +193,77 @@ def workers(request: FitRequest, *, quiet: bool) -> Iterator[None]:
         if not quiet:
             say(f"dashboard: {dashboard}")
         yield
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Arguments of ``fit`` in the code, lines that make them, and the tables for :func:`gramian.tables.named`."""
+
+    x: str
+    y: str = ""
+    lines: Sequence[str] = ()
+    table: str = ""
+    beside: str = ""
+
+    @property
+    def rows(self) -> str:
+        """Both arguments."""
+        return f"{self.x}, {self.y}" if self.y else self.x
+
+
+def fit_code(request: FitRequest, inputs: Inputs) -> list[str]:
+    """Return lines of Python: what to import and set, how to read, and the fit."""
+    read = _reading(request, inputs)
+    lines = [*read.lines, _fitting(request, read, streamed=inputs.streamed)]
+    if request.model_file is not None:
+        known = ", ".join(part for part in ("model", read.table, read.beside) if part)
+        lines[-1] += f"; save(named({known}), {request.model_file!r})"
+    return _with_imports(request, lines)
+
+
+def select_code(request: FitRequest, inputs: Inputs, call: str) -> list[str]:
+    """Return lines of Python: what to import and set, how to read, and the question."""
+    read = _reading(request, inputs)
+    named = "X" if inputs.y is None else "X, y"
+    return _with_imports(request, [*read.lines, f"{named} = {read.rows}", f"print({call})"])
+
+
+def _with_imports(request: FitRequest, lines: list[str]) -> list[str]:
+    """The lines, and before them one that imports what they call and sets what was asked for."""
+    settings = [f"config({arguments(**request.settings)})"] if request.settings else []
+    first = [*imports("\n".join([*settings, *lines])), *settings]
+    if request.scheduler is not None:
+        address = "" if request.scheduler == "local" else repr(request.scheduler)
+        first.append(f"from dask.distributed import Client; client = Client({address})")
+    return ["; ".join(first), *lines]
+
+
+def _reading(request: FitRequest, inputs: Inputs) -> Reading:
+    call, streamed, label = inputs.table.call, inputs.streamed, repr(request.label)
+    two = request.targets is not None or request.y_table is not None
+    table = "X" if streamed else "x" if two else "table"
+    x, y, beside = table if streamed else f"{table}.values", "", ""
+    if streamed and two:
+        y = beside = "X.y" if request.y_table is None else "y"
+    elif request.record.needs == "label":
+        y, beside = f"{'y' if two else table}.labels[{label}]", label
+    elif two and request.record.takes("target"):
+        y, beside = f"y.values{'[:, 0]' if np.ndim(inputs.y) == 1 else ''}", "y"
+    elif not two and request.model_file is None:
+        return Reading(call + x.removeprefix(table))
+    return Reading(x, y, [f"{table if streamed or not two else 'x, y'} = {call}"], table, beside)
+
+
+def _fitting(request: FitRequest, read: Reading, *, streamed: bool) -> str:
+    model, rows = construction(request.model(), request.arguments), read.rows
+    if request.record.clusters:
+        last = "model[-1]" if request.standardizes else "model"
+        labels = f"model.predict({rows})" if streamed else f"{last}.labels_"
+        return f"model = {model}; distances = model.fit_transform({rows}); clusters = {labels}"
+    if request.record.needs == "view":
+        return f"model = {model}.fit({rows}); x_scores, y_scores = model.transform({rows})"
+    if not hasattr(request.record.estimator, "transform"):
+        return f"model = {model}.fit({rows}); predictions = model.predict({read.x})"
+    if request.model_file is None:
+        return f"scores = {model}.fit_transform({rows})"
+    return f"model = {model}; scores = model.fit_transform({rows})"

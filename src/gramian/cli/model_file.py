@@ -11,12 +11,13 @@ from sklearn.base import BaseEstimator
 
 from gramian import models, rows
 from gramian.cli import options as o
-from gramian.cli.options import first_step, last_step
-from gramian.cli.outputs import dumps, ends
-from gramian.cli.terminal import UsageError, say
+from gramian.cli.inputs import row_of
+from gramian.cli.outputs import UsageError, dumps, ends, say
+from gramian.construction import steps_of
 from gramian.operators import Rows
 from gramian.results import Array, FitSummary
 from gramian.tables import Table, TableError, read_table
+from gramian.tables.read import complete_rows
 
 HELP = """Show what a model file contains.
 
@@ -43,7 +44,7 @@ class Loaded:
     @property
     def estimator(self) -> BaseEstimator:
         """The estimator itself, without a step that scales columns."""
-        return last_step(self.model)
+        return steps_of(self.model)[-1]
 
     @property
     def name(self) -> str:
@@ -58,13 +59,13 @@ class Loaded:
     def with_names(self) -> BaseEstimator:
         """The model with the names of its columns again."""
         if self.columns is not None:
-            first_step(self.model).feature_names_in_ = np.array(self.columns, dtype=object)
+            steps_of(self.model)[0].feature_names_in_ = np.array(self.columns, dtype=object)
         return self.model
 
     @property
     def width(self) -> int:
         """Number of columns it takes."""
-        return int(first_step(self.model).n_features_in_)
+        return int(steps_of(self.model)[0].n_features_in_)
 
     def names(self) -> list[str]:
         """Names of the columns, made up if the model does not know them."""
@@ -74,8 +75,8 @@ class Loaded:
 def load_model(path: str) -> Loaded:
     """Read a model; names of columns are kept beside it, since :func:`pick` checks them."""
     model = models.load(path)
-    found = vars(first_step(model)).pop("feature_names_in_", None)
-    estimator = last_step(model)
+    found = vars(steps_of(model)[0]).pop("feature_names_in_", None)
+    estimator = steps_of(model)[-1]
     targets = tuple(map(str, getattr(estimator, "target_names_in_", ())))
     columns = None if found is None else tuple(map(str, found))
     encoded = {"categories": getattr(estimator, "categories_in_", None), "dates": getattr(estimator, "dates_in_", None)}
@@ -83,9 +84,15 @@ def load_model(path: str) -> Loaded:
     return Loaded(path, model, columns, targets, reading)
 
 
-def read_rows(path: str, loaded: Loaded, **reading: Any) -> Table:
-    """Read a table of which some columns go to a model; which, :func:`pick` says."""
-    return read_table(path, **{"missing": "keep", **loaded.reading, **reading})
+def read_rows(
+    path: str, loaded: Loaded, missing: str | None = None, needed: Sequence[str] = (), **reading: Any
+) -> Table:
+    """Read a table of which some columns go to a model; which, :func:`pick` says.
+
+    With ``missing="drop"`` rows without a value of these columns, or of ``needed`` ones, are dropped.
+    """
+    table = read_table(path, **{"missing": "keep", **loaded.reading, **reading})
+    return table if missing is None else complete_rows(table, {*(loaded.columns or table.columns), *needed})
 
 
 def pick(table: Table, names: Sequence[str] | None, width: int, loaded: Loaded, *, told: bool = True) -> Array:
@@ -116,8 +123,8 @@ def _whole(table: Table, values: Array, names: Sequence[str], loaded: Loaded) ->
         return values
     row, at = np.argwhere(bad)[0]
     raise TableError(
-        f"{table.source}: row {row + 1} below the header, column {names[at]!r}: the value is missing "
-        f"({int(bad.sum()):,} such values in all). Fill them, or drop those rows."
+        f"{table.source}: {row_of(table, row)}, column {names[at]!r}: the value is missing "
+        f"({int(bad.sum()):,} such values in all). Fill them, or leave such rows out with --missing drop."
     )
 
 

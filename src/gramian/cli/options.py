@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from typer import Argument, BadParameter, Option
 
 from gramian import kernels
-from gramian.cli.terminal import DIALECT, UsageError
+from gramian.cli.outputs import DIALECT, UsageError
 from gramian.config import parse_bytes
 from gramian.kernels.text import takes_matrix
 from gramian.models.classes import known_as
@@ -117,6 +117,9 @@ Ids = Annotated[str | None, Option(metavar="NAME", help="Column that names the r
 Missing = Annotated[
     str | None, Option(metavar="em|drop", help="Missing values: impute them by the model, or drop their rows.")
 ]
+DropMissing = Annotated[
+    str | None, Option("--missing", metavar="drop", help="Drop rows that miss a value of the model's columns.")
+]
 Encode = Annotated[str | None, Option(metavar="A,B", help="Text columns to turn into indicator columns.")]
 Dates = Annotated[str | None, Option(metavar="A,B", help="Columns of dates to turn into days.")]
 Read = Annotated[
@@ -195,6 +198,15 @@ def check_streams(*, json: bool, output: str | None) -> None:
         raise UsageError("--json and --output - both write to standard output. Name a file with -o.")
 
 
+def check_drop(missing: str | None, y_table: str | None) -> str | None:
+    """Return what a command that applies a model was told of missing values, or refuse it."""
+    if missing not in (None, "drop"):
+        raise BadParameter(f"--missing {missing} is not known here. Use --missing drop to leave rows out.")
+    if missing and y_table is not None:
+        raise BadParameter("--missing drop does not go with --y-table. Put both into one table.")
+    return missing
+
+
 @dataclass(frozen=True)
 class FitRequest:
     """Options of ``gramian fit``; ``None`` means not given.
@@ -238,7 +250,7 @@ class FitRequest:
             raise UsageError(f"-k auto goes with --method {auto}, not with {self.method}.")
         self._check_needs()
         self._check_missing()
-        if self.scale and takes_matrix(self.options.get("kernel")):
+        if self.scale and self.precomputed:
             raise UsageError("--scale would change a precomputed kernel matrix. Leave it out.")
         if self.model_file is not None and self.standardizes and known_as(Standardizer) is None:
             raise UsageError(
@@ -280,6 +292,11 @@ class FitRequest:
         if self.missing == "em":
             given["missing"] = "em"
         return {name: value for name, value in given.items() if value is not None}
+
+    @property
+    def precomputed(self) -> bool:
+        """Whether the table is a matrix of kernel values."""
+        return "kernel" in self.options and takes_matrix(self.options["kernel"])
 
     @property
     def standardizes(self) -> bool:
@@ -327,13 +344,3 @@ def check_readable(*kernel_texts: str | None, memory: str | None) -> None:
             parse_bytes(memory)
     except ValueError as error:
         raise UsageError(str(error)) from error
-
-
-def last_step(model: BaseEstimator) -> BaseEstimator:
-    """Return the estimator at the end of a pipeline, or the estimator itself."""
-    return model[-1] if hasattr(model, "steps") else model
-
-
-def first_step(model: BaseEstimator) -> BaseEstimator:
-    """Return what sees the columns of a table first."""
-    return model[0] if hasattr(model, "steps") else model

@@ -15,12 +15,11 @@ from typer import Argument, Option
 from gramian.cli import options as o
 from gramian.cli.inputs import labels_of
 from gramian.cli.model_file import Loaded, load_model, pick, read_rows
-from gramian.cli.outputs import check_outputs, clusters, dumps, two_views
-from gramian.cli.terminal import Bar, UsageError, say
+from gramian.cli.outputs import Bar, UsageError, check_outputs, clusters, dumps, say, two_views
 from gramian.config import config
+from gramian.construction import arguments
 from gramian.results import Array, FitSummary, plural
 from gramian.tables import Table, match_rows, read_table
-from gramian.tables.calls import arguments
 
 if TYPE_CHECKING:
     from gramian.reports.contents import Page
@@ -52,13 +51,16 @@ def report(
     y_table: o.SecondTable = None,
     label: Annotated[str | None, Option(metavar="NAME", help="Column of labels to colour rows by.")] = None,
     ids: o.Ids = None,
+    missing: o.DropMissing = None,
     title: Annotated[str | None, Option(metavar="TEXT", help="Heading of the page.")] = None,
     read: o.Read = None,
     quiet: o.Quiet = False,
     json: o.Json = False,
 ) -> o.Job:
     """Return the job of ``gramian report``."""
-    request = ReportRequest(model, table, output, y_table, label, ids, title, o.read_dialect(read))
+    request = ReportRequest(
+        model, table, output, y_table, label, ids, o.check_drop(missing, y_table), title, o.read_dialect(read)
+    )
     return lambda: write_report(request, quiet=quiet, json=json)
 
 
@@ -72,6 +74,7 @@ class ReportRequest:
     y_table: str | None = None
     label: str | None = None
     ids: str | None = None
+    missing: str | None = None
     title: str | None = None
     dialect: dict[str, Any] = field(default_factory=dict)
 
@@ -81,7 +84,7 @@ def write_report(request: ReportRequest, *, quiet: bool, json: bool) -> None:
     o.check_streams(json=json, output=request.output)
     inputs = [path for path in (request.model, request.table, request.y_table) if path]
     check_outputs({"--output": request.output}, inputs)
-    for option, value in (("--label", request.label), ("--ids", request.ids), ("--y-table", request.y_table)):
+    for option, value in _beside_table(request):
         if value is not None and request.table is None:
             raise UsageError(f"{option} goes with a table: gramian report {request.model} TABLE.")
     # Pictures are slow to import, and no other command needs them.
@@ -108,12 +111,19 @@ def write_report(request: ReportRequest, *, quiet: bool, json: bool) -> None:
         print(_text(request, loaded, table, page, size), file=sys.stderr if request.output == "-" else sys.stdout)
 
 
+def _beside_table(request: ReportRequest) -> list[tuple[str, str | None]]:
+    """Options that say something of a table."""
+    named = {"--label": request.label, "--ids": request.ids, "--missing": request.missing, "--y-table": request.y_table}
+    return list(named.items())
+
+
 def _read(request: ReportRequest, loaded: Loaded) -> tuple[Table, Table, Array | None, Table | None, Array | None]:
     """The table; its columns that the model takes; targets or labels, and their table; a column to colour by."""
     classes = is_classifier(loaded.estimator)
     labels = [name for name in (request.label, *(loaded.targets if classes else ())) if name is not None]
     here = labels if request.y_table is None else [name for name in labels if name == request.label]
-    table = read_rows(str(request.table), loaded, labels=here, ids=request.ids, **request.dialect)
+    given = {"labels": here, "ids": request.ids, **request.dialect}
+    table = read_rows(str(request.table), loaded, request.missing, () if classes else loaded.targets, **given)
     second = table
     if request.y_table is not None:
         beside = read_table(
@@ -167,7 +177,7 @@ def _call(
     given = {
         "labels": list(labels) or None,
         "ids": request.ids,
-        "missing": "keep" if loaded.gaps else None,
+        "missing": request.missing or ("keep" if loaded.gaps else None),
         **loaded.reading,
         **request.dialect,
     }

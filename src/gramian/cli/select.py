@@ -8,11 +8,9 @@ from typer import Option
 
 from gramian.cli import options as o
 from gramian.cli.fit import source
-from gramian.cli.inputs import Inputs, gather
+from gramian.cli.inputs import Inputs, gather, select_code
 from gramian.cli.options import FitRequest
-from gramian.cli.outputs import dumps, remarks, some
-from gramian.cli.python_code import select_code
-from gramian.cli.terminal import Bar, UsageError
+from gramian.cli.outputs import Bar, UsageError, dumps, remarks, some
 from gramian.config import config
 from gramian.registry import METHODS
 from gramian.selection import HowMany, KernelChoice, how_many, select_kernel

@@ -43,7 +43,7 @@ def _down_to_nothing(noise: Array, nothing: float) -> Array:
 
 
 def log_likelihoods(found: Variances) -> Array:
-    """Total log-likelihood of probabilistic PCA with 0, 1, ... components, from all variances."""
+    """Total log-likelihood of probabilistic PCA with 0, 1, ... components."""
     values, noise = _candidates(found)
     k = np.arange(len(noise))
     with np.errstate(divide="ignore"):

@@ -19,7 +19,7 @@ from scipy.optimize import brentq
 from gramian.criteria.spectrum import Suggestion, Variances, run_length
 from gramian.results import Array
 from gramian.spaces import LinearSpace, MomentSpace
-from gramian.spaces.stream import StreamSpace
+from gramian.spaces.linear import StreamSpace
 
 #: Quantiles of the law of Tracy and Widom for real data (Johnstone, Annals of Statistics 2001): chance above -> value.
 _TRACY_WIDOM = {0.1: 0.4501, 0.05: 0.9793, 0.01: 2.0234}
@@ -44,12 +44,7 @@ class Edge(NamedTuple):
 
 
 def noise_edge(columns: Array, freedom: float, weights: Array | None = None) -> Edge:
-    """Edge of the variances of uncorrelated columns; a weight below one is for a column that is only partly there.
-
-    >>> edge = noise_edge(np.ones(100), 400)
-    >>> round(edge.place, 6), (1 + 0.5) ** 2
-    (2.25, 2.25)
-    """
+    """Edge of the variances of uncorrelated columns; a weight below one is for a column that is only partly there."""
     unit = float(columns.max())
     t, w = columns / unit, np.ones(len(columns)) if weights is None else weights
 
@@ -104,11 +99,8 @@ def deflated(found: Variances, level: float = _CHANCE_LEVEL) -> Suggestion:
     limit = _chance(left, weights, found.freedom, level)
     while k < most and values[k] > limit:
         part = found.directions[:, k] ** 2
-        left, weights, k = (
-            np.maximum(left - values[k] * part, 0.0),
-            np.maximum(weights - part, _COLUMN_MIN_WEIGHT),
-            k + 1,
-        )
+        left, weights = np.maximum(left - values[k] * part, 0.0), np.maximum(weights - part, _COLUMN_MIN_WEIGHT)
+        k += 1
         noise = noise_variance(values[:k], found.total, found.d, found.freedom)
         t = left / weights
         if not (weights @ t > 1e-12 * found.total and noise > 0):

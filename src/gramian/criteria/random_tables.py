@@ -33,14 +33,6 @@ def random_scatter(columns: Array, freedom: float, rng: np.random.Generator) -> 
     return L @ L.T
 
 
-def random_values(
-    columns: Array, freedom: float, *, tables: int, seed: int, values_of: Callable[[Array], Array]
-) -> Array:
-    """Values of random covariance matrices, a row each."""
-    seeds = np.random.default_rng(seed).spawn(tables)
-    return each(lambda at: values_of(random_scatter(columns, freedom, seeds[at])), tables)
-
-
 def each(one: Callable[[int], Array], count: int) -> Array:
     """Rows ``one(0), one(1), ...`` of an array, made by all threads."""
     found: list[Any] = [None] * count
@@ -93,8 +85,13 @@ def component_limits(columns: Array, freedom: float, *, correlation: bool, table
 
 def random_variances(columns: Array, freedom: float, *, correlation: bool, tables: int, seed: int) -> Array:
     """Variances of the components of random tables, a row each."""
-    values_of = (lambda C: descending(correlation_of(C))) if correlation else descending
-    return random_values(columns, freedom, tables=tables, seed=seed, values_of=values_of)
+    seeds = np.random.default_rng(seed).spawn(tables)
+
+    def one(at: int) -> Array:
+        C = random_scatter(columns, freedom, seeds[at])
+        return descending(correlation_of(C) if correlation else C)
+
+    return each(one, tables)
 
 
 def passed_limits(found: Variances, limits: Array, tables: int) -> Suggestion:
@@ -128,7 +125,8 @@ def passed_factor_limits(R: Array, limits: Array, tables: int) -> Suggestion:
 
 def factor_limits(d: int, freedom: float, *, tables: int, seed: int) -> Array:
     """What the k-th common variance of a random table passes once in twenty."""
-    drawn = random_values(np.ones(d), freedom, tables=tables, seed=seed, values_of=lambda C: reduced(correlation_of(C)))
+    seeds, ones = np.random.default_rng(seed).spawn(tables), np.ones(d)
+    drawn = each(lambda at: reduced(correlation_of(random_scatter(ones, freedom, seeds[at]))), tables)
     return np.quantile(drawn, _TABLES_QUANTILE, axis=0)
 
 

@@ -35,24 +35,12 @@ class Suggestion:
 
 @dataclass(frozen=True)
 class Variances:
-    r"""Variances along components and columns, divisor n - 1; columns without variance are left out.
+    """Variances along components and columns, divisor n - 1; columns without variance are left out."""
 
-    Attributes
-    ----------
-    values : (m,) array
-        Variances :math:`\lambda` along the leading components, descending; all of them for criteria that say so.
-    directions : (d, m) array
-        Directions V, as columns.
-    columns : (d,) array
-        Variances of the columns; they sum to the total.
-    n : float
-        Number of rows.
-    """
-
-    values: Array
-    directions: Array
-    columns: Array
-    n: float
+    values: Array  #: (m,), along the leading components, descending; all of them for criteria that say so
+    directions: Array  #: (d, m), as columns
+    columns: Array  #: (d,); they sum to the total
+    n: float  #: number of rows
 
     @classmethod
     def of(cls, basis: LinearBasis) -> Self:
@@ -93,21 +81,12 @@ class Variances:
 
 
 def run_length(passed: Array) -> int:
-    """How many hold before the first that does not.
-
-    >>> run_length(np.array([True, True, False, True]))
-    2
-    """
+    """How many hold before the first that does not."""
     return len(passed) if passed.all() else int(np.argmin(passed))
 
 
 def variance_share(found: Variances, share: float = _USUAL_SHARE) -> Suggestion:
-    """Fewest components that hold a share of the variance.
-
-    >>> flat = Variances(np.array([6.0, 3.0, 1.0]), np.eye(3), np.array([6.0, 3.0, 1.0]), 50)
-    >>> variance_share(flat).k
-    2
-    """
+    """Fewest components that hold a share of the variance."""
     reached = np.cumsum(found.values) >= share * found.total * (1 - 1e-12)
     name, source = f"{percent(share)} of the variance", "Jolliffe 2002"
     if not reached.any():
@@ -140,9 +119,6 @@ def largest_gap(values: Array, source: str = "Cattell 1966", *, whole: bool = Fa
     """The largest relative drop from one value to the next, in the first half of those there are.
 
     With ``whole`` the values are all there can be, and a fall to nothing is a gap too; without it they fade out.
-
-    >>> largest_gap(np.array([4.0, 3.0, 2.0, 0.0, 0.0, 0.0]), whole=True).k
-    3
     """
     floor = 1e-12 * values.max(initial=0.0)
     positive = np.maximum(values, floor) if whole and floor > 0 else values[values > floor]
@@ -156,11 +132,7 @@ def largest_gap(values: Array, source: str = "Cattell 1966", *, whole: bool = Fa
 
 @lru_cache(maxsize=256)
 def optimal_factor(beta: float) -> float:
-    """The threshold in units of the median singular value, for a noise level that is not known.
-
-    >>> round(optimal_factor(1.0), 4), round(optimal_factor(0.5), 4)
-    (2.8584, 2.1712)
-    """
+    """The threshold in units of the median singular value, for a noise level that is not known."""
     known = np.sqrt(2 * (beta + 1) + 8 * beta / (beta + 1 + np.sqrt(beta**2 + 14 * beta + 1)))
     return float(known / np.sqrt(median_of_noise(beta)))
 

@@ -1,17 +1,223 @@
-"""After-fit behaviour shared by estimators that project: transform, inverse, names of the scores."""
+"""The base of all estimators: all-or-nothing fits that ask for memory first, answers by blocks, a card of the fit.
+
+::
+
+    fit --> is there memory for the plan of this estimator? --> fit --> parameters kept with the fit
+                  no: ValueError with what would fit              fails: the estimator is as before
+"""
 
 from __future__ import annotations
 
-from typing import Any
+import copy
+import functools
+import inspect
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
+import sklearn.base
 from numpy.typing import ArrayLike
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from gramian.estimators.streams import by_blocks
-from gramian.estimators.validation import Table, validate
-from gramian.results import Array, Seed
+from gramian.costs.plan import Job, Plan
+from gramian.estimators import callbacks, fit_memory, fitted_rows
+from gramian.estimators.fit_rows import Gate
+from gramian.estimators.validation import Checked, Table, from_dask, validate
+from gramian.kernels.base import own_copy
+from gramian.notebook import Bars, card
+from gramian.operators import Rows
+from gramian.operators.remote import Remote
+from gramian.operators.rows import ArrayRows
+from gramian.results import Array, percent
+
+#: Fitted attributes that have an entry for each training row and that no answer to new rows needs.
+TRAINING_ROW_ATTRIBUTES = ("labels_", "x_scores_", "_left_out", "_rows_of_fit")
+#: Parameters that are values: they need no copy.
+PLAIN = (str, int, float, type(None))
+
+
+class BaseEstimator(callbacks.Callbacks, sklearn.base.BaseEstimator):
+    """scikit-learn's base; a fitted estimator shows its summary and a small picture below the diagram in notebooks.
+
+    ``sklearn.set_config(display="text")`` gives text, as for every estimator.
+    """
+
+    #: Parameters that answers after a fit depend on: they are kept with the fit, see :func:`as_fitted`.
+    _kept_parameters: ClassVar[tuple[str, ...]] = ()
+
+    def _plan(self, job: Job, /) -> Plan:
+        """What a fit to data of that size would do; every estimator has its own."""
+        raise TypeError(f"estimator={type(self).__name__} has no forecast. Give an estimator of gramian.")
+
+    def _component_shares(self) -> Array | None:
+        """Shares of the variance that the components hold, if they are known."""
+        found = getattr(self, "explained_variance_ratio_", None)
+        return None if found is None else np.asarray(found, dtype=np.float64)
+
+    def _repr_html_inner(self) -> str:
+        return super()._repr_html_inner() + self._card()
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        bundle = super()._repr_mimebundle_(**kwargs)
+        if "text/html" in bundle:
+            bundle["text/html"] += self._card()
+        return bundle
+
+    def _get_params_html(self, *args: Any, **kwargs: Any) -> Any:
+        return _read_quietly(super()._get_params_html(*args, **kwargs))
+
+    def _get_fitted_attr_html(self, *args: Any, **kwargs: Any) -> Any:
+        return _read_quietly(super()._get_fitted_attr_html(*args, **kwargs))
+
+    def _card(self) -> str:
+        return card(self.summary_, self._bars()) if hasattr(self, "summary_") else ""
+
+    def _bars(self) -> Bars | None:
+        """What the components hold, or how strongly pairs are correlated; None if there are none."""
+        if (found := getattr(self, "correlations_", None)) is not None:
+            values = np.asarray(found, dtype=np.float64)
+            return Bars(values, "correlation of each pair", f"Correlations of {len(values)} pairs.")
+        if (shares := self._component_shares()) is not None:
+            total = percent(float(shares.sum()))
+            told = f"Shares of the variance of {len(shares)} components, together {total}."
+            return Bars(shares, f"share of the variance, {total} in all", told, share=True)
+        for name in ("explained_variance_", "eigenvalues_"):
+            if hasattr(self, name):
+                values = np.asarray(getattr(self, name), dtype=np.float64)
+                return Bars(values, "variance", f"Variances of {len(values)} components.")
+        return None
+
+
+def _read_quietly(table: Any) -> Any:
+    """Let scikit-learn read a docstring for its diagram, once for each class, without warnings of unknown sections."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Unknown section", UserWarning)
+        table._repr_html_inner()
+    return table
+
+
+def as_fitted(estimator: sklearn.base.BaseEstimator, name: str) -> Any:
+    """Return a parameter as it was at the last fit: what is set later counts from the next fit on.
+
+    It must be among the ``_kept_parameters`` of the class. During a fit, and for a fit in a model file of an earlier
+    version, it is the parameter as it is now; None for an estimator that has no such parameter.
+    """
+    return vars(estimator).get("_fitted_with", {}).get(name, getattr(estimator, name, None))
+
+
+def all_or_nothing(fit: Callable[..., Any]) -> Callable[..., Any]:
+    """Let a fit that fails or is interrupted leave the estimator as it was before the call, and tell its callbacks."""
+    return _all_or_nothing(fit, whole=False)
+
+
+def planned_fit(fit: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorate a fit that begins with all of its rows: all or nothing, and refused if its plan needs too much memory.
+
+    Others (:func:`all_or_nothing`) add rows to what is there.
+    """
+    return _all_or_nothing(fit, whole=True)
+
+
+def _all_or_nothing(fit: Callable[..., Any], *, whole: bool) -> Callable[..., Any]:
+    names = list(inspect.signature(fit).parameters)[1:]
+
+    @functools.wraps(fit)
+    def wrapped(self: BaseEstimator, *args: Any, **kwargs: Any) -> Any:
+        before = dict(self.__dict__)
+        args, kwargs = tuple(map(from_dask, args)), {name: from_dask(given) for name, given in kwargs.items()}
+        given = {**dict(zip(names, args, strict=False)), **kwargs}
+        for name in ("_fitted_with", "_weighted", *(("_rows_of_fit",) if whole else ())):
+            self.__dict__.pop(name, None)  # a fit goes by the parameters and the rows that it has now
+        if given.get("sample_weight") is not None:
+            self._weighted = True
+        try:
+            if whole:
+                fit_memory.refuse_if_too_large(self, given.get("X"), given.get("y"))
+            watched = "_skl_callbacks" in before or "_parent_callback_ctx" in before
+            result = callbacks.call(fit, self, *args, **kwargs) if watched else fit(self, *args, **kwargs)
+            if whole and "y" in names:
+                self.__dict__.pop("target_names_in_", None)
+                y = getattr(given.get("X"), "y", None) if given.get("y") is None else given["y"]
+                if hasattr(y, "columns") or hasattr(y, "name"):
+                    fitted_rows.name_targets(self, y)
+            if self._kept_parameters:
+                self._fitted_with = _copies(self)
+            return result
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+
+    return wrapped
+
+
+def _copies(estimator: BaseEstimator) -> dict[str, Any]:
+    """Return copies of the kept parameters. A random generator is none: it is shared, and goes on from draw to draw."""
+    values = {name: getattr(estimator, name) for name in estimator._kept_parameters}
+    shared = (np.random.Generator, np.random.RandomState)
+    return {
+        name: value if isinstance(value, PLAIN) else own_copy(value)
+        for name, value in values.items()
+        if not isinstance(value, shared)
+    }
+
+
+def check_columns(estimator: BaseEstimator, rows: Rows) -> None:
+    """Refuse a stream with other columns than those of the fit."""
+    d, names = estimator.n_features_in_, getattr(estimator, "feature_names_in_", None)
+    if rows.n_features != d:
+        raise ValueError(
+            f"X has {rows.n_features} features, but {type(estimator).__name__} is expecting {d} features as input."
+        )
+    if names is not None and rows.columns is not None and list(names) != list(rows.columns):
+        odd = next(at for at, pair in enumerate(zip(names, rows.columns, strict=True)) if pair[0] != pair[1])
+        raise ValueError(
+            "The feature names should match those that were passed during fit: column "
+            f"{odd} is {rows.columns[odd]!r}, not {names[odd]!r}. Choose columns= in the order of the fit."
+        )
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A method of a fitted estimator, as it goes to blocks of rows that have passed the gate."""
+
+    estimator: BaseEstimator
+    method: str
+
+    def __call__(self, block: Array) -> Array:
+        """What the method says of a block."""
+        more = (len(block),) if self.method == "_y_scores" else ()
+        return np.asarray(getattr(self.estimator, self.method)(block.view(Checked), *more))
+
+
+def by_blocks(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Let ``transform`` or ``predict`` take a stream: the answer is a stream of what it says of each block."""
+
+    @functools.wraps(method)
+    def wrapped(self: BaseEstimator, X: Any, *more: Any, **named: Any) -> Any:
+        X = from_dask(X)
+        if not isinstance(X, Rows):
+            return method(self, X, *more, **named)
+        check_is_fitted(self)
+        check_columns(self, X)
+        light = copy.copy(self)
+        for name in TRAINING_ROW_ATTRIBUTES:
+            light.__dict__.pop(name, None)
+        names = tuple(map(str, self.get_feature_names_out())) if method.__name__ == "transform" else None
+        gate = Gate(X.columns, missing=as_fitted(self, "missing"), welcome=getattr(self, "_imputes", False))
+        answers = X.answers(Answer(light, method.__name__), names, gate=gate)
+        Y = from_dask(named.get("Y", more[0] if more else None))
+        if Y is None or not hasattr(self, "_y_scores"):
+            return answers
+        if isinstance(X, Remote) and not isinstance(Y, Remote):
+            raise TypeError("X is a dask collection, and Y is not. Give both of one kind.")
+        Y = Y if isinstance(Y, Rows) else ArrayRows(Y)
+        return answers, Y.answers(Answer(light, "_y_scores"), names, gate=Gate(Y.columns, own="Y"))
+
+    return wrapped
 
 
 class ProjectionTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
@@ -58,15 +264,3 @@ class ProjectionTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         tags.input_tags.sparse = True
         return tags
-
-
-def random_generator(random_state: Seed) -> np.random.Generator:
-    """Take scikit-learn's ways of giving a seed; None means a fixed one: the same data give the same bits."""
-    if isinstance(random_state, np.random.RandomState):
-        return np.random.default_rng(random_state.randint(2**31))
-    try:
-        return np.random.default_rng(0 if random_state is None else random_state)
-    except (TypeError, ValueError):
-        raise ValueError(
-            f"random_state={random_state!r} must be a whole number of 0 or more, a random generator, or None."
-        ) from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,13 +11,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from gramian.estimators.diagnostics import OutlierDiagnostics, ratios
 from gramian.estimators.fitted_rows import role
-from gramian.estimators.targets import check_targets
 from gramian.estimators.two_blocks import complete_rows
-from gramian.estimators.validation import Table
+from gramian.estimators.validation import Table, check_targets
 from gramian.results import Array
 
 #: Which rows -> what their errors are of: calibration, cross-validation, prediction.
-ERROR_SUFFIXES = {"": "", "fit": "C", "left out": "CV", "new": "P"}
+ERROR_SUFFIXES = {"": "", "mixed": "", "fit": "C", "left out": "CV", "new": "P"}
 
 
 @dataclass(frozen=True)
@@ -39,9 +39,10 @@ class Merit:
         the error.
     slope, intercept : float
         Of the line of predicted on measured values.
-    rows : {"", "fit", "left out", "new"}
-        Which rows these are: not known; those of the fit (RMSEC, SEC: errors of calibration, smaller than those of
-        new rows); each left out of the fit that predicted it (RMSECV, SECV); new ones (RMSEP, SEP).
+    rows : {"", "mixed", "fit", "left out", "new"}
+        Which rows these are: not known, or some of the fit and some new (RMSE); those of the fit (RMSEC, SEC: errors of
+        calibration, smaller than those of new rows); each left out of the fit that predicted it (RMSECV,
+        SECV); new ones (RMSEP, SEP).
     """
 
     n: int
@@ -99,7 +100,21 @@ def merit(measured: Array, predicted: Array, rows: str = "") -> Merit:
 
 
 def _ratio(part: float, whole: float) -> float:
-    return part / whole if whole > 0 else float("inf")
+    return part / whole if whole > 0 else part + float("inf")  # NaN of one row stays NaN
+
+
+def confusion(truth: Array, guesses: Array, classes: Sequence[str]) -> Array:
+    """Return how many rows of each class (a row) were predicted as each (a column); one class is as good as many.
+
+    >>> confusion(np.array(["a", "b", "b"]), np.array(["a", "a", "b"]), ["a", "b"])
+    array([[1, 0],
+           [1, 1]])
+    """
+    counts = np.zeros((len(classes), len(classes)), dtype=np.int64)
+    place = {name: at for at, name in enumerate(classes)}
+    for true, guess in zip(truth, guesses, strict=True):
+        counts[place[true], place[guess]] += 1
+    return counts
 
 
 class RegressionDiagnostics(OutlierDiagnostics):

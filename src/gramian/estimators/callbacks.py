@@ -46,9 +46,8 @@ class Callbacks:
 
 
 def call(fit: Callable[..., Any], estimator: Any, *args: Any, **kwargs: Any) -> Any:
-    """Call ``fit``; if the estimator has callbacks, or works for one that has, tell them how far it is."""
-    watched = hasattr(estimator, "_skl_callbacks") or hasattr(estimator, "_parent_callback_ctx")
-    if not watched or hasattr(estimator, "_callback_fit_ctx"):
+    """Call ``fit`` of an estimator that has callbacks, or works for one that has, and tell them how far it is."""
+    if hasattr(estimator, "_callback_fit_ctx"):
         return fit(estimator, *args, **kwargs)
     from sklearn.callback import CallbackSupportMixin, with_callbacks
 

@@ -9,14 +9,14 @@ from sklearn.base import RegressorMixin
 
 from gramian import mixing
 from gramian.criteria import Suggestion
-from gramian.estimators.base_estimator import BaseEstimator
+from gramian.estimators.base import BaseEstimator
 from gramian.estimators.cca_tests import CanonicalTests, choose_pairs
-from gramian.estimators.n_components import ComponentCount, at_least_one, check_components, is_auto
+from gramian.estimators.n_components import at_least_one
 from gramian.estimators.plans_linear import plan_cca
 from gramian.estimators.summary import Clock, SummaryBuilder
 from gramian.estimators.two_blocks import Blocks, Scaled, complete_rows
 from gramian.estimators.two_views import TwoViews, score_correlations
-from gramian.estimators.validation import Table, check_choice
+from gramian.estimators.validation import ComponentCount, Table, check_choice, check_components, is_auto
 from gramian.estimators.warnings import RankWarning, warn
 from gramian.operators.moments import row_count
 from gramian.results import Array, percent

@@ -14,10 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 from gramian import mixing
 from gramian.criteria import Suggestion
 from gramian.engine.tiles import Meter, run, share, threads_for
-from gramian.estimators.base import random_generator
-from gramian.estimators.base_estimator import as_fitted
+from gramian.estimators.base import as_fitted
 from gramian.estimators.two_blocks import Blocks
-from gramian.estimators.validation import Table
+from gramian.estimators.validation import Table, random_generator
 from gramian.lapack import interruptible
 from gramian.operators import Data
 from gramian.results import Array, Matrix, Seed

@@ -10,19 +10,17 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, RegressorMixin, Transf
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from gramian.estimators.base_estimator import BaseEstimator, all_or_nothing, planned_fit
+from gramian.estimators.base import BaseEstimator, all_or_nothing, by_blocks, planned_fit
 from gramian.estimators.calibration_metrics import RegressionDiagnostics, selectivity_ratio, variable_importance
-from gramian.estimators.n_components import ComponentCount, check_components
 from gramian.estimators.plans_linear import (
     AUTO_MAX_COMPONENTS,
     plan_pls_regression,
     plan_principal_component_regression,
 )
 from gramian.estimators.regression_path import Folds, RegressionPath, cross_validated
-from gramian.estimators.streams import by_blocks
 from gramian.estimators.summary import Clock, SummaryBuilder
 from gramian.estimators.two_blocks import BlockInput, Blocks, Scaled, complete_rows, gather, gather_more
-from gramian.estimators.validation import Table, check_choice
+from gramian.estimators.validation import ComponentCount, Table, check_choice, check_components
 from gramian.estimators.warnings import RankWarning, warn
 from gramian.projection import LinearProjection
 from gramian.results import Array, percent
@@ -116,7 +114,8 @@ class ComponentRegressor(
             table.
         """
         probe = type(self)(**self.get_params())
-        return probe._path(gather(probe, X, y, sample_weight), self.cv if cv is None else cv)
+        blocks = gather(probe, X, y, sample_weight)
+        return probe._path(blocks, blocks.scaled(*probe._scaling()), self.cv if cv is None else cv)[0]
 
     @abstractmethod
     def _solve(self, A: Array, B: Array, k: int, blur: Array) -> Factors:
@@ -126,7 +125,8 @@ class ComponentRegressor(
     def _scaling(self) -> tuple[bool, bool]:
         """Whether the columns of X, and those of y, are divided by their standard deviations."""
 
-    def _path(self, blocks: Blocks, cv: Folds) -> RegressionPath:
+    def _path(self, blocks: Blocks, scaled: Scaled, cv: Folds) -> tuple[RegressionPath, Factors]:
+        """Errors of every number of components, and the components of all rows."""
         if blocks.X is None:
             raise ValueError(
                 "cross-validation needs the rows in memory, and X is a stream. Give n_components as a number, or "
@@ -137,8 +137,12 @@ class ComponentRegressor(
                 "cross-validation needs complete rows: an expectation of missing entries would see the rows left out. "
                 "Fill or drop them first, or give n_components as a number."
             )
-        k = self._asked(blocks, longest=AUTO_MAX_COMPONENTS)
-        return cross_validated(blocks, self._solve, self._scaling(), k, cv)
+        factors = self._factors(scaled, self._asked(blocks, longest=AUTO_MAX_COMPONENTS))
+        return cross_validated(blocks, scaled, factors, self._solve, self._scaling(), cv), factors
+
+    def _factors(self, scaled: Scaled, k: int) -> Factors:
+        with pinned_if_small(scaled.A.size * min(scaled.A.shape)):
+            return self._solve(scaled.A[None], scaled.B[None], k, np.array([scaled.x_blur]))
 
     def _asked(self, blocks: Blocks, longest: int | None = None) -> int:
         """Components to look for."""
@@ -149,19 +153,17 @@ class ComponentRegressor(
 
     def _regress(self, blocks: Blocks, clock: Clock) -> Self:
         """Choose the number of components, find them, and set the fitted attributes."""
-        self.path_ = None
+        self.path_, scaled = None, blocks.scaled(*self._scaling())
         if isinstance(self.n_components, str):
             if self.n_components != "auto":
                 raise ValueError(f"n_components={self.n_components!r} must be a whole number, None or 'auto'.")
-            self.path_ = self._path(blocks, self.cv)
-            k = max(self.path_.recommended, 1)
+            self.path_, factors = self._path(blocks, scaled, self.cv)
+            factors = factors.truncate(max(self.path_.recommended, 1))
             if self.path_.recommended == 0:
                 warn("no number of components predicts y better than its mean does: 1 was fitted.", RankWarning)
         else:
-            k = self._asked(blocks)
-        scaled = blocks.scaled(*self._scaling())
+            factors = self._factors(scaled, self._asked(blocks))
         with pinned_if_small(scaled.A.size * min(scaled.A.shape)):
-            factors = self._solve(scaled.A[None], scaled.B[None], k, np.array([scaled.x_blur]))
             self._keep(factors.single(), int(factors.found[0]), blocks, scaled, clock)
         return self
 
@@ -203,7 +205,7 @@ class ComponentRegressor(
         write.add(x_explained=self.x_explained_, y_explained=self.y_explained_, rmsecv=None)
         if (path := self.path_) is not None:
             errors = zip(path.rmsecv[k], path.standard_error[k], strict=True)
-            write.line("chosen", f"fewest within one standard error of the least ({path.best} components)")
+            write.line("chosen", path.reason(k))
             text = ", ".join(f"{error:.4g} +- {doubt:.2g}" for error, doubt in errors)
             write.line("RMSECV", text, rmsecv=path.rmsecv)
         write.missing(blocks.gaps, "imputed under a Gaussian model of both blocks")

@@ -11,11 +11,10 @@ from sklearn.utils.validation import check_is_fitted
 from gramian.adequacy import bartlett_sphericity, fit_indices, kmo
 from gramian.criteria import Suggestion
 from gramian.estimators import factor_checks as checks
-from gramian.estimators.base_estimator import BaseEstimator, all_or_nothing, planned_fit
+from gramian.estimators.base import BaseEstimator, all_or_nothing, by_blocks, planned_fit
 from gramian.estimators.fit_rows import FitRows, more_rows, read
 from gramian.estimators.plans_linear import plan_factor_analysis
 from gramian.estimators.probabilistic_pca import GaussianModel, ProbabilisticPCA
-from gramian.estimators.streams import by_blocks
 from gramian.estimators.summary import Clock, SummaryBuilder
 from gramian.estimators.validation import Table, check_choice, check_squares, validate
 from gramian.operators import Moments, moments_of
@@ -186,6 +185,7 @@ class FactorAnalysis(GaussianModel, BaseEstimator):
         """
         clock = Clock()
         C = checks.check_correlation(validate(self, R, sparse=False))
+        self.__dict__.pop("_rows_of_fit", None)  # those of R are no rows of data
         self.moments_ = None
         self._check_words()
         if not n > 1:

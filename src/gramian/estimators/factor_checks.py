@@ -8,8 +8,8 @@ import numpy as np
 
 from gramian.adequacy import degrees_of_freedom, most_factors
 from gramian.criteria import Suggestion
-from gramian.estimators.n_components import ComponentCount, check_components, choose_from_moments, is_auto
-from gramian.estimators.validation import check_squares
+from gramian.estimators.n_components import choose_from_moments
+from gramian.estimators.validation import ComponentCount, check_components, check_squares, is_auto
 from gramian.estimators.warnings import ConvergenceWarning, GramianWarning, HeywoodWarning, RankWarning, warn
 from gramian.operators import Moments
 from gramian.results import Array

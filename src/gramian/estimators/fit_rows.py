@@ -1,4 +1,4 @@
-"""The rows of a fit, wherever they are.
+"""The rows of a fit, wherever they are, on their way into an estimator.
 
 ::
 
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -20,16 +21,130 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from gramian.config import format_bytes, memory_budget
-from gramian.estimators.streams import Gate, check_counted, take_columns
-from gramian.estimators.targets import read_targets
-from gramian.estimators.validation import Table, check_choice, check_finite, check_weights, validate
+from gramian.estimators.validation import (
+    Table,
+    check_choice,
+    check_finite,
+    check_total_weight,
+    check_weights,
+    read_targets,
+    validate,
+)
+from gramian.kernels import Kernel
 from gramian.operators import Compressed, Moments, Rows, compress, moments_of
-from gramian.operators.compressed import from_moments
-from gramian.operators.moments import ColumnSums, column_sums, has_variance, row_count
-from gramian.operators.rows import ArrayRows
+from gramian.operators.moments import ColumnSums, column_sums, from_moments, has_variance, row_count
+from gramian.operators.remote import Remote, RemoteTable
+from gramian.operators.rows import ArrayRows, Views
+from gramian.operators.source import Piece
 from gramian.results import Array, Matrix
 from gramian.spaces import LinearSpace, MomentSpace
-from gramian.spaces.stream import StreamSpace
+from gramian.spaces.linear import StreamSpace
+
+
+@dataclass(frozen=True)
+class Gate:
+    """Refuses entries that are not finite, block by block, here or where the blocks are.
+
+    ``name`` and ``own`` are what the rows beside, and X itself, are called; ``missing`` is the parameter of the
+    estimator, for the remedy. NaN pass if they are ``welcome``: they will be imputed.
+    """
+
+    columns: tuple[str, ...] | None
+    second: tuple[str, ...] | None = None
+    name: str = "y"
+    own: str = "X"
+    missing: str | None = None
+    welcome: bool = False
+
+    def __call__(self, piece: Piece, second: Piece | None = None, weights: Piece | None = None) -> None:
+        """Refuse what is not finite, naming the place."""
+        self._refuse(piece, self.columns, self.own, welcome=self.welcome)
+        if second is not None:
+            self._refuse(second, self.second, self.name)
+        if weights is not None and not (np.isfinite(weights.values).all() and (weights.values >= 0).all()):
+            raise ValueError("sample_weight has negative or non-finite entries. Weights are frequencies, 0 or more.")
+
+    def _refuse(self, piece: Piece, names: tuple[str, ...] | None, called: str, *, welcome: bool = False) -> None:
+        """Refuse infinities, and NaN unless they are welcome, naming file, place and column of the first."""
+        values = piece.values
+        with np.errstate(over="ignore", invalid="ignore"):
+            if np.isfinite(values.sum()):  # quicker than a look at each, and rarely wrong
+                return
+        bad = np.isinf(values) if welcome else ~np.isfinite(values)
+        if not bad.any():
+            return
+        row, at = np.argwhere(bad)[0]
+        what = "NaN" if np.isnan(values[row, at]) else "infinity"
+        column = at if names is None else repr(names[at])
+        remedy = 'Drop those rows, or impute them in memory: ProbabilisticPCA(missing="em").'
+        if self.missing is not None:
+            remedy = "missing='em' needs the rows in memory: give rows.toarray(), or fill them."
+        raise ValueError(f"Input {called} contains {what}: {piece.place(int(row))}, column {column}. {remedy}")
+
+
+class Reader(Views):
+    """Blocks of a stream, or of two in step, on their way into an estimator, whose columns are set.
+
+    ``name`` is what Y is called, for messages; frequencies go with dask alone, another stream has no weights.
+    """
+
+    def __init__(
+        self,
+        estimator: BaseEstimator,
+        X: Rows,
+        Y: Table | None = None,
+        *,
+        name: str = "y",
+        sample_weight: Table | None = None,
+    ) -> None:
+        if sample_weight is not None and not X.weighted:
+            raise ValueError("sample_weight goes with rows in memory, not with a stream. Repeat rows in the stream.")
+        take_columns(estimator, X)
+        super().__init__(X, Y if Y is None or isinstance(Y, Rows) else ArrayRows(Y))
+        self.estimator, self.name, self.weights = estimator, name, sample_weight
+        self.d, self.dtype = X.n_features, np.dtype(np.float64)
+        beside = None if self.Y is None else self.Y.columns
+        self.gate = Gate(X.columns, beside, name, missing=getattr(estimator, "missing", None))
+
+    def views(self, pieces: tuple[Piece, ...]) -> tuple[Array, ...]:
+        """Rows of X, and of Y if there are two views."""
+        return self.values(pieces)
+
+    def refuse(self, pieces: tuple[Piece, ...]) -> None:
+        """Name the first entry that is not finite, if there is one: sums may also overflow."""
+        self.gate(*self.split(pieces))
+
+
+def check_counted(found: Moments | ColumnSums, weights: Table | None) -> None:
+    """Refuse sums over no rows, or over rows whose weights are no frequencies."""
+    if weights is None and found.weight == 0:
+        raise ValueError("X has no rows: 0 samples. Give at least 2.")
+    if weights is not None:
+        check_total_weight(found.weight)
+
+
+def read_table(estimator: BaseEstimator, X: Table, *, kernel: Kernel | None = None, min_samples: int = 1) -> Any:
+    """Return checked rows: in memory, or remote ones as a table if the estimator maps them to features of low rank."""
+    maps = getattr(estimator, "landmarks", None) is not None and getattr(estimator, "maps_rows", True)
+    if not isinstance(X, Remote) or (kernel is not None and kernel.given) or not maps:
+        return validate(estimator, X, gram=kernel, min_samples=min_samples)
+    take_columns(estimator, X)
+    found = X.column_sums(refuse=Gate(X.columns, missing=getattr(estimator, "missing", None)))
+    check_counted(found, None)
+    if found.weight < min_samples:
+        raise ValueError(
+            f"X has {found.weight:.0f} sample; {type(estimator).__name__} needs at least {min_samples} samples, one a "
+            "row."
+        )
+    return RemoteTable(X, columns=found)
+
+
+def take_columns(estimator: BaseEstimator, rows: Rows) -> None:
+    """Set number and names of features, as scikit-learn does for a data frame."""
+    estimator.n_features_in_ = rows.n_features
+    estimator.__dict__.pop("feature_names_in_", None)
+    if rows.columns is not None:
+        estimator.feature_names_in_ = np.array(rows.columns, dtype=object)
 
 
 class FitRows(ABC):
@@ -279,7 +394,7 @@ def seen_moments(estimator: BaseEstimator) -> Moments | None:
 def more_rows(estimator: BaseEstimator, X: Table, sample_weight: Table | None) -> SeenRows:
     """Check more rows and add their moments to ``moments_``: what every ``partial_fit`` begins with."""
     seen = seen_moments(estimator)
-    X = validate(estimator, X, reset=seen is None)
+    X = validate(estimator, X, reset=seen is None, more=True)
     new = moments_of(X, check_weights(sample_weight, X.shape[0], variance=False))
     estimator.moments_ = total = new if seen is None else seen + new
     return SeenRows(total, X.dtype)

@@ -10,13 +10,10 @@ from sklearn.base import DensityMixin
 from sklearn.utils.validation import check_is_fitted
 
 from gramian import mixing
-from gramian.estimators.base import ProjectionTransformer, random_generator
-from gramian.estimators.base_estimator import BaseEstimator, planned_fit
-from gramian.estimators.n_components import check_components, whole_number
+from gramian.estimators.base import BaseEstimator, ProjectionTransformer, by_blocks, planned_fit
 from gramian.estimators.plans_linear import is_long, plan_ica
-from gramian.estimators.streams import by_blocks
 from gramian.estimators.summary import Clock, SummaryBuilder
-from gramian.estimators.validation import Table, validate
+from gramian.estimators.validation import Table, check_components, random_generator, validate, whole_number
 from gramian.estimators.warnings import ConvergenceWarning, RankWarning, SubGaussianWarning, warn
 from gramian.results import Array, FitSummary, Mix, Seed
 from gramian.solvers.eigen import orient

@@ -10,8 +10,7 @@ from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from gramian.estimators.base import random_generator
-from gramian.estimators.base_estimator import BaseEstimator, all_or_nothing, planned_fit
+from gramian.estimators.base import BaseEstimator, all_or_nothing, by_blocks, planned_fit
 from gramian.estimators.cca import check_ridge, correlation_lines, shown
 from gramian.estimators.kernel_cca_pairs import (
     PAIR_SOLVERS,
@@ -33,15 +32,13 @@ from gramian.estimators.kernel_cca_views import (
 from gramian.estimators.kernel_input import KernelArgument
 from gramian.estimators.kernel_streams import Seen, has_landmarks, keep_seen, landmarks_of, next_rows, second_stream
 from gramian.estimators.landmarks import LandmarksArgument
-from gramian.estimators.n_components import check_components
 from gramian.estimators.plans_kernel import plan_kernel_cca
-from gramian.estimators.streams import by_blocks
-from gramian.estimators.summary import Clock, SummaryBuilder
-from gramian.estimators.validation import Table, check_choice, validate
+from gramian.estimators.summary import Clock, SummaryBuilder, indefinite
+from gramian.estimators.validation import Table, check_choice, check_components, from_dask, random_generator, validate
 from gramian.estimators.warnings import ConvergenceWarning, GramianWarning, IndefiniteKernelWarning, RankWarning, warn
 from gramian.kernels import Kernel
-from gramian.operators.feature_means import moved
-from gramian.operators.remote import Remote, from_dask, is_stream
+from gramian.operators.centering import moved
+from gramian.operators.remote import Remote, is_stream
 from gramian.results import Array, FitSummary, Seed
 
 
@@ -334,11 +331,7 @@ def _lacking(
         found.append((said, "Set rank, or use a positive definite kernel and ridge > 0.", RankWarning))
     for name, basis in zip("XY", pairs.bases, strict=False):
         if basis.n_negative:
-            least = "" if basis.shares is not None else "at least "
-            word = "value" if basis.n_negative == 1 else "values"
-            said = f"the kernel matrix of {name} is indefinite: {least}{basis.n_negative} negative eigen{word}, the "
-            said += f"largest of size {basis.most_negative:.3g}; only positive ones were kept."
-            found.append((said, "", IndefiniteKernelWarning))
+            found.append((indefinite(basis, f" of {name}"), "", IndefiniteKernelWarning))
     if not trace.converged:
         said = f"the iteration stopped early ({trace.stopped}): residuals up to {pairs.residuals.max(initial=0.0):.1e}."
         found.append((said, "Use a larger ridge, fewer components, or a rank.", ConvergenceWarning))

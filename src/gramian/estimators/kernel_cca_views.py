@@ -10,17 +10,15 @@ import numpy as np
 import scipy.sparse as sp
 
 from gramian.estimators.distances import underflows
+from gramian.estimators.fit_rows import Gate
 from gramian.estimators.kernel_input import CheckedRows, KernelArgument, KernelInput, own_kernel, resolve_weighted
 from gramian.estimators.kernel_streams import KernelStream, Seen, landmarks_of, narrowest
 from gramian.estimators.landmarks import low_rank
-from gramian.estimators.streams import Gate
-from gramian.estimators.targets import read_targets
-from gramian.estimators.validation import Table
+from gramian.estimators.validation import Table, check_gram, read_targets
 from gramian.kernels import Kernel, as_kernel
 from gramian.kernels.given import values
 from gramian.operators import Rows
-from gramian.operators.centering import column_means
-from gramian.operators.feature_means import best_origin, moved
+from gramian.operators.centering import best_origin, column_means, moved
 from gramian.operators.features import FeatureMap
 from gramian.operators.mapped_moments import MappedMoments, MappedSums, mapped_moments
 from gramian.operators.matrix import column_scale
@@ -102,21 +100,8 @@ def read_second(Y: Table | None, n: int, kernel: Kernel | None, *, fitting: bool
         return rows
     if (made := values(kernel, rows)) is not rows:
         rows = read_targets(made, n, "Y", fitted=not fitting).values
-    if not fitting:
-        return rows
-    if rows.shape[1] != n:
-        raise ValueError(
-            f"kernel_y='precomputed' needs a square Gram matrix at fit, n x n; Y has shape {rows.shape}, X {n} rows. "
-            "Give k(y_i, y_j) for all pairs of training rows."
-        )
     narrow = np.dtype(getattr(Y, "dtype", np.float64)) == np.float32
-    difference = abs(rows - rows.T).max()
-    if difference > (1e-5 if narrow else 1e-8) * abs(rows).max():
-        raise ValueError(
-            f"kernel_y='precomputed' needs a symmetric matrix; Y differs from its transpose by up to {difference:.3g}. "
-            "If that is rounding, use (K + K.T) / 2."
-        )
-    return rows
+    return check_gram(rows, "Y", "kernel_y", narrow=narrow) if fitting else rows
 
 
 def read_second_table(Y: Table | None, X: CheckedRows, kernel: Kernel) -> CheckedRows:

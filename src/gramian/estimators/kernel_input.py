@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import Tags
 
-from gramian.estimators.streams import read_table
+from gramian.estimators.fit_rows import read_table
 from gramian.estimators.validation import Table, check_weights, validate
 from gramian.kernels import Kernel, as_kernel, parse
 from gramian.kernels.base import own_copy

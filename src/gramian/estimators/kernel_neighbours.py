@@ -15,7 +15,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.config import thread_count
-from gramian.estimators.base_estimator import BaseEstimator, as_fitted, planned_fit
+from gramian.estimators.base import BaseEstimator, as_fitted, by_blocks, planned_fit
 from gramian.estimators.distances import (
     check_count,
     check_similarities,
@@ -27,10 +27,8 @@ from gramian.estimators.distances import (
 from gramian.estimators.kernel_input import KernelArgument, KernelInput
 from gramian.estimators.landmarks import LandmarksArgument, add_low_rank, low_rank, mapped_rows
 from gramian.estimators.plans_kernel import SEARCH_WAYS, plan_kernel_knn, way_of_search
-from gramian.estimators.streams import by_blocks
 from gramian.estimators.summary import Clock, SummaryBuilder
-from gramian.estimators.targets import Targets, check_labels, check_targets
-from gramian.estimators.validation import Checked, Table, validate
+from gramian.estimators.validation import Checked, Table, Targets, check_labels, check_targets, validate
 from gramian.kernels import Kernel, Linear
 from gramian.operators.euclidean_neighbours import EuclideanSearch
 from gramian.operators.feature_means import own_similarities

@@ -11,8 +11,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from gramian import mixing
-from gramian.estimators.base import ProjectionTransformer, random_generator
-from gramian.estimators.base_estimator import BaseEstimator, all_or_nothing, as_fitted, planned_fit
+from gramian.estimators.base import BaseEstimator, ProjectionTransformer, all_or_nothing, as_fitted, planned_fit
 from gramian.estimators.kernel_input import CheckedRows, KernelArgument, KernelInput
 from gramian.estimators.kernel_streams import (
     Seen,
@@ -24,14 +23,14 @@ from gramian.estimators.kernel_streams import (
     seen_of,
 )
 from gramian.estimators.landmarks import LandmarksArgument, RandomFeatures
-from gramian.estimators.n_components import check_components, choose_for_kernel, how_many, is_auto, whole_number
+from gramian.estimators.n_components import choose_for_kernel, how_many
 from gramian.estimators.plans_kernel import plan_kernel_pca
 from gramian.estimators.summary import Clock, summarize, warn_of
-from gramian.estimators.validation import Table
+from gramian.estimators.validation import Table, check_components, from_dask, is_auto, random_generator, whole_number
 from gramian.estimators.warnings import GramianWarning, RankWarning, warn
 from gramian.kernels import Kernel
 from gramian.operators.centering import uncentred
-from gramian.operators.remote import Remote, from_dask, is_stream
+from gramian.operators.remote import Remote, is_stream
 from gramian.preimage import PreImage, check_method, preimage
 from gramian.preimage.search import numbers
 from gramian.results import Array, Seed

@@ -9,15 +9,13 @@ from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from gramian.estimators.base_estimator import BaseEstimator, planned_fit
+from gramian.estimators.base import BaseEstimator, by_blocks, planned_fit
 from gramian.estimators.distances import lengths, warn_of_negative
 from gramian.estimators.kernel_input import KernelArgument, KernelInput
 from gramian.estimators.landmarks import LandmarksArgument, add_low_rank, inner_products, lost_trace
 from gramian.estimators.plans_kernel import plan_kernel_prototypes
-from gramian.estimators.streams import by_blocks
 from gramian.estimators.summary import Clock, SummaryBuilder
-from gramian.estimators.targets import check_labels
-from gramian.estimators.validation import Table, validate
+from gramian.estimators.validation import Table, check_labels, validate
 from gramian.operators.feature_means import feature_means
 from gramian.operators.similarities import mapped_means
 from gramian.results import Array, FitSummary

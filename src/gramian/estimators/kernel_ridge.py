@@ -11,7 +11,7 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from gramian.estimators.base_estimator import BaseEstimator, all_or_nothing, planned_fit
+from gramian.estimators.base import BaseEstimator, all_or_nothing, by_blocks, planned_fit
 from gramian.estimators.distances import warn_of_underflow
 from gramian.estimators.kernel_input import KernelArgument, KernelInput
 from gramian.estimators.kernel_streams import (
@@ -25,10 +25,8 @@ from gramian.estimators.kernel_streams import (
 )
 from gramian.estimators.landmarks import LandmarksArgument, low_rank
 from gramian.estimators.plans_kernel import plan_kernel_ridge
-from gramian.estimators.streams import by_blocks
 from gramian.estimators.summary import Clock, SummaryBuilder
-from gramian.estimators.targets import Targets, check_targets
-from gramian.estimators.validation import Table, check_weights, validate
+from gramian.estimators.validation import Table, Targets, check_targets, check_weights, validate
 from gramian.estimators.warnings import ConvergenceWarning, GramianWarning, IndefiniteKernelWarning, RankWarning, warn
 from gramian.operators.moments import row_count
 from gramian.operators.remote import is_stream

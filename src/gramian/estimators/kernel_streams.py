@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gramian.config import memory_budget
+from gramian.estimators.fit_rows import Reader
 from gramian.estimators.kernel_input import CheckedRows, KernelInput, own_kernel, resolve_weighted
 from gramian.estimators.landmarks import (
     LandmarksArgument,
@@ -18,7 +19,6 @@ from gramian.estimators.landmarks import (
     checked_trace_error,
     low_rank,
 )
-from gramian.estimators.streams import Reader
 from gramian.estimators.validation import Table, validate
 from gramian.kernels import Kernel, as_kernel
 from gramian.kernels.text import takes_matrix
@@ -190,7 +190,7 @@ def next_rows(estimator: KernelInput, X: Table) -> Matrix:
             f"partial_fit cannot go on from this fit: of rows in memory, in more than {KEPT_FEATURES} features, no "
             "moments were kept. Give all rows to partial_fit, or clone the estimator to begin again."
         )
-    rows: Matrix = validate(estimator, X, reset=seen is None, min_samples=2 if seen is None else 1)
+    rows: Matrix = validate(estimator, X, reset=seen is None, more=True, min_samples=2 if seen is None else 1)
     return rows
 
 

@@ -11,15 +11,13 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.config import format_bytes, memory_budget
-from gramian.estimators.base_estimator import BaseEstimator, planned_fit
+from gramian.estimators.base import BaseEstimator, by_blocks, planned_fit
 from gramian.estimators.distances import check_similarities, warn_of_underflow
 from gramian.estimators.kernel_input import KernelArgument, KernelInput
 from gramian.estimators.landmarks import LandmarksArgument, add_low_rank, low_rank, mapped_rows
 from gramian.estimators.plans_kernel import is_narrow, plan_kernel_svc
-from gramian.estimators.streams import by_blocks
 from gramian.estimators.summary import Clock, SummaryBuilder
-from gramian.estimators.targets import check_labels
-from gramian.estimators.validation import Table, validate
+from gramian.estimators.validation import Table, check_labels, validate
 from gramian.estimators.warnings import ConvergenceWarning, IndefiniteKernelWarning, warn
 from gramian.kernels import Kernel, Linear
 from gramian.operators.gram import KernelBlocks

@@ -18,7 +18,7 @@ from gramian.estimators.warnings import RankWarning, warn
 from gramian.kernels import Kernel
 from gramian.kernels.base import as_rows, is_number
 from gramian.kernels.dot_product import random_waves
-from gramian.operators.feature_means import best_origin, moved
+from gramian.operators.centering import best_origin, moved
 from gramian.operators.features import FeatureMap
 from gramian.operators.landmarks import centred_on_cells, check_positive, landmark_map, pivots, spread, uniform
 from gramian.operators.remote import RemoteTable

@@ -2,51 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
-
 import numpy as np
 
 from gramian.criteria import Suggestion, kernel_criteria, stands_out
 from gramian.criteria.noise_edge import DEFLATED_FIRST_COMPONENTS
+from gramian.estimators.validation import ComponentCount
 from gramian.estimators.warnings import RankWarning, warn
 from gramian.kernels import Kernel
 from gramian.operators import Moments
 from gramian.results import Matrix
 from gramian.solvers.eigen_methods import Solver
 from gramian.spaces import LinearBasis, LinearSpace, MomentSpace, SingularBasis
-from gramian.spaces.stream import StreamSpace
-
-#: A number of components, a share of the variance, "auto", or None for all there are.
-ComponentCount: TypeAlias = int | float | str | None
-
-
-def is_auto(n_components: ComponentCount) -> bool:
-    """Whether the number of components is left to the criteria."""
-    return isinstance(n_components, str) and n_components == "auto"
-
-
-def check_components(
-    n_components: ComponentCount, limit: int, what: str, *, fractions: bool = True, auto: bool = False
-) -> None:
-    """Refuse a number of components that is no number, out of range, or more than ``limit``."""
-    if n_components is None or (auto and is_auto(n_components)):
-        return
-    words = ["a whole number of 1 or more", *(["a fraction between 0 and 1"] if fractions else [])]
-    allowed = ", ".join([*words, *(["'auto'"] if auto else []), "or None"])
-    if isinstance(n_components, (bool, np.bool_)) or not isinstance(n_components, (int, float, np.number)):
-        raise TypeError(f"n_components={n_components!r} must be {allowed}.")
-    if isinstance(n_components, (int, np.integer)):
-        if n_components < 1:
-            raise ValueError(f"n_components={n_components} must be {allowed}.")
-        if n_components > limit:
-            raise ValueError(f"n_components={n_components} is more than {what}. Use n_components={limit} or fewer.")
-    elif not fractions or not 0 < n_components < 1:
-        raise ValueError(f"n_components={n_components!r} must be {allowed}.")
-
-
-def whole_number(n_components: ComponentCount) -> int | None:
-    """Components to ask a space for: all of them if a share of the variance, or a criterion, decides."""
-    return None if n_components is None or isinstance(n_components, str) or n_components < 1 else int(n_components)
+from gramian.spaces.linear import StreamSpace
 
 
 def how_many(n_components: ComponentCount, basis: SingularBasis) -> int:

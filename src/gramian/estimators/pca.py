@@ -9,23 +9,36 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from gramian import mixing
-from gramian.estimators.base import ProjectionTransformer, random_generator
-from gramian.estimators.base_estimator import BaseEstimator, all_or_nothing, as_fitted, planned_fit
+from gramian.estimators.base import (
+    BaseEstimator,
+    ProjectionTransformer,
+    all_or_nothing,
+    as_fitted,
+    by_blocks,
+    planned_fit,
+)
 from gramian.estimators.diagnostics import ComponentDiagnostics
 from gramian.estimators.fit_rows import FitRows, SeenRows, more_rows, read
-from gramian.estimators.n_components import check_components, choose_basis, how_many, is_auto, whole_number
+from gramian.estimators.n_components import choose_basis, how_many
 from gramian.estimators.plans_linear import plan_pca
 from gramian.estimators.probabilistic_pca import ProbabilisticPCA
-from gramian.estimators.streams import by_blocks
 from gramian.estimators.summary import Clock, summarize, warn_of
-from gramian.estimators.validation import Table, check_finite, validate
+from gramian.estimators.validation import (
+    Table,
+    check_components,
+    check_finite,
+    is_auto,
+    random_generator,
+    validate,
+    whole_number,
+)
 from gramian.estimators.warnings import RankWarning, warn
 from gramian.operators import Moments
 from gramian.operators.moments import has_variance, row_count
 from gramian.results import Array, Seed, percent
 from gramian.solvers.eigen_methods import Solver
 from gramian.spaces import LinearBasis
-from gramian.spaces.stream import moments_unresolved
+from gramian.spaces.linear import moments_unresolved
 
 
 class PCA(ComponentDiagnostics, ProjectionTransformer, BaseEstimator):
@@ -204,13 +217,13 @@ class PCA(ComponentDiagnostics, ProjectionTransformer, BaseEstimator):
         self.components_ = basis.directions.T.astype(dtype)
         self.mean_ = basis.mean.astype(dtype)
         self.scale_ = basis.scale.astype(dtype)
-        self.explained_variance_ = basis.variances
+        self.explained_variance_ = variances = basis.variances
         self.explained_variance_ratio_ = basis.shares
         self.singular_values_ = basis.singular
         self.feature_variance_ = basis.column_variances
-        left_out = max(0.0, basis.total_variance - float(basis.variances.sum()))
+        left_out = max(0.0, basis.total_variance - float(variances.sum()))
         squared = basis.squared_variances
-        left_squared = None if squared is None else max(0.0, squared - float((basis.variances**2).sum()))
+        left_squared = None if squared is None else max(0.0, squared - float((variances**2).sum()))
         self.residual_moments_ = left_out, left_squared
         self.noise_variance_ = left_out / max(basis.limit - basis.rank, 1)
         self.n_samples_ = basis.n if basis.n % 1 else int(basis.n)

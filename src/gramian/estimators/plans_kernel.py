@@ -16,9 +16,9 @@ from gramian.costs.plan import Job, Matrix, Plan, eigenpairs, gram, prepared, re
 from gramian.engine.tiles import threads_for
 from gramian.estimators.cca import check_ridge
 from gramian.estimators.kernel_cca_pairs import ALL_FOLDS_MAX_ROWS, DEFAULT_RANK, choose_pairs_route, products_obstacle
-from gramian.estimators.n_components import check_components, is_auto, whole_number
 from gramian.estimators.plans_linear import in_memory
 from gramian.estimators.plans_low_rank import landmarks_of, of_stream, on_mapped_rows, one_pass
+from gramian.estimators.validation import check_components, is_auto, whole_number
 from gramian.kernels import Kernel
 from gramian.kernels.given import Evaluated
 from gramian.operators import Outline

@@ -14,10 +14,10 @@ from gramian.costs import machine
 from gramian.costs.plan import Job, Matrix, Plan, eigenpairs, moments_bytes, table
 from gramian.engine.tiles import rows_of_a_block
 from gramian.estimators.factor_checks import count_factors
-from gramian.estimators.n_components import check_components, whole_number
+from gramian.estimators.validation import check_components, whole_number
 from gramian.operators import Outline
-from gramian.operators.compressed import are_few
 from gramian.operators.matrix import columns_of_a_block
+from gramian.operators.moments import are_few
 from gramian.operators.rows import block_rows
 from gramian.solvers.eigen import LAPACK_QUICK_MAX_ROWS
 from gramian.solvers.eigen_methods import Solver

@@ -11,14 +11,28 @@ from sklearn.base import DensityMixin
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.criteria import Suggestion
-from gramian.estimators.base import ProjectionTransformer, random_generator
-from gramian.estimators.base_estimator import BaseEstimator, all_or_nothing, as_fitted, planned_fit
+from gramian.estimators.base import (
+    BaseEstimator,
+    ProjectionTransformer,
+    all_or_nothing,
+    as_fitted,
+    by_blocks,
+    planned_fit,
+)
 from gramian.estimators.fit_rows import more_rows, read
-from gramian.estimators.n_components import check_components, choose_from_moments, is_auto, whole_number
+from gramian.estimators.n_components import choose_from_moments
 from gramian.estimators.plans_linear import plan_probabilistic_pca
-from gramian.estimators.streams import by_blocks
 from gramian.estimators.summary import Clock, SummaryBuilder
-from gramian.estimators.validation import Table, check_choice, check_squares, validate
+from gramian.estimators.validation import (
+    Table,
+    check_choice,
+    check_components,
+    check_squares,
+    is_auto,
+    random_generator,
+    validate,
+    whole_number,
+)
 from gramian.estimators.warnings import ConvergenceWarning, warn
 from gramian.operators import Moments
 from gramian.projection import LinearProjection

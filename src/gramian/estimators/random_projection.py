@@ -12,13 +12,11 @@ from numpy.typing import ArrayLike
 
 from gramian.config import format_bytes, memory_budget
 from gramian.engine.tiles import row_blocks
-from gramian.estimators.base import ProjectionTransformer, random_generator
-from gramian.estimators.base_estimator import BaseEstimator, planned_fit
+from gramian.estimators.base import BaseEstimator, ProjectionTransformer, planned_fit
 from gramian.estimators.fit_rows import read
-from gramian.estimators.n_components import check_components, is_auto
 from gramian.estimators.plans_linear import DISTORTION_MAX_PAIRS, plan_random_projection
 from gramian.estimators.summary import Clock, SummaryBuilder
-from gramian.estimators.validation import Table
+from gramian.estimators.validation import Table, check_components, is_auto, random_generator
 from gramian.estimators.warnings import RankWarning, warn
 from gramian.lapack import interruptible
 from gramian.results import Array, Matrix, Seed, percent

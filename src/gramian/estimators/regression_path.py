@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import reduce
-from operator import add
-from typing import Any, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 import scipy.stats
 from numpy.typing import ArrayLike
 
+from gramian import lapack
+from gramian.config import one_blas_thread
 from gramian.engine.tiles import Meter, run, share, threads_for
 from gramian.estimators.plans_linear import KEPT_BYTES, SOLVED_TOGETHER_BYTES
 from gramian.estimators.two_blocks import Blocks, Scaled, scale_views
 from gramian.operators import Compressed, complements, compress, moments_of
-from gramian.operators.compressed import Part, from_moments, from_rows
-from gramian.results import Array, Matrix
+from gramian.operators.matrix import column_scale
+from gramian.operators.moments import CHOLESKY_MIN_OWN_VARIANCE, SQUARABLE_RANGE, from_rows
+from gramian.results import Array, Matrix, plural
 from gramian.solvers.deflation import Factors
 
 #: Bytes of moments of folds that exist at a time.
@@ -121,67 +122,77 @@ class RegressionPath:
             mark = "*" if k == self.recommended else " "
             cells = zip(self.rmsecv[k], self.standard_error[k], self.r2[k], strict=True)
             lines.append(f"{k:>9}{mark}" + "".join(f"{a:>14.5g} {b:>9.2g} {c:>9.4f}" for a, b, c in cells))
-        return "\n".join([*lines, f"* fewest within one standard error of the least error ({self.best} components)"])
+        return "\n".join([*lines, f"* {self._rule}"])
+
+    def reason(self, k: int) -> str:
+        """Why ``k`` components were taken."""
+        if k == self.recommended:
+            return f"{plural(k, 'component')}: {self._rule}"
+        return f"{plural(k, 'component')}, the least that can be fitted; no component at all is {self._rule}"
+
+    @property
+    def _rule(self) -> str:
+        if self.recommended == self.best:
+            return "the least error, and none with fewer is within one standard error of it"
+        return f"the fewest within one standard error of the least error, which {self.best} have"
 
 
-def cross_validated(blocks: Blocks, solve: Solve, scaling: tuple[bool, bool], k: int, cv: Folds) -> RegressionPath:
-    """Cross-validate all numbers of components up to k.
+def cross_validated(
+    blocks: Blocks, whole: Scaled, factors: Factors, solve: Solve, scaling: tuple[bool, bool], cv: Folds
+) -> RegressionPath:
+    """Cross-validate all numbers of components up to those of ``factors``, the fit to all rows, ``whole``.
 
     The moments of each fold are taken once; those of the rows outside it are sums of the others. All folds are then
     solved together.
     """
     folds, trains = splits(cv, blocks)
-    n, q = blocks.Y.shape
+    (n, q), k = blocks.Y.shape, factors.squares.shape[1]
     weights = np.ones(n) if blocks.weights is None else blocks.weights
     predictions = np.full((k, n, q), np.nan) if 8 * k * n * q <= KEPT_BYTES else None
-    whole = blocks.scaled(*scaling)
-    full, _ = whole.original(solve(whole.A[None], whole.B[None], k, np.array([whole.x_blur])).path()[0])
+    full, _ = whole.original(factors.path()[0])
     keep = 8 * len(folds) * full.size <= KEPT_BYTES
     coefficients: list[Array] = []
     errors: list[Array] = []
     deviations = np.zeros_like(full)
-    for batch in _batches(training(blocks, folds, trains)):
-        scaled = [scale_views(views, *scaling) for views in batch]
-        A, B = _stacked([s.A for s in scaled]), _stacked([s.B for s in scaled])
-        path = solve(A, B, k, np.array([s.x_blur for s in scaled])).path()
-        models = [(s, s.original(steps)[0]) for s, steps in zip(scaled, path, strict=True)]
-        errors += _test(blocks, folds[len(errors) :], weights, models, predictions)
-        deviations += sum((coef - full) ** 2 for _, coef in models)
-        coefficients += [coef for _, coef in models if keep]
+    for views in training(blocks, folds, trains):
+        s = scale_views(views, *scaling)
+        path = solve(s.A, s.B, k, s.x_blur).path()  # type: ignore[arg-type]
+        y_scale = s.y_scale * np.reshape(s.y_unit / s.x_unit, (-1, 1))
+        coef = np.swapaxes(path * y_scale[:, None, None, :] / s.x_scale[:, None, :, None], -1, -2)
+        errors += _test(blocks, folds[len(errors) :], weights, s, coef, predictions)
+        deviations += ((coef - full) ** 2).sum(axis=0)
+        coefficients += [coef] if keep else []
     curves = _curves(np.stack(errors), np.array([weights[rows].sum() for rows in folds]), blocks.views.units[-q:])
     return RegressionPath(
         **curves,
         full=full,
         folds=len(folds),
         deviations=deviations,
-        coefficients=np.stack(coefficients) if keep else None,
+        coefficients=np.concatenate(coefficients) if keep else None,
         predictions=predictions,
     )
 
 
 def _test(
-    blocks: Blocks,
-    folds: Sequence[Any],
-    weights: Array,
-    models: list[tuple[Scaled, Array]],
-    predictions: Array | None,
+    blocks: Blocks, folds: Sequence[Any], weights: Array, s: Scaled, coef: Array, predictions: Array | None
 ) -> list[Array]:
     """Squared errors (K + 1, q) of models on the rows they have not seen, in the units of the compressed columns."""
-    errors: list[Any] = [None] * len(models)
+    errors: list[Any] = [None] * len(coef)
+    q = coef.shape[2]
+    units = blocks.views.units[-q:]
 
     def work(chosen: Sequence[int], meter: Meter) -> None:
         for g in chosen:
-            rows, (scaled, coef) = folds[g], models[g]
-            guesses, measured = _predict(blocks.X[rows], coef, scaled), blocks.Y[rows] - scaled.y_mean
-            w, units = weights[rows], blocks.views.units[-measured.shape[1] :]
-            alone = w @ (measured / units) ** 2
+            rows, mean = folds[g], s.y_mean[g]
+            guesses = _predict(blocks.X[rows], coef[g], s.x_mean[g], s.x_blur[g])  # type: ignore[index]
+            measured, w = blocks.Y[rows] - mean, weights[rows]
             left = (guesses - measured[:, None, :]) / units
-            errors[g] = np.vstack([alone, np.einsum("mkq,mkq,m->kq", left, left, w)])
+            errors[g] = np.vstack([w @ (measured / units) ** 2, np.einsum("mkq,mkq,m->kq", left, left, w)])
             if predictions is not None:
-                predictions[:, rows] = np.moveaxis(guesses, 1, 0) + scaled.y_mean
+                predictions[:, rows] = np.moveaxis(guesses, 1, 0) + mean
             meter.tick()
 
-    run(work, share(len(models), threads_for(len(models))))
+    run(work, share(len(coef), threads_for(len(coef))))
     return errors
 
 
@@ -207,32 +218,13 @@ def _curves(errors: Array, sizes: Array, units: Array) -> dict[str, Any]:
     }
 
 
-def _batches(views: Iterator[Compressed]) -> Iterator[list[Compressed]]:
-    batch: list[Compressed] = []
-    for view in views:
-        batch.append(view)
-        if view.rows.nbytes * len(batch) >= SOLVED_TOGETHER_BYTES:
-            yield batch
-            batch = []
-    if batch:
-        yield batch
-
-
-def _stacked(tables: list[Array]) -> Array:
-    """A stack of tables; shorter ones get rows of zeros, which change nothing."""
-    out = np.zeros((len(tables), max(len(t) for t in tables), tables[0].shape[1]))
-    for place, table in zip(out, tables, strict=True):
-        place[: len(table)] = table
-    return out
-
-
-def _predict(X: Matrix, coef: Array, scaled: Scaled) -> Array:
+def _predict(X: Matrix, coef: Array, mean: Array, blur: float) -> Array:
     """Predictions (m, k, q) of rows by every model of a path (k, q, d), beside the mean of the targets."""
     k, q, d = coef.shape
     flat = coef.reshape(k * q, d).T
     # Centred first where that matters: far from the origin the difference of two products has no digits left.
-    far = isinstance(X, np.ndarray) and scaled.x_blur > 1e3
-    products = (X - scaled.x_mean) @ flat if far else X @ flat - scaled.x_mean @ flat
+    far = isinstance(X, np.ndarray) and blur > 1e3
+    products = (X - mean) @ flat if far else X @ flat - mean @ flat
     return products.reshape(-1, k, q)
 
 
@@ -269,39 +261,158 @@ def _as_slice(rows: Array) -> Any:
 
 
 def training(blocks: Blocks, folds: Sequence[Any], trains: list[Array] | None) -> Iterator[Compressed]:
-    """Compressed rows that train the model of each fold."""
+    """Compressed rows that train the models of the folds, in stacks of as many as are solved together."""
     X, Y, w = blocks.X, blocks.Y, blocks.weights
+
+    def some(rows: Any, make: Callable[..., Any]) -> Any:
+        return make(X[rows], Y[rows], None if w is None else w[rows])
+
+    def outside(g: int) -> Compressed:
+        left: Compressed = some(np.delete(np.arange(len(Y)), np.arange(len(Y))[folds[g]]), from_rows)
+        return left
+
     if trains is not None:
-        yield from (compress(X[rows], Y[rows], None if w is None else w[rows]) for rows in trains)
+        yield from _stacks(some(rows, compress) for rows in trains)
         return
-    squared = blocks.views.route == "moments"
+    if blocks.views.route != "moments":
+        yield from _stacks(complements(_each(lambda rows: some(rows, from_rows), folds)))
+        return
+    size = 8 * len(blocks.views.mean) ** 2
+    together, at = max(1, SOLVED_TOGETHER_BYTES // size), 0
+    for parts in _outside(lambda rows: some(rows, _moments), folds, size):
+        for start in range(0, len(parts.weight), together):
+            batch = Parts(*(part[start : start + together] for part in parts))
+            rows, sound = _roots(batch)
+            mean = batch.pilot + batch.offset
+            units = np.ones_like(mean)
+            if sound.all():
+                yield Compressed(rows, blocks.views.d, batch.weight, mean, units, "moments")  # type: ignore[arg-type]
+            else:  # without some of the folds columns are nearly dependent
+                yield from _stacks(
+                    Compressed(rows[g], blocks.views.d, float(batch.weight[g]), mean[g], units[g], "moments")
+                    if sound[g]
+                    else outside(at + g)
+                    for g in range(len(rows))
+                )
+            at += len(rows)
 
-    def make(rows: slice | Array) -> Any:
-        x, y, v = X[rows], Y[rows], None if w is None else w[rows]
-        return moments_of(x, v, beside=y) if squared else from_rows(x, y, v)
 
-    for g, part in enumerate(_outside(make, folds, 8 * len(blocks.views.mean) ** 2)):
-        views = part if isinstance(part, Compressed) else from_moments(part, blocks.views.d, careful=True)
-        if views is None:  # without this fold the columns are nearly dependent
-            others = np.delete(np.arange(len(Y)), np.arange(len(Y))[folds[g]])
-            views = from_rows(X[others], Y[others], None if w is None else w[others])
-        yield views
+def _stacks(views: Iterable[Compressed]) -> Iterator[Compressed]:
+    """Compressed rows of several problems as one, with an axis before the others; rows of zeros change nothing."""
+    batch: list[Compressed] = []
+
+    def stack() -> Compressed:
+        rows = np.zeros((len(batch), max(len(view.rows) for view in batch), batch[0].rows.shape[1]))
+        for place, view in zip(rows, batch, strict=True):
+            place[: len(view.rows)] = view.rows
+        weight, mean, units = (np.array([getattr(v, name) for v in batch]) for name in ("weight", "mean", "units"))
+        return Compressed(rows, batch[0].d, weight, mean, units, batch[0].route)  # type: ignore[arg-type]
+
+    for view in views:
+        batch.append(view)
+        if view.rows.nbytes * len(batch) >= SOLVED_TOGETHER_BYTES:
+            yield stack()
+            batch.clear()
+    if batch:
+        yield stack()
 
 
-def _outside(make: Callable[[Any], Part], folds: Sequence[Any], size: int) -> Iterator[Part]:
-    """What is outside each fold; many folds are taken in groups, so that few parts of this size exist at a time."""
+class Parts(NamedTuple):
+    """Moments of several sets of rows, with an axis over the sets before the others."""
+
+    weight: Array
+    pilot: Array
+    offset: Array
+    scatter: Array
+
+
+def _moments(x: Matrix, y: Matrix, weights: Array | None) -> tuple[Any, ...]:
+    found = moments_of(x, weights, beside=y)
+    return found.weight, found.pilot, np.broadcast_to(found.offset, found.pilot.shape), found.scatter
+
+
+def _parts(made: Iterable[tuple[Any, ...]]) -> Parts:
+    return Parts(*map(np.stack, zip(*made, strict=True)))
+
+
+def _merged(a: Parts, b: Parts) -> Parts:
+    """Moments of the sets of a and those of b together, set by set."""
+    weight = a.weight + b.weight
+    share_b = b.weight / np.where(weight > 0, weight, 1.0)
+    shift = (b.pilot - a.pilot) + (b.offset - a.offset)
+    spread = shift * np.sqrt(a.weight * share_b)[:, None]
+    scatter = spread[:, :, None] * spread[:, None, :]
+    scatter += a.scatter
+    scatter += b.scatter
+    return Parts(weight, a.pilot, a.offset + shift * share_b[:, None], scatter)
+
+
+def _levels(parts: Parts) -> list[Parts]:
+    """Moments of each set, of pairs of neighbours, of pairs of those, ..., of all sets together."""
+    levels = [parts]
+    while len(levels[-1].weight) > 1:
+        last = levels[-1]
+        if len(last.weight) % 2:
+            last = levels[-1] = Parts(*(np.concatenate([part, np.zeros_like(part[:1])]) for part in last))
+        levels.append(_merged(Parts(*(part[::2] for part in last)), Parts(*(part[1::2] for part in last))))
+    return levels
+
+
+def _others(parts: Parts, beside: Parts | None = None) -> Parts:
+    """Moments of all sets but one, for each, and of rows ``beside`` them.
+
+    What lies outside a pair is added to either half of it, level by level: nothing is subtracted, so nothing cancels.
+    """
+    levels = _levels(parts)
+    found = Parts(*map(np.zeros_like, levels.pop())) if beside is None else beside
+    while levels:
+        level = levels.pop()
+        siblings = Parts(*(part.reshape(-1, 2, *part.shape[1:])[:, ::-1].reshape(part.shape) for part in level))
+        found = _merged(siblings, Parts(*(np.repeat(part, 2, axis=0)[: len(level.weight)] for part in found)))
+    return Parts(*(part[: len(parts.weight)] for part in found))
+
+
+def _outside(make: Callable[[Any], Any], folds: Sequence[Any], size: int) -> Iterator[Parts]:
+    """Moments outside each fold; many folds are taken in groups, so that few parts of this size exist at a time."""
     if len(folds) < 4 or len(folds) * size <= MOMENTS_TOGETHER_BYTES:
-        yield from complements(_each(make, folds))
+        yield _others(_parts(_each(make, folds)))
         return
     step = int(np.ceil(np.sqrt(len(folds))))
     groups = [folds[at : at + step] for at in range(0, len(folds), step)]
-    sums = [reduce(add, _each(make, group)) for group in groups]
-    for group, rest in zip(groups, complements(sums), strict=True):
-        parts = _each(make, group)
-        yield from (rest + part for part in complements(parts)) if len(parts) > 1 else iter([rest])
+    sums = [_levels(_parts(_each(make, group)))[-1] for group in groups]
+    around = _others(Parts(*map(np.concatenate, zip(*sums, strict=True))))
+    for at, group in enumerate(groups):
+        yield _others(_parts(_each(make, group)), Parts(*(part[at : at + 1] for part in around)))
 
 
-def _each(make: Callable[[Any], Part], folds: Sequence[Any]) -> list[Part]:
+def _roots(parts: Parts) -> tuple[Array, Array]:
+    """Rows with the moments of each set, Cholesky factors of its scatter; and whether squares keep their digits.
+
+    As :func:`gramian.operators.moments.from_moments` does it, for all sets at once.
+    """
+    squares = np.einsum("gii->gi", parts.scatter)
+    variances = squares / np.maximum(parts.weight - 1, 1.0)[:, None]
+    low, high = SQUARABLE_RANGE[0] ** 2, SQUARABLE_RANGE[1] ** 2
+    with np.errstate(over="ignore", invalid="ignore"):
+        varies = variances >= column_scale(np.sqrt(variances), parts.pilot + parts.offset) ** 2 / 2
+        sound = (varies & (variances > low) & (variances < high)).all(axis=1)
+    rows = np.zeros_like(parts.scatter)
+    lengths = np.sqrt(np.where(sound[:, None], squares, 1.0))
+    C = parts.scatter / (lengths[:, :, None] * lengths[:, None, :])
+    with one_blas_thread():
+        try:
+            rows[sound] = lapack.interruptible(np.linalg.cholesky, C[sound]).transpose(0, 2, 1)
+        except np.linalg.LinAlgError:  # one of them is singular: find out which
+            for g in np.flatnonzero(sound):
+                try:
+                    rows[g] = lapack.cholesky(C[g])
+                except np.linalg.LinAlgError:
+                    sound[g] = False
+    sound &= (np.einsum("gii->gi", rows) ** 2).min(axis=1) >= CHOLESKY_MIN_OWN_VARIANCE
+    return rows * lengths[:, None, :], sound
+
+
+def _each(make: Callable[[Any], Any], folds: Sequence[Any]) -> list[Any]:
     """One part for each fold, made by all threads."""
     parts: list[Any] = [None] * len(folds)
 

@@ -9,10 +9,9 @@ from numpy.typing import ArrayLike
 from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from gramian.estimators.base_estimator import BaseEstimator, all_or_nothing, planned_fit
+from gramian.estimators.base import BaseEstimator, all_or_nothing, by_blocks, planned_fit
 from gramian.estimators.fit_rows import read
 from gramian.estimators.plans_linear import plan_standardizer
-from gramian.estimators.streams import by_blocks
 from gramian.estimators.summary import SummaryBuilder
 from gramian.estimators.validation import Table, check_weights, validate
 from gramian.operators import Data
@@ -95,7 +94,7 @@ class Standardizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         seen: ColumnSums | None = getattr(self, "moments_", None)
         if seen is None and hasattr(self, "summary_"):
             raise ValueError("partial_fit cannot go on from this fit, of which no sums were kept. Clone the estimator.")
-        X = validate(self, X, sparse=False, reset=seen is None)
+        X = validate(self, X, sparse=False, reset=seen is None, more=True)
         new = column_sums(X, check_weights(sample_weight, X.shape[0], variance=False))
         self.moments_ = total = new if seen is None else seen + new
         return self._keep(total) if has_variance(total.weight) else self

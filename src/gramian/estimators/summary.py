@@ -138,7 +138,7 @@ def summarize(
     write.line("certified", certified, eigenvalues=basis.eigenvalues, residuals=basis.residuals, smallest_gap=gap)
     write.line("stopped", None if trace.converged else trace.stopped)
     write.add(n_negative=basis.n_negative, most_negative=basis.most_negative)
-    return write.notes((*notes, *([_negative(basis)] if basis.n_negative else []))).done()
+    return write.notes((*notes, *([indefinite(basis)] if basis.n_negative else []))).done()
 
 
 def warn_of(basis: SingularBasis) -> None:
@@ -151,13 +151,14 @@ def warn_of(basis: SingularBasis) -> None:
             ConvergenceWarning,
         )
     if basis.n_negative:
-        warn(_negative(basis), IndefiniteKernelWarning)
+        warn(indefinite(basis), IndefiniteKernelWarning)
 
 
-def _negative(basis: SingularBasis) -> str:
+def indefinite(basis: SingularBasis, of: str = "") -> str:
+    """What is said of a kernel matrix with negative eigenvalues."""
     word = "eigenvalue" if basis.n_negative == 1 else "eigenvalues"
     least = "" if basis.shares is not None else "at least "
     return (
-        f"the kernel matrix is indefinite: {least}{basis.n_negative} negative {word}, the largest of size "
+        f"the kernel matrix{of} is indefinite: {least}{basis.n_negative} negative {word}, the largest of size "
         f"{basis.most_negative:.3g}; only positive ones were kept."
     )

@@ -9,14 +9,12 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 
-from gramian.estimators.base_estimator import as_fitted
+from gramian.estimators.base import as_fitted
 from gramian.estimators.fit_rows import read, seen_moments
 from gramian.estimators.probabilistic_pca import ProbabilisticPCA
-from gramian.estimators.targets import check_targets
-from gramian.estimators.validation import Table, check_finite, check_weights, validate
+from gramian.estimators.validation import Table, check_finite, check_targets, check_weights, validate
 from gramian.operators import Compressed, Moments, moments_of
-from gramian.operators.compressed import from_moments
-from gramian.operators.moments import has_variance, row_count
+from gramian.operators.moments import from_moments, has_variance, row_count
 from gramian.results import Array, Matrix
 from gramian.spaces.gaussian import check_observed, observed_means
 
@@ -119,15 +117,17 @@ class Scaled:
 
 
 def scale_views(views: Compressed, scale_x: bool, scale_y: bool) -> Scaled:
-    """The two compressed views, divided by the standard deviations of their columns where asked."""
+    """The two compressed views, or stacks of them, divided by the standard deviations of their columns where asked."""
     d, deviations = views.d, views.deviations()
     blur = 1 + np.abs(views.mean / views.units / deviations)
+    number: Any = float if views.rows.ndim == 2 else np.asarray
     sides: list[Any] = []
-    for part, scale in ((slice(0, d), scale_x), (slice(d, None), scale_y)):
+    for part, scale in ((np.s_[..., :d], scale_x), (np.s_[..., d:], scale_y)):
         units = views.units[part]
-        common = 1.0 if scale else float(units.max())  # where columns keep their sizes, they share a unit
+        # Where columns keep their sizes, they share a unit.
+        common = np.ones(units.shape[:-1]) if scale else units.max(axis=-1)
         with np.errstate(over="ignore"):
-            lengths = deviations[part] if scale else common / units
+            lengths = deviations[part] if scale else common[..., None] / units
         if not np.isfinite(lengths).all():
             raise ValueError(
                 f"columns of {'XY'[len(sides)]} differ in size by more than double precision spans. Use scale=True, or "
@@ -135,9 +135,10 @@ def scale_views(views: Compressed, scale_x: bool, scale_y: bool) -> Scaled:
             )
         if (lengths * units < np.finfo(np.float64).tiny).any():
             raise ValueError(f"columns of {'XY'[len(sides)]} vary by less than 2.2e-308. Multiply them by a constant.")
-        sides.append((views.rows[:, part] / lengths, lengths * units / common, common, float(blur[part].max())))
+        rows = views.rows[part] / (lengths if lengths.ndim == 1 else lengths[:, None, :])
+        sides.append((rows, lengths * units / common[..., None], number(common), number(blur[part].max(axis=-1))))
     (A, x_scale, x_unit, x_blur), (B, y_scale, y_unit, y_blur) = sides
-    x_mean, y_mean = views.mean[:d], views.mean[d:]
+    x_mean, y_mean = views.mean[..., :d], views.mean[..., d:]
     return Scaled(A, B, x_mean, y_mean, x_scale, y_scale, x_unit, y_unit, x_blur, y_blur, views.weight)
 
 
@@ -222,7 +223,7 @@ def gather_more(
 ) -> Blocks | None:
     """Add rows to those an estimator has seen; None while there are too few to fit anything."""
     seen = seen_moments(estimator)
-    X = validate(estimator, X, reset=seen is None)
+    X = validate(estimator, X, reset=seen is None, more=True)
     targets = check_targets(Y, X.shape[0], name=name)
     new = moments_of(X, check_weights(sample_weight, X.shape[0], variance=False), beside=targets.values)
     if not np.isfinite(new.scatter).all() or any(_vanishes(view) for view in (X, targets.values)):

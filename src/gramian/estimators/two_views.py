@@ -10,14 +10,11 @@ from numpy.typing import ArrayLike
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, RegressorMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from gramian.estimators.base_estimator import BaseEstimator, all_or_nothing, as_fitted, planned_fit
-from gramian.estimators.n_components import check_components
+from gramian.estimators.base import BaseEstimator, all_or_nothing, as_fitted, by_blocks, planned_fit
 from gramian.estimators.plans_linear import plan_pls_canonical, plan_pls_svd
-from gramian.estimators.streams import by_blocks
 from gramian.estimators.summary import Clock, SummaryBuilder
-from gramian.estimators.targets import read_targets
 from gramian.estimators.two_blocks import BlockInput, Blocks, Filler, Scaled, complete_rows, gather, gather_more
-from gramian.estimators.validation import Table, check_choice
+from gramian.estimators.validation import Table, check_choice, check_components, read_targets
 from gramian.estimators.warnings import RankWarning, warn
 from gramian.projection import LinearProjection
 from gramian.results import Array, percent

@@ -1,15 +1,17 @@
-"""The only gate for data and common parameters. Every complaint is one line and names the remedy."""
+"""The only gate for data, targets and common parameters. Every complaint is one line and names the remedy."""
 
 from __future__ import annotations
 
 import reprlib
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import validate_data
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d, validate_data
 
 from gramian.estimators import fitted_rows
 from gramian.kernels import Kernel
@@ -17,17 +19,30 @@ from gramian.kernels.given import values
 from gramian.kernels.text import takes_matrix
 from gramian.operators import Moments, Rows
 from gramian.operators.moments import has_variance
-from gramian.operators.remote import Remote, from_dask, gathered, mirror
-from gramian.results import Array, Matrix
+from gramian.operators.remote import Remote, gathered, mirror
+from gramian.results import Array, Matrix, Seed
 
 #: Rows as users give them: arrays, nested lists, data frames and dask collections, sparse matrices, streams.
 Table: TypeAlias = ArrayLike | sp.sparray | sp.spmatrix | Rows
+#: A number of components, a share of the variance, "auto", or None for all there are.
+ComponentCount: TypeAlias = int | float | str | None
+#: Where classes of collections are; data frames of dask before 2025.1 are in the second.
+DASK_PACKAGES = ("dask", "dask_expr")
 #: Weights that sum to less leave squares of sums of squares, of rows of any usual size, within double precision.
 MAX_TOTAL_WEIGHT = 1e100
 
 
 class Checked(np.ndarray):
     """Rows of a stream that have been through the gate of streams, and need not go through this one."""
+
+
+def from_dask(given: Any) -> Any:
+    """Return a collection of dask as :class:`Remote` rows, and anything else as it is."""
+    if type(given).__module__.partition(".")[0] not in DASK_PACKAGES:
+        return given
+    from gramian.operators.dask_rows import rows_of
+
+    return rows_of(given)
 
 
 def validate(
@@ -40,12 +55,14 @@ def validate(
     gram: Kernel | None = None,
     missing: bool = False,
     finite: bool = True,
+    more: bool = False,
 ) -> Any:
     """Return ``X`` as float32 or float64 rows (CSR if sparse) without changing the caller's array.
 
     In ``fit`` (``reset``) the number and names of the features of the estimator are set, afterwards they are checked.
     ``gram`` is the kernel of the fit: one that takes a given matrix gets the Gram matrix that it makes of X; afterwards
     ``kernel_`` decides. NaN pass if ``missing``; ``finite=False`` leaves it to the caller to call :func:`check_finite`.
+    ``more`` says that these rows are added to those of the fit.
     """
     kernel: Any = gram if reset else getattr(estimator, "kernel_", None)
     given = kernel is not None and kernel.given
@@ -64,15 +81,21 @@ def validate(
             "or a sample of them."
         )
     _refuse_what_reads_wrong(X, estimator)
-    X = validate_data(
-        estimator,
-        X,
-        reset=reset,
-        accept_sparse="csr" if sparse else False,
-        dtype=[np.float64, np.float32],
-        ensure_all_finite=False,
-        ensure_min_samples=1,
-    )
+    try:
+        X = validate_data(
+            estimator,
+            X,
+            reset=reset,
+            accept_sparse="csr" if sparse else False,
+            dtype=[np.float64, np.float32],
+            ensure_all_finite=False,
+            ensure_min_samples=1,
+        )
+    except ValueError as error:
+        if text := _first_text(X):
+            raise ValueError(text) from error
+        raise
+    asked = X
     if given:
         X = values(kernel, X)
     if finite:
@@ -82,10 +105,10 @@ def validate(
             f"X has {X.shape[0]} sample (shape={X.shape}); {type(estimator).__name__} needs at least "
             f"{min_samples} samples, one a row."
         )
-    if reset:
-        fitted_rows.remember(estimator, X)
+    if reset or more:
+        fitted_rows.remember(estimator, asked, more=not reset)
     if given and reset:
-        return _check_gram(X)
+        return check_gram(X)
     if isinstance(remote, Remote):
         mirror(X, remote)
     return X
@@ -104,6 +127,27 @@ def _refuse_what_reads_wrong(X: Table, estimator: BaseEstimator) -> None:
             f"X has shape {shape}, {type(estimator).__name__} expects rows and columns. Reshape your data: "
             "X.reshape(-1, 1) if it is one column, X.reshape(1, -1) if it is one row."
         )
+
+
+def _first_text(X: Table) -> str:
+    """Which column has text that is no number, and what to do; nothing if none has."""
+    names = getattr(X, "columns", None)
+    cells = np.asarray(X, dtype=object)
+    if cells.ndim != 2:
+        return ""
+    for at, column in enumerate(cells.T):
+        for row, cell in enumerate(column):
+            if isinstance(cell, (str, bytes)):
+                try:
+                    float(cell)
+                except ValueError:
+                    name = at if names is None else repr(list(names)[at])
+                    text = f"could not convert string to float: column {name} of X has text, first {cell!r}"
+                    remedy = "Leave the column out, or turn it into numbers"
+                    if names is not None:
+                        remedy += ": as_table(X, categories='encode') of gramian.tables makes indicator columns"
+                    return f"{text} in row {row} (counted from 0). {remedy}."
+    return ""
 
 
 def check_finite(
@@ -127,7 +171,7 @@ def check_finite(
     remedy = "Drop those rows, or put numbers in their place."
     if what == "NaN":
         remedy = without_gaps(X, estimator, name=name, fitted=fitted)
-    count = f"{int(bad.sum()):,} of {entries.size:,} entries, first in row {row}, column {place}"
+    count = f"{int(bad.sum()):,} of {entries.size:,} entries, first in row {row} (counted from 0), column {place}"
     raise ValueError(f"Input {name} contains {what} ({count}). {remedy}")
 
 
@@ -146,19 +190,21 @@ def without_gaps(X: Matrix, estimator: BaseEstimator | None = None, *, name: str
     return f'Impute them{how}, ProbabilisticPCA(missing="em").fit({known}).impute({whole}), or drop those rows.'
 
 
-def _check_gram(K: Matrix) -> Matrix:
-    """Refuse a precomputed matrix that is not a symmetric square one."""
+def check_gram(K: Matrix, name: str = "X", argument: str = "kernel", *, narrow: bool | None = None) -> Matrix:
+    """Refuse a precomputed matrix that is not a symmetric square one; ``narrow`` ones came in single precision."""
+    x = name.lower()
     if K.shape[0] != K.shape[1]:
+        beside = "" if name == "X" else f", X {K.shape[0]} rows"
         raise ValueError(
-            f"kernel='precomputed' needs a square Gram matrix at fit, n x n; X has shape {K.shape}. "
-            "Give k(x_i, x_j) for all pairs of training rows."
+            f"{argument}='precomputed' needs a square Gram matrix at fit, n x n; {name} has shape {K.shape}{beside}. "
+            f"Give k({x}_i, {x}_j) for all pairs of training rows."
         )
-    rtol = 1e-5 if K.dtype == np.float32 else 1e-8
+    rtol = 1e-5 if (K.dtype == np.float32 if narrow is None else narrow) else 1e-8
     difference = abs(K - K.T).max()
     if difference > rtol * abs(K).max():
         raise ValueError(
-            f"kernel='precomputed' needs a symmetric matrix; X differs from its transpose by up to {difference:.3g}. "
-            "If that is rounding, use (K + K.T) / 2."
+            f"{argument}='precomputed' needs a symmetric matrix; {name} differs from its transpose by up to "
+            f"{difference:.3g}. If that is rounding, use (K + K.T) / 2."
         )
     return K
 
@@ -230,3 +276,145 @@ def check_choice(name: str, value: object, choices: tuple[object, ...]) -> None:
     """Refuse a word that is not among the choices."""
     if value not in choices:
         raise ValueError(f"{name}={value!r} is not known. Use one of: {', '.join(map(repr, choices))}.")
+
+
+def random_generator(random_state: Seed) -> np.random.Generator:
+    """Take scikit-learn's ways of giving a seed; None means a fixed one: the same data give the same bits."""
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(2**31))
+    try:
+        return np.random.default_rng(0 if random_state is None else random_state)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"random_state={random_state!r} must be a whole number of 0 or more, a random generator, or None."
+        ) from None
+
+
+def is_auto(n_components: ComponentCount) -> bool:
+    """Whether the number of components is left to the criteria."""
+    return isinstance(n_components, str) and n_components == "auto"
+
+
+def check_components(
+    n_components: ComponentCount, limit: int, what: str, *, fractions: bool = True, auto: bool = False
+) -> None:
+    """Refuse a number of components that is no number, out of range, or more than ``limit``."""
+    if n_components is None or (auto and is_auto(n_components)):
+        return
+    words = ["a whole number of 1 or more", *(["a fraction between 0 and 1"] if fractions else [])]
+    allowed = ", ".join([*words, *(["'auto'"] if auto else []), "or None"])
+    if isinstance(n_components, (bool, np.bool_)) or not isinstance(n_components, (int, float, np.number)):
+        raise TypeError(f"n_components={n_components!r} must be {allowed}.")
+    if isinstance(n_components, (int, np.integer)):
+        if n_components < 1:
+            raise ValueError(f"n_components={n_components} must be {allowed}.")
+        if n_components > limit:
+            raise ValueError(f"n_components={n_components} is more than {what}. Use n_components={limit} or fewer.")
+    elif not fractions or not 0 < n_components < 1:
+        raise ValueError(f"n_components={n_components!r} must be {allowed}.")
+
+
+def whole_number(n_components: ComponentCount) -> int | None:
+    """Components to ask a space for: all of them if a share of the variance, or a criterion, decides."""
+    return None if n_components is None or isinstance(n_components, str) or n_components < 1 else int(n_components)
+
+
+@dataclass(frozen=True)
+class Targets:
+    """Numbers to predict, always n x q in double precision, and how they came."""
+
+    values: Array
+    single: bool
+
+    def shaped(self, predictions: Array) -> Array:
+        """Predictions (m, q) in the shape the targets came in: (m,) for a single one."""
+        return predictions[:, 0] if self.single else predictions
+
+
+def check_targets(
+    y: Any, n: int, *, name: str = "y", missing: bool = False, estimator: Any = None, fitted: bool = False
+) -> Targets:
+    """Return targets as n x q doubles.
+
+    Parameters
+    ----------
+    y : (n,) or (n, q) array, data frame or series
+    n : int
+        Rows of X.
+    name : str
+        What the argument is called, for messages.
+    missing : bool
+        NaN are missing entries, and welcome.
+    estimator : estimator, optional
+        Whose ``missing`` option a message names.
+    fitted : bool
+        These come with new rows, for which the estimator will not be fitted again.
+    """
+    if y is None:
+        raise ValueError("requires y to be passed, but the target y is None.")
+    y = gathered(y, name, "a fit")
+    if np.ma.isMaskedArray(y):
+        raise ValueError(f"{name} is a masked array, whose mask would be lost. Fill it or drop rows.")
+    values = y.toarray() if sp.issparse(y) else np.asarray(y)
+    if values.dtype.kind == "c":
+        raise ValueError(f"Complex data not supported: {name} has dtype {values.dtype}. Use its real part.")
+    try:
+        Y = values.astype(np.float64, copy=False)
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(f"{name} holds values that are not numbers (dtype {values.dtype}).") from None
+    if Y.ndim == 0:
+        raise ValueError(f"{name}={y!r} is a single number; one for each of the {n} rows of X is expected.")
+    if Y.ndim not in (1, 2) or (Y.ndim == 2 and Y.shape[1] == 0):
+        raise ValueError(f"{name} has shape {Y.shape}; one target, or one column for each, is expected.")
+    if len(Y) != n:
+        raise ValueError(f"X has {n} rows and {name} has {len(Y)}; they must have the same number. Align them first.")
+    with np.errstate(over="ignore", invalid="ignore"):
+        sound = bool(np.isfinite(Y.sum()))  # the sum is quicker and rarely lies
+    if not sound and (bad := np.isinf(Y) if missing else ~np.isfinite(Y)).any():
+        gap = bool(np.isnan(Y[bad]).any())
+        what = "NaN" if gap else "infinity or a value too large for dtype('float64')."
+        row = np.argwhere(bad)[0][0]
+        raise ValueError(
+            f"Input {name} contains {what} ({int(bad.sum()):,} of {Y.size:,} entries, first in row {row}, "
+            "counted from 0). "
+            + (
+                without_gaps(Y.reshape(n, -1), estimator, name=name, fitted=fitted)
+                if gap
+                else "Drop those rows, or put numbers in their place."
+            )
+        )
+    return Targets(Y.reshape(n, -1), single=Y.ndim == 1)
+
+
+def check_labels(y: Any, n: int, *, least: int = 1) -> tuple[Array, Array]:
+    """Return the classes, sorted, and for each row the place of its class among them.
+
+    Labels may be numbers, strings or booleans and keep their type; ``least`` classes are needed.
+    """
+    if y is None:
+        raise ValueError("requires y to be passed, but the target y is None.")
+    y = column_or_1d(gathered(y, "y", "a fit"), warn=True)
+    if len(y) != n:
+        raise ValueError(f"X has {n} rows and y has {len(y)} labels; they must have the same number. Align them first.")
+    if y.dtype.kind == "f" and not np.isfinite(y).all():
+        raise ValueError("Input y contains NaN or infinity. Drop the rows without a label.")
+    check_classification_targets(y)
+    classes, codes = np.unique(y, return_inverse=True)
+    if len(classes) < least:
+        raise ValueError(
+            f"y has only one class, {classes.tolist()[0]!r}; at least {least} are needed to tell rows apart."
+        )
+    return classes, codes.ravel()
+
+
+def read_targets(
+    Y: Any, n: int, name: str, estimator: Any = None, *, missing: bool = False, fitted: bool = False
+) -> Targets:
+    """Check the second block; a sparse second view (``name="Y"``) keeps its zeros."""
+    if not (sp.issparse(Y) and name == "Y" and not missing):
+        return check_targets(Y, n, name=name, missing=missing, estimator=estimator, fitted=fitted)
+    if Y.shape[0] != n:
+        raise ValueError(f"X has {n} rows and {name} has {Y.shape[0]}; they must have the same number.")
+    rows = Y.tocsr().astype(np.float64)
+    check_finite(rows, estimator, name=name, fitted=fitted)
+    return Targets(rows, single=False)

@@ -95,7 +95,7 @@ class Choice:
             given |= dict(zip(("kernel", "kernel_y"), self.kernels(data), strict=False))
             if (landmarks := self.landmarks(data)) is not None:
                 given["landmarks"] = landmarks
-        if self.pair and (self.ridge or self.method == "kernel-cca"):
+        if self.pair and (self.ridge or self.row.has("kernel")):
             given["ridge"] = self.ridge
         return given
 
@@ -115,12 +115,12 @@ def most_components(data: Dataset, choice: Choice) -> int:
     n, d = data.X.shape
     if choice.pair:
         q = len(choice.second)
-        return min(q, d - q) if choice.method == "cca" else min(MAX_KERNEL_PAIRS, n - 1)
-    if choice.method == "kernel-pca":
+        return min(MAX_KERNEL_PAIRS, n - 1) if choice.row.has("kernel") else min(q, d - q)
+    if choice.row.has("kernel"):
         return min(MAX_COMPONENTS, n - 1)
-    if choice.method == "factor-analysis":  # as many as leave degrees of freedom
+    if choice.row.counted == "factors":  # as many as leave degrees of freedom
         return max(1, min(MAX_COMPONENTS, int((2 * d + 1 - (8 * d + 1) ** 0.5) / 2)))
-    if choice.method == "probabilistic-pca":
+    if hasattr(choice.row.estimator, "score_samples") and not choice.row.projects:  # rows have noise along one at least
         return max(1, min(MAX_COMPONENTS, d - 1, n - 1))
     return min(MAX_COMPONENTS, d, n - 1)
 
@@ -190,8 +190,8 @@ def code_for(data: Dataset, choice: Choice, opened: str = "") -> str:
 
 def _reading_rows(data: Dataset, choice: Choice) -> list[str]:
     if not choice.pair:
-        return ["X = table.values"] if data.from_file else []
-    if data.from_file:
+        return ["X = table.values"] if data.file else []
+    if data.file:
         return [
             "from gramian.tables import split_table",
             f"x, y = split_table(table, y_columns={list(choice.second)!r})",

@@ -7,17 +7,12 @@ from typing import Any
 from dash import Dash, Input, Output, State, ctx, no_update
 from dash.exceptions import PreventUpdate
 
-from gramian.explore.browser import ACCESSIBLE_NAMES, SLIDER_LABELS, WEBGL
 from gramian.explore.choice import CONTROLS, EXACT_ROWS, LOOKS, kernels_listed, most_components, read_choice
 from gramian.explore.datasets import PRESETS, Dataset, from_upload, preset
 from gramian.explore.fitting import Fit
 from gramian.explore.model_files import inside, models_in, open_model, save_model
 from gramian.explore.notes import in_controls
-from gramian.explore.session import Explorer, Session, on
-
-
-def _values(names: tuple[str, ...]) -> str:
-    return " ".join(f"{name}.value" for name in names)
+from gramian.explore.session import SLIDERS, Explorer, Session, in_browser, on, values_of
 
 
 def _also(outputs: str) -> str:
@@ -30,7 +25,7 @@ LOADING = "page.data data.value columns.value upload.contents"
 #: All that changes with a table, in the order of :func:`filled`.
 FILLED = (
     "loaded.data about.children data.options data.value columns.options columns.value colour.options second.options "
-    + _values((*CONTROLS, *LOOKS))
+    + values_of((*CONTROLS, *LOOKS))
 )
 #: What is shown or hidden with a method.
 ARRANGED = (
@@ -70,14 +65,14 @@ def _tables(app: Dash, explorer: Explorer) -> None:
         session = explorer.sessions.open(known)
         return session.key, session.key
 
-    app.clientside_callback(WEBGL, Output("webgl", "data"), Input("page", "data"))
+    app.clientside_callback(in_browser("webgl"), Output("webgl", "data"), Input("page", "data"))
     app.clientside_callback(
-        SLIDER_LABELS,
-        *(Output(f"{name}-label", "children") for name in ("width", "degree", "ridge", "k")),
-        *(Input(name, "drag_value") for name in ("width", "degree", "ridge", "k")),
+        in_browser("sliderLabels"),
+        *(Output(f"{name}-label", "children") for name in SLIDERS),
+        *(Input(name, "drag_value") for name in SLIDERS),
         prevent_initial_call=True,
     )
-    app.clientside_callback(ACCESSIBLE_NAMES, Output("send", "title"), Input("page", "data"))
+    app.clientside_callback(in_browser("accessibleNames"), Output("send", "title"), Input("page", "data"))
 
     @on(app, f"model-says.children upload.contents {FILLED}", LOADING, "upload.filename")
     def load(page: object, chosen: object, columns: object, contents: object, name: object) -> tuple[Any, ...]:
@@ -103,7 +98,7 @@ def _tables(app: Dash, explorer: Explorer) -> None:
                 raise PreventUpdate
             session.use(session.base, session.base.only(names))
             values |= {"second": list(session.data.half()), "rows-as": session.data.rows_as}
-        return "", None, *filled(explorer, session, values or first_values(session.data))
+        return "", None, *filled(explorer, session, values or firstvalues_of(session.data))
 
     @on(app, ARRANGED, "loaded.data method.value kernel.value text.value second.value", "page.data")
     def arrange(loaded: object, *values: object) -> tuple[Any, ...]:
@@ -160,7 +155,7 @@ def colours(data: Dataset) -> list[dict[str, str]]:
     return [{"label": "one colour", "value": "one"}, *groups, *columns]
 
 
-def first_values(data: Dataset) -> dict[str, Any]:
+def firstvalues_of(data: Dataset) -> dict[str, Any]:
     """First values of the controls for a table."""
     group = next(iter(data.groups), None)
     plain = {
@@ -192,7 +187,7 @@ def _ticked(value: object) -> list[str]:
 def _fits(app: Dash, explorer: Explorer) -> None:
     """A control is released: the exact fit, in the worker; its progress; its end."""
 
-    @on(app, ANSWER, f"loaded.data {_values(CONTROLS)}", f"page.data {_values(LOOKS)}")
+    @on(app, ANSWER, f"loaded.data {values_of(CONTROLS)}", f"page.data {values_of(LOOKS)}")
     def ask(loaded: object, *values: object) -> tuple[Any, ...]:
         page, looks = values[len(CONTROLS)], values[len(CONTROLS) + 1 :]
         session = explorer.session(page)
@@ -284,7 +279,7 @@ def _models(app: Dash, explorer: Explorer) -> None:
     def fetch(clicks: object, name: object, page: object) -> tuple[Any, ...]:
         session = explorer.session(page)
         unchanged = (no_update,) * len(FILLED.split())
-        values = session.controls or first_values(session.data)
+        values = session.controls or firstvalues_of(session.data)
         try:
             path = inside(explorer.folder, name)
             data, found, values = open_model(session.base, path, values)

@@ -15,11 +15,12 @@ from pathlib import Path
 import numpy as np
 from sklearn.datasets import load_digits, load_linnerud, make_circles, make_moons
 
+from gramian.construction import arguments
 from gramian.registry import Standardizer
 from gramian.results import Array
 from gramian.tables import Table, TableError, split_table
 from gramian.tables.assemble import Roles
-from gramian.tables.read import READERS, load
+from gramian.tables.read import FORMATS, load
 from gramian.tables.table import Dialect
 
 #: Bytes of a file that may be sent through the browser.
@@ -30,20 +31,25 @@ MAX_PAGE_COLUMNS = 20_000
 CURVE_MIN_COLUMNS = 25
 
 
+_serials = count()
+
+
 @dataclass(frozen=True, eq=False)
 class Dataset:
     """A table to explore.
 
-    ``key`` is its name in the list of the page, ``code`` lines of Python that make ``table`` or ``X``, ``advice`` the
-    first values of the controls; ``serial`` tells it from all others.
+    ``key`` is its name in the list of the page; ``lines`` of Python make ``X``, unless it comes from a ``file`` that is
+    read with the arguments ``reading``; ``advice`` is the first values of the controls, ``serial`` unlike any other.
     """
 
     key: str
     title: str
     table: Table
-    code: tuple[str, ...]
+    lines: tuple[str, ...] = ()
+    file: str = ""
+    reading: dict[str, object] = field(default_factory=dict)
     advice: dict[str, object] = field(default_factory=dict)
-    serial: int = field(default_factory=count().__next__)
+    serial: int = field(default_factory=_serials.__next__)
 
     @property
     def X(self) -> Array:
@@ -51,9 +57,11 @@ class Dataset:
         return self.table.values
 
     @property
-    def from_file(self) -> bool:
-        """Whether the code makes ``table`` rather than ``X``."""
-        return self.code[-1].startswith("table = ")
+    def code(self) -> tuple[str, ...]:
+        """Lines of Python that make ``table`` if it comes from a file, else ``X``."""
+        if not self.file:
+            return self.lines
+        return "from gramian.tables import read_table", f"table = read_table({arguments([self.file], **self.reading)})"
 
     @cached_property
     def standardizer(self) -> Standardizer:
@@ -100,9 +108,8 @@ class Dataset:
         """The same rows with some of the columns, in the order given."""
         places = [self.table.columns.index(name) for name in names]
         table = replace(self.table, values=np.ascontiguousarray(self.X[:, places]), columns=tuple(names))
-        *lines, last = self.code
-        last = f"{last[:-1]}, columns={list(names)!r})" if self.from_file else f"{last}\nX = X[:, {places}]"
-        return Dataset(self.key, self.title, table, (*lines, last), self.advice)
+        lines, reading = (*self.lines, f"X = X[:, {places}]"), {**self.reading, "columns": names}
+        return replace(self, table=table, lines=lines, reading=reading, serial=next(_serials))
 
     def half(self) -> tuple[str, ...]:
         """Columns of the second view before a choice: the latter half."""
@@ -111,10 +118,7 @@ class Dataset:
 
 def open_table(path: str) -> Dataset:
     """Read a table; rows with missing values are left out, and the table says so."""
-    table = load(path, Roles(missing="drop"), Dialect(most=MAX_PAGE_COLUMNS))
-    _check_rows(table)
-    given = repr(path) if table.rows is None else f"{path!r}, missing='drop'"
-    return Dataset("table", Path(path).name, table, _reading(given), _advice(table))
+    return _from_file("table", Path(path).name, path, _load(path))
 
 
 def from_upload(name: str, contents: str) -> Dataset:
@@ -126,9 +130,9 @@ def from_upload(name: str, contents: str) -> Dataset:
     """
     name = re.sub(r"[^\w.\- ]", "_", Path(name).name)[-80:] or "table"
     ending = Path(name).suffix.lower()
-    if ending not in READERS:
+    if ending not in FORMATS:
         raise TableError(
-            f"{name}: files that end in {ending or 'nothing'!r} are not read. Known: {', '.join(READERS)}."
+            f"{name}: files that end in {ending or 'nothing'!r} are not read. Known: {', '.join(FORMATS)}."
         )
     head, comma, body = contents.partition(",")
     if not comma or not head.startswith("data:") or len(body) > MAX_UPLOAD_BYTES * 4 // 3 + 4:
@@ -143,31 +147,28 @@ def from_upload(name: str, contents: str) -> Dataset:
         path = Path(folder, f"upload{ending}")
         path.write_bytes(data)
         try:
-            table = replace(load(path, Roles(missing="drop"), Dialect(most=MAX_PAGE_COLUMNS)), source=name)
+            table = replace(_load(path), source=name)
         except TableError as error:
             raise TableError(str(error).replace(str(path), name)) from None
-    _check_rows(table)
-    given = repr(name) if table.rows is None else f"{name!r}, missing='drop'"
-    return Dataset("upload", name, table, _reading(given), _advice(table))
+    return _from_file("upload", name, name, table)
 
 
-def _reading(given: str) -> tuple[str, ...]:
-    return "from gramian.tables import read_table", f"table = read_table({given})"
+def _load(path: str | Path) -> Table:
+    return load(path, Roles(missing="drop"), Dialect(most=MAX_PAGE_COLUMNS))
 
 
-def _check_rows(table: Table) -> None:
+def _from_file(key: str, title: str, file: str, table: Table) -> Dataset:
     n, d = table.values.shape
     if n < 3:
         raise TableError(f"{table.source} has {n} rows; at least three are needed.")
     if not np.ptp(table.values, axis=0).any():
         raise TableError(f"{table.source}: all {n:,} rows are the same in {d} columns. There is nothing to analyse.")
-
-
-def _advice(table: Table) -> dict[str, object]:
-    """Unequal units are put on one footing; pixels and spectra have one unit."""
+    # Unequal units are put on one footing; pixels and spectra have one unit.
     spread = table.values.std(axis=0)
     spread = spread[spread > 0]
-    return {"scale": bool(spread.max() > 5 * spread.min())}
+    reading: dict[str, object] = {} if table.rows is None else {"missing": "drop"}
+    advice: dict[str, object] = {"scale": bool(spread.max() > 5 * spread.min())}
+    return Dataset(key, title, table, (), file, reading, advice)
 
 
 def _make(title: str, values: Array, names: list[str], labels: dict[str, list[str]], code: str) -> Dataset:
@@ -244,5 +245,4 @@ def preset(name: str) -> Dataset:
     ((600, 2), 'image')
     """
     make, advice = PRESETS[name]
-    made = make()
-    return Dataset(name, made.title, made.table, made.code, advice)
+    return replace(make(), key=name, advice=advice)

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gramian import figures
 from gramian.charts import Scree
 from gramian.charts.columns import vectors_of
 from gramian.charts.labels import noun_of, short_label
 from gramian.charts.palette import COLOURS, DIVERGING, INK, MUTED, PALE, colour
 from gramian.estimators.cca import correlations
 from gramian.explore.datasets import Dataset
-from gramian.explore.fitting import Fit
+from gramian.explore.fitting import SHARE_OF_VARIANCE, Fit
+from gramian.figures import chart_figures
 from gramian.figures.grammar import (
     TRANSPARENT,
     Figure,
@@ -50,13 +50,14 @@ NO_WAY_BACK = "This method cannot rebuild rows from scores."
 
 @dataclass(frozen=True)
 class View:
-    """How points are looked at: components counted from 0, colours by "group:NAME", "column:NAME" or ""."""
+    """How points are looked at: components counted from 0, colours by the groups or the numbers of a column, if any."""
 
     x: int = 0
     y: int = 1
     z: int = 2
     space: bool = False
-    colour: str = ""
+    group: str = ""
+    column: str = ""
     webgl: bool = True
 
     @property
@@ -106,9 +107,9 @@ def message(text: str) -> Part:
 
 def scree(spectrum: Array, measure: str, k: int) -> Part:
     """The spectrum, with a cut to drag."""
-    shares = spectrum / 100 if measure.endswith("%") else None
+    shares = spectrum / 100 if measure == SHARE_OF_VARIANCE else None
     chart = Scree(xlabel="component", ylabel=measure, values=spectrum, shares=shares, kept=k)
-    return card(figures.scree(chart, movable=True), key=False)
+    return card(chart_figures.scree(chart, movable=True), key=False)
 
 
 def dragged_to(changed: object, most: int) -> int | None:
@@ -165,15 +166,14 @@ def marks(data: Dataset, rows: Array, view: View) -> Part:
     n = len(rows)
     size = 7 if n <= 1000 else 5 if n <= 10_000 else 3
     given: Part = {"size": max(2, size - 2) if view.space else size, "opacity": 0.85 if n <= 10_000 else 0.5}
-    kind, _, name = view.colour.partition(":")
-    if kind == "group" and name in data.groups:
-        _, codes = np.unique(data.groups[name], return_inverse=True)
+    if view.group in data.groups:
+        _, codes = np.unique(data.groups[view.group], return_inverse=True)
         last = len(COLOURS)
         steps = [[(at + step) / last, shade] for at, shade in enumerate(COLOURS) for step in (0, 1)]
         return {**given, "color": packed(codes[rows] % last), "cmin": -0.5, "cmax": last - 0.5, "colorscale": steps}
-    if kind == "column" and name in data.table.columns:
-        values = data.X[rows, data.table.columns.index(name)]
-        bar = {"title": {"text": plain(name), "side": "right"}, "thickness": 10, "outlinewidth": 0}
+    if view.column in data.table.columns:
+        values = data.X[rows, data.table.columns.index(view.column)]
+        bar = {"title": {"text": plain(view.column), "side": "right"}, "thickness": 10, "outlinewidth": 0}
         return {**given, "color": packed(values), "colorscale": "Viridis", "showscale": True, "colorbar": bar}
     return {**given, "color": COLOURS[0]}
 
@@ -197,7 +197,7 @@ def _points(data: Dataset, cloud: Cloud, view: View) -> Part:
     if n < len(data.X):
         trace["customdata"] = packed(cloud.rows)
     if n <= NAMED_POINTS_MAX:
-        group = data.groups.get(view.colour.partition(":")[2])
+        group = data.groups.get(view.group)
         names = data.names
         words = [f"{names[at]} ({group[at]})" if group else names[at] for at in cloud.rows.tolist()]
         trace["text"] = [plain(word) for word in words]
@@ -207,14 +207,13 @@ def _points(data: Dataset, cloud: Cloud, view: View) -> Part:
 
 def _key(data: Dataset, view: View) -> list[Part]:
     """A key to the colours: a point of each, of which none is drawn."""
-    kind, _, name = view.colour.partition(":")
-    if kind != "group" or name not in data.groups:
+    if view.group not in data.groups:
         return []
     dot: Part = {"type": "scatter3d" if view.solid else "scatter", "mode": "markers", "x": [None], "y": [None]}
     dot |= {"showlegend": True, **({"z": [None]} if view.solid else {})}
     return [
         {**dot, "name": plain(word), "marker": {"color": colour(at), "size": 8}}
-        for at, word in enumerate(np.unique(data.groups[name])[:20])
+        for at, word in enumerate(np.unique(data.groups[view.group])[:20])
     ]
 
 

@@ -28,6 +28,8 @@ from gramian.results import Array, FitSummary, percent
 
 #: Seconds that a fit may take to be made while a slider moves: with the drawing, about two tenths.
 QUICK_FIT_SECONDS = 0.05
+#: The measure of spectra that are in percent.
+SHARE_OF_VARIANCE = "share of variance in %"
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,13 +125,13 @@ def spectrum_of(data: Dataset, choice: Choice, estimator: BaseEstimator) -> tupl
     if choice.pair:
         what = "regularised correlation" if np.any(estimator.ridge) else "canonical correlation"
         return np.asarray(estimator.correlations_), what
-    if choice.method == "kernel-pca":
+    if choice.row.has("kernel") and hasattr(estimator, "eigenvalues_"):
         shares = getattr(estimator, "explained_variance_ratio_", None)
         if shares is not None:
-            return 100 * np.asarray(shares), "share of variance in %"
+            return 100 * np.asarray(shares), SHARE_OF_VARIANCE
         return np.asarray(estimator.eigenvalues_), "eigenvalue"
-    linear = estimator if choice.method == "pca" else linear_fit(data, scaled=choice.scale)
-    return 100 * np.asarray(linear.explained_variance_ratio_), "share of variance in %"
+    linear = estimator if isinstance(estimator, PCA) else linear_fit(data, scaled=choice.scale)
+    return 100 * np.asarray(linear.explained_variance_ratio_), SHARE_OF_VARIANCE
 
 
 def linear_fit(data: Dataset, *, scaled: bool) -> PCA:

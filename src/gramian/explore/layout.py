@@ -23,9 +23,9 @@ def aria(**words: str) -> Any:
     return {f"aria-{name}": value for name, value in words.items()}
 
 
-def named_by(label: str) -> Any:
-    """Attributes of a part whose name stands in another."""
-    return aria(labelledby=label)
+def _region(label: str) -> Any:
+    """Attributes of a part to scroll in, whose name stands in another."""
+    return {"tabIndex": 0, "role": "region", **aria(labelledby=label)}
 
 
 def page() -> html.Div:
@@ -59,15 +59,8 @@ def _controls() -> html.Aside:
 def _method() -> list[Component]:
     return [
         _pick("method", "Method", {key: _titled(row) for key, row in METHODS.items()}),
-        html.Div(
-            [
-                html.Label("Columns of the second view", id="second-label", htmlFor="second"),
-                dcc.Dropdown(id="second", multi=True),
-            ],
-            id="second-box",
-            hidden=True,
-        ),
-        dcc.Checklist(id="scale", options=[{"label": "scale columns to unit variance", "value": "on"}], value=[]),
+        html.Div(_labelled("second", "Columns of the second view", multi=True), id="second-box", hidden=True),
+        _tick("scale", "scale columns to unit variance"),
         html.Div(
             [
                 _pick("kernel", "Kernel", {name: cls.title for name, cls in kernels_listed().items()}),
@@ -76,9 +69,7 @@ def _method() -> list[Component]:
                 html.Label("or type a kernel", htmlFor="text"),
                 dcc.Input(id="text", type="text", debounce=True, value="", placeholder="2*rbf(sigma=1) + linear"),
                 html.P(id="kernel-says", className="says"),
-                dcc.Checklist(
-                    id="exact", options=[{"label": "exact: all rows, no landmarks (slow)", "value": "on"}], value=[]
-                ),
+                _tick("exact", "exact: all rows, no landmarks (slow)"),
             ],
             id="kernel-box",
             hidden=True,
@@ -92,11 +83,8 @@ def _method() -> list[Component]:
 def _view() -> list[Component]:
     numbers = {at: str(at + 1) for at in range(20)}
     return [
-        html.Div(
-            [_pick("x", "x axis", numbers), _pick("y", "y axis", numbers)],
-            className="halves",
-        ),
-        dcc.Checklist(id="space", options=[{"label": "in three dimensions", "value": "on"}], value=[]),
+        html.Div([_pick("x", "x axis", numbers), _pick("y", "y axis", numbers)], className="halves"),
+        _tick("space", "in three dimensions"),
         html.Div(_pick("z", "z axis", numbers), id="z-box", hidden=True),
         _pick("rows-as", "Draw a row as", ROWS_AS),
     ]
@@ -137,13 +125,7 @@ def _pictures() -> html.Main:
                     html.Section(
                         [
                             html.H2("Selected rows", id="chosen-title"),
-                            html.Div(
-                                id="chosen",
-                                className="scroll",
-                                tabIndex=0,
-                                role="region",
-                                **named_by("chosen-title"),
-                            ),
+                            html.Div(id="chosen", className="scroll", **_region("chosen-title")),
                             html.Button("Export as CSV", id="export", disabled=True),
                         ],
                         className="card",
@@ -151,10 +133,10 @@ def _pictures() -> html.Main:
                     html.Section(
                         [
                             html.H2("The code", id="code-title"),
-                            html.Pre(id="code", tabIndex=0, role="region", **named_by("code-title")),
+                            html.Pre(id="code", **_region("code-title")),
                             dcc.Clipboard(target_id="code", title="Copy the code", className="copy"),
                             html.H2("Summary of the fit", id="done-title"),
-                            html.Pre(id="summary", tabIndex=0, role="region", **named_by("done-title")),
+                            html.Pre(id="summary", **_region("done-title")),
                         ],
                         className="card wide",
                     ),
@@ -182,7 +164,7 @@ def _card(name: str, title: str, hint: str, kind: str = "", config: Any = PLOT) 
             html.Div(picture, className="frame"),
         ],
         className=f"card {kind}".strip(),
-        **named_by(f"{name}-title"),
+        **aria(labelledby=f"{name}-title"),
     )
 
 
@@ -196,13 +178,15 @@ def _titled(method: Record) -> str:
 
 def _pick(name: str, label: str, options: dict[Any, str]) -> html.Div:
     choices = [{"label": words, "value": key} for key, words in options.items()]
-    return html.Div(
-        [
-            html.Label(label, id=f"{name}-label", htmlFor=name),
-            dcc.Dropdown(id=name, options=choices, clearable=False, searchable=False),
-        ],
-        className="pick",
-    )
+    return html.Div(_labelled(name, label, options=choices, clearable=False, searchable=False), className="pick")
+
+
+def _labelled(name: str, label: str, **options: Any) -> list[Component]:
+    return [html.Label(label, id=f"{name}-label", htmlFor=name), dcc.Dropdown(id=name, **options)]
+
+
+def _tick(name: str, label: str) -> dcc.Checklist:
+    return dcc.Checklist(id=name, options=[{"label": label, "value": "on"}], value=[])
 
 
 def _slide(name: str, label: str, low: float, high: float, step: float, marks: dict[Any, str] | None) -> html.Div:
@@ -212,8 +196,7 @@ def _slide(name: str, label: str, low: float, high: float, step: float, marks: d
 
 
 def _columns() -> html.Div:
-    label = html.Label("Columns used", id="columns-label", htmlFor="columns")
-    return html.Div([label, dcc.Dropdown(id="columns", multi=True, clearable=False)], className="pick")
+    return html.Div(_labelled("columns", "Columns used", multi=True, clearable=False), className="pick")
 
 
 def _upload() -> dcc.Upload:

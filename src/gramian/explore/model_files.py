@@ -10,12 +10,14 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from gramian.construction import steps_of
 from gramian.explore.choice import METHODS, Choice, read_choice
 from gramian.explore.datasets import Dataset
 from gramian.explore.fitting import Fit, spectrum_of
 from gramian.explore.notes import collected
 from gramian.models import load, save
 from gramian.registry import Standardizer
+from gramian.tables import named
 
 ENDING = ".safetensors"
 
@@ -67,21 +69,16 @@ def save_model(data: Dataset, choice: Choice, path: Path) -> str:
     with collected():
         if choice.pair:
             x, y = data.views(choice.second)
-            model.fit(x.values, y.values)
-            model.target_names_in_ = np.array(y.columns, dtype=object)
-            columns = x.columns
+            named(model.fit(x.values, y.values), x, y)
         else:
-            model.fit(data.X)
-            columns = data.table.columns
-    steps = _steps(model)
-    steps[0].feature_names_in_ = np.array(columns, dtype=object)
+            named(model.fit(data.X), data.table)
     save(model, path)
-    return f"{path.name} is saved: {type(steps[-1]).__name__}, {path.stat().st_size / 1000:,.0f} kB."
+    return f"{path.name} is saved: {type(steps_of(model)[-1]).__name__}, {path.stat().st_size / 1000:,.0f} kB."
 
 
 def open_model(data: Dataset, path: Path, values: dict[str, Any]) -> tuple[Dataset, Fit, dict[str, Any]]:
     """Load a model and let it see a table; return the columns it sees, what it makes of them, and controls."""
-    steps = _steps(load(path))
+    steps = steps_of(load(path))
     estimator = steps[-1]
     method = next((key for key, row in METHODS.items() if type(estimator) is row.estimator), None)
     if method is None or (len(steps) > 1 and not isinstance(steps[0], Standardizer)):
@@ -130,10 +127,6 @@ def _applied(data: Dataset, choice: Choice, steps: list[Any], name: str) -> Fit:
         spectrum, measure = spectrum_of(data, choice, estimator)
     scaler = steps[0] if len(steps) > 1 else None
     return Fit(choice, estimator, first, second, spectrum, measure, 0.0, tuple(notes), name, scaler)
-
-
-def _steps(model: BaseEstimator) -> list[Any]:
-    return [step for _, step in model.steps] if hasattr(model, "steps") else [model]
 
 
 def _names(estimator: BaseEstimator, attribute: str) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from gramian import GramianWarning
-from gramian.tables.calls import respelled
+from gramian.construction import respelled
 
 _local = threading.local()
 #: Parameters of Python in messages -> what the page calls them.

@@ -7,19 +7,21 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from dash import Dash, Input, Output, Patch, State, dcc, html, no_update
+from dash import Dash, Input, Output, Patch, dcc, html, no_update
 from dash.exceptions import PreventUpdate
 
 from gramian.charts.labels import label_of
 from gramian.explore import drawing
-from gramian.explore.browser import ASK_ONE_AT_A_TIME, ASK_THE_NEXT, PICKED
 from gramian.explore.choice import CONTROLS, Choice, code_for, read_choice
 from gramian.explore.drawing import NEIGHBOURS
-from gramian.explore.fitting import Fit, Glimpse, fit
-from gramian.explore.session import Explorer, Session, on
+from gramian.explore.fitting import SHARE_OF_VARIANCE, Fit, Glimpse, fit
+from gramian.explore.session import SLIDERS, Explorer, Session, in_browser, on, values_of
 from gramian.kernels import parse
 from gramian.results import Array, percent
 from gramian.tables import write_scores
+
+#: What says how the points are looked at, in the order of :func:`read_view`, and the row that was clicked.
+SEEN = "x.value y.value z.value space.value colour.value webgl.data focus.data"
 
 
 def register(app: Dash, explorer: Explorer) -> None:
@@ -30,9 +32,8 @@ def register(app: Dash, explorer: Explorer) -> None:
 
 def _pictures(app: Dash, explorer: Explorer) -> None:
     """A fit is there: all its pictures."""
-    looks = "x.value y.value z.value space.value colour.value webgl.data focus.data"
 
-    @on(app, "scores.figure scores-hint.children", f"shown.data {looks}", "page.data")
+    @on(app, "scores.figure scores-hint.children", f"shown.data {SEEN}", "page.data")
     def draw_scores(shown: object, *values: object) -> tuple[Any, str]:
         *look, webgl, focus, page = values
         session, found = _shown(explorer, page)
@@ -82,8 +83,9 @@ def _shown(explorer: Explorer, page: object) -> tuple[Session, Fit]:
 def read_view(look: list[Any], webgl: object) -> drawing.View:
     """How the points are looked at, whatever was sent."""
     x, y, z = (at if isinstance(at, int) and 0 <= at < 1000 else number for number, at in enumerate(look[:3]))
-    colour = look[4] if isinstance(look[4], str) else ""
-    return drawing.View(x, y, z, bool(look[3]), colour, webgl is not False)
+    kind, _, name = look[4].partition(":") if isinstance(look[4], str) else ("", "", "")
+    colour = {kind: name} if kind in ("group", "column") else {}
+    return drawing.View(x, y, z, bool(look[3]), **colour, webgl=webgl is not False)
 
 
 def focus_of(session: Session, focus: object) -> list[int]:
@@ -112,9 +114,13 @@ def rows_of(session: Session, found: Fit, k: int, focus: object, kind: object) -
         y = data.views(found.choice.second)[1]
         guess = found.rebuilt(data, np.array(places[:1]), k)
         return drawing.second_row(y.columns, y.values, places[0], guess, data.names[places[0]])
-    plane = kind == "plane" and data.X.shape[1] == 2
-    wanted = drawing.sample(len(data.X)) if plane else np.array(places[:1])
-    return drawing.row(data, str(kind), places, found.rebuilt(data, wanted, k))
+    return drawing.row(data, str(kind), places, found.rebuilt(data, wanted_rows(session, places, kind), k))
+
+
+def wanted_rows(session: Session, places: list[int], kind: object) -> Array:
+    """Rows to rebuild: a sample of those in a plane, else the one in focus."""
+    X = session.data.X
+    return drawing.sample(len(X)) if kind == "plane" and X.shape[1] == 2 else np.array(places[:1])
 
 
 def row_words(found: Fit, k: int) -> str:
@@ -132,7 +138,7 @@ def kernel_words(session: Session, choice: Choice) -> str:
 
 def slider_words(found: Fit) -> str:
     """When pictures follow a slider, where that is not at once."""
-    if found.quick or found.choice.method in ("pca", "kernel-pca"):
+    if found.quick or (found.choice.row.nested and not found.choice.pair):
         return ""
     took = f": a fit takes {found.seconds:.2g} s" if found.seconds else ""
     return f"Points are updated when you release the slider{took}."
@@ -148,31 +154,19 @@ def hint(view: drawing.View, drawn: int, n: int) -> str:
     return words if drawn == n else f"{drawn:,} of {n:,} points are drawn, as there is no WebGL. {words}"
 
 
-SLIDERS = ("width", "degree", "ridge", "k")
-
-
 def _previews(app: Dash, explorer: Explorer) -> None:
     """A slider moves: quick fits are made on the way, kernel PCA with few landmarks; others wait for its release."""
     app.clientside_callback(
-        ASK_ONE_AT_A_TIME,
+        in_browser("askOneAtATime"),
         Output("ask", "data"),
         *(Input(name, "drag_value") for name in SLIDERS),
         prevent_initial_call=True,
     )
-    app.clientside_callback(ASK_THE_NEXT, Output("send", "name"), Input("drawn", "data"), prevent_initial_call=True)
-
-    @app.callback(
-        Output("scores", "figure", allow_duplicate=True),
-        Output("kernel-says", "children", allow_duplicate=True),
-        Output("drawn", "data"),
-        Input("ask", "data"),
-        State("page", "data"),
-        *(State(name, "value") for name in CONTROLS),
-        *(State(name, "value") for name in ("x", "y", "z", "space", "colour")),
-        State("webgl", "data"),
-        State("focus", "data"),
-        prevent_initial_call=True,
+    app.clientside_callback(
+        in_browser("askTheNext"), Output("send", "name"), Input("drawn", "data"), prevent_initial_call=True
     )
+
+    @on(app, "+scores.figure +kernel-says.children drawn.data", "ask.data", f"page.data {values_of(CONTROLS)} {SEEN}")
     def preview(ask: dict[str, Any], page: object, *values: object) -> tuple[Any, ...]:
         session = explorer.session(page)
         moved = {name: ask[name] for name in SLIDERS if ask.get(name) is not None}
@@ -188,7 +182,7 @@ def _previews(app: Dash, explorer: Explorer) -> None:
             if choice.key == found.choice.key:  # the cut moves, the points do not
                 session.glimpse = choice, found, None
                 return still
-            if choice.method == "kernel-pca":
+            if choice.row.has("kernel") and not choice.pair:
                 glimpses = explorer.glimpses.of(session.data, scaled=choice.scale)
                 glimpse = glimpses.glimpse(parse(choice.kernels(session.data)[0]).resolve(glimpses.X))
                 session.glimpse = choice, found, glimpse
@@ -221,7 +215,7 @@ def _previews(app: Dash, explorer: Explorer) -> None:
             return spectrum, rows_of(session, shown, k, focus, kind), new
         k = min(choice.k, len(glimpse.shares))
         return (
-            drawing.scree(glimpse.shares, "share of variance in %", k),
+            drawing.scree(glimpse.shares, SHARE_OF_VARIANCE, k),
             _preview_rows(session, glimpse, k, focus, kind),
             drawing.glimpsed_loadings(session.data, glimpse.rows, glimpse.scores, [view.x, view.y]),
         )
@@ -253,7 +247,7 @@ def _preview_scores(session: Session, glimpse: Glimpse, view: drawing.View, focu
 def _preview_rows(session: Session, glimpse: Glimpse, k: int, focus: object, kind: object) -> Any:
     """Rows as the glimpse tells them."""
     data, places = session.data, focus_of(session, focus)
-    wanted = drawing.sample(len(data.X)) if kind == "plane" and data.X.shape[1] == 2 else np.array(places[:1])
+    wanted = wanted_rows(session, places, kind)
     at = np.searchsorted(glimpse.rows, wanted)
     if at.max() >= len(glimpse.rows) or (glimpse.rows[at] != wanted).any():
         return no_update
@@ -269,7 +263,7 @@ LISTED_ROWS, LISTED_COLUMNS = 50, 12
 
 def _selections(app: Dash, explorer: Explorer) -> None:
     """Points are chosen: their rows, their neighbours, a file of them."""
-    app.clientside_callback(PICKED, Output("picked", "data"), Input("scores", "selectedData"))
+    app.clientside_callback(in_browser("picked"), Output("picked", "data"), Input("scores", "selectedData"))
 
     @on(app, "chosen.children export.disabled", "picked.data shown.data", "page.data")
     def list_rows(picked: object, shown: object, page: object) -> tuple[Any, bool]:

@@ -15,7 +15,6 @@ from werkzeug.exceptions import HTTPException
 from werkzeug.serving import BaseWSGIServer, WSGIRequestHandler, make_server
 
 from gramian.explore import control_callbacks, picture_callbacks
-from gramian.explore.browser import PAGE_TEMPLATE
 from gramian.explore.datasets import Dataset, open_table
 from gramian.explore.guard import Guard
 from gramian.explore.layout import page
@@ -25,6 +24,13 @@ from gramian.explore.session import Explorer
 HOST = "127.0.0.1"
 #: Seconds after which an idle connection is closed.
 IDLE_SECONDS = 120
+#: The page around the page.
+PAGE_TEMPLATE = """<!DOCTYPE html>
+<html lang="en">
+<head>{%metas%}<title>{%title%}</title>{%favicon%}{%css%}</head>
+<body>{%app_entry%}<footer>{%config%}{%scripts%}{%renderer%}</footer></body>
+</html>
+"""
 
 
 class Handler(WSGIRequestHandler):

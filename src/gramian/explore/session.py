@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from dash import Dash, Input, Output, State
+from dash import ClientsideFunction, Dash, Input, Output, State
 from dash.exceptions import PreventUpdate
 
 from gramian.config import Progress, config
@@ -297,6 +297,20 @@ class Explorer:
         if isinstance(key, str) and key in PRESETS:
             return preset(key)
         return self.first
+
+
+#: Sliders, in the order in which functions of the browser take them.
+SLIDERS = ("width", "degree", "ridge", "k")
+
+
+def in_browser(name: str) -> ClientsideFunction:
+    """A function of ``assets/explore.js``, for a callback that asks nothing of the server."""
+    return ClientsideFunction("gramian", name)
+
+
+def values_of(names: tuple[str, ...]) -> str:
+    """The values of some controls, for :func:`on`."""
+    return " ".join(f"{name}.value" for name in names)
 
 
 def on(app: Dash, outputs: str, inputs: str, states: str = "", **options: Any) -> Callable[[Any], Any]:

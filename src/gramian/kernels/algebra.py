@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -72,8 +73,9 @@ class Composite(Kernel):
 
 
 class Pair(Composite):
-    """Two kernels of the same rows."""
+    """Two kernels of the same rows, put together by an operation of their values."""
 
+    operation: ClassVar[np.ufunc]
     left: Kernel
     right: Kernel
 
@@ -85,13 +87,29 @@ class Pair(Composite):
                 "matrices, combine them, and use kernel='precomputed'."
             )
 
-    def _forms(self) -> tuple[Form, Form] | None:
-        """The forms of both, if they are functions of the same measure."""
-        f, g = self.left.form, self.right.form
-        return None if f is None or g is None or f.radial != g.radial else (f, g)
+    def pairs(self, X: Rows, Y: Rows, dtype: DTypeLike) -> Pairs:
+        return Combined((self.left.pairs(X, Y, dtype), self.right.pairs(X, Y, dtype)), self.operation)
 
-    def _both(self, X: Rows, Y: Rows, dtype: DTypeLike) -> tuple[Pairs, Pairs]:
-        return self.left.pairs(X, Y, dtype), self.right.pairs(X, Y, dtype)
+    def diagonal(self, X: Rows) -> Array:
+        return self.operation(self.left.diagonal(X), self.right.diagonal(X))
+
+    @property
+    def form(self) -> Form | None:
+        f, g = self.left.form, self.right.form
+        if f is None or g is None or f.radial != g.radial:  # functions of two measures
+            return None
+        a, b = f.weighted_slope(), g.weighted_slope()
+        slope = None if a is None or b is None else self._slope(a, b)
+        value = self.operation
+        return Form(f.radial, lambda m: value(f.value(m), g.value(m)), slope, invertible=self._invertible(f, g))
+
+    @abstractmethod
+    def _slope(self, left: Kernel, right: Kernel) -> Kernel:
+        """The slope, from those of both."""
+
+    def _invertible(self, f: Form, g: Form) -> bool:
+        """Whether the values are one to one, if those of both are functions of one measure."""
+        return f.radial
 
 
 @dataclass(repr=False)
@@ -109,21 +127,13 @@ class Sum(Pair):
     right: Kernel
 
     name = "sum"
+    operation = np.add
 
-    def pairs(self, X: Rows, Y: Rows, dtype: DTypeLike) -> Pairs:
-        return Combined(self._both(X, Y, dtype), np.add)
+    def _slope(self, left: Kernel, right: Kernel) -> Kernel:
+        return left + right
 
-    def diagonal(self, X: Rows) -> Array:
-        return self.left.diagonal(X) + self.right.diagonal(X)
-
-    @property
-    def form(self) -> Form | None:
-        if (forms := self._forms()) is None:
-            return None
-        f, g = forms
-        a, b = f.weighted_slope(), g.weighted_slope()
-        slope = None if a is None or b is None else a + b
-        return Form(f.radial, lambda m: f.value(m) + g.value(m), slope, invertible=f.invertible and g.invertible)
+    def _invertible(self, f: Form, g: Form) -> bool:
+        return f.invertible and g.invertible
 
     def __str__(self) -> str:
         return f"{self.left} + {_bracketed(self.right, Sum)}"
@@ -144,21 +154,10 @@ class Product(Pair):
     right: Kernel
 
     name = "product"
+    operation = np.multiply
 
-    def pairs(self, X: Rows, Y: Rows, dtype: DTypeLike) -> Pairs:
-        return Combined(self._both(X, Y, dtype), np.multiply)
-
-    def diagonal(self, X: Rows) -> Array:
-        return self.left.diagonal(X) * self.right.diagonal(X)
-
-    @property
-    def form(self) -> Form | None:
-        if (forms := self._forms()) is None:
-            return None
-        f, g = forms
-        a, b = f.weighted_slope(), g.weighted_slope()
-        slope = None if a is None or b is None else a * self.right + self.left * b
-        return Form(f.radial, lambda m: f.value(m) * g.value(m), slope, invertible=f.radial)
+    def _slope(self, left: Kernel, right: Kernel) -> Kernel:
+        return left * self.right + self.left * right
 
     def __str__(self) -> str:
         return f"{_bracketed(self.left, Sum)}*{_bracketed(self.right, Sum, Product, Scaled)}"

@@ -27,25 +27,15 @@ _BISECTIONS = 60
 
 @dataclass(frozen=True)
 class Form:
-    """``k(x, y) = f(m)``, with ``m`` a squared Euclidean distance (``radial``: f falls) or a dot product (f rises).
-
-    Attributes
-    ----------
-    radial : bool
-    value : callable
-        f, entry by entry.
-    slope : Kernel or None
-        A kernel with values ``|f'(m)| / rate``; None where f has a kink at zero, which a fixed point cannot leave.
-    rate : float
-    invertible : bool
-        Whether f is one to one, so that a similarity gives the distance or the dot product back.
-    """
+    """``k(x, y) = f(m)``, with ``m`` a squared Euclidean distance (``radial``: f falls) or a dot product (f rises)."""
 
     radial: bool
-    value: Callable[[Array], Array]
-    slope: Kernel | None = None
+    value: Callable[[Array], Array]  #: f, entry by entry
+    slope: Kernel | None = (
+        None  #: ``|f'(m)| / rate``; None where f has a kink at zero, which a fixed point cannot leave
+    )
     rate: float = 1.0
-    invertible: bool = True
+    invertible: bool = True  #: whether f is one to one, so that a similarity gives m back
 
     def weighted_slope(self) -> Kernel | None:
         """The slope with its rate."""
@@ -274,22 +264,22 @@ class Kernel(ABC):
     # Algebra; the classes live in algebra.py, which fills these in.
 
     def __add__(self, other: Kernel) -> Kernel:
-        return _algebra("add", self, other)
+        return ALGEBRA["add"](self, other)
 
     def __radd__(self, other: Kernel) -> Kernel:
-        return _algebra("add", other, self)
+        return ALGEBRA["add"](other, self)
 
     def __mul__(self, other: Kernel | float) -> Kernel:
-        return _algebra("multiply", self, other)
+        return ALGEBRA["multiply"](self, other)
 
     def __rmul__(self, other: Kernel | float) -> Kernel:
-        return _algebra("multiply", other, self)
+        return ALGEBRA["multiply"](other, self)
 
     def __pow__(self, exponent: int) -> Kernel:
-        return _algebra("power", self, exponent)
+        return ALGEBRA["power"](self, exponent)
 
     def __getitem__(self, columns: int | tuple[int, ...] | slice) -> Kernel:
-        return _algebra("columns", self, columns)
+        return ALGEBRA["columns"](self, columns)
 
 
 class MappedKernel(Kernel):
@@ -355,11 +345,7 @@ def as_rows(X: ArrayLike | Matrix, name: str) -> Rows:
 
 
 def format_value(value: object) -> str:
-    """Write a parameter so that the text form reads well and parses back to the same number.
-
-    >>> format_value(3.0), format_value(0.1), format_value("scale")
-    ('3', '0.1', 'scale')
-    """
+    """Write a parameter so that the text form reads well and parses back to the same number."""
     if isinstance(value, (float, np.floating)):
         number = float(value)
         return str(int(number)) if number.is_integer() and abs(number) < 1e15 else repr(number)
@@ -411,10 +397,6 @@ def _given(kernel: Kernel) -> list[tuple[str, Any]]:
     """Parameters that differ from their defaults."""
     pairs = [(f, getattr(kernel, f.name)) for f in fields(kernel)]  # type: ignore[arg-type]
     return [(f.name, value) for f, value in pairs if f.default is MISSING or value != f.default]
-
-
-def _algebra(operation: str, *operands: object) -> Kernel:
-    return ALGEBRA[operation](*operands)
 
 
 #: Filled by algebra.py, which needs this module: the operators above find their classes here.

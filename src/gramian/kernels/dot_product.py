@@ -313,21 +313,10 @@ class Waves(MappedKernel):
 
     With frequencies in pairs w, -w the products :math:`f(x)'f(y)` are :math:`v/D \sum_j \cos w_j'(x - y)`: no phases
     need be kept, and :math:`f(x)'f(x) = v` exactly.
-
-    Parameters
-    ----------
-    count : int
-        Number D of frequencies, both signs counted.
-    variance : float
-        v, the similarity of a row to itself.
-
-    Cost
-    ----
-    One matrix product and one cosine per row and frequency.
     """
 
-    count: int
-    variance: float = 1.0
+    count: int  #: number D of frequencies, both signs counted
+    variance: float = 1.0  #: v, the similarity of a row to itself
 
     name = "waves"
     has_text = False

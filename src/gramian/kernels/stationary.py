@@ -13,16 +13,7 @@ from scipy.special import gamma as gamma_function
 from scipy.special import kv
 
 from gramian.engine.product import Exponential, Pairs, Rows, compiled_from, to_dense
-from gramian.kernels.base import (
-    Form,
-    Kernel,
-    Mapped,
-    MappedKernel,
-    Measure,
-    evolve,
-    is_number,
-    require_positive,
-)
+from gramian.kernels.base import Form, Kernel, Mapped, MappedKernel, Measure, evolve, is_number, require_positive
 from gramian.kernels.pairwise import (
     DATA_WIDTHS,
     inverse_square,
@@ -185,8 +176,31 @@ class RBF(Stationary):
         return np.exp(tile, out=tile)
 
 
+class Lengthed(Stationary):
+    """A kernel with a parameter, ``length_name``, that may be a word for a length of the rows."""
+
+    length_name: ClassVar[str] = "length_scale"
+
+    @property
+    def needs_rows(self) -> bool:
+        return getattr(self, self.length_name) == "median"
+
+    def check(self) -> None:
+        if (given := getattr(self, self.length_name)) not in DATA_WIDTHS:
+            require_positive(self, **{self.length_name: given})
+
+    def resolve(self, X: Rows) -> Self:
+        self.check()
+        word = getattr(self, self.length_name)
+        return evolve(self, **{self.length_name: self._from_rows(X, word)}) if word in DATA_WIDTHS else self
+
+    def _from_rows(self, X: Rows, word: str) -> float:
+        """The parameter that a word stands for."""
+        return scale_width(X) if word == "scale" else median_width(X)
+
+
 @dataclass(repr=False)
-class Laplacian(Stationary):
+class Laplacian(Lengthed):
     r"""Exponential of the distance itself: less smooth than the Gaussian, heavier tails.
 
     Definition
@@ -218,25 +232,17 @@ class Laplacian(Stationary):
     name = "laplacian"
     title = "Laplacian"
     sliders = ("width",)
+    length_name = "gamma"
 
     def check(self) -> None:
         if self.norm not in ("l1", "l2"):
             raise ValueError(f"norm={self.norm!r} of the laplacian kernel must be 'l1' or 'l2'.")
-        if self.gamma not in DATA_WIDTHS:
-            require_positive(self, gamma=self.gamma)
+        super().check()
 
-    def resolve(self, X: Rows) -> Self:
-        self.check()
-        if self.gamma == "scale":
-            width = scale_width(X)
-            return evolve(self, gamma=1 / (width * X.shape[1] ** 0.5 if self.norm == "l1" else width))
-        if self.gamma == "median":
-            return evolve(self, gamma=1 / median_width(X, "cityblock" if self.norm == "l1" else "euclidean"))
-        return self
-
-    @property
-    def needs_rows(self) -> bool:
-        return self.gamma == "median"
+    def _from_rows(self, X: Rows, word: str) -> float:
+        if word == "median":
+            return 1 / median_width(X, "cityblock" if self.norm == "l1" else "euclidean")
+        return 1 / (scale_width(X) * (X.shape[1] ** 0.5 if self.norm == "l1" else 1))
 
     @property
     def falls_with_distance(self) -> bool:
@@ -265,34 +271,6 @@ class Laplacian(Stationary):
             with np.errstate(over="ignore"):  # exp(-inf) = 0 is the right limit
                 tile *= max(-float(self.gamma), float(np.finfo(tile.dtype).min))
         return np.exp(tile, out=tile)
-
-
-class Lengthed(Stationary):
-    """A kernel of the distance divided by a length."""
-
-    measure: ClassVar[Measure] = precise_squares
-    width_name = "length_scale"
-    length_scale: float | str
-
-    @property
-    def needs_rows(self) -> bool:
-        return self.length_scale == "median"
-
-    @property
-    def factor(self) -> float:
-        return inverse_square(float(self.length_scale))
-
-    def resolve(self, X: Rows) -> Self:
-        self.check()
-        if self.length_scale == "scale":
-            return evolve(self, length_scale=scale_width(X))
-        if self.length_scale == "median":
-            return evolve(self, length_scale=median_width(X))
-        return self
-
-    def _check_length(self) -> None:
-        if self.length_scale not in DATA_WIDTHS:
-            require_positive(self, length_scale=self.length_scale)
 
 
 @dataclass(repr=False)
@@ -326,15 +304,21 @@ class Matern(Lengthed):
 
     name = "matern"
     title = "Matérn 3/2"
+    measure: ClassVar[Measure] = precise_squares
+    width_name = "length_scale"
 
     def check(self) -> None:
-        self._check_length()
+        super().check()
         if not is_number(self.nu) or not self.nu > 0:
             raise ValueError(f"nu={self.nu!r} of the matern kernel must be a positive number or infinity.")
 
     @property
     def costly(self) -> bool:
         return self.nu not in (0.5, 1.5, 2.5, np.inf)
+
+    @property
+    def factor(self) -> float:
+        return inverse_square(float(self.length_scale))
 
     @property
     def slope(self) -> tuple[Kernel, float] | None:
@@ -402,9 +386,10 @@ class RationalQuadratic(Lengthed):
 
     name = "rational_quadratic"
     measure: ClassVar[Measure] = squared_euclidean
+    width_name = "length_scale"
 
     def check(self) -> None:
-        self._check_length()
+        super().check()
         require_positive(self, alpha=self.alpha)
 
     @property

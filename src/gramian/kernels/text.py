@@ -79,9 +79,6 @@ def takes_matrix(kernel: object) -> bool:
 
     Text is not parsed: scikit-learn asks at every call, also of models in files, from which nothing is compiled. Only
     kernels of rows, or only precomputed ones, make an expression, so that the names in it tell.
-
-    >>> takes_matrix("precomputed"), takes_matrix("2*precomputed"), takes_matrix("rbf"), takes_matrix("nonsense")
-    (True, True, False, False)
     """
     if isinstance(kernel, str):
         names = {*re.findall(r"\b[a-z_]\w*", kernel.lower())}

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import DTypeLike
 
 from gramian.engine.tiles import row_blocks
+from gramian.kernels import Kernel
 from gramian.operators.base import ColumnOperator, Operator
 from gramian.results import Array, Matrix
 
@@ -23,6 +25,19 @@ def column_means(X: Matrix, weights: Array | None = None) -> Array:
         mean += share[rows] @ X[rows]
     rest = sum(share[rows] @ (X[rows] - mean) for rows in row_blocks(*X.shape))
     return mean + rest
+
+
+def best_origin(kernel: Kernel, X: Any, weights: Array | None = None) -> Array | None:
+    """Return the point to move the origin to, if distances do not see the move but rounding does."""
+    if not kernel.linear or sp.issparse(X):
+        return None
+    # Rows of a cluster know their own means.
+    return column_means(X, weights) if isinstance(X, np.ndarray) else X.columns(weights).mean
+
+
+def moved(X: Matrix, origin: Array | None) -> Any:
+    """Return rows seen from another origin."""
+    return X if origin is None else X - origin
 
 
 @dataclass(frozen=True)

@@ -6,13 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from gramian.kernels import Kernel
-from gramian.operators.centering import column_means
+from gramian.operators.centering import moved
 from gramian.operators.gram import CrossGram
 from gramian.operators.nearest import SIMILARITY_ROUNDING, Sized, resolve_ties
-from gramian.operators.remote import RemoteTable, Table
 from gramian.results import Array, Matrix
 
 
@@ -83,18 +81,6 @@ def feature_means(
     if len(used) < X.shape[0]:
         return FeatureMeans(kernel, X[used], coefficients[used], squares)
     return FeatureMeans(kernel, kernel.anchors(X), coefficients, squares)
-
-
-def best_origin(kernel: Kernel, X: Table, weights: Array | None = None) -> Array | None:
-    """Return the point to move the origin to, if distances do not see the move but rounding does."""
-    if not kernel.linear or sp.issparse(X):
-        return None
-    return X.columns(weights).mean if isinstance(X, RemoteTable) else column_means(X, weights)
-
-
-def moved(X: Matrix, origin: Array | None) -> Any:
-    """Return rows seen from another origin."""
-    return X if origin is None else X - origin
 
 
 def own_similarities(kernel: Kernel, X: Matrix, training: Array | None) -> Array:

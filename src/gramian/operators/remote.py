@@ -15,10 +15,17 @@ from numpy.typing import DTypeLike
 from gramian.config import format_bytes, memory_budget
 from gramian.kernels import Kernel
 from gramian.kernels.pairwise import MEDIAN_SAMPLE_ROWS
-from gramian.operators.compressed import Compressed, from_rows, without_constants
-from gramian.operators.moments import Accumulator, ColumnRanges, Moments, column_ranges
+from gramian.operators.moments import (
+    Accumulator,
+    ColumnRanges,
+    Compressed,
+    Moments,
+    column_ranges,
+    from_rows,
+    without_constants,
+)
 from gramian.operators.rows import Rows
-from gramian.operators.source import InMemory, Loses, Piece, Refuse, Source, View, Weights, accept, counted
+from gramian.operators.source import Loses, Piece, Refuse, Source, View, Weights, accept, counted
 from gramian.results import Array, Matrix
 
 #: More of the same rows: a second view, targets or weights.
@@ -84,25 +91,6 @@ class Remote(Rows):
     def column_sums(self, weights: Weights = None, *, refuse: Refuse = accept) -> ColumnRanges:
         found: ColumnRanges = self.total(partial(block_columns, refuse=refuse), _weights(weights), task="columns")
         return found
-
-
-#: Where classes of collections are; data frames of dask before 2025.1 are in the second.
-DASK_PACKAGES = ("dask", "dask_expr")
-
-
-def from_dask(given: Any) -> Any:
-    """Return a collection of dask as :class:`Remote` rows, and anything else as it is."""
-    if type(given).__module__.partition(".")[0] not in DASK_PACKAGES:
-        return given
-    from gramian.operators.dask_rows import rows_of
-
-    return rows_of(given)
-
-
-def source_of(X: Any, columns: tuple[str, ...] | None = None) -> Source:
-    """Return the source of rows that a user gave: an array, a CSR matrix, a stream, or a collection of dask."""
-    found = from_dask(X)
-    return found if isinstance(found, Source) else InMemory(found, columns)
 
 
 #: Arrays in memory whose rows are also on a cluster, by identity, for as long as they live.

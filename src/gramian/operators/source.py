@@ -6,8 +6,8 @@
               Rows       blocks that are read one after the other (operators/rows.py)
               Remote     blocks of dask, to which functions are sent (operators/remote.py)
 
-``source_of`` (operators/remote.py) makes one of whatever a user gives. An estimator asks a source for sums over all
-rows, for some rows, or for what a function makes of each block; it need not know which of the three it has.
+An estimator asks a source for sums over all rows, for some rows, or for what a function makes of each block; it need
+not know which of the three it has.
 """
 
 from __future__ import annotations
@@ -22,8 +22,7 @@ from numpy.typing import ArrayLike
 
 from gramian.engine.product import to_dense
 from gramian.engine.tiles import row_blocks
-from gramian.operators.compressed import Compressed, from_rows
-from gramian.operators.moments import ColumnSums, Moments, column_sums, moments_of
+from gramian.operators.moments import ColumnSums, Compressed, Moments, column_sums, from_rows, moments_of
 from gramian.results import Array, Matrix
 
 

@@ -14,7 +14,7 @@ from gramian.plots.points import draw_points, list_groups
 from gramian.plots.style import INK, LINE_MARKERS, MUTED, Axes, colour, legend, literal, tidy
 
 
-class CVCurveDisplay(Display[CVCurve]):
+class CVCurveDisplay(Display[CVCurve], data=charts.cv_curve):
     """Cross-validated errors with the one-standard-error mark.
 
     Attributes
@@ -25,19 +25,7 @@ class CVCurveDisplay(Display[CVCurve]):
         The least error and one standard error.
     marks_ : list of Line2D
         The least error, and the recommended choice.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_diabetes
-    >>> from gramian import PLSRegression
-    >>> from gramian.plots import CVCurveDisplay
-    >>> model = PLSRegression("auto").fit(*load_diabetes(return_X_y=True))
-    >>> CVCurveDisplay.from_estimator(model).ax_.get_xlabel()
-    'components'
     """
-
-    _compute = staticmethod(charts.cv_curve)
-    _takes = 2
 
     def _draw(self, ax: Axes, title: str) -> None:
         chart = self.chart
@@ -100,7 +88,7 @@ class CVCurveDisplay(Display[CVCurve]):
         ]
 
 
-class PredictedDisplay(Display[Predicted]):
+class PredictedDisplay(Display[Predicted], data=charts.predicted):
     """Predicted against measured values, with the line of equality and the figures of merit.
 
     Attributes
@@ -111,19 +99,7 @@ class PredictedDisplay(Display[Predicted]):
         Rows.
     text_ : Text
         Figures of merit.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_diabetes
-    >>> from gramian import PLSRegression
-    >>> from gramian.plots import PredictedDisplay
-    >>> X, y = load_diabetes(return_X_y=True)
-    >>> PredictedDisplay.from_estimator(PLSRegression(2).fit(X, y), X, y).ax_.get_xlabel()
-    'measured'
     """
-
-    _compute = staticmethod(charts.predicted)
-    _takes = 2
 
     @classmethod
     def from_predictions(
@@ -138,8 +114,7 @@ class PredictedDisplay(Display[Predicted]):
         tidy(ax, title, chart.xlabel, chart.ylabel)
         ends = [chart.low, chart.high]
         self.line_ = ax.plot(ends, ends, color=MUTED, linewidth=0.9, zorder=2)[0]
-        drawn = draw_points(ax, chart.points)
-        self.scatter_, self.image_, self.colorbar_ = drawn.scatter, drawn.image, drawn.colorbar
+        self.scatter_, self.image_, self.colorbar_ = draw_points(ax, chart.points)
         ax.set(xlim=ends, ylim=ends)
         ax.set_aspect("equal", adjustable="box")
         list_groups(ax, chart.points)

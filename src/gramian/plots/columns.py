@@ -37,7 +37,7 @@ VIEW_COLOURS = ("#23639f", "#8a1601")
 LINE_STYLES = ("-", "--", "-.", ":")
 
 
-class LoadingsDisplay(Display[Loadings]):
+class LoadingsDisplay(Display[Loadings], data=charts.loadings):
     """Columns along components: arrows for few columns, lines for channels of a spectrum.
 
     Arrows that are correlations of columns with scores stay in the unit circle; one that reaches it is held by these
@@ -49,18 +49,7 @@ class LoadingsDisplay(Display[Loadings]):
     lines_ : list of Line2D
     circle_ : Circle or None
     texts_ : list of Text
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_wine
-    >>> from gramian import PCA
-    >>> from gramian.plots import LoadingsDisplay
-    >>> display = LoadingsDisplay.from_estimator(PCA(2, scale=True).fit(load_wine(as_frame=True).data))
-    >>> len(display.arrows_)
-    13
     """
-
-    _compute = staticmethod(charts.loadings)
 
     def _draw(self, ax: Axes, title: str) -> None:
         self.arrows_: list[Any] = []
@@ -116,7 +105,7 @@ class LoadingsDisplay(Display[Loadings]):
             write_notes(ax, (f"{len(ends) - len(order)} shorter arrows (pale) have no name",), "lower left")
 
 
-class HeatDisplay(Display[Heat]):
+class HeatDisplay(Display[Heat], data=charts.heat):
     """Loadings as a table of colours, with their numbers.
 
     Attributes
@@ -125,18 +114,7 @@ class HeatDisplay(Display[Heat]):
     colorbar_ : Colorbar
     texts_ : list of Text
         Numbers of loadings that count.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_wine
-    >>> from gramian import FactorAnalysis
-    >>> from gramian.plots import HeatDisplay
-    >>> model = FactorAnalysis(3, rotation="varimax").fit(load_wine(as_frame=True).data)
-    >>> HeatDisplay.from_estimator(model).image_.get_array().shape
-    (13, 3)
     """
-
-    _compute = staticmethod(charts.heat)
 
     def _draw(self, ax: Axes, title: str) -> None:
         chart = self.chart
@@ -183,7 +161,7 @@ def _short(label: str) -> str:
     return label.replace(" of variance", "").replace(" (", "\n(").replace(", ", ",\n")
 
 
-class ContributionsDisplay(Display[Contributions]):
+class ContributionsDisplay(Display[Contributions], data=charts.contributions):
     """Bars of contributions, and squared cosines beside them.
 
     The dashed line is what each would contribute if all contributed alike. A squared cosine (cos2) is the share of a
@@ -195,19 +173,7 @@ class ContributionsDisplay(Display[Contributions]):
     bars_ : BarContainer
         Contributions, in percent.
     cos2_ : BarContainer
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from gramian import PCA
-    >>> from gramian.plots import ContributionsDisplay
-    >>> display = ContributionsDisplay.from_estimator(PCA(2).fit(load_iris(as_frame=True).data))
-    >>> round(float(sum(bar.get_width() for bar in display.bars_)), 6)
-    100.0
     """
-
-    _compute = staticmethod(charts.contributions)
-    _takes = 1
 
     def _draw(self, ax: Axes, title: str) -> None:
         chart = self.chart
@@ -233,7 +199,7 @@ class ContributionsDisplay(Display[Contributions]):
 BARS_MAX_COLUMNS = 30
 
 
-class ImportanceDisplay(Display[Importance]):
+class ImportanceDisplay(Display[Importance], data=charts.importance):
     """VIP, coefficients or selectivity ratios: lines over a spectrum, bars for columns without an order.
 
     Attributes
@@ -243,18 +209,7 @@ class ImportanceDisplay(Display[Importance]):
     band_ : PolyCollection or None
         Jackknife intervals, over a spectrum.
     limit_ : Line2D or None
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_diabetes
-    >>> from gramian import PLSRegression
-    >>> from gramian.plots import ImportanceDisplay
-    >>> display = ImportanceDisplay.from_estimator(PLSRegression(2).fit(*load_diabetes(return_X_y=True)))
-    >>> len(display.bars_)
-    10
     """
-
-    _compute = staticmethod(charts.importance)
 
     line_: Any
     bars_: Any

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from inspect import signature
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
 from numpy.typing import ArrayLike
@@ -17,7 +18,7 @@ Data = TypeVar("Data", bound=Chart)
 
 
 class Display(ABC, Generic[Data]):
-    """A picture of chart data.
+    """A picture of chart data: ``ScreeDisplay.from_estimator`` takes what :func:`gramian.charts.scree` takes.
 
     Attributes
     ----------
@@ -27,13 +28,15 @@ class Display(ABC, Generic[Data]):
     figure_ : Figure
     """
 
-    #: The function of :mod:`gramian.charts` that gives the data, and whether it takes rows, and targets beside them.
+    #: The function of :mod:`gramian.charts` that gives the data.
     _compute: ClassVar[Callable[..., Chart]]
-    _takes: ClassVar[int] = 0
 
     chart: Data
     ax_: Axes
     figure_: Figure
+
+    def __init_subclass__(cls, data: Callable[..., Chart]) -> None:
+        cls._compute = staticmethod(data)
 
     def __init__(self, chart: Data) -> None:
         self.chart = chart
@@ -65,8 +68,8 @@ class Display(ABC, Generic[Data]):
         **options
             As the function of :mod:`gramian.charts` that computes the data takes them.
         """
-        data = (X, y)[: cls._takes]
-        chart: Any = cls._compute(estimator, *data, **options)
+        taken = len({"X", "y", "Y"} & signature(cls._compute).parameters.keys())
+        chart: Any = cls._compute(estimator, *(X, y)[:taken], **options)
         return cls(chart).plot(ax, title=title)
 
     def plot(self, ax: Axes | None = None, *, title: str | None = None) -> Self:

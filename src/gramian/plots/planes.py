@@ -14,7 +14,7 @@ from gramian.plots.points import draw_points, shape_of
 from gramian.plots.style import BELOW_AND_ABOVE, INK, LABEL, TICK, Axes, colour, legend, literal, panels, tidy
 
 
-class ContoursDisplay(Display[Contours]):
+class ContoursDisplay(Display[Contours], data=charts.contours):
     """Scores of components as contours over the plane, a panel for each.
 
     Blue is negative, orange positive; lines join points of the same score.
@@ -23,20 +23,7 @@ class ContoursDisplay(Display[Contours]):
     ----------
     axes_ : list of Axes
     contours_ : list of QuadContourSet
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_moons
-    >>> from gramian import KernelPCA
-    >>> from gramian.plots import ContoursDisplay
-    >>> X, y = make_moons(100, noise=0.05, random_state=0)
-    >>> display = ContoursDisplay.from_estimator(KernelPCA(4, kernel="rbf(sigma=0.5)").fit(X), X, colour=y)
-    >>> len(display.axes_)
-    4
     """
-
-    _compute = staticmethod(charts.contours)
-    _takes = 1
 
     def _draw(self, ax: Axes, title: str) -> None:
         chart = self.chart
@@ -74,7 +61,7 @@ def _columns(m: int, ratio: float) -> int:
     return max(range(1, m + 1), key=lambda columns: min(4 / columns / ratio, 3 / -(-m // columns)))
 
 
-class RegionsDisplay(Display[Regions]):
+class RegionsDisplay(Display[Regions], data=charts.regions):
     """Classes over the plane, with the border, the margin and the support vectors.
 
     Attributes
@@ -87,20 +74,7 @@ class RegionsDisplay(Display[Regions]):
         Rows.
     support_ : PathCollection or None
         Rings about support vectors.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_moons
-    >>> from gramian import KernelSVC
-    >>> from gramian.plots import RegionsDisplay
-    >>> X, y = make_moons(100, noise=0.1, random_state=0)
-    >>> display = RegionsDisplay.from_estimator(KernelSVC(10, kernel="rbf(sigma=0.5)").fit(X, y), X, y)
-    >>> display.support_ is not None
-    True
     """
-
-    _compute = staticmethod(charts.regions)
-    _takes = 2
 
     def _draw(self, ax: Axes, title: str) -> None:
         chart = self.chart
@@ -111,8 +85,7 @@ class RegionsDisplay(Display[Regions]):
             chart.x, chart.y, chart.codes, cmap=shades, vmin=-0.5, vmax=count - 0.5, shading="nearest", rasterized=True
         )
         self.border_ = self._draw_borders(ax)
-        drawn = draw_points(ax, chart.points, scale=False, alpha=0.9, plain=INK)
-        self.scatter_, self.image_ = drawn.scatter, drawn.image
+        self.scatter_, self.image_, _ = draw_points(ax, chart.points, scale=False, alpha=0.9, plain=INK)
         self.support_ = None
         if chart.support is not None:
             self.support_ = ax.scatter(

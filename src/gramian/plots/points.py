@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -98,43 +97,31 @@ GROUP_NAME_POINTS = 11.0
 GROUP_SHAPES = "o^s"
 
 
-@dataclass
-class Drawn:
-    """Artists of points."""
-
-    scatter: Any = None
-    image: Any = None
-    colorbar: Any = None
-
-
 def draw_points(
     ax: Axes, points: Points, *, scale: bool = True, alpha: float = 0.8, plain: str = "", size: float = 1
-) -> Drawn:
-    """Draw points, and cells of a density below them.
+) -> tuple[Any, Any, Any]:
+    """Draw points, and cells of a density below them; return points, cells and scale, None for those there are not.
 
     ``scale`` adds a bar where numbers or counts need one; ``plain`` is the colour of points that have none of their
     own, over a coloured ground: such points get a white rim. ``size`` is a factor.
     """
-    drawn = Drawn()
+    scatter: Any = None
+    image: Any = None
     norm = _norm(points)
     if points.density is not None:
-        drawn.image = _draw_cells(ax, points.density, points.colouring, norm)
-        drawn.image.set_alpha(None if alpha > 0.5 else alpha)
+        image = _draw_cells(ax, points.density, points.colouring, norm)
+        image.set_alpha(None if alpha > 0.5 else alpha)
     if len(points.at):
         # In random order, so that no group lies on top of the others because it came last.
         order = np.random.default_rng(0).permutation(len(points.at))
         shades = colours_of(points.colouring, len(points.at), norm, plain or colour(0))[order]
         rim: dict[str, Any] = {"edgecolors": "white", "linewidths": 0.4} if plain else {"linewidths": 0}
         draw: Any = ax.scatter  # in the plane and in space
-        drawn.scatter = draw(
-            *points.at[order].T, s=size * dot_size(points.total), alpha=alpha, zorder=3, c=shades, **rim
-        )
+        scatter = draw(*points.at[order].T, s=size * dot_size(points.total), alpha=alpha, zorder=3, c=shades, **rim)
         codes = points.colouring.codes
         if codes is not None and len(points.colouring.groups) > len(COLOURS) and points.at.shape[1] == 2:
-            drawn.scatter.set_paths([_path(shape_of(code)) for code in codes[order]])
-    if scale:
-        drawn.colorbar = _scale(ax, points, norm, drawn.image)
-    return drawn
+            scatter.set_paths([_path(shape_of(code)) for code in codes[order]])
+    return scatter, image, _scale(ax, points, norm, image) if scale else None
 
 
 def shape_of(group: int) -> str:

@@ -16,7 +16,6 @@ from gramian.charts.points import SINGLE_POINTS_MAX
 from gramian.plots.display import Display, write_notes
 from gramian.plots.points import (
     NAMES_MAX_ROWS,
-    Drawn,
     cross,
     draw_points,
     list_groups,
@@ -35,7 +34,7 @@ EQUAL_SCALE_MAX_RATIO = 4
 NAMED_ARROW_MIN_SHARE = 0.05
 
 
-class ScoresDisplay(Display[Scores]):
+class ScoresDisplay(Display[Scores], data=charts.scores):
     """Scores of rows in the plane or in space, coloured by a column, with ellipses.
 
     Rows from 20,000 on are counted in cells; those far outside stay points. Names of groups stand where the groups are.
@@ -63,13 +62,6 @@ class ScoresDisplay(Display[Scores]):
     ('component 1 (92.5 % of variance)', 3)
     """
 
-    _compute = staticmethod(charts.scores)
-    _takes = 1
-
-    scatter_: Any
-    image_: Any
-    colorbar_: Any
-
     @classmethod
     def from_scores(
         cls,
@@ -94,13 +86,10 @@ class ScoresDisplay(Display[Scores]):
         else:
             self._draw_plane(ax)
 
-    def _keep(self, drawn: Drawn) -> None:
-        self.scatter_, self.image_, self.colorbar_ = drawn.scatter, drawn.image, drawn.colorbar
-
     def _draw_plane(self, ax: Axes) -> None:
         chart = self.chart
         cross(ax)
-        self._keep(draw_points(ax, chart.points))
+        self.scatter_, self.image_, self.colorbar_ = draw_points(ax, chart.points)
         self.ellipses_ = [
             ax.plot(
                 *found.outline.T,
@@ -128,26 +117,24 @@ class ScoresDisplay(Display[Scores]):
 
     def _draw_space(self, ax: Any) -> None:
         points, self.ellipses_, self.texts_ = self.chart.points, [], []
-        self._keep(draw_points(ax, points))
+        self.scatter_, self.image_, self.colorbar_ = draw_points(ax, points)
         ax.set_box_aspect(None, zoom=0.84)  # or names of axes would leave the figure
         ax.view_init(elev=20, azim=-50)
         ax.set_zlabel(self.chart.zlabel, fontsize=LABEL, color=INK)
         for axis in (ax.xaxis, ax.yaxis, ax.zaxis):
             axis.labelpad = 7
-        for axis in (ax.xaxis, ax.yaxis, ax.zaxis):
             axis.pane.set_facecolor("white")
             axis.pane.set_edgecolor("#dddddd")
         ax.grid(False)
         ax.locator_params(nbins=5)
-        given = points.colouring
-        for group, name in enumerate(given.groups):
+        for group, name in enumerate(points.colouring.groups):
             ax.scatter([], [], [], color=colour(group), label=literal(name))
         legend(ax, where="upper left")
         if self.chart.notes:
             ax.text2D(0.98, 0.0, "\n".join(self.chart.notes), transform=ax.transAxes, ha="right", fontsize=TICK)
 
 
-class BiplotDisplay(ScoresDisplay):
+class BiplotDisplay(ScoresDisplay, data=charts.biplot):
     """Rows as points and columns as arrows, with labels that do not overlap.
 
     The projection of a point on an arrow shows the value of the row in that column, as far as two components hold it.
@@ -157,19 +144,8 @@ class BiplotDisplay(ScoresDisplay):
     arrows_ : list of FancyArrowPatch
     ax_, figure_, scatter_, image_, colorbar_, ellipses_, texts_
         As those of :class:`ScoresDisplay`.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from gramian import PCA
-    >>> from gramian.plots import BiplotDisplay
-    >>> X = load_iris(as_frame=True).data
-    >>> display = BiplotDisplay.from_estimator(PCA(2).fit(X), X)
-    >>> len(display.arrows_)
-    4
     """
 
-    _compute = staticmethod(charts.biplot)
     chart: Biplot
 
     def _write(self, ax: Axes) -> None:
@@ -219,7 +195,7 @@ OUTLIERS_MAX_NAMED = 12
 LOG_SCALE_MIN_LIMITS = 15
 
 
-class OutliersDisplay(Display[Outliers]):
+class OutliersDisplay(Display[Outliers], data=charts.outliers):
     """Hotelling's T2 against the residual Q, with limits and the names of the rows farthest beyond them.
 
     Attributes
@@ -229,25 +205,12 @@ class OutliersDisplay(Display[Outliers]):
     limits_ : list of Line2D
     texts_ : list of Text
         Names, or numbers from 0, of rows beyond the limits.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_wine
-    >>> from gramian import PCA
-    >>> from gramian.plots import OutliersDisplay
-    >>> X = load_wine().data
-    >>> len(OutliersDisplay.from_estimator(PCA(3, scale=True).fit(X), X).limits_)
-    2
     """
-
-    _compute = staticmethod(charts.outliers)
-    _takes = 1
 
     def _draw(self, ax: Axes, title: str) -> None:
         chart = self.chart
         tidy(ax, title, chart.xlabel, chart.ylabel)
-        drawn = draw_points(ax, chart.points)
-        self.scatter_, self.image_, self.colorbar_ = drawn.scatter, drawn.image, drawn.colorbar
+        self.scatter_, self.image_, self.colorbar_ = draw_points(ax, chart.points)
         self.limits_: list[Any] = []
         for at, (limit, draw) in enumerate(((chart.t2_limit, ax.axvline), (chart.q_limit, ax.axhline))):
             if limit:
@@ -275,7 +238,7 @@ class OutliersDisplay(Display[Outliers]):
                 ax.set(**{f"{name}lim": (0, 1.08 * max(ends))})
 
 
-class ReconstructionsDisplay(Display[Reconstructions]):
+class ReconstructionsDisplay(Display[Reconstructions], data=charts.reconstructions):
     """Rows as they are, and as growing numbers of components rebuild them.
 
     Attributes
@@ -284,20 +247,7 @@ class ReconstructionsDisplay(Display[Reconstructions]):
         Panels, if rows are drawn as lines.
     image_ : AxesImage or None
         The strips, if rows are pictures.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_digits
-    >>> from gramian import PCA
-    >>> from gramian.plots import ReconstructionsDisplay
-    >>> X = load_digits().data
-    >>> display = ReconstructionsDisplay.from_estimator(PCA(30).fit(X), X, shape=(8, 8))
-    >>> [text.get_text() for text in display.ax_.get_yticklabels()][:2]
-    ['rows', '1 component']
     """
-
-    _compute = staticmethod(charts.reconstructions)
-    _takes = 1
 
     def _draw(self, ax: Axes, title: str) -> None:
         self.image_: Any = None

@@ -21,7 +21,7 @@ from gramian.results import percent
 LIST_MAX_LETTERS = 44
 
 
-class ScreeDisplay(Display[Scree]):
+class ScreeDisplay(Display[Scree], data=charts.scree):
     """Scree plot: what each component holds.
 
     Filled marks are components of the fit, open ones those it left out. The grey band is where 90 % of random tables
@@ -54,9 +54,6 @@ class ScreeDisplay(Display[Scree]):
     >>> display.ax_.get_ylabel()
     'share of variance, %'
     """
-
-    _compute = staticmethod(charts.scree)
-    _takes = 1
 
     def __init__(self, chart: Scree, *, name: str = "") -> None:
         super().__init__(chart)
@@ -135,25 +132,14 @@ class ScreeDisplay(Display[Scree]):
         return True
 
 
-class LikelihoodDisplay(Display[Likelihood]):
+class LikelihoodDisplay(Display[Likelihood], data=charts.likelihood):
     """Log-likelihood of every step, and what was still to gain, by orders of magnitude.
 
     Attributes
     ----------
     axes_ : list of two Axes
     lines_ : list of two Line2D
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from gramian import ProbabilisticPCA
-    >>> from gramian.plots import LikelihoodDisplay
-    >>> display = LikelihoodDisplay.from_estimator(ProbabilisticPCA(2, method="em").fit(load_iris().data))
-    >>> len(display.lines_)
-    2
     """
-
-    _compute = staticmethod(charts.likelihood)
 
     def _draw(self, ax: Axes, title: str) -> None:
         chart = self.chart
@@ -169,24 +155,14 @@ class LikelihoodDisplay(Display[Likelihood]):
         write_figures(above, f"{chart.values[-1]:.6g} after {len(chart.steps):,} steps", "lower right")
 
 
-class ResidualsDisplay(Display[Residuals]):
+class ResidualsDisplay(Display[Residuals], data=charts.residuals):
     """The certificate of a spectrum: residuals, gaps, and how far directions can be off.
 
     Attributes
     ----------
     lines_ : list of three Line2D
         Gaps, bounds on angles, residuals.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from gramian import PCA
-    >>> from gramian.plots import ResidualsDisplay
-    >>> ResidualsDisplay.from_estimator(PCA(3).fit(load_iris().data)).ax_.get_yscale()
-    'log'
     """
-
-    _compute = staticmethod(charts.residuals)
 
     def _draw(self, ax: Axes, title: str) -> None:
         chart = self.chart

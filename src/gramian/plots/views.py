@@ -15,7 +15,7 @@ from gramian.plots.style import INK, MUTED, PALE, SMALL, Axes, colour, legend, t
 from gramian.results import Array
 
 
-class CorrelationsDisplay(Display[Correlations]):
+class CorrelationsDisplay(Display[Correlations], data=charts.correlations):
     """Canonical correlations with the band of rows paired at random.
 
     Attributes
@@ -26,19 +26,7 @@ class CorrelationsDisplay(Display[Correlations]):
         What chance gives, up to its 95 % quantile.
     held_out_ : Line2D or None
         Correlations of rows left out.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_linnerud
-    >>> from gramian import CCA
-    >>> from gramian.plots import CorrelationsDisplay
-    >>> X, Y = load_linnerud(return_X_y=True)
-    >>> CorrelationsDisplay.from_estimator(CCA().fit(X, Y), X, Y).ax_.get_ylabel()
-    'correlation'
     """
-
-    _compute = staticmethod(charts.correlations)
-    _takes = 2
 
     def _draw(self, ax: Axes, title: str) -> None:
         chart = self.chart
@@ -98,7 +86,7 @@ def _widened(pairs: Array, values: Array) -> tuple[Array, Array]:
     return np.concatenate([[0.5], pairs, [pairs[-1] + 0.5]]), np.concatenate([values[:1], values, values[-1:]])
 
 
-class PairedDisplay(Display[Paired]):
+class PairedDisplay(Display[Paired], data=charts.paired):
     """Scores of one view against those of the other.
 
     Attributes
@@ -107,25 +95,12 @@ class PairedDisplay(Display[Paired]):
         Rows.
     texts_ : list of Text
         Names of rows, if they are few.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_linnerud
-    >>> from gramian import CCA
-    >>> from gramian.plots import PairedDisplay
-    >>> X, Y = load_linnerud(return_X_y=True)
-    >>> PairedDisplay.from_estimator(CCA().fit(X, Y), X, Y).ax_.get_xlabel()
-    'score of X, pair 1'
     """
-
-    _compute = staticmethod(charts.paired)
-    _takes = 2
 
     def _draw(self, ax: Axes, title: str) -> None:
         chart = self.chart
         tidy(ax, title, chart.xlabel, chart.ylabel)
-        drawn = draw_points(ax, chart.points)
-        self.scatter_, self.image_, self.colorbar_ = drawn.scatter, drawn.image, drawn.colorbar
+        self.scatter_, self.image_, self.colorbar_ = draw_points(ax, chart.points)
         write_figures(ax, f"n = {chart.points.total:,}\ncorrelation {chart.correlation:.3f}")
         list_groups(ax, chart.points)
         legend(ax, where="lower right")

@@ -32,6 +32,14 @@ STABLE_MAX_DEGREES = 10.0
 #: Shares of the variance of a target, or of what chance gets wrong, that are called well and little predicted.
 WELL_SHARE, LITTLE_SHARE = 0.5, 0.1
 
+#: Which rows -> what is said of those of a report that are not all rows of the fit.
+WHICH_ROWS = {
+    "": "may be among them, which the model cannot tell",
+    "fit": "are among them",
+    "mixed": "are partly among them, partly new",
+    "new": "are new",
+}
+
 
 def checks_of(subject: Subject) -> list[Check]:
     """All checks, the gravest first."""
@@ -52,7 +60,9 @@ def _of_rows(subject: Subject) -> list[Check]:
     if not found:
         found = [check("no_finding", n=subject.n)]
     if not subject.of_the_fit:
-        found.append(check("new_rows", fitted=round(subject.facts["n"]), given=subject.n))
+        found.append(
+            check("new_rows", fitted=round(subject.facts["n"]), given=subject.n, which=WHICH_ROWS[subject.role])
+        )
     return found
 
 

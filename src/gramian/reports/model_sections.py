@@ -11,17 +11,7 @@ from collections.abc import Sequence
 from gramian import charts
 from gramian.construction import construction, unwritten
 from gramian.reports.contents import ALL_ROWS, Code, Facts, Grid, Part, Picture, Section
-from gramian.reports.pictures import (
-    contours_pictures,
-    contributions_picture,
-    correlations_picture,
-    cv_picture,
-    heat_grid,
-    heat_picture,
-    importance_picture,
-    loadings_picture,
-    scree_picture,
-)
+from gramian.reports.pictures import contours_pictures, drawn, heat_grid, picture
 from gramian.reports.program import program
 from gramian.reports.sentences import full, method_in_words, say
 from gramian.reports.subject import DRAWN_MAX_POINTS, Subject, chart_or_none
@@ -71,8 +61,8 @@ def number_of_components(subject: Subject) -> Section | None:
         says.append(say(code, kept=kept, nouns=nouns, criterion=said.decided_by, recommended=said.recommended))
         if least < most:
             says.append(say("criteria_differ", least=least, most=most))
-        elif len(said.table) > 1:
-            says.append(say("criteria_agree", count=len(said.table)))
+        elif said.answers > 1:
+            says.append(say("criteria_agree", count=said.answers))
         says.append(say("purpose", noun=noun))
         if said.note:
             says.append(say("criteria_note", note=full(said.note)))
@@ -84,7 +74,7 @@ def number_of_components(subject: Subject) -> Section | None:
         parts.append(Grid("What every criterion recommends", columns, rows, shown=ALL_ROWS))
     if not parts:
         return None
-    if subject.record is not None and not subject.record.size:  # what is chosen is not a number of components
+    if not subject.record.size:  # what is chosen is not a number of components
         return Section("How large a ridge", [say("ridge", ridge=subject.facts["ridge"])], parts)
     return Section(f"How many {noun}s", says, parts)
 
@@ -95,13 +85,13 @@ def _curves(subject: Subject) -> list[Picture]:
     if hasattr(subject.estimator, "correlations_"):
         both = (fitted, y) if fitted is not None and y is not None else (None, None)
         pairs = chart_or_none(charts.correlations, model, *both) or chart_or_none(charts.correlations, model)
-        return [correlations_picture(pairs)] if pairs is not None else []
+        return [picture(pairs)] if pairs is not None else []
     curve = chart_or_none(charts.cv_curve, model, fitted, y if fitted is not None else None)
     curve = curve or chart_or_none(charts.cv_curve, model)
     if curve is not None:
-        return [cv_picture(curve)]
+        return [picture(curve)]
     spectrum = chart_or_none(charts.scree, model, fitted) or chart_or_none(charts.scree, model)
-    return [scree_picture(spectrum)] if spectrum is not None else []
+    return [picture(spectrum)] if spectrum is not None else []
 
 
 def components(subject: Subject) -> Section | None:
@@ -117,29 +107,28 @@ def _loadings(subject: Subject) -> list[Part]:
         lines = chart_or_none(charts.loadings, subject.model, kind="lines", components=(0,), names=names)
     if lines is None:
         return []
-    found: list[Part] = [loadings_picture(lines)]
-    factors = subject.record is not None and subject.record.counted == "factors"
+    found: list[Part] = [picture(lines)]
+    factors = subject.record.counted == "factors"
     shown = not factors and subject.facts.get("n_components") == len(lines.labels)
     many = len(lines.columns) > HEAT_MAP_MAX_COLUMNS or lines.kind == "lines"
     heat = None if (many and not factors) or shown else chart_or_none(charts.heat, subject.model, names=names)
     if heat is not None:
-        part = heat_grid(heat) if many else heat_picture(heat)
+        part = heat_grid(heat) if many else picture(heat)
         found = [part, *found] if factors else [*found, part]
     if lines.kind == "arrows":
-        shares = chart_or_none(charts.contributions, subject.model, names=subject.columns)
-        found += [] if shares is None else [contributions_picture(shares)]
+        found += drawn(charts.contributions, subject.model, names=subject.columns)
     return found
 
 
 def _importance(subject: Subject) -> list[Picture]:
     kinds = ("vip", "coefficients")
-    found = [chart_or_none(charts.importance, subject.model, kind=kind, names=subject.columns) for kind in kinds]
-    return [importance_picture(chart) for chart in found if chart is not None]
+    return [
+        made for kind in kinds for made in drawn(charts.importance, subject.model, kind=kind, names=subject.columns)
+    ]
 
 
 def _contours(subject: Subject) -> Sequence[Picture]:
-    curved = subject.record is not None and subject.record.counted == "kernel"
-    if subject.X is None or len(subject.columns) != 2 or not curved:
+    if subject.X is None or len(subject.columns) != 2 or subject.record.counted != "kernel":
         return []
     k = range(min(3, len(subject.estimator.eigenvalues_)))
     chart = chart_or_none(charts.contours, subject.model, subject.X, components=k, grid=60, many=DRAWN_MAX_POINTS)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import singledispatch
 from typing import Any
 
 import numpy as np
 
-from gramian import figures
 from gramian.charts import (
     Biplot,
     Chart,
@@ -31,8 +31,9 @@ from gramian.charts import (
 from gramian.charts.labels import short_label
 from gramian.charts.points import extremes
 from gramian.estimators.cca_tests import chance_in_words
-from gramian.figures.columns import BARS_MAX, NAMED_ARROWS_MAX
-from gramian.figures.rows import LINES_MAX_ROWS, row_name
+from gramian.figures import Figure
+from gramian.figures import chart_figures as figures
+from gramian.figures.chart_figures import BARS_MAX, LINES_MAX_ROWS, NAMED_ARROWS_MAX, row_name
 from gramian.reports.contents import (
     ALL_ROWS,
     TABLE_SHOWN_ROWS,
@@ -45,6 +46,7 @@ from gramian.reports.contents import (
     number,
 )
 from gramian.reports.sentences import noted, say
+from gramian.reports.subject import chart_or_none
 from gramian.results import Array, Sentence, percent
 
 #: Names of the columns of a table, and what stands in them.
@@ -55,9 +57,19 @@ GROUP_TEST_LEVEL = 0.05
 CONTOUR_TABLE_POINTS = 12
 
 
-def _picture(
-    chart: Chart, figure: figures.Figure, says: Iterable[Sentence], grid: Grid, title: str | None = None
-) -> Picture:
+def drawn(chart: Callable[..., Chart], *args: object, **options: object) -> list[Picture]:
+    """The picture of a chart; none where the estimator, or these rows, cannot give it."""
+    found = chart_or_none(chart, *args, **options)
+    return [] if found is None else [picture(found)]
+
+
+@singledispatch
+def picture(chart: Chart, **more: Any) -> Picture:
+    """The picture of a chart, with its sentences and its table."""
+    raise TypeError(f"no picture of {type(chart).__name__}")
+
+
+def _picture(chart: Chart, figure: Figure, says: Iterable[Sentence], grid: Grid, title: str | None = None) -> Picture:
     """A picture whose sentences end with the notes of the chart."""
     return Picture(title or chart.title, [*says, *(noted(note) for note in chart.notes)], figure, grid)
 
@@ -69,8 +81,8 @@ def _table(title: str, columns: Sequence[tuple[str, Iterable[Any] | None]], show
     return Grid(title, [name for name, _ in there], rows, shown=shown)
 
 
-def scree_picture(chart: Scree) -> Picture:
-    """What each component holds, beside what chance gives."""
+@picture.register
+def _(chart: Scree) -> Picture:
     columns: Columns = [
         (chart.xlabel, chart.numbers),
         (chart.ylabel, chart.values),
@@ -104,8 +116,8 @@ def _scree_says(chart: Scree) -> list[Sentence]:
     return said
 
 
-def cv_picture(chart: CVCurve) -> Picture:
-    """Errors of rows left out."""
+@picture.register
+def _(chart: CVCurve) -> Picture:
     x, best = chart.x[chart.recommended], chart.x[chart.best]
     names = [name or chart.ylabel for name in chart.targets]
     columns: Columns = [(chart.xlabel, chart.x), *zip(names, chart.errors.T, strict=True)]
@@ -120,8 +132,8 @@ def cv_picture(chart: CVCurve) -> Picture:
     return _picture(chart, figures.cv_curve(chart), says, _table(chart.title, columns, 40))
 
 
-def correlations_picture(chart: Correlations) -> Picture:
-    """Correlations of pairs, beside those of shuffled rows."""
+@picture.register
+def _(chart: Correlations) -> Picture:
     total, held, chances = len(chart.values), None, None
     if chart.held_out is not None:
         held = [*map(float, chart.held_out), *[None] * (total - len(chart.held_out))]
@@ -147,8 +159,8 @@ def correlations_picture(chart: Correlations) -> Picture:
     return _picture(chart, figures.correlations(chart), says, _table(chart.title, columns))
 
 
-def residuals_picture(chart: Residuals) -> Picture:
-    """How exact each component is."""
+@picture.register
+def _(chart: Residuals) -> Picture:
     worst, residual = (float(part.max(initial=0.0)) for part in (chart.angles, chart.residuals))
     says = [say("residuals", worst=at_most(residual), angle=at_most(worst))]
     parts = (chart.numbers, chart.residuals, chart.gaps, chart.angles)
@@ -157,8 +169,8 @@ def residuals_picture(chart: Residuals) -> Picture:
     return _picture(chart, figures.residuals(chart), says, grid, "How exact the computation is")
 
 
-def likelihood_picture(chart: Likelihood) -> Picture:
-    """The likelihood at each step."""
+@picture.register
+def _(chart: Likelihood) -> Picture:
     first, last, steps = *(f"{float(chart.values[at]):,.2f}" for at in (0, -1)), len(chart.steps)
     says = [say("likelihood_rose", first=first, last=last, steps=steps)]
     rise = float(chart.values[-1] - chart.values[0])
@@ -168,8 +180,8 @@ def likelihood_picture(chart: Likelihood) -> Picture:
     return _picture(chart, figures.likelihood(chart), says, _table(chart.title, columns))
 
 
-def loadings_picture(chart: Loadings) -> Picture:
-    """Columns along components: arrows for few, lines over the channels of a spectrum."""
+@picture.register
+def _(chart: Loadings) -> Picture:
     says = _largest(chart.labels, chart.columns, chart.values)
     if chart.kind == "arrows":
         says.append(say("arrows_show", what=chart.what))
@@ -181,8 +193,8 @@ def loadings_picture(chart: Loadings) -> Picture:
     return _picture(chart, figures.loadings(chart), says, _table(chart.title, columns, ALL_ROWS))
 
 
-def heat_picture(chart: Heat) -> Picture:
-    """Loadings as a table of colours: a line for each column, a column for each component."""
+@picture.register
+def _(chart: Heat) -> Picture:
     says, grid = _largest(chart.labels, chart.columns, chart.values), heat_grid(chart)
     return _picture(chart, figures.heat(chart), says, grid, grid.title)
 
@@ -194,8 +206,8 @@ def heat_grid(chart: Heat) -> Grid:
     return _table(f"{chart.title} of all columns", [*columns, ("communality", common)], ALL_ROWS)
 
 
-def contributions_picture(chart: Contributions) -> Picture:
-    """Which columns or rows a component is made of."""
+@picture.register
+def _(chart: Contributions) -> Picture:
     total = len(chart.names) + chart.left_out
     says = say("contribute_alike", total=total, of=chart.of)
     if chart.above:
@@ -205,8 +217,8 @@ def contributions_picture(chart: Contributions) -> Picture:
     return _picture(chart, figures.contributions(chart), [says], _table(chart.title, parts, ALL_ROWS))
 
 
-def importance_picture(chart: Importance) -> Picture:
-    """What a regression rests on."""
+@picture.register
+def _(chart: Importance) -> Picture:
     total, names = len(chart.values), leading(chart.columns, chart.values)
     if chart.limit is not None:
         above, limit = int((chart.values > chart.limit).sum()), number(chart.limit)
@@ -222,7 +234,8 @@ def importance_picture(chart: Importance) -> Picture:
     return _picture(chart, figures.importance(chart), says, _table(chart.title, columns, ALL_ROWS))
 
 
-def scores_picture(chart: Scores, title: str = "", *, compare: bool = True) -> Picture:
+@picture.register
+def _(chart: Scores, title: str = "", *, compare: bool = True) -> Picture:
     """Rows as points of two components, and columns as arrows if it is a biplot.
 
     ``compare`` says whether means of groups may be compared: not if the axes were fitted to the groups.
@@ -265,7 +278,8 @@ def _p_value(p: float) -> str:
     return "< 0.001" if p < 0.001 else f"= {p:.2g}"
 
 
-def paired_picture(chart: Paired, canonical: float | None = None) -> Picture:
+@picture.register
+def _(chart: Paired, canonical: float | None = None) -> Picture:
     """Scores of one view against those of the other; ``canonical`` is the correlation of the fit, with its ridge."""
     says = [say("paired", value=brief(chart.correlation))]
     if canonical is not None and brief(canonical) != brief(chart.correlation):
@@ -273,16 +287,16 @@ def paired_picture(chart: Paired, canonical: float | None = None) -> Picture:
     return _picture(chart, figures.paired(chart), says, _rows_table(chart))
 
 
-def predicted_picture(chart: Predicted, title: str = "") -> Picture:
-    """Predictions against measurements."""
+@picture.register
+def _(chart: Predicted, title: str = "") -> Picture:
     found = chart.merit
     r2 = brief(found.r2) if np.isfinite(found.r2) else number(found.r2)
     says = [say("predicted", rmse=brief(found.rmse), bias=brief(bias_or_zero(found)), r2=r2)]
     return _picture(chart, figures.predicted(chart), says, _rows_table(chart, title), title)
 
 
-def outliers_picture(chart: Outliers) -> Picture:
-    """How far rows lie from the mean within the components, and from the components."""
+@picture.register
+def _(chart: Outliers) -> Picture:
     title, says = "Distances of rows from the model", []
     if chart.t2_limit is not None or chart.q_limit is not None:
         some = [row_name(chart.names, row) for row in chart.beyond.tolist()]
@@ -330,8 +344,8 @@ def contours_pictures(chart: Contours) -> list[Picture]:
     return pictures
 
 
-def regions_picture(chart: Regions) -> Picture:
-    """The class that every point of the plane gets."""
+@picture.register
+def _(chart: Regions) -> Picture:
     shares = [float((chart.codes == at).mean()) for at in range(len(chart.classes))]
     held = ", ".join(f"{name} {percent(share)}" for name, share in zip(chart.classes, shares, strict=True))
     says = [say("regions", shares=held)]
@@ -343,8 +357,8 @@ def regions_picture(chart: Regions) -> Picture:
     return _picture(chart, figures.regions(chart), says, grid, "Regions of the classes")
 
 
-def rebuilt_picture(chart: Reconstructions) -> Picture:
-    """Rows, and what growing numbers of components rebuild of them, as lines or as small images."""
+@picture.register
+def _(chart: Reconstructions) -> Picture:
     pairs = zip(chart.counts, chart.errors, strict=True)
     errors = ", ".join(f"{number(float(error))} with {counted(k, 'component')}" for k, error in pairs)
     says = [say("rebuilt", errors=errors)]

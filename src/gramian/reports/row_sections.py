@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.metrics import confusion_matrix
 
 from gramian import charts
 from gramian.adequacy import LIMITS, grade
-from gramian.estimators.calibration_metrics import merit
+from gramian.estimators.calibration_metrics import confusion, merit
+from gramian.estimators.fitted_rows import rows_of_the_fit
 from gramian.registry import PCA
 from gramian.reports.contents import (
     ALL_ROWS,
@@ -25,16 +25,7 @@ from gramian.reports.contents import (
     counted,
     number,
 )
-from gramian.reports.pictures import (
-    likelihood_picture,
-    outliers_picture,
-    paired_picture,
-    predicted_picture,
-    rebuilt_picture,
-    regions_picture,
-    residuals_picture,
-    scores_picture,
-)
+from gramian.reports.pictures import drawn, picture
 from gramian.reports.sentences import say
 from gramian.reports.subject import DRAWN_MAX_POINTS, Subject, chart_or_none
 from gramian.results import Array, Sentence, percent
@@ -43,6 +34,14 @@ from gramian.results import Array, Sentence, percent
 ARROWS_MAX_COLUMNS = 15
 #: Pairs of scores, and targets, that are drawn; classes that are told apart in a table.
 PAIRS_DRAWN, TARGETS_DRAWN, TABLE_MAX_CLASSES = 2, 3, 30
+#: Which rows -> what they are called, and the sentence about those predicted correctly.
+ROWS_CALLED = {
+    "": "Rows of the report",
+    "fit": "Rows of the fit",
+    "mixed": "Rows of the fit and new rows",
+    "new": "New rows",
+}
+RIGHT = {"": "right_of_some", "fit": "right_of_fit", "mixed": "right_of_some", "new": "right_of_new"}
 #: Indices of fit that are listed, and what they are called.
 FIT_INDICES = {
     "chi_square": "chi-square",
@@ -64,7 +63,7 @@ def scores(subject: Subject) -> Section | None:
         return _pairs(subject)
     if not hasattr(subject.model, "transform") or subject.clusters:
         return _map(subject)
-    if subject.record is not None and not subject.record.command:  # a step before others: its rows are not scores
+    if not subject.record.command:  # a step before others: its rows are not scores
         return None
     parts: list[Part] = []
     given = {"colour": _colour(subject), "names": subject.names, "many": DRAWN_MAX_POINTS}
@@ -73,10 +72,9 @@ def scores(subject: Subject) -> Section | None:
     chart = arrows or chart_or_none(charts.scores, subject.model, subject.X, **given)
     if chart is not None:
         fair = subject.colour is not None or not (subject.regresses or subject.classifies)
-        parts.append(scores_picture(chart, "Scores" if arrows is None else "Rows and columns", compare=fair))
+        parts.append(picture(chart, title="Scores" if arrows is None else "Rows and columns", compare=fair))
     shape = _image_shape(subject)
-    strips = None if few else chart_or_none(charts.reconstructions, subject.model, subject.X, shape=shape)
-    parts += [] if strips is None else [rebuilt_picture(strips)]
+    parts += [] if few else drawn(charts.reconstructions, subject.model, subject.X, shape=shape)
     values = np.asarray(subject.model.transform(subject.X), dtype=np.float64)
     names = [f"{subject.noun} {at + 1}" for at in range(values.shape[1])]
     return Section("Scores", (), [*parts, _table(subject, "scores", values, names)])
@@ -91,7 +89,7 @@ def _pairs(subject: Subject) -> Section | None:
     parts: list[Part] = []
     for k in range(min(PAIRS_DRAWN, first.shape[1])):
         chart = chart_or_none(charts.paired, subject.model, subject.X, subject.y, pair=k, **given)
-        parts += [] if chart is None else [paired_picture(chart, None if known is None else float(known[k]))]
+        parts += [] if chart is None else [picture(chart, canonical=None if known is None else float(known[k]))]
     names = [f"{view}, pair {k + 1}" for view in "XY" for k in range(first.shape[1])]
     return Section("Scores", (), [*parts, _table(subject, "scores", np.hstack([first, second]), names)])
 
@@ -102,8 +100,8 @@ def _map(subject: Subject) -> Section | None:
         return None
     if len(subject.columns) == 2 and (subject.classifies or subject.clusters):
         classes = subject.y if subject.classifies else None
-        regions = chart_or_none(charts.regions, subject.model, subject.X, classes, many=DRAWN_MAX_POINTS)
-        return None if regions is None else Section("Regions in the plane", (), [regions_picture(regions)])
+        regions = drawn(charts.regions, subject.model, subject.X, classes, many=DRAWN_MAX_POINTS)
+        return Section("Regions in the plane", (), regions) if regions else None
     if sp.issparse(subject.X) or min(np.shape(subject.X)) < 2:
         return None
     table = np.asarray(subject.X, dtype=np.float64)
@@ -115,7 +113,7 @@ def _map(subject: Subject) -> Section | None:
     if chart is None:
         return None
     # Clusters are made to differ: a test of their means along an axis would prove nothing.
-    return Section("Map of the rows", [say("map")], [scores_picture(chart, "Map", compare=not subject.clusters)])
+    return Section("Map of the rows", [say("map")], [picture(chart, title="Map", compare=not subject.clusters)])
 
 
 def _colour(subject: Subject) -> Array | None:
@@ -145,17 +143,16 @@ def _numbers(subject: Subject) -> Section:
     names = subject.targets
     parts: list[Part] = []
     given = {"names": subject.names, "many": DRAWN_MAX_POINTS}
-    seen = "Rows of the fit" if subject.of_the_fit else "New rows"
+    seen = ROWS_CALLED[subject.role]
     for at, name in enumerate(names[:TARGETS_DRAWN]):
         of = "" if len(names) == 1 else f": {name}"
-        parts += [predicted_picture(chart, f"Cross-validation{of}") for chart in subject.left_out[at : at + 1]]
+        parts += [picture(chart, title=f"Cross-validation{of}") for chart in subject.left_out[at : at + 1]]
         chart = chart_or_none(charts.predicted, subject.model, subject.X, subject.y, target=at, **given)
-        parts += [] if chart is None else [predicted_picture(chart, f"{seen}{of}")]
+        parts += [] if chart is None else [picture(chart, title=f"{seen}{of}")]
     measured, guesses = (
         np.asarray(part, dtype=np.float64).reshape(subject.n, -1) for part in (subject.y, subject.predictions)
     )
-    whose = "fit" if subject.of_the_fit else "new"
-    found = [merit(measured[:, at], guesses[:, at], whose) for at in range(measured.shape[1])]
+    found = [merit(measured[:, at], guesses[:, at], subject.role) for at in range(measured.shape[1])]
     rows = [
         [name, each.n, each.rmse, bias_or_zero(each), each.sep, each.r2, each.rpd, each.slope, each.intercept]
         for name, each in zip(names, found, strict=True)
@@ -163,7 +160,7 @@ def _numbers(subject: Subject) -> Section:
     error, spread = found[0].error_name, found[0].spread_name
     words = ["target", "rows", error, "bias", spread, "R2", "RPD", "slope", "intercept"]
     parts.append(Grid("Figures of merit", words, rows, [say("merit", error=error, spread=spread)]))
-    code = "merit_of_fit" if subject.of_the_fit else "merit_of_new"
+    code = "merit_of_fit" if subject.role == "fit" else "merit_of_new"
     drawn = list(zip(names, found, strict=True))[:TARGETS_DRAWN]
     says = [say(code, name=name, r2=brief(each.r2)) for name, each in drawn if np.isfinite(each.r2)]
     says += _caution(subject, bool(subject.left_out))
@@ -174,13 +171,12 @@ def _numbers(subject: Subject) -> Section:
 def _classes(subject: Subject) -> Section:
     truth, guesses = (np.asarray(part).astype(str).ravel() for part in (subject.y, subject.predictions))
     wrong = np.flatnonzero(truth != guesses)
-    code, whose = ("right_of_fit", "Rows of the fit") if subject.of_the_fit else ("right_of_new", "New rows")
-    says = [say(code, right=percent(1 - len(wrong) / len(truth)), n=len(truth))]
+    says = [say(RIGHT[subject.role], right=percent(1 - len(wrong) / len(truth)), n=len(truth))]
     says += _caution(subject, subject.classes_left_out is not None)
     parts: list[Part] = []
     if subject.classes_left_out is not None:
         parts += _confusion(truth, subject.classes_left_out.astype(str).ravel(), "Cross-validation in five folds")
-    parts += _confusion(truth, guesses, whose)
+    parts += _confusion(truth, guesses, ROWS_CALLED[subject.role])
     if len(wrong):
         rows = [[subject.row_names[at], truth[at], guesses[at]] for at in wrong[:CSV_MAX_ROWS]]
         parts.append(Grid("Rows predicted wrongly", ["row", "true", "predicted"], rows, total=len(wrong)))
@@ -189,7 +185,15 @@ def _classes(subject: Subject) -> Section:
 
 def _caution(subject: Subject, left_out: bool) -> list[Sentence]:
     """What to think of predictions of rows of the fit."""
-    if not subject.of_the_fit:
+    if subject.role == "mixed":
+        return [
+            say(
+                "partly_optimistic",
+                known=int(np.count_nonzero(np.asarray(rows_of_the_fit(subject.model, subject.X)))),
+                n=subject.n,
+            )
+        ]
+    if subject.role != "fit":
         return []
     return [say("optimistic"), *([say("judge_by_left_out")] if left_out else [])]
 
@@ -199,7 +203,7 @@ def _confusion(truth: Array, guesses: Array, title: str) -> list[Grid]:
     names = sorted({*truth, *guesses})
     if len(names) > TABLE_MAX_CLASSES:
         return []
-    counts = confusion_matrix(truth, guesses, labels=names).tolist()
+    counts = confusion(truth, guesses, names).tolist()
     rows = [
         [name, *row, percent(row[at] / max(sum(row), 1))]
         for at, (name, row) in enumerate(zip(names, counts, strict=True))
@@ -227,10 +231,7 @@ def _table(subject: Subject, of: str, values: Array, names: list[str]) -> Grid:
 def diagnostics(subject: Subject) -> Section | None:
     """Outliers, fit indices, accuracy of the computation and the path of the likelihood."""
     parts = [*_outliers(subject), *_fit_indices(subject), *_distortion(subject)]
-    likelihood = chart_or_none(charts.likelihood, subject.model)
-    parts += [] if likelihood is None else [likelihood_picture(likelihood)]
-    residuals = chart_or_none(charts.residuals, subject.model)
-    parts += [] if residuals is None else [residuals_picture(residuals)]
+    parts += [*drawn(charts.likelihood, subject.model), *drawn(charts.residuals, subject.model)]
     return Section("Diagnostics", (), parts) if parts else None
 
 
@@ -240,7 +241,7 @@ def _outliers(subject: Subject) -> list[Part]:
     chart = chart_or_none(charts.outliers, subject.model, subject.X, names=subject.names, many=DRAWN_MAX_POINTS)
     if chart is None:
         return []
-    found: list[Part] = [outliers_picture(chart)]
+    found: list[Part] = [picture(chart)]
     at = {int(row): place for place, row in enumerate(chart.points.rows)}
     rows = [
         [subject.row_names[row], *map(float, chart.points.at[at[row]])] for row in chart.beyond.tolist() if row in at

@@ -36,7 +36,7 @@ CHECKS = {
     ),
     "new_rows": (
         "note",
-        "The model was fitted to {fitted:,} rows. The {given:,} rows of this report are treated as new rows.",
+        "The model was fitted to {fitted:,} rows. The {given:,} rows of this report {which}.",
         "",
     ),
     "no_finding": ("good", "The checks of the data found no problem in the {n:,} rows.", ""),
@@ -152,7 +152,7 @@ say = Book(
         "as_recommended": "The model keeps {kept} {nouns}, as recommended by the criterion {criterion}.",
         "not_as_recommended": "The model keeps {kept} {nouns}. The criterion that decides for this method, "
         "{criterion}, recommends {recommended}.",
-        "criteria_agree": "All {count} criteria agree.",
+        "criteria_agree": "All {count} criteria that can answer agree.",
         "criteria_differ": "The criteria range from {least} to {most}.",
         "purpose": "Criteria do not know what the {noun}s are used for; take that into account too.",
         "criteria_note": "{note}",
@@ -171,8 +171,9 @@ say = Book(
         "first_pair": "The scores of the first pair correlate {value}.",
         "first_pair_ridge": "The scores of the first pair correlate {plain}. The regularised correlation is {value}: "
         "the fit maximises it, with the ridge added to the variances, and it is compared with rows paired at random.",
-        "above_chance": "{count} of {total} canonical correlations exceed what rows paired at random reach in 95 %.",
-        "none_above_chance": "No canonical correlation exceeds what rows paired at random reach in 95 %.",
+        "above_chance": "{count} of {total} canonical correlations, each by itself, exceed what the same correlation "
+        "reaches in 95 % of random pairings of the rows. The criteria above test all that remain together.",
+        "none_above_chance": "No canonical correlation exceeds what it reaches in 95 % of random pairings of the rows.",
         # Components
         "largest": "{label}: largest for {columns}.",
         "circle": "The nearer an arrow comes to the circle, the better the two {noun}s represent the column.",
@@ -216,10 +217,14 @@ say = Book(
         "merit_of_new": "R2 of {name} is {r2} for these rows.",
         "right_of_fit": "{right} of {n:,} rows of the fit are predicted correctly.",
         "right_of_new": "{right} of {n:,} new rows are predicted correctly.",
+        "right_of_some": "{right} of {n:,} rows are predicted correctly.",
+        "partly_optimistic": "{known:,} of these {n:,} rows have the values of rows of the fit: their errors "
+        "understate those of new rows.",
         "optimistic": "The model was fitted to these rows: their errors understate those of new rows.",
         "judge_by_left_out": "Judge the model by the cross-validated predictions.",
-        "merit": "{error}: typical error, in the unit of the target. {spread}: the same after subtracting the bias. "
-        "RPD: standard deviation of the target divided by {spread}.",
+        "merit": "{error}: typical error, in the unit of the target. {spread}: standard deviation of the "
+        "errors around their mean, the bias, with divisor n - 1 (where the bias is near zero it is slightly larger "
+        "than {error}, whose divisor is n). RPD: standard deviation of the target divided by {spread}.",
         "confusion": "Rows are true classes, columns are predicted classes.",
         "clusters": "{count} of {least:,} to {most:,} rows.",
         "clusters_alike": "{count} of {most:,} rows each.",

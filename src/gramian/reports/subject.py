@@ -16,11 +16,12 @@ from gramian.charts import NoChart, Predicted, predicted
 from gramian.charts.labels import noun_of
 from gramian.construction import steps_of
 from gramian.estimators.callbacks import unwatched
-from gramian.estimators.fitted_rows import of_the_fit
+from gramian.estimators.fitted_rows import of_the_fit, role
 from gramian.kernels.text import takes_matrix
 from gramian.registry import Record, Standardizer, record_of
 from gramian.results import Array
 from gramian.selection import Diagnosis, HowMany, Trust, doctor, how_many, trust
+from gramian.selection.doctor_findings import rows_called
 from gramian.tables import Table
 
 #: Multiplications that bootstrap draws may cost: some seconds.
@@ -46,40 +47,19 @@ def chart_or_none(chart: Callable[..., Made], *args: object, **options: object) 
 
 @dataclass(frozen=True)
 class Subject:
-    """A fitted model and rows.
-
-    Attributes
-    ----------
-    model : estimator or pipeline
-    X, y : tables or None
-        Rows, and targets, labels or the second view.
-    colour : (n,) array or None
-        A column to colour scores by.
-    names : sequence of str or None
-        Names of the rows.
-    source : str
-        Where the rows are from.
-    table, second : Table or None
-        The tables that X and y were taken from.
-    file : str
-        File that holds the model, if there is one.
-    path : str
-        File that the report is written to.
-    title : str or None
-        Heading of the page.
-    """
+    """A fitted model and rows."""
 
     model: BaseEstimator
     X: Any = None
-    y: Any = None
-    colour: Any = None
-    names: Sequence[str] | None = None
-    source: str = ""
-    table: Table | None = None
-    second: Table | None = None
-    file: str = ""
-    path: str = "report.html"
-    title: str | None = None
+    y: Any = None  #: Targets, labels or the second view
+    colour: Any = None  #: (n,): a column to colour scores by
+    names: Sequence[str] | None = None  #: Of the rows
+    source: str = ""  #: Where the rows are from
+    table: Table | None = None  #: What X was taken from
+    second: Table | None = None  #: What y was taken from
+    file: str = ""  #: File that holds the model, if there is one
+    path: str = "report.html"  #: File that the report is written to
+    title: str | None = None  #: Heading of the page
 
     @property
     def estimator(self) -> BaseEstimator:
@@ -92,14 +72,14 @@ class Subject:
         return type(self.estimator).__name__
 
     @property
-    def record(self) -> Record | None:
-        """What the registry knows of the estimator."""
-        return record_of(self.estimator)
+    def record(self) -> Record:
+        """What the registry knows of the estimator; of one that it does not know, what holds for most."""
+        return record_of(self.estimator) or Record(type(self.estimator), self.name, "", command=self.name)
 
     @property
     def counted(self) -> str:
         """Name of the method, if criteria count its components."""
-        return self.record.command if self.record is not None and self.record.counted else ""
+        return self.record.command if self.record.counted else ""
 
     @property
     def noun(self) -> str:
@@ -114,12 +94,12 @@ class Subject:
     @property
     def two_views(self) -> bool:
         """Whether y is a second view."""
-        return self.record is not None and self.record.needs == "view"
+        return self.record.needs == "view"
 
     @property
     def clusters(self) -> bool:
         """Whether rows are put into clusters."""
-        return self.record is not None and self.record.clusters
+        return self.record.clusters
 
     @property
     def precomputed(self) -> bool:
@@ -146,13 +126,12 @@ class Subject:
         """Whether the sizes of the columns do not matter, because they are scaled or the method does not mind."""
         before = any(isinstance(step, Standardizer) for step in steps_of(self.model)[:-1])
         scaled = before or bool(getattr(self.estimator, "scale", False))
-        return scaled or (self.record is not None and not self.record.units)
+        return scaled or not self.record.units
 
     @property
     def minds_repetition(self) -> bool:
         """Whether columns that follow from others do harm: where a matrix is inverted, or sources are counted."""
-        inverts = self.record is not None and self.record.inverts
-        return inverts and not np.any(getattr(self.estimator, "ridge", 0))
+        return self.record.inverts and not np.any(getattr(self.estimator, "ridge", 0))
 
     @property
     def n(self) -> int:
@@ -163,6 +142,11 @@ class Subject:
     def of_the_fit(self) -> bool:
         """Whether the rows are those of the fit."""
         return self.X is not None and of_the_fit(self.model, self.X)
+
+    @cached_property
+    def role(self) -> str:
+        """Which rows they are, for figures of merit; as many as the fit had are taken for its rows if it kept none."""
+        return role(self.model, self.X) or ("fit" if self.of_the_fit else "")
 
     @property
     def takes_y(self) -> bool:
@@ -182,7 +166,7 @@ class Subject:
     @property
     def affordable(self) -> bool:
         """Whether what takes the cube of the number of rows, or many fits, is done in a few seconds."""
-        most = None if self.record is None else self.record.refits_max_rows
+        most = self.record.refits_max_rows
         return most is None or self.n <= most
 
     @cached_property
@@ -223,12 +207,16 @@ class Subject:
         X = self.X
         if isinstance(X, np.ndarray) and X.ndim == 2 and not takes_matrix(kernel):
             X = dict(zip(self.columns, X.T, strict=True)) if len(set(self.columns)) == X.shape[1] else X
-        return doctor(X, kernel, None if self.two_views else self.y)
+        with rows_called(self.row_names):
+            return doctor(X, kernel, None if self.two_views else self.y)
 
     @cached_property
     def diagnosis_of_y(self) -> Diagnosis | None:
         """What is wrong with the second view."""
-        return doctor(self.y) if self.two_views and self.y is not None else None
+        if not self.two_views or self.y is None:
+            return None
+        with rows_called(self.row_names):
+            return doctor(self.y)
 
     @cached_property
     def trust(self) -> Trust | None:
@@ -238,7 +226,7 @@ class Subject:
             return None
         q = 0 if self.y is None else int(np.prod(np.shape(self.y)[1:]))
         work = DRAWS * self.n * float(len(self.columns) + q) ** 2
-        if self.record is not None and self.record.counted == "kernel":  # no draws, but the training scores once more
+        if self.record.counted == "kernel":  # no draws, but the training scores once more
             work = float(self.n) ** 2 * len(self.columns)
         if self.precomputed or work > BOOTSTRAP_MAX_WORK:
             return None

@@ -18,6 +18,7 @@ from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 import gramian
+from gramian.charts.base import index_names
 from gramian.files import PathLike, atomic, check_writable
 from gramian.reports.checks import checks_of
 from gramian.reports.contents import Page
@@ -87,7 +88,7 @@ def report(
         subject = tabled(estimator, X, y, colour=colour, names=names, **to)
     else:
         X = np.asarray(X) if isinstance(X, (list, tuple)) else X
-        subject = Subject(estimator, X, y, colour, _row_names(X, names), **to)
+        subject = Subject(estimator, X, y, colour, index_names(X) if names is None else list(map(str, names)), **to)
     write_page(page_of(subject), path)
 
 
@@ -178,13 +179,6 @@ def _title(subject: Subject) -> str:
 
 def _subtitle(subject: Subject) -> str:
     return rounded(" · ".join(subject.estimator.summary_.title))
-
-
-def _row_names(X: object, names: Sequence[object] | None) -> Sequence[str] | None:
-    if names is not None:
-        return [str(name) for name in names]
-    index = getattr(X, "index", None)
-    return [str(name) for name in index] if index is not None and len(index) and isinstance(index[0], str) else None
 
 
 def _colophon() -> str:

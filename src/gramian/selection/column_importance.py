@@ -9,15 +9,15 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
-from gramian.estimators.base import random_generator
-from gramian.estimators.base_estimator import BaseEstimator
-from gramian.estimators.validation import Table, check_choice, validate
+from gramian.estimators.base import BaseEstimator
+from gramian.estimators.validation import Table, check_choice, random_generator, validate
 from gramian.kernels import Kernel
 from gramian.kernels.base import Form
 from gramian.operators import CrossGram
 from gramian.progress import track
 from gramian.projection import KernelProjection
 from gramian.results import Array, FitSummary, Matrix, Seed, percent
+from gramian.selection.printing import Summarized
 
 #: Rows at which slopes are taken; rows that are shuffled, and kernel values that they take, at the most.
 _SLOPES_MAX_ROWS, _SHUFFLED_MAX_ROWS, _SHUFFLED_MAX_VALUES = 1000, 1000, 2e9
@@ -26,7 +26,7 @@ _LISTED_COLUMNS = 4
 
 
 @dataclass(frozen=True)
-class ColumnImportance:
+class ColumnImportance(Summarized):
     """What each component depends on.
 
     Attributes
@@ -38,16 +38,6 @@ class ColumnImportance:
         "slopes" or "shuffled".
     rows : int
         Rows that were looked at.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from gramian import KernelPCA
-    >>> from gramian.selection import column_importance
-    >>> X = load_iris().data
-    >>> found = column_importance(KernelPCA(2, kernel="rbf(sigma=3)").fit(X), X)
-    >>> found.shares.shape, found.shares.sum(axis=0).round(6).tolist()
-    ((4, 2), [1.0, 1.0])
     """
 
     shares: Array
@@ -55,25 +45,16 @@ class ColumnImportance:
     method: str
     rows: int
 
-    def __str__(self) -> str:
+    def _summary(self) -> FitSummary:
         lines = [(str(k + 1), self.leading(k)) for k in range(self.shares.shape[1])]
         how = "mean squared slopes" if self.method == "slopes" else "columns shuffled"
-        return str(FitSummary(("Columns", f"shares by component, {how}, {self.rows:,} rows"), tuple(lines)))
+        return FitSummary(("Columns", f"shares by component, {how}, {self.rows:,} rows"), tuple(lines))
 
     def leading(self, k: int) -> str:
         """The columns a component depends on most, with their shares."""
         order = np.argsort(-self.shares[:, k], kind="stable")[:_LISTED_COLUMNS]
         more = ", ..." if len(self.columns) > _LISTED_COLUMNS else ""
         return ", ".join(f"{self.columns[j]} {percent(self.shares[j, k])}" for j in order) + more
-
-    def to_dict(self) -> dict[str, Any]:
-        """The same as plain values."""
-        return {
-            "method": self.method,
-            "rows": self.rows,
-            "columns": list(self.columns),
-            "shares": self.shares.tolist(),
-        }
 
 
 def column_importance(

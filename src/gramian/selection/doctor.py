@@ -23,7 +23,7 @@ from gramian.selection.doctor_columns import (
     clipped,
     few,
     number,
-    sentinel,
+    sentinels,
 )
 from gramian.selection.doctor_findings import Diagnosis, Finding, at_rows, listed, ordered, plural, row_numbers
 from gramian.selection.doctor_kernel import check_kernel
@@ -40,6 +40,8 @@ _OUTLIER_ODDS, _OUTLIER_RATIO = 1e-9, 3.0
 _NO_SPREAD_SHARE = 0.5
 #: Rows there must be for each column, so that their covariance can be trusted.
 _COVARIANCE_MIN_ROWS_PER_COLUMN = 10
+#: Covariances computed, each without the rows that were far by the one before, until they are the same rows.
+_COVARIANCE_STEPS = 10
 #: Correlation from which a column says the same as the target.
 _LEAK_CORRELATION = 0.99999
 #: Rows that a class needs to be in every one of five folds.
@@ -118,14 +120,15 @@ class Seen(NamedTuple):
 def _table(sheet: Sheet, columns: list[Portrait], seen: Seen) -> None:
     n = len(sheet.values)
     if n > SHAPE_SAMPLE_ROWS:
-        seen.looked_at.append(f"{SHAPE_SAMPLE_ROWS:,} of {n:,} rows for medians, tails and repeated values")
+        seen.looked_at.append(f"{SHAPE_SAMPLE_ROWS:,} of {n:,} rows for quartiles, skewness, tails and repeated values")
     used = [column.at for column in columns if not column.empty]
     values = sheet.values if len(used) == len(columns) else sheet.values[:, used]
     rows = np.flatnonzero(np.isfinite(values).all(axis=1))
     related, untold = check_relations(
         columns, sheet.values if len(rows) == n else sheet.values[rows], narrow=sheet.narrow
     )
-    seen.findings.extend([*check_columns(columns), *related, *check_rows(sheet.values, columns, rows)])
+    seen.findings.extend([*check_columns(columns), *related, *_empty_rows(sheet.values)])
+    seen.findings.extend([*_copies(sheet.values, columns), *_outliers(sheet.values, columns, rows)])
     seen.looked_at.extend(untold)
 
 
@@ -138,17 +141,13 @@ def _kernel(kernel: Kernel, sheet: Sheet, columns: list[Portrait], seen: Seen) -
         seen.looked_at.append("the kernel was not looked at: fewer than two rows have no gap")
         return
     rows = sheet.values if complete.all() else sheet.values[complete]
+    places = np.flatnonzero(complete)
     if kernel.given:
         kernel, rows = evaluated(kernel), values(kernel, rows[:, complete])
-    findings, facts, told = check_kernel(kernel, rows)
+    findings, facts, told = check_kernel(kernel, rows, places)
     seen.findings.extend(findings)
     seen.facts.update(facts)
     seen.looked_at.extend(told)
-
-
-def check_rows(values: Array, columns: list[Portrait], whole: Array) -> list[Finding]:
-    """Rows that are copies, that have no number, or that are unlike all others; ``whole`` are those without gaps."""
-    return [*_empty_rows(values), *_copies(values, columns), *_outliers(values, columns, whole)]
 
 
 def _empty_rows(values: Array) -> list[Finding]:
@@ -172,7 +171,11 @@ def _copies(values: Array, columns: list[Portrait]) -> list[Finding]:
             keys += column.values * (weight / max(abs(column.low), abs(column.high)))
     order = np.argsort(keys, kind="stable")
     close = np.flatnonzero(keys[order[1:]] == keys[order[:-1]])
-    pairs = [(order[i], order[i + 1]) for i in close if np.array_equal(values[order[i]], values[order[i + 1]])]
+    pairs = [
+        (order[i], order[i + 1])
+        for i in close
+        if np.array_equal(values[order[i]], values[order[i + 1]], equal_nan=True)
+    ]
     if not pairs:
         return []
     # If columns were independent, two rows would agree in all of them with this probability.
@@ -181,7 +184,7 @@ def _copies(values: Array, columns: list[Portrait]) -> list[Finding]:
     if expected > _CHANCE_COPIES and len(pairs) <= max(_COPIES_MIN_SHARE * n, _COPIES_MIN_RATIO * expected):
         return []
     copies = sorted((int(max(pair)), int(min(pair))) for pair in pairs)
-    said = listed([f"row {copy} repeats row {first}" for copy, first in copies])
+    said = listed([f"{at_rows([copy])} repeats {at_rows([first])}" for copy, first in copies])
     message = f"{plural(len(copies), 'row')} {'is a copy' if len(copies) == 1 else 'are copies'} of others: {said}."
     remedy = (
         "Take copies out before cross-validation, or a model is tested on rows it has seen; or give them as weights."
@@ -197,27 +200,32 @@ def _outliers(values: Array, columns: list[Portrait], whole: Array) -> list[Find
         for c in columns
         if c.varies and not c.extreme and c.distinct > CODES_MAX_VALUES and c.most_frequent[1] < _NO_SPREAD_SHARE
     ]
-    single = [c for c in measured if 0 < len(c.far) <= few(c.n) and sentinel(c) is None]
+    single = [c for c in measured if 0 < len(c.far) <= few(c.n) and not sentinels(c)]
     rows = np.unique(np.concatenate([np.empty(0, dtype=int), *(c.far for c in single)]))
     if single:
         single.sort(key=lambda c: -_distance(c, c.far).max())
         said = listed([_describe(c) for c in single])
-        message = f"{plural(len(rows), 'row')} far from all others in one column: {said}."
+        message = f"{plural(len(rows), 'row')} far from the median of a column: {said}."
         names = tuple(c.name for c in single)
         remedy = "Correct or take out what is a mistake; otherwise use logarithms or ranks, or say that they decide."
         findings.append(Finding("outliers", message, remedy, names, row_numbers(rows)))
     plain = [c for c in measured if len(c.far) <= few(c.n) and c.tail_share() < TAIL_MAX_SHARE]
-    plain = [c for c in plain if sentinel(c) is None and clipped(c) is None]
-    rows = _unusual(values, [c.at for c in plain], np.setdiff1d(whole, rows, assume_unique=True))
+    plain = [c for c in plain if not sentinels(c) and clipped(c) is None]
+    rows, distances = _unusual(values, [c.at for c in plain], np.setdiff1d(whole, rows, assume_unique=True))
     if len(rows):
-        message = f"{plural(len(rows), 'row')} unlike all others in a combination of columns: {at_rows(rows)}."
+        most = f"Mahalanobis distance {distances[0]:.3g} in {at_rows(rows[:1])}, by the covariance of the other rows"
+        message = (
+            f"{plural(len(rows), 'row')} far from the others in a combination of {len(plain)} columns: "
+            f"{at_rows(np.sort(rows))} ({most}, of which 99 % are below {distances[-1]:.3g})."
+        )
         remedy = "Look at them: no column alone shows it. Correct or take out what is a mistake."
-        findings.append(Finding("outliers", message, remedy, rows=row_numbers(rows)))
+        names = tuple(c.name for c in plain)
+        findings.append(Finding("outliers", message, remedy, names, row_numbers(np.sort(rows))))
     return findings
 
 
 def _distance(column: Portrait, rows: Array) -> Array:
-    """Robust deviations from the median."""
+    """Distances from the median, in those of the quartile on the same side."""
     away, (below, above) = column.values[rows] - column.median, column.spreads
     return np.where(away < 0, -away / below, away / above)
 
@@ -226,23 +234,33 @@ def _describe(column: Portrait) -> str:
     distances = _distance(column, column.far)
     at = column.far[np.argmax(distances)]
     more = "" if len(column.far) == 1 else f" and {len(column.far) - 1} more"
-    return f"{column.name!r} = {number(column.values[at])} in row {at}{more} ({distances.max():.0f} deviations off)"
+    value, (low, high) = column.values[at], np.quantile(column.order, (0.25, 0.75))
+    lower = low < column.median if value < column.median else not high > column.median
+    quartile = f"lower quartile, {number(low)}" if lower else f"upper quartile, {number(high)}"
+    return (
+        f"{column.name!r} = {number(value)} in {at_rows([at])}{more} ({distances.max():.0f} times as far from the "
+        f"median, {number(column.median)}, as the {quartile})"
+    )
 
 
-def _unusual(values: Array, places: list[int], rows: Array) -> Array:
-    """Rows whose distance, by the covariance of the others, a Gaussian table of this size would hardly have."""
+def _unusual(values: Array, places: list[int], rows: Array) -> tuple[Array, Array]:
+    """Rows whose distance, by the covariance of the others, a Gaussian table of this size would hardly have.
+
+    The farthest first, with their Mahalanobis distances; the last distance is what 99 % of the other rows are below.
+    """
+    none = np.empty(0, dtype=int), np.empty(0)
     k = len(places)
     if k < 2 or len(rows) < max(SHAPE_MIN_ROWS, _COVARIANCE_MIN_ROWS_PER_COLUMN * k):
-        return np.empty(0, dtype=int)
+        return none
     limit = float(scipy.stats.chi2.isf(_OUTLIER_ODDS / len(rows), k))
     A = values if (len(rows), k) == values.shape else values[rows][:, places]
     inside = np.ones(len(rows), dtype=bool)
-    for _ in range(3):  # an outlier in the covariance hides itself and others
+    for _ in range(_COVARIANCE_STEPS):  # an outlier in the covariance hides itself and others
         moments = moments_of(A if inside.all() else A[inside])
         C = moments.scatter / (moments.weight - 1)
         scale = np.sqrt(np.diag(C))
         if not scale.all():
-            return np.empty(0, dtype=int)
+            return none
         sizes, vectors = lapack.eigh(C / np.outer(scale, scale))
         kept = sizes > 1e-10 * sizes[-1]
         whitening = vectors[:, kept] / np.sqrt(sizes[kept]) / scale[:, None]
@@ -250,10 +268,12 @@ def _unusual(values: Array, places: list[int], rows: Array) -> Array:
         squares = np.einsum("ij,ij->i", scores, scores)
         before, inside = inside, squares <= max(limit, _OUTLIER_RATIO**2 * np.quantile(squares, 0.99))
         if inside.sum() <= len(rows) - few(len(rows)):
-            return np.empty(0, dtype=int)  # a group of rows, not outliers
+            return none  # a group of rows, not outliers
         if (inside == before).all():
-            break
-    return rows[~inside]
+            far = np.flatnonzero(~inside)
+            far = far[np.argsort(-squares[far], kind="stable")]
+            return rows[far], np.sqrt(np.append(squares[far], np.quantile(squares[inside], 0.99)))
+    return none
 
 
 def check_target(y: ArrayLike, columns: list[Portrait], n: int) -> list[Finding]:
@@ -264,11 +284,12 @@ def check_target(y: ArrayLike, columns: list[Portrait], n: int) -> list[Finding]
         return [Finding("target_length", message, "Align them: one entry of y for each row.")]
     if labels.ndim == 1 and labels.dtype.kind in "OUSb" and not _numeric(labels):
         return _labels(labels)
-    sheet = read(labels.reshape(n, -1))
+    labels = labels.reshape(n, -1)
+    width = labels.shape[1]
+    sheet = read({"y" if width == 1 else f"y[:, {at}]": labels[:, at] for at in range(width)})
     out = list(sheet.findings)
-    for at in range(sheet.values.shape[1]):
-        name = "y" if sheet.values.shape[1] == 1 else f"y[:, {at}]"
-        out += _numbers(sheet.values[:, at], name, columns)
+    for name, column in zip(sheet.names, sheet.values.T, strict=True):
+        out += _numbers(column, name, columns)
     return out
 
 
@@ -282,45 +303,53 @@ def _numeric(labels: Array) -> bool:
 
 def _labels(labels: Array) -> list[Finding]:
     empty = np.array([label is None or label != label or str(label).strip() == "" for label in labels])
-    out = [_missing("y", np.flatnonzero(empty))] if empty.any() else []
+    out = _missing("y", empty)
     classes, counts = np.unique(labels[~empty].astype(str), return_counts=True)
     if len(classes) == 1:
-        message = f"y is constant: every row has the label {str(classes[0])!r}."
+        message = f"y is constant: every label{' that is known' if out else ''} is {str(classes[0])!r}."
         return [*out, Finding("constant_target", message, "There is nothing to tell apart; check y.")]
-    return out + _rare([repr(str(name)) for name in classes], counts)
+    return out + _rare("y", [repr(str(name)) for name in classes], counts)
 
 
 def _numbers(y: Array, name: str, columns: list[Portrait]) -> list[Finding]:
     known = np.isfinite(y)
-    out = [_missing(name, np.flatnonzero(~known))] if not known.all() else []
+    out = _missing(name, ~known)
     values, counts = np.unique(y[known], return_counts=True)
     if len(values) == 1:
-        message = f"{name} is constant: every row has {values[0]:.4g}."
+        message = f"{name} is constant: every value{' that is known' if out else ''} is {number(values[0])}."
         return [*out, Finding("constant_target", message, "There is nothing to predict; check y.")]
     if len(values) <= min(20, len(y) / 10) and (np.floor(values) == values).all():
-        out += _rare([f"{value:.4g}" for value in values], counts)
-    far = {c.name: 1 - abs(_correlation(c.values, y)) for c in columns if c.varies and not c.extreme}
-    same = [column for column, lacks in far.items() if lacks < 1 - _LEAK_CORRELATION]
+        out += _rare(name, [number(value) for value in values], counts)
+    found = {c.name: _correlation(c.values, y) for c in columns if c.varies and not c.extreme}
+    same = [column for column, r in found.items() if abs(r) > _LEAK_CORRELATION]
     if same:
-        most = max(far[column] for column in same)
-        less = "" if most <= 16 * np.finfo(np.float64).eps else f", but for {most:.1g}"
-        message = f"{listed([repr(column) for column in same])} says the same as {name}: a correlation of 1{less}."
+        said = [f"{column!r} says the same as {name}: a correlation of {_nearly_one(found[column])}" for column in same]
+        message = f"{listed(said)}."
         remedy = "Leave the column out unless it is known before the target is: otherwise the answer is given away."
         out.append(Finding("target_leak", message, remedy, tuple(same)))
     return out
 
 
-def _missing(name: str, rows: Array) -> Finding:
-    message = f"{name} misses {plural(len(rows), 'value')}, in {at_rows(rows)}."
-    return Finding("target_missing", message, "Drop those rows, or predict them.", rows=row_numbers(rows))
+def _nearly_one(r: float) -> str:
+    """A correlation that differs from 1 or -1 by what digits would hide: ``1, but for 8e-06``."""
+    less = 1 - abs(r)
+    return f"{np.sign(r):.0f}{'' if less <= 16 * np.finfo(np.float64).eps else f', but for {less:.1g}'}"
 
 
-def _rare(names: list[str], counts: Array) -> list[Finding]:
+def _missing(name: str, lacks: Array) -> list[Finding]:
+    if not lacks.any():
+        return []
+    rows = np.flatnonzero(lacks)
+    message = f"{name} has no finite value or label in {plural(len(rows), 'row')}: {at_rows(rows)}."
+    return [Finding("target_missing", message, "Drop those rows, or predict them.", rows=row_numbers(rows))]
+
+
+def _rare(target: str, names: list[str], counts: Array) -> list[Finding]:
     rare = [f"{name} ({count:,})" for name, count in zip(names, counts, strict=True) if count < _CLASS_MIN_ROWS]
     if not rare:
         return []
     count = plural(len(rare), "class").replace("classs", "classes")
-    message = f"{count} of y with fewer than {_CLASS_MIN_ROWS} rows: {listed(rare)}."
+    message = f"{count} of {target} with fewer than {_CLASS_MIN_ROWS} rows: {listed(rare)}."
     return [Finding("rare_class", message, "Join it with another, gather more rows, or leave it out.")]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -37,147 +38,249 @@ _OWN_MIN_SHARE = 1e-3
 _OWN_SHARE_ROUNDING = 1e-10
 #: Own share below which the rows are asked for it, and columns that they are asked about at the most.
 _ROWS_ASKED_BELOW_SHARE, _ROWS_ASKED_MAX_COLUMNS = 1e-6, 8
+#: Numbers that stand for missing values in questionnaires.
+_USUAL_CODES = frozenset(
+    sign * code for sign in (1.0, -1.0) for code in (9, 77, 88, 97, 98, 99, 777, 888, 997, 998, 999, 9999, 99999)
+)
+#: Different values from which a column is measured, so that one that repeats far from the others is no answer.
+_REPEATED_MIN_VALUES = 10
+#: Weight of a column, for unit deviations, that is rounding: with a thousandth of its variance for itself a column gets
+#: its weight to 1e-13.
+_WEIGHT_ROUNDING = 1e-8
 #: Columns up to which all are compared with all.
 _DEPENDENCE_MAX_COLUMNS = 2000
+
+
+Question = Callable[[Portrait], str | None]
 
 
 @dataclass(frozen=True)
 class Check:
     """A question about a column, and the sentence for those that answer it.
 
-    ``ask`` gives what to say of the column in brackets, or None; ``one`` and ``many`` are the verb.
-    ``remedies`` is what to do about several columns, where that is another sentence than for one.
+    ``ask`` gives what to say of the column in brackets, or None; ``one`` and ``many`` are the verb; ``remedies`` is
+    what to do about several columns, where that is another sentence than for one; ``rows`` are those to name.
     """
 
+    ask: Question
     code: str
     one: str
     many: str
     remedy: str
-    ask: Callable[[Portrait], str | None]
     remedies: str = ""
+    rows: Callable[[Portrait], Array] | None = None
 
     def findings(self, columns: Iterable[Portrait]) -> list[Finding]:
-        """One finding for all columns that have the fault, or none."""
+        """One finding for all columns that have the fault, or none; rows are those of the first of them."""
         answers = [(column, detail) for column in columns if (detail := self.ask(column)) is not None]
         if not answers:
             return []
         verb, remedy = (self.one, self.remedy) if len(answers) == 1 else (self.many, self.remedies or self.remedy)
         said = listed([f"{column.name!r} ({detail})" for column, detail in answers])
-        rows = row_numbers(self._rows(answers[0][0]))
+        rows = () if self.rows is None else row_numbers(self.rows(answers[0][0]))
         names = tuple(column.name for column, _ in answers)
         return [Finding(self.code, f"{plural(len(answers), 'column')} {verb}: {said}.", remedy, names, rows)]
 
-    def _rows(self, column: Portrait) -> np.ndarray:
-        """Rows that an answer is about, of the first column that has the fault."""
-        which = _ROWS_NAMED.get(self.code)
-        return np.empty(0, dtype=int) if which is None else which(column)
+
+_CHECKS: list[Check] = []
+
+
+def _check(
+    code: str, one: str, many: str, remedy: str, remedies: str = "", rows: Callable[[Portrait], Array] | None = None
+) -> Callable[[Question], Question]:
+    """Put a question, with the words of its finding, to every column."""
+
+    def add(ask: Question) -> Question:
+        _CHECKS.append(Check(ask, code, one, many, remedy, remedies, rows))
+        return ask
+
+    return add
 
 
 def number(value: float) -> str:
-    """A value for people.
-
-    >>> number(-999.0), number(0.123456)
-    ('-999', '0.1235')
-    """
+    """A value for people: ``-999``, ``0.1235``."""
     return f"{value:.10g}" if float(value).is_integer() else f"{value:.4g}"
 
 
+@_check("empty_column", "has no numbers", "have no numbers", "Leave such columns out.")
+def _empty(c: Portrait) -> str | None:
+    if not c.empty:
+        return None
+    return "no entry is finite" if len(c.infinite) else "every entry is missing"
+
+
+@_check(
+    *("missing_values", "misses values", "miss values"),
+    'Use missing="em" where an estimator has it, drop those rows, or fill them.',
+    rows=lambda c: np.flatnonzero(np.isnan(c.values)),
+)
 def _missing(c: Portrait) -> str | None:
     return None if not c.gaps or c.empty else f"{c.gaps:,} of {c.n:,}"
 
 
+@_check(
+    *("infinite_values", "has infinite values", "have infinite values"),
+    "Correct them, or make them missing; often they are a division by zero or the logarithm of zero.",
+    rows=lambda c: c.infinite,
+)
 def _infinite(c: Portrait) -> str | None:
     return None if not len(c.infinite) else f"{len(c.infinite):,} of {c.n:,}"
 
 
-def _empty(c: Portrait) -> str | None:
-    return "every entry is missing" if c.empty else None
-
-
-def _constant(c: Portrait) -> str | None:
-    return f"always {number(c.low)}" if c.constant else None
-
-
-def _nearly_constant(c: Portrait) -> str | None:
-    if not c.varies or len(c.order) < SHAPE_MIN_ROWS:
-        return None
-    value, share = c.most_frequent
-    return f"{number(value)} in {percent(share)} of the rows" if share >= _NEARLY_CONSTANT_SHARE else None
-
-
+@_check(
+    *("extreme_scale", "has squares outside double precision", "have squares outside double precision"),
+    "Change the unit: multiply by a power of ten that brings values near 1.",
+)
 def _extreme(c: Portrait) -> str | None:
     return f"from {c.low:.3g} to {c.high:.3g}" if c.extreme else None
 
 
-def sentinel(c: Portrait) -> float | None:
-    """A value that comes more than once at the end of the range, farther from the others than they are from each other.
+@_check(
+    *("constant_column", "is constant", "are constant"),
+    *("Leave it out: it can explain nothing.", "Leave them out: they can explain nothing."),
+)
+def _constant(c: Portrait) -> str | None:
+    return f"always {number(c.low)}" if c.constant else None
 
-    Numbers such as -999 that stand for missing ones look like this.
-    """
-    if not c.varies or c.distinct < 10:
+
+@_check(
+    *("nearly_constant", "hardly varies", "hardly vary"),
+    "Leave it out unless the rare values are what you look for; a part of the rows may have none of them.",
+    "Leave them out unless the rare values are what you look for; a part of the rows may have none of them.",
+)
+def _nearly_constant(c: Portrait) -> str | None:
+    if not c.varies or len(c.order) < SHAPE_MIN_ROWS:
         return None
-    values, counts = c.runs
-    for end, rest in ((0, values[1:]), (-1, values[:-1])):
-        distance = abs(values[end] - (rest[0] if end == 0 else rest[-1]))
-        if counts[end] >= 2 and distance > rest[-1] - rest[0]:
-            return float(values[end])
+    value, share = c.most_frequent
+    return f"{number(value)} in {percent(share)} of its values" if share >= _NEARLY_CONSTANT_SHARE else None
+
+
+def sentinels(c: Portrait) -> tuple[float, ...]:
+    """Values at the ends of the range that are farther from all others than those are from each other.
+
+    Numbers that stand for missing ones look like this: a value that repeats in a column of many, or one of the usual
+    codes beside few answers. Up to three may stand side by side, such as 97, 98 and 99.
+    """
+    if not c.varies:
+        return ()
+    (values, counts), found = c.runs, []
+    if (values[0], values[-1]) != (c.low, c.high):
+        return ()  # the sample lacks an end of the range
+    while (end := _detached(values, counts, c.distinct)) is not None:
+        found += values[end].tolist()
+        values, counts = np.delete(values, end), np.delete(counts, end)
+    return tuple(sorted(found))
+
+
+def _detached(values: Array, counts: Array, distinct: int) -> slice | None:
+    """Where in sorted values the stand-ins are, at one end."""
+    for size in range(1, min(3, len(values) - 2) + 1):
+        last = len(values) - size
+        for end, rest, gap in (
+            (slice(0, size), values[size:], values[size] - values[size - 1]),
+            (slice(last, None), values[:last], values[last] - values[last - 1]),
+        ):
+            span = rest[-1] - rest[0]
+            usual = (
+                distinct <= CODES_MAX_VALUES
+                and _USUAL_CODES.issuperset(values[end].tolist())
+                and (rest[0] in (0, 1) or np.abs(values[end]).min() > 9)  # 5, 6, 9 are answers
+            )
+            if usual and gap >= span and gap > 2 * np.diff(rest).max():
+                return end
+            if distinct >= _REPEATED_MIN_VALUES and (counts[end] >= 2).all() and gap > span:
+                return end
     return None
 
 
+@_check(
+    "sentinel_value",
+    "has values far from its others, like codes of missing values",
+    "have values far from their others, like codes of missing values",
+    "If they stand for missing values, make them missing (NaN).",
+    rows=lambda c: np.flatnonzero(np.isin(c.values, sentinels(c))),
+)
 def _sentinel(c: Portrait) -> str | None:
-    value = sentinel(c)
-    return None if value is None else f"{number(value)} in {plural(int((c.values == value).sum()), 'row')}"
+    codes = sentinels(c)
+    if not codes:
+        return None
+    others = c.runs[0][~np.isin(c.runs[0], codes)]
+    often = [f"{number(code)} in {plural(int((c.values == code).sum()), 'row')}" for code in codes]
+    return f"{', '.join(often)}; the others are {number(others[0])} to {number(others[-1])}"
 
 
+@_check(
+    *("id_column", "looks like a row number or an identifier", "look like row numbers or identifiers"),
+    "Leave it out, or keep it as the name of the rows (ids=).",
+    "Leave them out, or keep one as the name of the rows (ids=).",
+)
 def identifies(c: Portrait) -> str | None:
     """Whole numbers, all different, that count the rows or run one way through them."""
     if not c.varies or len(c.order) < 20 or not c.whole or c.distinct < len(c.order) or c.gaps:
         return None
-    steps = np.diff(c.values)
-    if c.high - c.low == c.n - 1:
+    if c.high - c.low == c.n - 1 and len(np.unique(c.values)) == c.n:
         return f"counts from {number(c.low)} to {number(c.high)}"
-    return "whole numbers that only rise" if (steps > 0).all() or (steps < 0).all() else None
+    steps = np.diff(c.values)
+    if (steps > 0).all():
+        return "whole numbers that only rise"
+    return "whole numbers that only fall" if (steps < 0).all() else None
 
 
+@_check(
+    *("counts", "holds skewed counts", "hold skewed counts"),
+    "Take square roots or log(1 + x): otherwise the variance of counts grows with their mean.",
+)
 def _counts(c: Portrait) -> str | None:
     """Whole numbers from 0 or 1 on with a long upper tail: their variance grows with their mean."""
     if not c.varies or len(c.order) < SHAPE_MIN_ROWS or not c.whole or c.low not in (0, 1) or c.distinct < 6:
         return None
-    return f"0 to {number(c.high)}, skewness {c.skewness:.2g}" if c.skewness >= 1 else None
-
-
-def _tail(c: Portrait) -> str | None:
-    if (
-        not c.varies
-        or len(c.order) < 2 * SHAPE_MIN_ROWS
-        or c.distinct <= CODES_MAX_VALUES
-        or _counts(c)
-        or sentinel(c) is not None
-    ):
+    if sentinels(c) or c.skewness < 1:
         return None
-    if c.most_frequent[1] >= _NEARLY_CONSTANT_SHARE or 0 < len(c.far) <= few(c.n):
+    return f"{number(c.low)} to {number(c.high)}, skewness {c.skewness:.2g}"
+
+
+@_check(
+    "heavy_tail",
+    "has a heavy tail, where a hundredth of the rows decide",
+    "have heavy tails, where a hundredth of the rows decide",
+    "Take logarithms if all values are positive, or ranks; components follow variance, and those rows have it.",
+)
+def _tail(c: Portrait) -> str | None:
+    if not c.varies or len(c.order) < 2 * SHAPE_MIN_ROWS or c.distinct <= CODES_MAX_VALUES:
+        return None
+    if _counts(c) or sentinels(c) or c.most_frequent[1] >= _NEARLY_CONSTANT_SHARE or 0 < len(c.far) <= few(c.n):
         return None
     share = c.tail_share()
-    return f"{percent(share)} of the sum of squares" if share > TAIL_MAX_SHARE else None
+    return f"{percent(share)} of the sum of squares about the median" if share > TAIL_MAX_SHARE else None
 
 
+@_check(
+    *("clipped", "looks cut off at one end", "look cut off at one end"),
+    "Ask whether that is a limit of measurement or a true zero; components take it for a cluster.",
+)
 def clipped(c: Portrait) -> str | None:
     """Many rows at one end of the range of a column whose values otherwise hardly repeat."""
-    if not c.varies or len(c.order) < SHAPE_MIN_ROWS or c.whole:
+    if not c.varies or len(c.order) < SHAPE_MIN_ROWS or c.whole or sentinels(c):
         return None
     values, counts = c.runs
     at = 0 if counts[0] >= counts[-1] else -1
     lump, inner = counts[at], np.delete(counts, at)
     if lump < _CLIPPED_MIN_SHARE * len(c.order) or lump < 5 * inner.max() or c.distinct < SHAPE_MIN_ROWS / 2:
         return None
-    return f"{percent(lump / len(c.order))} of the rows are {number(values[at])}, its {'least' if at == 0 else 'most'}"
+    if values[at] not in (c.low, c.high):
+        return None  # the end of the sample only
+    share, end = c.share_of(values[at]), "least" if at == 0 else "largest"
+    return f"{percent(share)} of its values equal the {end}, {number(values[at])}"
 
 
+@_check(
+    *("large_offset", "lies far from zero", "lie far from zero"),
+    "Subtract a constant near the mean before saving or squaring: digits of the variation are lost to it.",
+)
 def _offset(c: Portrait) -> str | None:
     if not c.varies or c.deviation == 0:
         return None
-    ratio = abs(c.mean) / c.deviation
-    limit = _MAX_OFFSET_FLOAT32 if c.narrow else _MAX_OFFSET
+    ratio, limit = abs(c.mean) / c.deviation, _MAX_OFFSET_FLOAT32 if c.narrow else _MAX_OFFSET
     return f"mean {c.mean:.3g}, standard deviation {c.deviation:.3g}" if ratio > limit else None
 
 
@@ -186,124 +289,25 @@ def few(n: int) -> int:
     return max(3, int(_OUTLIERS_MAX_SHARE * n))
 
 
-#: Rows that a finding names beside its columns.
-_ROWS_NAMED: dict[str, Callable[[Portrait], np.ndarray]] = {
-    "infinite_values": lambda c: c.infinite,
-    "missing_values": lambda c: np.flatnonzero(np.isnan(c.values)),
-    "sentinel_value": lambda c: np.flatnonzero(c.values == sentinel(c)),
-}
-
-_CHECKS = (
-    Check("empty_column", "has no numbers", "have no numbers", "Leave such columns out.", _empty),
-    Check(
-        "missing_values",
-        "misses values",
-        "miss values",
-        'Use missing="em" where an estimator has it, drop those rows, or fill them.',
-        _missing,
-    ),
-    Check(
-        "infinite_values",
-        "has infinite values",
-        "have infinite values",
-        "Correct them, or make them missing; often they are a division by zero or the logarithm of zero.",
-        _infinite,
-    ),
-    Check(
-        "extreme_scale",
-        "has squares outside double precision",
-        "have squares outside double precision",
-        "Change the unit: multiply by a power of ten that brings values near 1.",
-        _extreme,
-    ),
-    Check(
-        "constant_column",
-        "is constant",
-        "are constant",
-        "Leave it out: it can explain nothing.",
-        _constant,
-        "Leave them out: they can explain nothing.",
-    ),
-    Check(
-        "nearly_constant",
-        "hardly varies",
-        "hardly vary",
-        "Leave it out unless the rare values are what you look for; a part of the rows may have none of them.",
-        _nearly_constant,
-        "Leave them out unless the rare values are what you look for; a part of the rows may have none of them.",
-    ),
-    Check(
-        "sentinel_value",
-        "repeats a value far from all others",
-        "repeat a value far from all others",
-        "If it stands for missing values, make them missing (NaN).",
-        _sentinel,
-        "If they stand for missing values, make them missing (NaN).",
-    ),
-    Check(
-        "id_column",
-        "looks like a row number or an identifier",
-        "look like row numbers or identifiers",
-        "Leave it out, or keep it as the name of the rows (ids=).",
-        identifies,
-        "Leave them out, or keep one as the name of the rows (ids=).",
-    ),
-    Check(
-        "counts",
-        "holds skewed counts",
-        "hold skewed counts",
-        "Take square roots or log(1 + x): otherwise the variance of counts grows with their mean.",
-        _counts,
-    ),
-    Check(
-        "heavy_tail",
-        "has a heavy tail, where a hundredth of the rows decide",
-        "have heavy tails, where a hundredth of the rows decide",
-        "Take logarithms if all values are positive, or ranks; components follow variance, and those rows have it.",
-        _tail,
-    ),
-    Check(
-        "clipped",
-        "looks cut off at one end",
-        "look cut off at one end",
-        "Ask whether that is a limit of measurement or a true zero; components take it for a cluster.",
-        clipped,
-    ),
-    Check(
-        "large_offset",
-        "lies far from zero",
-        "lie far from zero",
-        "Subtract a constant near the mean before saving or squaring: digits of the variation are lost to it.",
-        _offset,
-    ),
-)
-
-
 def check_columns(columns: list[Portrait]) -> list[Finding]:
-    """Put every question to every column, and those that need to see the others too."""
-    out = [finding for check in _CHECKS for finding in check.findings(columns)]
-    return out + _category_codes(columns)
-
-
-def _category_codes(columns: list[Portrait]) -> list[Finding]:
-    """Few whole numbers beside columns that are measured, or codes with gaps between them."""
+    """Put every question to every column, and one that needs to see the others too."""
     measured = any(c.varies and not c.whole for c in columns)
 
-    def ask(c: Portrait) -> str | None:
+    def codes(c: Portrait) -> str | None:
+        """Few whole numbers beside columns that are measured, or codes with gaps between them."""
         if not c.varies or not c.whole or not 3 <= c.distinct <= CODES_MAX_VALUES or len(c.order) < 10 * c.distinct:
             return None
+        if sentinels(c):
+            return None  # they are no category; without them the others can be judged
         steps = np.diff(c.runs[0])
         if not (measured or len(set(steps.tolist())) > 1) or _counts(c) or c.most_frequent[1] >= _NEARLY_CONSTANT_SHARE:
             return None
         return f"{c.distinct} values: {listed([number(value) for value in c.runs[0]])}"
 
-    return Check(
-        "category_codes",
-        "may hold codes of categories",
-        "may hold codes of categories",
-        "If the numbers are names and not an order, make indicator columns of them.",
-        ask,
-    ).findings(columns)
+    verb = "may hold codes of categories"
+    remedy = "If the numbers are names and not an order, make indicator columns of them."
+    checks = [*_CHECKS, Check(codes, "category_codes", verb, verb, remedy)]
+    return [finding for check in checks for finding in check.findings(columns)]
 
 
 def check_relations(columns: list[Portrait], whole: Array, *, narrow: bool = False) -> tuple[list[Finding], list[str]]:
@@ -372,8 +376,7 @@ def _uneven(columns: list[Portrait]) -> list[Finding]:
     return [Finding("uneven_scales", message, remedy, (high.name, low.name))]
 
 
-@dataclass(frozen=True)
-class Dependence:
+class Dependence(NamedTuple):
     """Columns that others explain: ``kept`` are those others, ``coefficients`` (kept x dependent) for unit deviations.
 
     ``own`` is the share of its variance that each dependent column has for itself; 0 where correlations do not tell.
@@ -386,14 +389,7 @@ class Dependence:
 
 
 def dependence(R: Array) -> Dependence:
-    """Choose columns one by one, always the one that those before explain least, until little is left of any.
-
-    Examples
-    --------
-    >>> found = dependence(np.array([[1.0, 0.0, 0.6], [0.0, 1.0, 0.8], [0.6, 0.8, 1.0]]))
-    >>> found.dependent.tolist(), found.own.round(12).tolist()
-    ([2], [0.0])
-    """
+    """Choose columns one by one, always the one that those before explain least, until little is left of any."""
     with one_blas_thread():
         _, order, rank = lapack.pivoted_cholesky(R, _OWN_MIN_SHARE)
         kept, dependent = order[:rank], np.sort(order[rank:])
@@ -454,7 +450,10 @@ def _collinear(columns: list[Portrait], whole: Array, eps: float) -> list[Findin
             own[at] = residual_share(A, c, b, sides, lengths[chosen], eps)
     worst = int(asked[np.argmin(own)])
     weights = found.coefficients[:, worst]
-    parts = [int(j) for j in np.argsort(-np.abs(weights)) if abs(weights[j]) > 0.05 * np.abs(weights).max()]
+    # Leave out columns whose weights, added up, would change what is said by less than a tenth.
+    order = np.argsort(np.abs(weights))
+    tiny = np.cumsum(np.abs(weights[order])) <= max(0.1 * np.sqrt(own.min()), _WEIGHT_ROUNDING)
+    parts = [int(j) for j in order[~tiny][::-1]]
     others, column = [names[found.kept[j]] for j in parts], names[found.dependent[worst]]
     many = len(found.dependent)
     more = "" if many == 1 else f" {many:,} of {len(names):,} columns are such combinations."

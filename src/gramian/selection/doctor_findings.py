@@ -3,55 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gramian.results import Array, FitSummary
-from gramian.results import plural as plural
+from gramian.results import Array, FitSummary, plain_values, plural
+from gramian.selection.printing import Summarized
 
-#: What may be found, and how grave it is: an error makes estimators refuse or fail, a warning makes their answers
-#: mislead, a note is worth a thought. Findings of one gravity come in this order.
-SEVERITIES = {
-    "text_in_numbers": "error",
-    "text_column": "error",
-    "infinite_values": "error",
-    "missing_values": "error",
-    "empty_column": "error",
-    "extreme_scale": "error",
-    "target_length": "error",
-    "target_missing": "error",
-    "gram_asymmetric": "error",
-    "kernel_fails": "error",
-    "constant_target": "warning",
-    "target_leak": "warning",
-    "sentinel_value": "warning",
-    "outliers": "warning",
-    "id_column": "warning",
-    "constant_column": "warning",
-    "duplicate_columns": "warning",
-    "collinear_columns": "warning",
-    "uneven_scales": "warning",
-    "large_offset": "warning",
-    "duplicate_rows": "warning",
-    "empty_rows": "warning",
-    "kernel_near_identity": "warning",
-    "kernel_near_constant": "warning",
-    "kernel_width": "warning",
-    "kernel_indefinite": "warning",
-    "kernel_few_rows": "warning",
-    "few_rows": "note",
-    "category_codes": "note",
-    "heavy_tail": "note",
-    "counts": "note",
-    "clipped": "note",
-    "nearly_constant": "note",
-    "rare_class": "note",
-    "gram_memory": "note",
+#: What may be found, in the order of findings: an error makes estimators refuse or fail, a warning makes their answers
+#: mislead, a note is worth a thought.
+_CODES = {
+    "error": (
+        *("text_in_numbers", "text_column", "infinite_values", "missing_values", "empty_column", "extreme_scale"),
+        *("target_length", "target_missing", "gram_asymmetric", "kernel_fails"),
+    ),
+    "warning": (
+        *("constant_target", "target_leak", "sentinel_value", "outliers", "id_column", "constant_column"),
+        *("duplicate_columns", "collinear_columns", "uneven_scales", "large_offset", "duplicate_rows", "empty_rows"),
+        *("kernel_near_identity", "kernel_near_constant", "kernel_width", "kernel_indefinite", "kernel_few_rows"),
+    ),
+    "note": (
+        *("few_rows", "category_codes", "heavy_tail", "counts", "clipped", "nearly_constant", "rare_class"),
+        "gram_memory",
+    ),
 }
-GRAVITY = ("error", "warning", "note")
+GRAVITY = tuple(_CODES)
+SEVERITIES = {code: severity for severity, codes in _CODES.items() for code in codes}
 #: Names or rows that a sentence lists.
 _MAX_LISTED = 3
 
@@ -73,13 +54,9 @@ class Finding:
 
     Examples
     --------
-    >>> import numpy as np
     >>> from gramian import doctor
-    >>> X = np.random.default_rng(0).standard_normal((50, 3))
-    >>> X[:, 1] = 7.0
-    >>> finding = doctor(X).findings[0]
-    >>> finding.code, finding.columns
-    ('constant_column', ('x1',))
+    >>> doctor([[0.1, 7.0], [0.3, 7.0], [0.2, 7.0]]).findings[0].columns
+    ('x1',)
     """
 
     code: str
@@ -95,7 +72,7 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Diagnosis:
+class Diagnosis(Summarized):
     """All findings about a table, the gravest first. It is false, and of length 0, if there are none.
 
     Attributes
@@ -107,13 +84,6 @@ class Diagnosis:
         Numbers that are worth knowing of a table without faults too, such as the effective rank of the kernel.
     looked_at : tuple of str
         Where a sample stood for all rows, a sentence each.
-
-    Examples
-    --------
-    >>> from gramian import doctor
-    >>> from sklearn.datasets import load_iris
-    >>> bool(doctor(load_iris().data))
-    False
     """
 
     findings: tuple[Finding, ...]
@@ -131,12 +101,6 @@ class Diagnosis:
     def codes(self) -> tuple[str, ...]:
         """Codes of the findings, in order."""
         return tuple(finding.code for finding in self.findings)
-
-    def __str__(self) -> str:
-        return str(self._summary())
-
-    def _repr_html_(self) -> str:
-        return self._summary()._repr_html_()
 
     def _summary(self) -> FitSummary:
         lines = []
@@ -156,45 +120,33 @@ class Diagnosis:
 
     def to_dict(self) -> dict[str, Any]:
         """The same as plain Python values."""
-        return {
-            "n": self.shape[0],
-            "d": self.shape[1],
-            "findings": [
-                {
-                    **asdict(finding),
-                    "severity": finding.severity,
-                    "columns": list(finding.columns),
-                    "rows": list(finding.rows),
-                }
-                for finding in self.findings
-            ],
-            "facts": dict(self.facts),
-            "looked_at": list(self.looked_at),
-        }
+        found = plain_values(self)
+        n, d = found.pop("shape")
+        graded = [
+            {**fields, "severity": finding.severity}
+            for fields, finding in zip(found["findings"], self.findings, strict=True)
+        ]
+        return {"n": n, "d": d, **found, "findings": graded}
 
 
 def ordered(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Findings by gravity, then as in :data:`SEVERITIES`."""
+    """The gravest first."""
     places = {code: at for at, code in enumerate(SEVERITIES)}
-    return tuple(sorted(findings, key=lambda finding: (GRAVITY.index(finding.severity), places[finding.code])))
+    return tuple(sorted(findings, key=lambda finding: places[finding.code]))
 
 
-def listed(things: Sequence[Any]) -> str:
+def listed(things: Sequence[Any], count: int | None = None) -> str:
     """The first few of many.
 
     >>> listed(["'a'", "'b'"]), listed([1, 2, 3, 4, 5])
     ("'a', 'b'", '1, 2, 3 and 2 more')
     """
-    more = len(things) - _MAX_LISTED
+    more = (len(things) if count is None else count) - _MAX_LISTED
     return ", ".join(str(thing) for thing in things[:_MAX_LISTED]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def named(names: Sequence[str]) -> str:
-    """Columns for the middle of a sentence.
-
-    >>> named(["a"]), named(["a", "b"])
-    ("column 'a'", "columns 'a', 'b'")
-    """
+    """Columns for the middle of a sentence."""
     return f"column{'' if len(names) == 1 else 's'} {listed([repr(name) for name in names])}"
 
 
@@ -204,9 +156,31 @@ def row_numbers(rows: ArrayLike) -> tuple[int, ...]:
 
 
 def at_rows(rows: Array | list[int]) -> str:
-    """Rows for the middle of a sentence.
+    """Rows for the middle of a sentence, as the caller names them; see :func:`rows_called`.
 
     >>> at_rows([4]), at_rows([1, 2])
-    ('row 4', 'rows 1, 2')
+    ('row index 4', 'row indices 1, 2')
+    >>> with rows_called(["a", "b", "c"]):
+    ...     at_rows([2])
+    'row c'
     """
-    return f"row{'' if len(rows) == 1 else 's'} {listed(list(rows))}"
+    names = _ROW_NAMES.get()
+    if names is None:
+        return f"row {'index' if len(rows) == 1 else 'indices'} {listed(list(rows))}"
+    return (
+        f"row{'' if len(rows) == 1 else 's'} {listed([names[int(row)] for row in rows[: _MAX_LISTED + 1]], len(rows))}"
+    )
+
+
+#: Names of the rows that are looked at; in Python they have none, and are called by their index.
+_ROW_NAMES: ContextVar[Sequence[str] | None] = ContextVar("row_names", default=None)
+
+
+@contextmanager
+def rows_called(names: Sequence[str]) -> Iterator[None]:
+    """Let findings name rows as a table or a report does: by their ids, or by numbers counted from 1."""
+    before = _ROW_NAMES.set(names)
+    try:
+        yield
+    finally:
+        _ROW_NAMES.reset(before)

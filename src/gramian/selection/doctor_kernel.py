@@ -14,8 +14,8 @@ from gramian.kernels.base import format_value
 from gramian.kernels.pairwise import median_width
 from gramian.operators import CrossGram
 from gramian.registry import KernelPCA
-from gramian.results import Array
-from gramian.selection.doctor_findings import Finding, plural, row_numbers
+from gramian.results import Array, percent
+from gramian.selection.doctor_findings import Finding, at_rows, plural, row_numbers
 from gramian.solvers.dense import pinned_if_small
 from gramian.solvers.eigen import null_tolerance
 
@@ -34,16 +34,12 @@ _ONE_ROW_MAX_SHARE = 0.5
 _FORECAST_COMPONENTS, _FORECAST_LANDMARKS = 2, 1000
 
 
-def check_kernel(kernel: Kernel, X: Array) -> tuple[list[Finding], dict[str, Any], list[str]]:
+def check_kernel(kernel: Kernel, X: Array, places: Array) -> tuple[list[Finding], dict[str, Any], list[str]]:
     """Look at a kernel on rows without gaps; findings, facts, and what was sampled."""
-    n = len(X)
-    given = kernel.given
-    chosen = (
-        np.sort(np.random.default_rng(0).choice(n, _GRAM_MAX_ROWS, replace=False))
-        if n > _GRAM_MAX_ROWS
-        else np.arange(n)
-    )
-    told = [f"the kernel on {_GRAM_MAX_ROWS:,} of {n:,} rows"] if n > _GRAM_MAX_ROWS else []
+    n, given, chosen, told = len(X), kernel.given, np.arange(len(X)), []
+    if n > _GRAM_MAX_ROWS:
+        chosen = np.sort(np.random.default_rng(0).choice(n, _GRAM_MAX_ROWS, replace=False))
+        told.append(f"the kernel on {_GRAM_MAX_ROWS:,} of {n:,} rows")
     facts: dict[str, Any] = {"kernel": str(kernel), "kernel_rows": len(chosen)}
     findings = _memory(kernel, *X.shape) if not given else _symmetric(X)
     rows = X[np.ix_(chosen, chosen)] if given else X[chosen]
@@ -52,11 +48,8 @@ def check_kernel(kernel: Kernel, X: Array) -> tuple[list[Finding], dict[str, Any
         facts["kernel"] = str(kernel)
         K = kernel.block(rows, rows)
     except ValueError as error:
-        return (
-            [*findings, Finding("kernel_fails", f"the kernel {kernel} fails on these rows.", str(error))],
-            facts,
-            told,
-        )
+        failed = Finding("kernel_fails", f"the kernel {kernel} fails on these rows.", str(error))
+        return [*findings, failed], facts, told
     if not np.isfinite(K).all():
         return [*findings, _overflow(kernel, K)], facts, told
     K = (K + K.T) / 2
@@ -64,14 +57,12 @@ def check_kernel(kernel: Kernel, X: Array) -> tuple[list[Finding], dict[str, Any
     total, squares = float(np.trace(centred)), float(np.sum(centred**2))
     if total > 0 and 0 < squares < np.inf:
         facts["effective_rank"] = total**2 / squares
-    probes = (
-        CrossGram(kernel, rows[:_PROBED_ROWS], X[:_PROBED_AGAINST_ROWS]).toarray()
-        if n > _GRAM_MAX_ROWS and not given
-        else K
-    )
+    probes = K
+    if n > _GRAM_MAX_ROWS and not given:
+        probes = CrossGram(kernel, rows[:_PROBED_ROWS], X[:_PROBED_AGAINST_ROWS]).toarray()
     stationary = bool(np.ptp(np.diag(K)) <= 1e-12 * abs(K[0, 0]) and K[0, 0] > 0)
     findings += _shape(kernel, rows, K, probes, stationary=stationary, given=given)
-    findings += _negative(kernel, K) + _dominated(kernel, centred, chosen)
+    findings += _negative(kernel, K) + _dominated(kernel, centred, places[chosen])
     return findings, facts, told
 
 
@@ -89,24 +80,20 @@ def _memory(kernel: Kernel, n: int, d: int) -> list[Finding]:
     if size <= budget:
         return []
     message = f"the kernel matrix of {n:,} rows would take {format_bytes(size)}, the budget is {format_bytes(budget)}."
-    ways = {"exactly": KernelPCA(_FORECAST_COMPONENTS, kernel=kernel)}
-    ways[f"with landmarks={_FORECAST_LANDMARKS}"] = KernelPCA(
-        _FORECAST_COMPONENTS, kernel=kernel, landmarks=_FORECAST_LANDMARKS
-    )
-    costs = {way: forecast(estimator, n, d) for way, estimator in ways.items()}
+    ways = {"exactly": None, f"with landmarks={_FORECAST_LANDMARKS}": _FORECAST_LANDMARKS}
+    k = _FORECAST_COMPONENTS
+    costs = {way: forecast(KernelPCA(k, kernel=kernel, landmarks=m), n, d) for way, m in ways.items()}
     said = [f"about {cost.seconds:.2g} s {way}" for way, cost in costs.items() if cost.fits]
-    remedy = "Ask for few components, or take fewer rows."
-    if said:
-        remedy = (
-            f"Estimators work without it: kernel PCA of {_FORECAST_COMPONENTS} components takes {' or '.join(said)}."
-        )
+    remedy = f"Estimators work without it: kernel PCA of {k} components takes {' or '.join(said)}."
+    remedy = remedy if said else "Ask for few components, or take fewer rows."
     return [Finding("gram_memory", message, remedy)]
 
 
 def _overflow(kernel: Kernel, K: Array) -> Finding:
     rows = np.flatnonzero(~np.isfinite(K).all(axis=1))
     message = (
-        f"the kernel {kernel} leaves double precision: {plural(len(rows), 'row')} of {len(K):,} have no similarity."
+        f"the kernel {kernel} leaves double precision: similarities of {plural(len(rows), 'row')} of {len(K):,} "
+        "are not finite."
     )
     return Finding("kernel_fails", message, "Standardise the columns, or use a lower degree or a smaller scale.")
 
@@ -120,11 +107,18 @@ def _shape(kernel: Kernel, rows: Array, K: Array, probes: Array, *, stationary: 
     advice = "Check the units of the columns and the parameters of the kernel."
     if width is not None:
         advice = f"The width is {width:.3g}, the median distance of rows {typical:.3g}: try {_at(kernel, typical)}."
-    if len(K) > 1 and np.median(others / np.where(own > 0, own, 1.0)) < _IDENTITY_MAX_SUM:
-        message = f"the kernel {kernel} is near the identity: most rows resemble no other row."
+    middle = float(np.median(others / np.where(own > 0, own, 1.0)))
+    if len(K) > 1 and middle < _IDENTITY_MAX_SUM:
+        message = (
+            f"the kernel {kernel} is near the identity: most rows resemble no other row. The sum of the similarities "
+            f"of a row to all others is {middle:.1g} times that to itself (median)."
+        )
         return [Finding("kernel_near_identity", message, advice)]
-    if stationary and len(K) > 1 and 1 - _mean_apart(K) / K[0, 0] < _CONSTANT_MAX_DIFFERENCE:
-        message = f"the kernel {kernel} is near a constant: all pairs of rows look alike to within 1 %."
+    if stationary and len(K) > 1 and 1 - (alike := _mean_apart(K) / K[0, 0]) < _CONSTANT_MAX_DIFFERENCE:
+        message = (
+            f"the kernel {kernel} is near a constant: the mean similarity of two rows is {percent(alike)} of that of a "
+            "row to itself."
+        )
         return [Finding("kernel_near_constant", message, advice)]
     if width is not None and not 1 / _WIDTH_MAX_RATIO <= width / typical <= _WIDTH_MAX_RATIO:
         message = f"the width of the kernel {kernel} is of another scale than the distances of rows."
@@ -164,6 +158,8 @@ def _dominated(kernel: Kernel, centred: Array, chosen: Array) -> list[Finding]:
     at = int(np.argmax(parts))
     if len(parts) < 20 or parts[at] <= _ONE_ROW_MAX_SHARE * parts.sum():
         return []
-    message = f"row {chosen[at]} alone holds {100 * parts[at] / parts.sum():.0f} % of the variance under {kernel}."
+    message = (
+        f"{at_rows([chosen[at]])} alone holds {100 * parts[at] / parts.sum():.0f} % of the variance under {kernel}."
+    )
     remedy = "Take it out if it is a mistake, standardise the columns, or use a kernel that is bounded, such as rbf."
     return [Finding("kernel_few_rows", message, remedy, rows=row_numbers([chosen[at]]))]

@@ -18,8 +18,8 @@ from gramian.selection.doctor_findings import Finding, at_rows, listed, plural, 
 _BLANK_TEXT = ("", "na", "n/a", "nan", "null", "none")
 #: Rows that are sorted to see the shape of a column: more of them do not change its quartiles in the third digit.
 SHAPE_SAMPLE_ROWS = 100_000
-#: Ratio of a Gaussian's standard deviation to its median distance from the median.
-_GAUSSIAN_DEVIATION_TO_MEDIAN = 1.4826
+#: Ratio of a Gaussian's standard deviation to the distance of its quartiles from its median.
+_GAUSSIAN_DEVIATION_TO_QUARTILE = 1.4826
 #: A value is far if, of columns with exponential tails and as many rows, one in so many has one like it.
 _FAR_IN_ONE_COLUMN_OF = 1000
 #: Shape is judged from so many rows on; fewer say little of tails and of repeated values.
@@ -142,45 +142,34 @@ def _numbers(column: Any) -> tuple[Array | None, list[Any]]:
 
 
 def _text_column(name: str, cells: list[Any]) -> Finding:
-    kinds = list(dict.fromkeys(cells))
-    return Finding(
-        "text_column",
-        f"column {name!r} is text, with {plural(len(kinds), 'different value')}: "
-        f"{listed([repr(kind) for kind in kinds])}.",
-        "Leave it out, or make numbers of it: indicator columns of categories, days of dates.",
-        (name,),
-    )
+    kinds = [repr(kind) for kind in dict.fromkeys(cells)]
+    message = f"column {name!r} is text, with {plural(len(kinds), 'different value')}: {listed(kinds)}."
+    remedy = "Leave it out, or make numbers of it: indicator columns of categories, days of dates."
+    return Finding("text_column", message, remedy, (name,))
 
 
 def _stray_text(name: str, rows: list[int], cells: list[str]) -> Finding:
-    kinds = list(dict.fromkeys(cells))
+    kinds = [repr(kind) for kind in dict.fromkeys(cells)]
+    message = f"column {name!r} has text among its numbers: {listed(kinds)}, in {at_rows(rows)}."
     return Finding(
-        "text_in_numbers",
-        f"column {name!r} has text among its numbers: {listed([repr(kind) for kind in kinds])}, in {at_rows(rows)}.",
-        "Correct those entries, or make them missing.",
-        (name,),
-        row_numbers(rows),
+        "text_in_numbers", message, "Correct those entries, or make them missing.", (name,), row_numbers(rows)
     )
 
 
 @dataclass(frozen=True)
 class Portrait:
-    """What is known of a column; extremes, mean and deviation of all rows, the rest of a sorted sample.
-
-    ``at`` is its place in the table, ``values`` the column in the order of the rows, NaN and infinities included,
-    ``unread`` counts entries that were text, ``order`` are finite values, sorted: all, or those of the sample.
-    """
+    """What is known of a column; extremes, mean and deviation of all rows, the rest of a sorted sample."""
 
     name: str
-    at: int
-    values: Array
-    unread: int
-    order: Array
+    at: int  #: its place in the table
+    values: Array  #: in the order of the rows, NaN and infinities included
+    unread: int  #: entries that were text
+    narrow: bool
+    order: Array  #: finite values, sorted: all, or those of the sample
     low: float
     high: float
     mean: float
     deviation: float
-    narrow: bool
 
     @property
     def n(self) -> int:
@@ -200,7 +189,7 @@ class Portrait:
     @property
     def empty(self) -> bool:
         """Whether there is no number at all."""
-        return len(self.order) == 0
+        return bool(np.isnan(self.low))
 
     @property
     def constant(self) -> bool:
@@ -221,7 +210,8 @@ class Portrait:
     @cached_property
     def whole(self) -> bool:
         """Whether all values are whole numbers."""
-        return bool((np.floor(self.order) == self.order).all())
+        finite = self.values[np.isfinite(self.values)]
+        return bool((np.floor(finite) == finite).all())
 
     @cached_property
     def runs(self) -> tuple[Array, Array]:
@@ -235,10 +225,14 @@ class Portrait:
 
     @cached_property
     def most_frequent(self) -> tuple[float, float]:
-        """The value that comes most often, and its share of the rows."""
+        """The value that comes most often, and its share of the finite values."""
         values, counts = self.runs
-        best = int(np.argmax(counts))
-        return float(values[best]), float(counts[best] / len(self.order))
+        best = float(values[np.argmax(counts)])
+        return best, self.share_of(best)
+
+    def share_of(self, value: float) -> float:
+        """Share of the finite values, of all rows, that equal one."""
+        return float(np.count_nonzero(self.values == value) / np.count_nonzero(np.isfinite(self.values)))
 
     @cached_property
     def median(self) -> float:
@@ -247,18 +241,25 @@ class Portrait:
 
     @cached_property
     def spreads(self) -> tuple[float, float]:
-        """Robust deviations below and above the median, each from its own half, so that skewness is no fault."""
-        middle = self.median
-        sides = [middle - self.order[self.order <= middle], self.order[self.order >= middle] - middle]
-        found = [_GAUSSIAN_DEVIATION_TO_MEDIAN * float(np.median(side)) for side in sides]
-        most = max(found) or self.deviation  # more than half of the values may be equal
-        return found[0] or most, found[1] or most
+        """Distances from the median to the lower and to the upper quartile, so that skewness is no fault.
+
+        A quartile that equals the median gives way to the other one, and both to a Gaussian's by the deviation.
+        """
+        low, high = np.quantile(self.order, (0.25, 0.75))
+        below, above = float(self.median - low), float(high - self.median)
+        most = max(below, above) or self.deviation / _GAUSSIAN_DEVIATION_TO_QUARTILE
+        return below or most, above or most
 
     @cached_property
     def far(self) -> Array:
-        """Rows whose value is more than ``log(1000 n)`` robust deviations off the median: 12.6 if n = 300."""
-        below, above = self.spreads
-        limit = np.log(_FAR_IN_ONE_COLUMN_OF * self.n)
+        """Rows more than ``1.48 log(1000 n)`` times as far off the median as a quartile: 18.7 times if n = 300.
+
+        The quartile is that on the same side, or the mean of both if that is farther: of few rows one may be near by
+        chance.
+        """
+        half = sum(self.spreads) / 2
+        below, above = (max(side, half) for side in self.spreads)
+        limit = _GAUSSIAN_DEVIATION_TO_QUARTILE * np.log(_FAR_IN_ONE_COLUMN_OF * self.n)
         with np.errstate(invalid="ignore", over="ignore"):
             away = (self.values < self.median - limit * below) | (self.values > self.median + limit * above)
         return np.flatnonzero(away & np.isfinite(self.values))
@@ -281,12 +282,6 @@ class Portrait:
 
 def portraits(sheet: Sheet) -> list[Portrait]:
     """One portrait for each column of a sheet."""
-    n = len(sheet.values)
-    rows = (
-        np.sort(np.random.default_rng(0).choice(n, SHAPE_SAMPLE_ROWS, replace=False))
-        if n > SHAPE_SAMPLE_ROWS
-        else slice(None)
-    )
     out = []
     for at, name in enumerate(sheet.names):
         values = np.ascontiguousarray(sheet.values[:, at])
@@ -296,19 +291,9 @@ def portraits(sheet: Sheet) -> list[Portrait]:
         scaled = finite / unit  # squares of what is at most 1 do not overflow
         mean = float(scaled.mean()) * unit if len(finite) else np.nan
         deviation = float(scaled.std(ddof=1)) * unit if len(finite) > 1 else 0.0
-        seen = values[rows]
-        out.append(
-            Portrait(
-                name=name,
-                at=at,
-                values=values,
-                unread=int(sheet.unread[at]),
-                order=np.sort(seen[np.isfinite(seen)]),
-                low=low,
-                high=high,
-                mean=mean,
-                deviation=deviation,
-                narrow=sheet.narrow,
-            )
-        )
+        # Of the finite values, so that a column that has some is never taken for an empty one.
+        many = len(finite) > SHAPE_SAMPLE_ROWS
+        seen = np.random.default_rng(0).choice(finite, SHAPE_SAMPLE_ROWS, replace=False) if many else finite
+        known = (name, at, values, int(sheet.unread[at]), sheet.narrow)
+        out.append(Portrait(*known, np.sort(seen), low, high, mean, deviation))
     return out

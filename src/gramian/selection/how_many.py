@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from functools import reduce
 from html import escape
 from typing import Any
@@ -15,16 +15,16 @@ from gramian import criteria, registry
 from gramian.criteria import Suggestion, Variances, kernel_criteria
 from gramian.criteria.noise_edge import DEFLATED
 from gramian.criteria.random_tables import SHUFFLED
-from gramian.estimators.base import random_generator
 from gramian.estimators.cca import check_ridge
 from gramian.estimators.cca_tests import PERMUTED, WILKS, by_permutations, by_shuffles, by_wilks
 from gramian.estimators.factor_checks import refuse_constant
 from gramian.estimators.kernel_input import KernelArgument, resolve_weighted
-from gramian.estimators.validation import Table, check_choice, validate
+from gramian.estimators.validation import Table, check_choice, random_generator, validate
 from gramian.kernels import as_kernel
 from gramian.operators import Moments, moments_of
 from gramian.registry import CCA, PCA, FactorAnalysis, KernelPCA, PLSRegression, PrincipalComponentRegression
-from gramian.results import Array, Matrix, Seed, html_table
+from gramian.results import Array, Matrix, Seed
+from gramian.selection.printing import Compared
 from gramian.solvers.dense import pinned_if_small
 from gramian.spaces import LinearSpace, MomentSpace
 from gramian.spaces.gaussian import correlations
@@ -41,7 +41,7 @@ _ONE_STANDARD_ERROR = "within one standard error"
 
 
 @dataclass(frozen=True)
-class HowMany:
+class HowMany(Compared):
     """What the criteria say; prints as a table.
 
     Attributes
@@ -59,14 +59,6 @@ class HowMany:
         Its name.
     note : str
         What to mind, if anything.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from gramian.selection import how_many
-    >>> found = how_many(load_iris().data)
-    >>> found.recommended, found.decided_by
-    (1, 'deflated parallel analysis')
     """
 
     method: str
@@ -83,47 +75,34 @@ class HowMany:
         said = [line.k for line in self.table if line.k is not None]
         return min(said), max(said)
 
+    @property
+    def answers(self) -> int:
+        """How many criteria have an answer."""
+        return sum(line.k is not None for line in self.table)
+
     def __str__(self) -> str:
         """A line for each criterion; a star marks the one that decides."""
         n, d = self.shape
-        cells = [("  criterion", "k", "reference", "")]
-        for line in self.table:
-            mark, k = "*" if line.criterion == self.decided_by else " ", "-" if line.k is None else str(line.k)
-            cells.append((f"{mark} {line.criterion}", k, line.reference, line.detail))
-        name, number, source = (max(len(row[at]) for row in cells) for at in range(3))
-        lines = [f"{a:<{name}}  {k:>{number}}  {b:<{source}}  {c}".rstrip() for a, k, b, c in cells]
         least, most = self.spread
-        agree = "all agree" if least == most else f"criteria say {least} to {most}"
-        return "\n".join(
-            [
-                f"{self.method}  {n:,} x {d:,}  {self.basis}",
-                *lines,
-                f"* decides: {self.recommended}; {agree}",
-                *([f"note: {self.note}"] if self.note else []),
-            ]
-        )
+        agree = f"criteria say {least} to {most}" if least < most else "all agree"
+        agree = agree if self.answers > 1 else "no other criterion has an answer"
+        foot = [f"* decides: {self.recommended}; {agree}", *([f"note: {self.note}"] if self.note else [])]
+        head = f"{self.method}  {n:,} x {d:,}  {self.basis}"
+        return "\n".join([head, self._text("criterion", "k", "reference", ""), *foot])
 
     def _repr_html_(self) -> str:
         """The same table, for notebooks."""
         n, d = self.shape
-        rows = [
-            (
-                f"{'★ ' if line.criterion == self.decided_by else ''}{line.criterion}",
-                "-" if line.k is None else str(line.k),
-                line.reference,
-                line.detail,
-            )
-            for line in self.table
-        ]
         caption = (
             f"<strong>{escape(self.method)}</strong> {n:,} x {d:,} · {escape(self.basis)} · {self.recommended}, as ★ "
             f"says, which decides{' · ' + escape(self.note) if self.note else ''}"
         )
-        return html_table(caption, rows, ("criterion", "k", "reference", "detail"))
+        return self._html(caption, "criterion", "k", "reference", "detail")
 
-    def to_dict(self) -> dict[str, Any]:
-        """The same as plain Python values."""
-        return {**asdict(self), "shape": list(self.shape), "table": [asdict(line) for line in self.table]}
+    def _lines(self) -> Iterable[tuple[bool, str, *tuple[str, ...]]]:
+        for each in self.table:
+            k = "-" if each.k is None else str(each.k)
+            yield each.criterion == self.decided_by, each.criterion, k, each.reference, each.detail
 
 
 def how_many(
@@ -205,15 +184,13 @@ def how_many_linear(X: Matrix, *, method: str, random_state: Seed = None, scale:
     basis = "correlation" if scale else "covariance"
     if X.shape[1] > MATRIX_CRITERIA_MAX_COLUMNS:
         rows = LinearSpace(X, scale=scale)
-        found = Variances.of(rows.basis(None))
-        _refuse_constant(found)
+        found = _variances(rows)
         table = [*_spectral(found), *_left_out(X.shape[1]), criteria.stands_out(rows)]
         return decide(method, X.shape, basis, table, (DEFLATED,))
     folds = moments_of_folds(X)
     with pinned_if_small(X.shape[1] ** 3):
         moments = MomentSpace(reduce(Moments.__add__, folds), scale=scale)
-        found = Variances.of(moments.basis(None))
-        _refuse_constant(found)
+        found = _variances(moments)
         units = moments.scale * (np.diag(moments.scatter) > 0)
         table = [
             *_spectral(found),
@@ -223,6 +200,13 @@ def how_many_linear(X: Matrix, *, method: str, random_state: Seed = None, scale:
             criteria.stands_out(moments),
         ]
     return decide(method, X.shape, basis, table, (DEFLATED,), "" if scale else _uneven(found.columns))
+
+
+def _variances(space: LinearSpace | MomentSpace) -> Variances:
+    found = Variances.of(space.basis(None))
+    if not found.d:
+        raise ValueError("X has zero variance: there are no components to count. Check X for identical rows.")
+    return found
 
 
 def _uneven(columns: Array) -> str:
@@ -249,18 +233,17 @@ def _comfortable(moments: Moments) -> Moments:
 
 def _spectral(found: Variances) -> list[Suggestion]:
     """Criteria that need the variances alone."""
-    rules = (
-        criteria.variance_share,
-        criteria.kaiser,
-        criteria.broken_stick,
-        criteria.velicer,
-        criteria.gavish_donoho,
-        criteria.minka,
-        criteria.bic,
-        criteria.deterministic,
-    )
-    gap = criteria.largest_gap(found.leading(), whole=True)
-    return [*(rule(found) for rule in rules[:3]), gap, *(rule(found) for rule in rules[3:])]
+    return [
+        criteria.variance_share(found),
+        criteria.kaiser(found),
+        criteria.broken_stick(found),
+        criteria.largest_gap(found.leading(), whole=True),
+        criteria.velicer(found),
+        criteria.gavish_donoho(found),
+        criteria.minka(found),
+        criteria.bic(found),
+        criteria.deterministic(found),
+    ]
 
 
 def _left_out(d: int) -> list[Suggestion]:
@@ -270,11 +253,6 @@ def _left_out(d: int) -> list[Suggestion]:
         Suggestion("likelihood of rows left out", None, "Tipping, Bishop 1999", why),
         Suggestion("bi-cross-validation", None, "Owen, Perry 2009", why),
     ]
-
-
-def _refuse_constant(found: Variances) -> None:
-    if not found.d:
-        raise ValueError("X has zero variance: there are no components to count. Check X for identical rows.")
 
 
 def how_many_factors(X: Matrix, *, method: str, random_state: Seed = None) -> HowMany:

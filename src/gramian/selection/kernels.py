@@ -3,32 +3,34 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
-from gramian.estimators.base import random_generator
-from gramian.estimators.base_estimator import BaseEstimator
-from gramian.estimators.targets import check_labels, check_targets
-from gramian.estimators.validation import Table, validate
+from gramian.estimators.base import BaseEstimator
+from gramian.estimators.validation import Table, check_labels, check_targets, random_generator, validate
 from gramian.estimators.warnings import GramianWarning
 from gramian.kernels import RBF, as_kernel
 from gramian.kernels.pairwise import median_width, scale_width, squared_euclidean
 from gramian.preimage import check_method
-from gramian.progress import Tracker, track
-from gramian.registry import KernelPCA, KernelRidge, KernelSVC
+from gramian.progress import track
+from gramian.registry import KernelPCA, KernelRidge, KernelSVC, record_of
 from gramian.results import Array, Matrix, Seed
+from gramian.selection.printing import Compared
+from gramian.selection.tuning import RIDGE_WIDTHS, Judged, judged_inside, nested_folds, part, splits
 
-ESTIMATORS: dict[str, Callable[[], Any]] = {
-    "kernel-ridge": lambda: KernelRidge(fit_intercept=True),
-    "kernel-svm": KernelSVC,
-    "kernel-pca": lambda: KernelPCA(2),
+#: Estimators whose kernels can be compared, as they are if only their names are given.
+ESTIMATORS: dict[str, BaseEstimator] = {
+    "kernel-ridge": KernelRidge(fit_intercept=True),
+    "kernel-svm": KernelSVC(),
+    "kernel-pca": KernelPCA(2),
 }
-_FIGURES = {KernelRidge: "R2", KernelSVC: "accuracy", KernelPCA: "share of variance rebuilt"}
+#: What an estimator is fitted to beside the rows -> what is measured.
+_FIGURES = {"target": "R2", "label": "accuracy", "": "share of variance rebuilt"}
 #: Rows looked at, at the most.
 _COMPARED_MAX_ROWS = 1000
 #: Rows whose distances are looked at, and rows for which kernel ridge is solved.
@@ -49,7 +51,7 @@ class Width:
 
 
 @dataclass(frozen=True)
-class Bandwidth:
+class Bandwidth(Compared):
     """Widths of a Gaussian kernel; prints as a table.
 
     Attributes
@@ -64,13 +66,6 @@ class Bandwidth:
         With y: for every width tried its best ``ridge``, the mean squared leave-one-out ``error`` and ``r2``.
     ridge : float or None
         The ridge that goes with the width, if rows left out decide.
-
-    Examples
-    --------
-    >>> from gramian.selection import bandwidth
-    >>> found = bandwidth([[0.0], [1.0], [2.0], [4.0]])
-    >>> found.decided_by, found.sigma > 0, found.ridge
-    ('median distance', True, None)
     """
 
     sigma: float
@@ -84,19 +79,13 @@ class Bandwidth:
         """The kernel of that width."""
         return RBF(sigma=self.sigma)
 
-    def __str__(self) -> str:
-        """A line for each rule; a star marks the one that decides."""
-        rows = [
-            (f"{'*' if line.criterion == self.decided_by else ' '} {line.criterion}", f"{line.sigma:.4g}", line.detail)
-            for line in self.table
+    def _lines(self) -> Iterable[tuple[bool, str, *tuple[str, ...]]]:
+        return [
+            (each.criterion == self.decided_by, each.criterion, f"{each.sigma:.4g}", each.detail) for each in self.table
         ]
-        rows.insert(0, ("  criterion", "sigma", ""))
-        name, number = (max(len(row[at]) for row in rows) for at in range(2))
-        return "\n".join(f"{a:<{name}}  {b:>{number}}  {c}".rstrip() for a, b, c in rows)
 
-    def to_dict(self) -> dict[str, Any]:
-        """The same as plain Python values."""
-        return asdict(self)
+    def __str__(self) -> str:
+        return self._text("criterion", "sigma", "")
 
 
 def bandwidth(X: Table, y: ArrayLike | None = None, *, random_state: Seed = None) -> Bandwidth:
@@ -199,7 +188,7 @@ class Candidate:
 
 
 @dataclass(frozen=True)
-class KernelChoice:
+class KernelChoice(Compared):
     """Kernels compared by nested validation; prints as a table.
 
     Attributes
@@ -217,14 +206,6 @@ class KernelChoice:
     table : tuple of Candidate
     folds : int
         Outer folds.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from gramian.selection import select_kernel
-    >>> X = np.linspace(-3, 3, 60)[:, None]
-    >>> select_kernel(X, np.sin(2 * X[:, 0]), ["linear", "rbf(sigma=0.7)"]).kernel
-    'rbf(sigma=0.7)'
     """
 
     kernel: str
@@ -236,22 +217,15 @@ class KernelChoice:
     table: tuple[Candidate, ...]
     folds: int
 
-    def __str__(self) -> str:
-        """A line for each kernel, then what the choice is worth on rows it has not seen."""
-        name = max(10, *(len(line.kernel) + 2 for line in self.table))
-        lines = [f"{'  kernel':<{name}}  {'inner':>8}  {'outer':>8}  {'chosen':>8}"]
-        for line in self.table:
-            mark = "*" if line.kernel == self.kernel else " "
-            words = f"{line.chosen} of {self.folds}"
-            lines.append(f"{mark + ' ' + line.kernel:<{name}}  {line.inner:>8.4f}  {line.outer:>8.4f}  {words:>8}")
-        judged = f"{self.outer:.4f} +- {self.standard_error:.2g} on rows that had no part in it"
-        return "\n".join(
-            [*lines, f"* chosen on all rows; {self.figure} of choosing: {self.inner:.4f} where it was done, {judged}"]
-        )
+    def _lines(self) -> Iterable[tuple[bool, str, *tuple[str, ...]]]:
+        for each in self.table:
+            figures = (f"{each.inner:.4f}", f"{each.outer:.4f}", f"{each.chosen} of {self.folds}")
+            yield each.kernel == self.kernel, each.kernel, *figures
 
-    def to_dict(self) -> dict[str, Any]:
-        """The same as plain Python values."""
-        return asdict(self)
+    def __str__(self) -> str:
+        judged = f"{self.outer:.4f} +- {self.standard_error:.2g} on rows that had no part in it"
+        said = f"* chosen on all rows; {self.figure} of choosing: {self.inner:.4f} where it was done, {judged}"
+        return f"{self._text('kernel  ', '   inner', '   outer', '  chosen', right=(1, 2, 3))}\n{said}"
 
 
 def select_kernel(
@@ -304,129 +278,92 @@ def select_kernel(
     >>> found.kernel, found.outer
     ('rbf(sigma=0.5)', 1.0)
     """
-    model = _estimator(estimator)
+    model, needs = _estimator(estimator)
     points: Matrix = validate(clone(model), X, min_samples=10)
     rng, n = random_generator(random_state), points.shape[0]
-    if (
-        isinstance(cv, bool)
-        or not isinstance(cv, (int, np.integer))
-        or not 2 <= cv <= min(n // 2, _COMPARED_MAX_ROWS // 2)
-    ):
+    whole = isinstance(cv, (int, np.integer)) and not isinstance(cv, bool)
+    if not whole or not 2 <= cv <= min(n // 2, _COMPARED_MAX_ROWS // 2):
         raise ValueError(f"cv={cv!r} must be a number of folds, 2 or more, that leaves two rows to each of them.")
-    target = _target(model, y, n)
+    target = _target(needs, y, n)
     rows = rng.permutation(n)[:_COMPARED_MAX_ROWS]
-    points, target = points[rows], None if target is None else target[rows]
-    kernels = _candidates(model, candidates, points)
+    points, target = points[rows], part(target, rows)
+    kernels = _candidates(candidates, points)
+    if not needs:  # judged by rows that are rebuilt
+        for kernel in kernels:
+            check_method(as_kernel(kernel).resolve(points), "auto")
+
+    def choose(rows: Array | slice) -> list[tuple[Judged, Any]]:
+        """Every kernel with its figure inside these rows, and fitted to all of them."""
+        found, X, y = [], points[rows], part(target, rows)
+        for kernel in kernels:
+            inside = judged_inside(model, X, y, {"kernel": kernel}, int(cv), _score)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", GramianWarning)
+                found.append((inside, clone(model).set_params(**inside.parameters).fit(X, y)))
+            tracker.advance(tracker.expected)
+        return found
+
+    def judge(found: list[tuple[Judged, Any]], train: Array, test: Array) -> list[float]:
+        return [_score(fitted, points[test], part(target, test)) for _, fitted in found]
+
     with track("kernels", len(kernels) * (cv + 1)) as tracker:
-        return _nested(model, points, target, kernels, int(cv), tracker)
+        choices, verdicts, final = nested_folds(splits(model, target, len(rows), int(cv)), choose, judge)
+    inner, outer = np.array([[inside.figure for inside, _ in found] for found in choices]), np.array(verdicts)
+    taken = inner.argmax(axis=1)
+    judged = outer[np.arange(cv), taken]
+    best = max((inside for inside, _ in final), key=lambda inside: inside.figure).parameters
+    table = tuple(
+        Candidate(kernel, float(inner[:, j].mean()), float(outer[:, j].mean()), int((taken == j).sum()))
+        for j, kernel in enumerate(kernels)
+    )
+    return KernelChoice(
+        best["kernel"],
+        {name: value for name, value in best.items() if name != "kernel"},
+        _FIGURES[needs],
+        float(inner.max(axis=1).mean()),
+        float(judged.mean()),
+        float(judged.std(ddof=1) / np.sqrt(cv)),
+        table,
+        int(cv),
+    )
 
 
-def _estimator(estimator: str | BaseEstimator) -> Any:
-    if isinstance(estimator, str) and estimator in ESTIMATORS:
-        return ESTIMATORS[estimator]()
-    if type(estimator) in _FIGURES:
-        return estimator
-    raise ValueError(f"estimator={estimator!r} is not known. Use one of: {', '.join(map(repr, ESTIMATORS))}.")
+def _estimator(estimator: str | BaseEstimator) -> tuple[BaseEstimator, str]:
+    """The estimator, and what it is fitted to beside the rows."""
+    model = ESTIMATORS.get(estimator) if isinstance(estimator, str) else estimator
+    record = record_of(model)
+    if model is None or record is None or record.command not in ESTIMATORS:
+        raise ValueError(f"estimator={estimator!r} is not known. Use one of: {', '.join(map(repr, ESTIMATORS))}.")
+    return model, record.needs
 
 
-def _target(model: BaseEstimator, y: ArrayLike | None, n: int) -> Array | None:
-    if isinstance(model, KernelPCA):
-        if y is not None:
-            raise ValueError("estimator='kernel-pca' takes no y. Leave it out.")
-        return None
-    if isinstance(model, KernelSVC):
+def _target(needs: str, y: ArrayLike | None, n: int) -> Array | None:
+    if needs == "label":
         classes, codes = check_labels(y, n, least=2)
         return classes[codes]
-    return check_targets(y, n).values
+    if needs:
+        return check_targets(y, n).values
+    if y is not None:
+        raise ValueError("estimator='kernel-pca' takes no y. Leave it out.")
+    return None
 
 
-def _candidates(model: BaseEstimator, candidates: Sequence[Any] | None, X: Matrix) -> list[str]:
+def _candidates(candidates: Sequence[Any] | None, X: Matrix) -> list[str]:
     """Kernels as text, each once; widths by default come from the rows, never from y."""
     if candidates is None:
         median = median_width(X)
-        candidates = ["linear", *(f"rbf(sigma={median * step:.4g})" for step in (0.25, 0.5, 1, 2, 4))]
+        candidates = ["linear", *(f"rbf(sigma={median * step:.4g})" for step in RIDGE_WIDTHS)]
     if isinstance(candidates, str) or not len(candidates):
         raise ValueError(f"candidates={candidates!r} must be a list of kernels, such as ['linear', 'rbf(sigma=2)'].")
     named = [as_kernel(candidate) for candidate in candidates]
     if given := [str(kernel) for kernel in named if kernel.given]:
         raise ValueError(f"candidates has {given[0]!r}: a given matrix cannot be compared. Name kernels of rows.")
-    kernels = list(dict.fromkeys(map(str, named)))
-    if isinstance(model, KernelPCA):
-        for kernel in kernels:
-            check_method(as_kernel(kernel).resolve(X), "auto")
-    return kernels
+    return list(dict.fromkeys(map(str, named)))
 
 
-def _nested(
-    model: BaseEstimator, X: Matrix, y: Array | None, kernels: list[str], cv: int, tracker: Tracker
-) -> KernelChoice:
-    folds = folds_of(y if isinstance(model, KernelSVC) else None, X.shape[0], cv)
-    inner, outer = np.zeros((2, cv, len(kernels)))
-    for at, test in enumerate(folds):
-        train = np.setdiff1d(np.arange(X.shape[0]), test)
-        inner[at], fitted = _compare(model, X[train], _part(y, train), kernels, cv, tracker)
-        outer[at] = [_score(each, X[test], _part(y, test)) for each in fitted]
-    choices = inner.argmax(axis=1)
-    judged = outer[np.arange(cv), choices]
-    final, fitted = _compare(model, X, y, kernels, cv, tracker)
-    best = int(np.argmax(final))
-    table = tuple(
-        Candidate(kernel, float(inner[:, j].mean()), float(outer[:, j].mean()), int((choices == j).sum()))
-        for j, kernel in enumerate(kernels)
-    )
-    return KernelChoice(
-        kernels[best],
-        {"ridge": float(fitted[best].ridge)} if isinstance(model, KernelRidge) else {},
-        _FIGURES[type(model)],
-        float(inner.max(axis=1).mean()),
-        float(judged.mean()),
-        float(judged.std(ddof=1) / np.sqrt(cv)),
-        table,
-        cv,
-    )
-
-
-def _compare(
-    model: BaseEstimator, X: Matrix, y: Array | None, kernels: list[str], cv: int, tracker: Tracker
-) -> tuple[list[float], list[Any]]:
-    """Figure of every kernel inside these rows, and the kernels fitted to all of them."""
-    figures, fitted = [], []
-    for kernel in kernels:
-        each = clone(model).set_params(kernel=kernel)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", GramianWarning)  # a candidate that is hard to fit speaks by its figure
-            if isinstance(model, KernelRidge):
-                path = each.path(X, y)
-                each.set_params(ridge=path.best)
-                figures.append(float(path.r2[path.best_index]))
-            else:
-                figures.append(_inner(each, X, y, cv))
-            fitted.append(each.fit(X, y))
-        tracker.advance(tracker.expected)
-    return figures, fitted
-
-
-def _inner(model: BaseEstimator, X: Matrix, y: Array | None, cv: int) -> float:
-    scores = []
-    for test in folds_of(y, X.shape[0], cv):
-        train = np.setdiff1d(np.arange(X.shape[0]), test)
-        scores.append(_score(clone(model).fit(X[train], _part(y, train)), X[test], _part(y, test)))
-    return float(np.mean(scores))
-
-
-def folds_of(labels: Array | None, n: int, cv: int) -> list[Array]:
-    """Every k-th row; of labelled rows those of a class are dealt out first, so that folds have all classes."""
-    order = np.arange(n) if labels is None else np.argsort(labels, kind="stable")
-    return [order[at::cv] for at in range(cv)]
-
-
-def _part(y: Array | None, rows: Array) -> Array | None:
-    return None if y is None else y[rows]
-
-
-def _score(model: BaseEstimator, X: Matrix, y: Array | None) -> float:
+def _score(model: Any, X: Matrix, y: Array | None) -> float:
     """R2, accuracy, or the share of the variance of rows that is rebuilt from their scores."""
-    if not isinstance(model, KernelPCA):
+    if y is not None:
         return float(model.score(X, y))
     rows = X if isinstance(X, np.ndarray) else X.toarray()
     left = float(np.sum((rows - model.reconstruct(model.transform(rows)).points) ** 2))

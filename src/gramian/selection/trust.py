@@ -15,16 +15,14 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
-from gramian.estimators.base import random_generator
-from gramian.estimators.base_estimator import BaseEstimator
+from gramian.estimators.base import BaseEstimator
 from gramian.estimators.component_regression import ComponentRegressor
 from gramian.estimators.factor_analysis import sums_of_squares
-from gramian.estimators.targets import check_targets
-from gramian.estimators.validation import validate
+from gramian.estimators.validation import check_targets, random_generator, validate
 from gramian.registry import CCA, PCA, FactorAnalysis, KernelPCA, ProbabilisticPCA
 from gramian.results import Array, Matrix, Seed
 from gramian.selection.column_importance import importance_of
-from gramian.selection.trust_bootstrap import Band, Replicas, band, band_from_error, quiet_fit
+from gramian.selection.trust_bootstrap import Replicas, band, band_from_error, quiet_fit
 from gramian.selection.trust_result import Ties, Trust, gaps_in_errors, influence_of_rows, recovery
 
 #: Rows below which draws differ too much from each other to tell anything.
@@ -103,7 +101,8 @@ def trust(
         f"x{j}" for j in range(fitted.n_features_in_)
     )
     rng = random_generator(random_state)
-    rows = _rows(fitted, X)
+    gaps = getattr(fitted, "missing", None) is not None
+    rows: Matrix = validate(fitted, X, reset=False, missing=gaps, sparse=not gaps)
     if isinstance(fitted, KernelPCA):
         found = _of_kernel(fitted, rows, names, level)
     else:
@@ -139,11 +138,6 @@ def _fitted(estimator: BaseEstimator, X: Matrix, y: ArrayLike | None) -> Any:
     return estimator
 
 
-def _rows(fitted: BaseEstimator, X: Matrix) -> Any:
-    welcome = getattr(fitted, "missing", None) is not None
-    return validate(fitted, X, reset=False, missing=welcome, sparse=not welcome)
-
-
 def _of_draws(
     fitted: BaseEstimator,
     X: Matrix,
@@ -159,9 +153,7 @@ def _of_draws(
     drawn = [read(replica) for replica in replicas]
     values = np.array([padded(draw.values, k) for draw in drawn])
     vectors = np.array([align(padded(draw.vectors, k), reading.vectors, free=reading.free) for draw in drawn])
-    entries = band(reading.vectors, vectors, "signed", level)
-    if reading.bounded:
-        entries = replace(entries, low=np.maximum(entries.low, -1.0), high=np.minimum(entries.high, 1.0))
+    limits = (-1.0, 1.0) if reading.bounded else (-np.inf, np.inf)
     angles = [largest_angle(reading.vectors, padded(draw.vectors, k)) for draw in drawn] if reading.spans else None
     known = getattr(fitted, "target_names_in_", None) if reading.second else None
     second = tuple(f"y{j}" for j in range(reading.second)) if known is None else tuple(map(str, known))
@@ -169,11 +161,12 @@ def _of_draws(
         estimator=type(fitted).__name__,
         shape=(X.shape[0], X.shape[1]),
         level=level,
-        values=_nonnegative(band(reading.values, values, reading.kind, level)),
+        # Variances, shares and canonical correlations cannot be negative.
+        values=band(reading.values, values, reading.kind, level).within(0.0, np.inf),
         what=reading.what,
         ties=_ties(fitted, X, reading, values),
         recovery=recovery(reading.vectors, vectors),
-        vectors=entries,
+        vectors=band(reading.vectors, vectors, "signed", level).within(*limits),
         entries=reading.entries,
         columns=(*names, *second),
         angles=None if angles is None else np.quantile(angles, [0.5, 0.95]),
@@ -184,17 +177,12 @@ def _of_draws(
     )
 
 
-def _nonnegative(found: Band) -> Band:
-    """Limits of values that cannot be negative: variances, shares, canonical correlations."""
-    return replace(found, low=np.maximum(found.low, 0.0), high=np.maximum(found.high, 0.0))
-
-
 def _ties(fitted: BaseEstimator, X: Matrix, reading: Reading, draws: Array) -> Ties | None:
     """Gaps in standard errors: from the influence of rows where it is known, else from the draws."""
     k = len(reading.values)
     if not reading.ordered:
         return None
-    if isinstance(fitted, (PCA, ProbabilisticPCA)) and (sp.issparse(X) or not np.isnan(X).any()):
+    if reading.of_columns and (sp.issparse(X) or not np.isnan(X).any()):
         wider = fitted
         if k < min(X.shape) - 1:  # one more, to see whether the last is told from the first left out
             with suppress(ValueError):  # there may be no more
@@ -252,7 +240,8 @@ class Reading:
     component, ``what`` says what they are; ``vectors`` are the entries of the components, called ``entries``, of which
     the last ``second`` are of a second view. Entries may be ``bounded`` by -1 and 1. If the components are ``free``,
     any rotation says the same, and all are turned together. ``spans``: the vectors are a basis of what the components
-    span. ``ordered``: values that are nearly equal leave their components undetermined.
+    span. ``ordered``: values that are nearly equal leave their components undetermined. ``of_columns``: values are
+    variances of linear components of the columns, so that the influence of each row on them is known.
     """
 
     values: Array
@@ -265,6 +254,7 @@ class Reading:
     second: int = 0
     spans: bool = True
     ordered: bool = False
+    of_columns: bool = False
 
 
 @singledispatch
@@ -278,16 +268,15 @@ def read(estimator: BaseEstimator) -> Reading:
 
 @read.register
 def _(estimator: PCA) -> Reading:
-    vectors = estimator.components_.T.astype(np.float64)
-    return Reading(
-        estimator.explained_variance_, "positive", "variance", vectors, "direction", bounded=True, ordered=True
-    )
+    V, kept = estimator.components_.T.astype(np.float64), {"ordered": True, "of_columns": True}
+    return Reading(estimator.explained_variance_, "positive", "variance", V, "direction", bounded=True, **kept)
 
 
 @read.register
 def _(estimator: ProbabilisticPCA) -> Reading:
     W = estimator.loadings_.astype(np.float64)
-    return Reading((W**2).sum(axis=0) + estimator.noise_variance_, "positive", "variance", W, "loadings", ordered=True)
+    variances = (W**2).sum(axis=0) + estimator.noise_variance_
+    return Reading(variances, "positive", "variance", W, "loadings", ordered=True, of_columns=True)
 
 
 @read.register
@@ -306,18 +295,8 @@ def _(estimator: ComponentRegressor) -> Reading:
 @read.register
 def _(estimator: CCA) -> Reading:
     both = np.vstack([estimator.x_structure_, estimator.y_structure_])
-    q = len(estimator.y_structure_)
-    return Reading(
-        estimator.correlations_,
-        "correlation",
-        "correlation",
-        both,
-        "structure correlations",
-        bounded=True,
-        second=q,
-        spans=False,
-        ordered=True,
-    )
+    values = (estimator.correlations_, "correlation", "correlation", both, "structure correlations")
+    return Reading(*values, bounded=True, second=len(estimator.y_structure_), spans=False, ordered=True)
 
 
 def padded(A: Array, k: int) -> Array:
@@ -327,14 +306,7 @@ def padded(A: Array, k: int) -> Array:
 
 
 def align(vectors: Array, target: Array, *, free: bool = False) -> Array:
-    """Match the components of a draw with those of the fit, as far as they are arbitrary: in order and in sign.
-
-    Examples
-    --------
-    >>> target = np.eye(3)[:, :2]
-    >>> align(-target[:, ::-1], target).tolist()
-    [[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]]
-    """
+    """Match the components of a draw with those of the fit, as far as they are arbitrary: in order and in sign."""
     if free:
         U, _, Vt = np.linalg.svd(vectors.T @ target)
         return vectors @ (U @ Vt)
@@ -346,11 +318,7 @@ def align(vectors: Array, target: Array, *, free: bool = False) -> Array:
 
 
 def largest_angle(A: Array, B: Array) -> float:
-    """Largest angle, in degrees, between the spans of two sets of columns.
-
-    >>> round(largest_angle(np.array([[1.0], [0.0]]), np.array([[1.0], [1.0]])), 6)
-    45.0
-    """
+    """Largest angle, in degrees, between the spans of two sets of columns."""
     Qa, Qb = np.linalg.qr(A)[0], np.linalg.qr(B)[0]
     # The sine keeps the digits of small angles, which the cosine loses.
     sine = float(np.linalg.norm(Qb - Qa @ (Qa.T @ Qb), 2))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,11 +16,11 @@ from sklearn.base import clone
 
 from gramian.config import one_blas_thread
 from gramian.engine.tiles import Meter, row_blocks, run, share, threads_for
-from gramian.estimators.base_estimator import BaseEstimator
+from gramian.estimators.base import BaseEstimator
 from gramian.estimators.callbacks import unwatched
 from gramian.estimators.warnings import GramianWarning
 from gramian.operators import Moments
-from gramian.operators.compressed import from_moments
+from gramian.operators.moments import from_moments
 from gramian.progress import part_done, track
 from gramian.results import Array, Matrix
 
@@ -172,14 +172,6 @@ def stand_ins(moments: Moments) -> tuple[Array, Array]:
 
     with the scatter M: the weight is n, the mean :math:`\mu`, the scatter M. A linear method finds from them
     what it would find from the rows.
-
-    Examples
-    --------
-    >>> from gramian.operators import moments_of
-    >>> X = np.random.default_rng(0).standard_normal((50, 3))
-    >>> rows, weights = stand_ins(moments_of(X))
-    >>> len(rows), bool(np.allclose(moments_of(rows, weights).scatter, moments_of(X).scatter))
-    (6, True)
     """
     A = from_moments(moments, moments.d).rows  # type: ignore[union-attr]
     if len(A) == 0:  # no column varies
@@ -201,9 +193,9 @@ class Band:
         """Whether zero is outside the limits."""
         return (self.low > 0) | (self.high < 0)
 
-    def to_dict(self) -> dict[str, Any]:
-        """The same as lists."""
-        return {name: np.asarray(getattr(self, name)).tolist() for name in ("estimate", "error", "low", "high")}
+    def within(self, least: float, most: float) -> Band:
+        """The same with limits that values cannot pass."""
+        return replace(self, low=np.clip(self.low, least, most), high=np.clip(self.high, least, most))
 
 
 def band(estimate: Array, draws: Array, kind: str, level: float) -> Band:
@@ -223,18 +215,13 @@ def band(estimate: Array, draws: Array, kind: str, level: float) -> Band:
         nothing = estimate <= 0
         estimate, draws = np.where(nothing, 0.0, estimate), np.where(nothing, 0.0, draws)
         floor = np.where(nothing, 1.0, _LEAST_SHARE_OF_ESTIMATE * estimate)
-        found = _band(np.maximum(estimate, floor), np.maximum(draws, floor), forth, back, kind, level)
-        return Band(
-            estimate, draws.std(axis=0, ddof=1), *(np.where(nothing, 0.0, end) for end in (found.low, found.high))
-        )
-    return _band(estimate, draws, forth, back, kind, level)
-
-
-def _band(estimate: Array, draws: Array, forth: Scale, back: Scale, kind: str, level: float) -> Band:
-    at, moved = forth(estimate), forth(draws)
+        at, moved = forth(np.maximum(estimate, floor)), forth(np.maximum(draws, floor))
+    else:
+        nothing, at, moved = np.zeros(estimate.shape, dtype=bool), forth(estimate), forth(draws)
     half = scipy.stats.norm.isf((1 - level) / 2) * moved.std(axis=0, ddof=1)
     middle = at if kind == "signed" else 2 * at - moved.mean(axis=0)
-    return Band(estimate, draws.std(axis=0, ddof=1), back(middle - half), back(middle + half))
+    ends = (np.where(nothing, 0.0, back(end)) for end in (middle - half, middle + half))
+    return Band(estimate, draws.std(axis=0, ddof=1), *ends)
 
 
 def band_from_error(estimate: Array, error: Array, level: float) -> Band:

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from gramian.engine.tiles import row_blocks
-from gramian.estimators.base_estimator import BaseEstimator
+from gramian.estimators.base import BaseEstimator
 from gramian.operators import moments_of
 from gramian.registry import PCA
-from gramian.results import Array, FitSummary, Matrix, percent
+from gramian.results import Array, FitSummary, Matrix, percent, plain_values
 from gramian.selection.column_importance import ColumnImportance
+from gramian.selection.printing import Summarized
 from gramian.selection.trust_bootstrap import Band
 
 #: Cosine from which on two components count as equal, and from which on as fairly similar (Lorenzo-Seva, ten Berge,
@@ -60,13 +61,6 @@ def recovery(target: Array, draws: Array) -> Recovery:
 
     with columns of unit length in F (the fit) and V (the draw). The pseudoinverse takes off what components that are
     not orthogonal share without being mixed.
-
-    Examples
-    --------
-    >>> turned = np.array([[0.8, -0.6], [0.6, 0.8]])
-    >>> found = recovery(np.eye(2), np.array([np.eye(2), turned]))
-    >>> found.shares.tolist(), found.pairs
-    ([0.5, 0.5], ((1, 2, 0.5),))
     """
     F, V = (_unit(vectors) for vectors in (target, draws))
     cosines = np.abs(np.einsum("pk,bpk->bk", F, V))
@@ -87,17 +81,10 @@ class Ties:
 
     Each gap is a statement about two neighbours. A small gap does not prove that the two are equal, and two small gaps
     in a row say nothing of the first component and the third.
-
-    Attributes
-    ----------
-    gaps : (K - 1,) array
-        Of the first K components; one more if a component that was left out is known.
-    k : int
-        Components fitted.
     """
 
-    gaps: Array
-    k: int
+    gaps: Array  #: (K - 1,): of the first K components; one more if a component that was left out is known
+    k: int  #: Components fitted
 
     @property
     def close(self) -> tuple[int, ...]:
@@ -151,7 +138,7 @@ def influence_of_rows(estimator: BaseEstimator, X: Matrix) -> Array:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Trust:
+class Trust(Summarized):
     """How far the components of a fit can be trusted; prints as a table.
 
     Attributes
@@ -180,15 +167,6 @@ class Trust:
         Share of the parts of the rows from which each number of components was chosen.
     importance : ColumnImportance or None
         Of a kernel: what each component depends on.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from gramian import PCA
-    >>> from gramian.selection import trust
-    >>> found = trust(PCA(2), load_iris().data, n_boot=50)
-    >>> found.values.estimate.shape, bool((found.values.low < found.values.high).all())
-    ((2,), True)
     """
 
     estimator: str
@@ -209,15 +187,10 @@ class Trust:
     chosen: dict[int, float] | None = None
     importance: ColumnImportance | None = None
 
-    def __str__(self) -> str:
-        return str(self._summary())
-
-    def _repr_html_(self) -> str:
-        return self._summary()._repr_html_()
-
     def _summary(self) -> FitSummary:
         n, d = self.shape
-        title = ["Trust", self.estimator, f"{n:,} x {d:,}", f"{percent(self.level)} intervals by {self._how()}"]
+        how = f"{self.draws:,} bootstrap draws of {self.route}" if self.draws else f"the {self.route}"
+        title = ("Trust", self.estimator, f"{n:,} x {d:,}", f"{percent(self.level)} intervals by {how}")
         v = self.values
         lines = [
             (f"{self.what if not k else ''} {k + 1}".strip(), f"{at:.4g}, {low:.4g} to {high:.4g}{self._again(k)}")
@@ -228,7 +201,9 @@ class Trust:
             half, most = self.angles
             lines.append(("span", f"turns by up to {half:.2g} degrees in half of the draws, up to {most:.2g} in 95 %"))
         if self.vectors is not None:
-            lines.append((self.entries, self._said_of_entries(self.vectors)))
+            sure = self.vectors.differs_from_zero()
+            said = f"{int(sure.sum()):,} of {sure.size:,} entries differ from zero; table(k) lists them"
+            lines.append((self.entries, said))
         if self.chosen is not None:
             said = ", ".join(f"{k} from {percent(part)}" for k, part in self.chosen.items())
             lines.append(("chosen", f"components from parts of the rows: {said} of them"))
@@ -238,20 +213,13 @@ class Trust:
                 for k in range(len(v.estimate))
             ]
         if ((v.estimate < v.low) | (v.estimate > v.high)).any():
-            lines.append(
-                (
-                    "note",
-                    "an estimate outside its limits is biased; the limits are corrected for the bias of the draws.",
-                )
-            )
+            biased = "an estimate outside its limits is biased; the limits are corrected for the bias of the draws."
+            lines.append(("note", biased))
         if self.warned:
             lines.append(("note", f"the fit warned in {self.warned:,} of {self.draws:,} draws."))
         if self.refused:
             lines.append(("note", f"{self.refused:,} of {self.draws:,} draws could not be fitted and were left out."))
-        return FitSummary(tuple(title), tuple(lines))
-
-    def _how(self) -> str:
-        return f"{self.draws:,} bootstrap draws of {self.route}" if self.draws else f"the {self.route}"
+        return FitSummary(title, tuple(lines))
 
     def _again(self, k: int) -> str:
         if self.recovery is None:
@@ -282,10 +250,6 @@ class Trust:
             lines.append(("next", f"component {k} is {gaps[k - 1]:.2g} standard errors above {k + 1}, left out"))
         return lines
 
-    def _said_of_entries(self, entries: Band) -> str:
-        sure = entries.differs_from_zero()
-        return f"{int(sure.sum()):,} of {sure.size:,} entries differ from zero; table(k) lists them"
-
     def table(self, component: int = 1) -> str:
         """Write the entries of a component, counted from 1, with their limits; a star where zero is outside them."""
         if self.vectors is None:
@@ -294,36 +258,22 @@ class Trust:
         if not 1 <= component <= k:
             raise ValueError(f"component={component!r} must be between 1 and {k}.")
         b, at = self.vectors, component - 1
-        sure = b.differs_from_zero()
-        lines = tuple(
-            (
-                name,
-                f"{b.estimate[j, at]:8.3f}  {b.low[j, at]:8.3f} to {b.high[j, at]:6.3f}{' *' if sure[j, at] else ''}",
-            )
-            for j, name in enumerate(self.columns)
-        )
-        return str(FitSummary((f"{self.entries} {component}", f"{percent(self.level)} limits"), lines))
+        parts = zip(b.estimate[:, at], b.low[:, at], b.high[:, at], b.differs_from_zero()[:, at], strict=True)
+        said = [f"{x:8.3f}  {low:8.3f} to {high:6.3f}{' *' if sure else ''}" for x, low, high, sure in parts]
+        head = (f"{self.entries} {component}", f"{percent(self.level)} limits")
+        return str(FitSummary(head, tuple(zip(self.columns, said, strict=True))))
 
     def to_dict(self) -> dict[str, Any]:
         """The same as plain Python values."""
+        facts, ties = plain_values(self), self.ties
+        n, d = facts.pop("shape")
+        del facts["ties"]
         return {
-            "estimator": self.estimator,
-            "n": self.shape[0],
-            "d": self.shape[1],
-            "level": self.level,
-            "what": self.what,
-            "values": self.values.to_dict(),
+            **facts,
+            "n": n,
+            "d": d,
             "recovery": None if self.recovery is None else self.recovery.to_dict(),
-            "gaps": None if self.ties is None else [float(g) if np.isfinite(g) else None for g in self.ties.gaps],
-            "last_is_told_from_next": None if self.ties is None else not self.ties.cut,
+            "gaps": None if ties is None else [float(gap) if np.isfinite(gap) else None for gap in ties.gaps],
+            "last_is_told_from_next": None if ties is None else not ties.cut,
             "entries": self.entries or None,
-            "columns": list(self.columns),
-            "vectors": None if self.vectors is None else self.vectors.to_dict(),
-            "angles": None if self.angles is None else self.angles.tolist(),
-            "draws": self.draws,
-            "route": self.route,
-            "warned": self.warned,
-            "refused": self.refused,
-            "chosen": None if self.chosen is None else {str(k): part for k, part in self.chosen.items()},
-            "importance": None if self.importance is None else self.importance.to_dict(),
         }

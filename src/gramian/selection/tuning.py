@@ -1,30 +1,21 @@
-"""Nested validation: parameters are tuned inside each outer fold's training rows, and judged on the rows left out."""
+"""Nested validation: what is chosen inside each outer fold's training rows is judged on the rows left out."""
 
 from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone, is_classifier
 
 from gramian.estimators.calibration_metrics import merit
-from gramian.estimators.component_regression import ComponentRegressor
 from gramian.estimators.warnings import GramianWarning
 from gramian.kernels.pairwise import median_width
-from gramian.registry import (
-    KernelKNNClassifier,
-    KernelKNNRegressor,
-    KernelPrototypeClassifier,
-    KernelRidge,
-    KernelSVC,
-)
-from gramian.results import Array
-from gramian.selection.kernels import folds_of
+from gramian.results import Array, Matrix
 
 #: Folds inside the training rows, and rows among which parameters are tuned, at the most.
 INNER_FOLDS, _TUNED_MAX_ROWS = 5, 1000
@@ -32,6 +23,61 @@ INNER_FOLDS, _TUNED_MAX_ROWS = 5, 1000
 RIDGE_WIDTHS, OTHER_WIDTHS = (0.25, 0.5, 1, 2, 4), (0.5, 1, 2)
 PENALTIES = (1.0, 10.0, 100.0)
 NEIGHBOURS = (1, 3, 5, 9, 15, 25)
+Choice = TypeVar("Choice")
+Verdict = TypeVar("Verdict")
+#: Training rows, and rows left out.
+Fold = tuple[Array, Array]
+
+
+def splits(model: BaseEstimator, y: Array | None, n: int, cv: int) -> list[Fold]:
+    """Folds of every k-th row; of a classifier within each class."""
+    order = np.argsort(y, kind="stable") if y is not None and is_classifier(model) else np.arange(n)
+    return [(np.setdiff1d(np.arange(n), order[at::cv]), order[at::cv]) for at in range(cv)]
+
+
+def nested_folds(
+    folds: Sequence[Fold], choose: Callable[[Array | slice], Choice], judge: Callable[[Choice, Array, Array], Verdict]
+) -> tuple[list[Choice], list[Verdict], Choice]:
+    """Choose on the training rows of each fold and judge on its other rows; then choose on all rows."""
+    choices, verdicts = [], []
+    for train, test in folds:
+        choices.append(choose(train))
+        verdicts.append(judge(choices[-1], train, test))
+    return choices, verdicts, choose(slice(None))
+
+
+class Judged(NamedTuple):
+    """Parameters with their figure inside some rows, the larger the better, and the ridges tried with them."""
+
+    parameters: dict[str, Any]
+    figure: float
+    ridges: Sequence[float] = ()
+
+
+def judged_inside(
+    model: BaseEstimator,
+    X: Matrix,
+    y: Any,
+    parameters: dict[str, Any],
+    cv: int,
+    judge: Callable[[Any, Matrix, Any], float],
+    ridges: list[float] | None = None,
+) -> Judged:
+    """Judge parameters by leave-one-out over a path of ridges, in closed form, or else by the mean over folds."""
+    each = clone(model).set_params(**parameters)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", GramianWarning)  # a candidate that is hard to fit speaks by its figure
+        if hasattr(each, "path"):
+            path = each.path(X, y, ridges)
+            return Judged({**parameters, "ridge": path.best}, float(path.r2[path.best_index]), path.ridges)
+        folds = splits(model, y, X.shape[0], cv)
+        fits = ((clone(each).fit(X[train], part(y, train)), test) for train, test in folds)
+        return Judged(parameters, float(np.mean([judge(fit, X[test], part(y, test)) for fit, test in fits])))
+
+
+def part(y: Array | None, rows: Array | slice) -> Any:
+    """Targets of some rows, if there are any."""
+    return None if y is None else y[rows]
 
 
 @dataclass(frozen=True)
@@ -58,6 +104,15 @@ class Tuned:
         return f"{', '.join(parts)}; {self.how}"
 
 
+class Found(NamedTuple):
+    """Tuned parameters, what each was chosen from, how, and the model that has them."""
+
+    parameters: dict[str, Any]
+    grids: dict[str, str]
+    how: str = ""
+    model: Any = None
+
+
 def nested(model: BaseEstimator, X: Array, y: Array, folds: int, *, fixed: Iterable[str] = ()) -> Tuned:
     """Judge a regressor or classifier, tuning included, on rows left out in outer folds.
 
@@ -66,51 +121,23 @@ def nested(model: BaseEstimator, X: Array, y: Array, folds: int, *, fixed: Itera
     kernel and penalty C of the support vector machine and the kernel of prototypes by inner folds. The parameters of
     least error are taken.
 
-    Parameters
-    ----------
-    model : regressor or classifier, or a pipeline that ends in one
-    X : (n, d) array
-    y : (n,) or (n, q) array
-        Targets or labels.
-    folds : int
-        Outer folds: every k-th row, of labelled rows within each class.
-    fixed : names of parameters
-        Those that are not tuned.
-
-    Returns
-    -------
-    Tuned
-
-    References
-    ----------
-    Cawley, Talbot, On over-fitting in model selection and subsequent selection bias in performance evaluation, Journal
-    of Machine Learning Research 2010.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from gramian import KernelKNNClassifier
-    >>> X, y = load_iris(return_X_y=True)
-    >>> found = nested(KernelKNNClassifier(), X, y, 5)
-    >>> found.grids, found.predictions.shape
-    ({'n_neighbors': '1, 3, 5, 9, 15, 25'}, (150,))
+    ``model`` may be a pipeline; parameters named in ``fixed`` are not tuned. Why nested: see the reference of
+    :func:`gramian.selection.select_kernel`.
     """
-    fixed, labels = set(fixed), is_classifier(model)
-    predictions: Array | None = None
-    chosen: dict[str, list[Any]] = {}
+    fixed = set(fixed)
     kernels = _kernels(model, X) if hasattr(_last(model), "kernel") and "kernel" not in fixed else []
-    for test in folds_of(y if labels else None, len(X), folds):
-        train = np.setdiff1d(np.arange(len(X)), test)
-        tuned, found, _, _ = _tuned(model, X[train], y[train], fixed, kernels)
-        for name, value in found.items():
-            chosen.setdefault(name, []).append(value)
-        guesses = np.asarray(tuned.fit(X[train], y[train]).predict(X[test]))
-        if predictions is None:
-            predictions = np.empty((len(X), *guesses.shape[1:]), dtype=np.result_type(guesses, y) if labels else float)
-        predictions[test] = guesses
-    tuned, final, grids, how = _tuned(model, X, y, fixed, kernels)
-    assert predictions is not None
-    return Tuned(predictions, tuned, grids, chosen, final, how)
+    outer = splits(model, y, len(X), folds)
+    choices, guesses, final = nested_folds(
+        outer,
+        lambda rows: _tuned(model, X[rows], y[rows], fixed, kernels),
+        lambda found, train, test: np.asarray(found.model.fit(X[train], y[train]).predict(X[test])),
+    )
+    kind = np.result_type(*guesses, y) if is_classifier(model) else float
+    predictions = np.empty((len(X), *guesses[0].shape[1:]), dtype=kind)
+    for (_, test), values in zip(outer, guesses, strict=True):
+        predictions[test] = values
+    chosen = {name: [each.parameters[name] for each in choices] for name in choices[0].parameters}
+    return Tuned(predictions, final.model, final.grids, chosen, final.parameters, final.how)
 
 
 def error_of(model: BaseEstimator, measured: Array, guesses: Array) -> float:
@@ -136,98 +163,66 @@ def _before(model: BaseEstimator, X: Array) -> Any:
 def _kernels(model: BaseEstimator, X: Array) -> list[str]:
     """Kernels to choose from, the same in all folds: widths come from the rows, never from y."""
     median = median_width(_before(model, X))
-    steps = RIDGE_WIDTHS if isinstance(_last(model), KernelRidge) else OTHER_WIDTHS
+    steps = RIDGE_WIDTHS if hasattr(_last(model), "path") else OTHER_WIDTHS
     return ["linear", *(f"rbf(sigma={median * step:.3g})" for step in steps)]
 
 
-def _tuned(
-    model: BaseEstimator, X: Array, y: Array, fixed: set[str], kernels: list[str]
-) -> tuple[Any, dict[str, Any], dict[str, str], str]:
-    """The model with its parameters set for some rows; what was chosen, from what, and how."""
+def _tuned(model: BaseEstimator, X: Array, y: Array, fixed: set[str], kernels: list[str]) -> Found:
+    """Tune the last step of a model on some rows."""
     model = clone(model)
     rows, target, last = _before(model, X), y[:: -(-len(X) // _TUNED_MAX_ROWS)], _last(model)
+    search = _components if hasattr(last, "cross_validate") else _grid
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", GramianWarning)  # a candidate that is hard to fit speaks by its error
-        found, grids, how = _search(last, rows, target, fixed, kernels)
-    last.set_params(**found)
-    return model, found, grids, how
+        warnings.simplefilter("ignore", GramianWarning)
+        found = search(last, rows, target, fixed, kernels)
+    last.set_params(**found.parameters)
+    return found._replace(model=model)
 
 
-def _search(
-    model: BaseEstimator, X: Array, y: Array, fixed: set[str], kernels: list[str]
-) -> tuple[dict[str, Any], dict[str, str], str]:
-    if isinstance(model, ComponentRegressor):
-        if "n_components" in fixed:
-            return {}, {}, ""
-        path = clone(model).set_params(n_components="auto").cross_validate(X, y, cv=min(INNER_FOLDS, len(X)))
-        most = len(path.rmsecv) - 1
-        best = 1 + int(np.argmin(np.mean(path.rmsecv[1:] ** 2 / _spread(y), axis=1)))
-        return {"n_components": best}, {"n_components": f"1 to {most}"}, f"{path.folds} inner folds"
-    if isinstance(model, KernelRidge):
-        return _ridges(model, X, y, kernels or [model.kernel], fixed)
-    grids: dict[str, str] = {}
-    values: dict[str, list[Any]] = {}
-    if isinstance(model, (KernelSVC, KernelPrototypeClassifier)) and "kernel" not in fixed:
-        grids["kernel"], values["kernel"] = _told(kernels), list(kernels)
-    if isinstance(model, KernelSVC) and "C" not in fixed:
-        grids["C"], values["C"] = ", ".join(f"{C:g}" for C in PENALTIES), list(PENALTIES)
-    if isinstance(model, (KernelKNNClassifier, KernelKNNRegressor)) and "n_neighbors" not in fixed:
-        counts = [k for k in NEIGHBOURS if k <= len(X) - -(-len(X) // INNER_FOLDS)] or [1]
-        grids["n_neighbors"], values["n_neighbors"] = ", ".join(map(str, counts)), counts
+def _components(model: Any, X: Array, y: Array, fixed: set[str], kernels: list[str]) -> Found:
+    """The number of components of least error over inner folds; all targets count alike."""
+    if "n_components" in fixed:
+        return Found({}, {})
+    path = clone(model).set_params(n_components="auto").cross_validate(X, y, cv=min(INNER_FOLDS, len(X)))
+    spread = np.var(y.reshape(len(y), -1), axis=0)
+    relative = path.rmsecv[1:] ** 2 / np.where(spread > 0, spread, 1.0)
+    best, most = 1 + int(np.argmin(np.mean(relative, axis=1))), len(path.rmsecv) - 1
+    return Found({"n_components": best}, {"n_components": f"1 to {most}"}, f"{path.folds} inner folds")
+
+
+def _grid(model: Any, X: Array, y: Array, fixed: set[str], kernels: list[str]) -> Found:
+    """The best of all combinations of kernel and penalty, with its ridge, or of the numbers of neighbours."""
+    counts = [k for k in NEIGHBOURS if k <= len(X) - -(-len(X) // INNER_FOLDS)] or [1]
+    # Neighbours keep their kernel: their order under a Gaussian one does not depend on its width.
+    tried: dict[str, list[Any]] = (
+        {"n_neighbors": counts} if hasattr(model, "n_neighbors") else {"kernel": kernels, "C": list(PENALTIES)}
+    )
+    values = {name: v for name, v in tried.items() if hasattr(model, name) and name not in fixed}
+    ridged = hasattr(model, "path")
+    if ridged:
+        model.set_params(fit_intercept=True)
+        values = values or {"kernel": [model.kernel]}
     if not values:
-        return {}, {}, ""
-    return _by_folds(model, X, y, values), grids, f"{INNER_FOLDS} inner folds"
+        return Found({}, {})
 
+    def judge(fitted: Any, rows: Matrix, measured: Any) -> float:
+        return -(error_of(model, measured, np.asarray(fitted.predict(rows))) ** (1 if is_classifier(model) else 2))
 
-def _ridges(
-    model: KernelRidge, X: Array, y: Array, kernels: list[Any], fixed: set[str]
-) -> tuple[dict[str, Any], dict[str, str], str]:
-    """Kernel and ridge of least leave-one-out error, all ridges of a kernel from one decomposition."""
-    best: tuple[float, dict[str, Any]] = (np.inf, {})
-    low, high = np.inf, 0.0
-    for kernel in kernels:
-        probe = clone(model).set_params(kernel=kernel, fit_intercept=True)
-        path = probe.path(X, y, ridges=[model.ridge]) if "ridge" in fixed else probe.path(X, y)
-        low, high = min(low, float(path.ridges.min())), max(high, float(path.ridges.max()))
-        error = float(path.errors[path.best_index])
-        if error < best[0]:
-            best = error, {"kernel": kernel, "ridge": path.best}
-    found = {name: value for name, value in best[1].items() if name not in fixed} | {"fit_intercept": True}
-    grids = {"kernel": _told(kernels), "ridge": f"{low:.0e} to {high:.0e}"}
-    return found, {name: grid for name, grid in grids.items() if name not in fixed}, "leave-one-out"
-
-
-def _by_folds(model: BaseEstimator, X: Array, y: Array, values: dict[str, list[Any]]) -> dict[str, Any]:
-    folds = list(_splits(y if is_classifier(model) else None, len(X)))
-    errors = []
+    cv, ridges = min(INNER_FOLDS, len(X)), [model.ridge] if "ridge" in fixed else None
     grid = [dict(zip(values, each, strict=True)) for each in product(*values.values())]
-    for parameters in grid:
-        each = [
-            error_of(
-                model,
-                y[test],
-                np.asarray(clone(model).set_params(**parameters).fit(X[train], y[train]).predict(X[test])),
-            )
-            for train, test in folds
-        ]
-        errors.append(float(np.mean(np.square(each) if not is_classifier(model) else each)))
-    return grid[int(np.argmin(errors))]
-
-
-def _splits(labels: Array | None, n: int) -> Iterator[tuple[Array, Array]]:
-    for test in folds_of(labels, n, min(INNER_FOLDS, n)):
-        yield np.setdiff1d(np.arange(n), test), test
+    found = [judged_inside(model, X, y, each, cv, judge, ridges) for each in grid]
+    best = max(found, key=lambda each: each.figure).parameters
+    grids = {name: _told(v) if name == "kernel" else ", ".join(f"{each:g}" for each in v) for name, v in values.items()}
+    if ridged:
+        every = np.concatenate([each.ridges for each in found])
+        best, grids = {**best, "fit_intercept": True}, {**grids, "ridge": f"{every.min():.0e} to {every.max():.0e}"}
+    best, grids = ({name: value for name, value in each.items() if name not in fixed} for each in (best, grids))
+    return Found(best, grids, "leave-one-out" if ridged else f"{INNER_FOLDS} inner folds")
 
 
 def _told(kernels: list[Any]) -> str:
     """Kernels for a sentence, from the narrowest to the widest."""
     return f"linear, {kernels[1]} to {kernels[-1]}" if len(kernels) > 2 else ", ".join(map(str, kernels))
-
-
-def _spread(y: Array) -> Array:
-    """Variances of the targets, so that all of them count alike."""
-    spread = np.atleast_1d(np.var(y.reshape(len(y), -1), axis=0))
-    return np.where(spread > 0, spread, 1.0)
 
 
 def _range(values: list[Any]) -> str:

@@ -13,8 +13,7 @@ from gramian.engine.tiles import row_blocks
 from gramian.kernels import Kernel
 from gramian.lapack import interruptible
 from gramian.operators import Centred, CrossGram, KernelCentring
-from gramian.operators.centering import PolynomialCentring, Polynomials, Projected
-from gramian.operators.feature_means import best_origin, moved
+from gramian.operators.centering import PolynomialCentring, Polynomials, Projected, best_origin, moved
 from gramian.operators.gram import gram_of
 from gramian.projection import KernelProjection
 from gramian.results import Array, Matrix, Mix

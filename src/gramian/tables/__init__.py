@@ -3,8 +3,8 @@
 ::
 
     file  --> reader --> Sheet (columns as found) --> Table (values, columns, labels, ids, what was set aside)
-              .csv .tsv .txt (.gz): encodings, records, numerals, text
-              .parquet .arrow .feather: arrow | .npy .npz .h5 .hdf5: arrays | .xlsx: excel
+              .csv .tsv .txt (.gz): records, numerals, text
+              .parquet .arrow .feather: arrow | .npy .npz .h5 .hdf5 .zarr: arrays | .xlsx: excel
     frame --------------^                              assemble; read: one table in two, two with the same rows
     file, folder, pattern --> RowFile (blocks) --> FileRows, a stream that is never loaded whole --> write_rows
 """
@@ -15,7 +15,7 @@ except ModuleNotFoundError:
     raise ModuleNotFoundError('gramian.tables needs pyarrow: pip install "gramian[io]"', name="pyarrow") from None
 
 from gramian.registry import Standardizer
-from gramian.tables.columns import find_columns, named, uneven_columns
+from gramian.tables.assemble import find_columns, named, uneven_columns
 from gramian.tables.read import as_table, match_rows, read_table, read_views, split_table
 from gramian.tables.row_streams import remote_rows
 from gramian.tables.table import Table, TableError, TableWarning

@@ -1,28 +1,36 @@
-"""Matrices in files of NumPy and HDF5. Nothing in them is ever executed."""
+"""Matrices in files of NumPy, HDF5 and Zarr. Nothing in them is ever executed."""
 
 from __future__ import annotations
 
+import io
 import math
 import zipfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import cached_property
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
+from gramian.operators.rows import block_rows
+from gramian.operators.source import Piece
+from gramian.operators.source import counted as row_places
 from gramian.results import Array
 from gramian.tables.table import (
     MAX_COLUMNS,
+    NO_NUMBERS,
     Column,
-    Dialect,
+    RowFile,
     Sheet,
     TableError,
+    TableFile,
     check_matrix,
     check_ratio,
     check_shape,
     check_size,
     counted,
+    first_line,
     pick_matrix,
     readable,
 )
@@ -36,25 +44,64 @@ _NAME_MEMBERS = ("columns", "names", "feature_names")
 MAX_MEMBERS = 1000
 
 
-def read_npy(path: Path, source: str, dialect: Dialect) -> Sheet:
-    """Read a matrix of numbers; columns are named x0, x1, ..."""
-    with readable(source, ".npy file of numbers"):
-        # Mapped, not loaded: a header that promises more than the file holds is refused before memory is asked for.
-        matrix = np.lib.format.open_memmap(path, mode="r")
-    return matrix_sheet(matrix, source, most=dialect.most)
+class NpyFile(RowFile):
+    """One matrix in NumPy's own format, by plain reads: pages of a map would count as memory of the process."""
+
+    named = False
+
+    def _open(self) -> None:
+        with readable(self.source, ".npy file of numbers"), open(self.path, "rb") as file:
+            shape, self.fortran, self.dtype = read_header(file)
+            self.start = file.tell()
+        check_matrix(shape, self.dtype, self.source, self.dialect.most)
+        self.n_rows, self.d = shape
+        if self.start + math.prod(shape) * self.dtype.itemsize > self.seen[0]:
+            raise TableError(f"{self.source} is cut short: it is smaller than its shape {shape} says. Save it again.")
+        self.sheet = numeric(f"x{at}" for at in range(self.d))
+
+    def read(self, names: list[str], size: int) -> Iterator[Piece]:
+        places = [int(name[1:]) for name in names]
+        whole, n = places == list(range(self.d)), self.n_rows or 0
+        with open(self.path, "rb", buffering=0) as file:
+            for start in range(0, n, size):
+                rows = min(size, n - start)
+                if self.fortran:
+                    values = np.stack([self._fill(file, j * n + start, rows) for j in places], axis=1)
+                else:
+                    values = self._fill(file, start * self.d, rows * self.d).reshape(rows, self.d)
+                    values = values if whole else values[:, places]
+                yield Piece(as_floats(values), row_places(self.source, start), (start + rows) / n)
+
+    def whole_block(self, d: int) -> int:
+        return max(self.n_rows or 0, 1) if self.fortran else block_rows(d)  # a column lies in one piece
+
+    def _fill(self, file: io.FileIO, at: int, count: int) -> Array:
+        """Read entries in the order of the file."""
+        values = np.empty(count, self.dtype)
+        view, done = values.view(np.uint8).data, 0
+        file.seek(self.start + at * self.dtype.itemsize)
+        while done < len(view):
+            got = file.readinto(view[done:])
+            if not got:
+                self.check()
+                raise TableError(f"{self.source} is cut short at entry {at:,}. Save it again.")
+            done += got
+        return values
 
 
-def read_npz(path: Path, source: str, dialect: Dialect) -> Sheet:
-    """Read the matrix ``X`` of a zip of arrays, or the only one, or the one that ``sheet`` names."""
-    with readable(source, ".npz file of numbers"), zipfile.ZipFile(path) as archive:
-        members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()[: MAX_MEMBERS + 1]}
-        if len(members) > MAX_MEMBERS:
-            raise TableError(f"{source} has more than {MAX_MEMBERS:,} members; it is no table.")
-        name = _pick(archive, members, dialect.sheet, source)
-        matrix = _member(archive, members[name], source, dialect.most)
-        names = next((members[key] for key in _NAME_MEMBERS if key in members and key != name), None)
-        columns = None if names is None else _texts(_member(archive, names, source))
-    return matrix_sheet(matrix, source, columns, dialect.most)
+class NpzFile(TableFile):
+    """A zip of arrays: the matrix ``X``, or the only one, or the one that ``sheet`` names."""
+
+    def whole(self) -> Sheet:
+        with readable(self.source, ".npz file of numbers"), zipfile.ZipFile(self.path) as archive:
+            members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()[: MAX_MEMBERS + 1]}
+            if len(members) > MAX_MEMBERS:
+                raise TableError(f"{self.source} has more than {MAX_MEMBERS:,} members; it is no table.")
+            name = _pick(archive, members, self.dialect.sheet, self.source)
+            matrix = _member(archive, members[name], self.source, self.dialect.most)
+            names = next((members[key] for key in _NAME_MEMBERS if key in members and key != name), None)
+            columns = None if names is None else _texts(_member(archive, names, self.source))
+        return matrix_sheet(matrix, self.source, columns, self.dialect.most)
 
 
 def matrix_sheet(matrix: Array, source: str, names: Sequence[str] | None = None, most: int = MAX_COLUMNS) -> Sheet:
@@ -126,25 +173,66 @@ _NAME_ATTRIBUTES = ("columns", "column_names", "names")
 MAX_OBJECTS = 10_000
 
 
-def read_hdf5(path: Path, source: str, dialect: Dialect) -> Sheet:
-    """Read the only matrix of the file, or the dataset that ``sheet`` names."""
-    with open_hdf5(path, source, dialect) as item:
-        return _read_dataset(item, source, dialect.most)
+class SlicedFile(RowFile):
+    """A matrix behind a library that reads slices of it."""
+
+    @abstractmethod
+    def matrix(self) -> AbstractContextManager[Any]:
+        """Open the matrix."""
+
+    def _open(self) -> None:
+        with self.matrix() as item:
+            if item.dtype.names:
+                self.n_rows = item.shape[0]
+                self.sheet = [_field(name, np.empty(0, item.dtype[name])) for name in item.dtype.names]
+                return
+            check_matrix(item.shape, item.dtype, self.source, self.dialect.most)
+            names = column_names(item)
+            self.named, self.n_rows = names is not None, item.shape[0]
+            self.sheet = numeric(names or (f"x{at}" for at in range(item.shape[1])))
+
+    def read(self, names: list[str], size: int) -> Iterator[Piece]:
+        n, places = self.n_rows or 0, {column.name: at for at, column in enumerate(self.sheet)}
+        whole = names == [column.name for column in self.sheet]
+        with self.matrix() as item:
+            for start in range(0, n, size):
+                try:
+                    values = item[start : start + size]
+                except Exception as error:  # a damaged chunk makes these libraries raise nearly anything
+                    self.check()
+                    where = f"rows {start:,} to {min(start + size, n):,}"
+                    raise TableError(f"{self.source}: {where} cannot be read ({first_line(error)}).") from error
+                if item.dtype.names:
+                    values = np.stack([values[name].astype(np.float64) for name in names], axis=1)
+                elif not whole:
+                    values = values[:, [places[name] for name in names]]
+                yield Piece(as_floats(values), row_places(self.source, start), min(1.0, (start + size) / n))
 
 
-@contextmanager
-def open_hdf5(path: Path, source: str, dialect: Dialect) -> Iterator[h5py.Dataset]:
-    """Open the only matrix of the file, or the dataset that ``sheet`` names."""
-    try:
-        import h5py
-    except ModuleNotFoundError:
-        raise TableError(f"{source}: HDF5 files need h5py: pip install 'gramian[io]'.") from None
-    with readable(source, "HDF5 file", files=True), h5py.File(path, "r") as file:
-        item = _pick_dataset(file, h5py.Dataset, dialect.sheet, source)
-        # What was never written takes no room in the file, and what lies elsewhere is not its own.
-        if item.is_virtual or item.external:
-            raise TableError(f"{source}: the dataset lies in other files. Copy it into one.")
-        yield item
+class Hdf5File(SlicedFile):
+    """The only matrix of an HDF5 file, or the dataset that ``sheet`` names."""
+
+    def whole(self) -> Sheet:
+        with self.matrix() as item:
+            if not item.dtype.names:
+                return super().whole()
+            # The shape is only declared: look before reading.
+            check_shape(item.shape[0], len(item.dtype.names), self.source, item.dtype.itemsize, self.dialect.most)
+            records = item[()]
+        return Sheet([_field(name, records[name]) for name in records.dtype.names], len(records), counted)
+
+    @contextmanager
+    def matrix(self) -> Iterator[h5py.Dataset]:
+        try:
+            import h5py
+        except ModuleNotFoundError:
+            raise TableError(f"{self.source}: HDF5 files need h5py: pip install 'gramian[io]'.") from None
+        with readable(self.source, "HDF5 file", files=True), h5py.File(self.path, "r") as file:
+            item = _pick_dataset(file, h5py.Dataset, self.dialect.sheet, self.source)
+            # What was never written takes no room in the file, and what lies elsewhere is not its own.
+            if item.is_virtual or item.external:
+                raise TableError(f"{self.source}: the dataset lies in other files. Copy it into one.")
+            yield item
 
 
 def _pick_dataset(file: h5py.File, kind: type, wanted: str | None, source: str) -> h5py.Dataset:
@@ -168,16 +256,6 @@ def _is_table(item: h5py.Dataset) -> bool:
     return len(item.shape) == 2 and item.dtype.kind in "biufc"
 
 
-def _read_dataset(item: h5py.Dataset, source: str, most: int) -> Sheet:
-    # The shape is only declared: look before reading.
-    if not item.dtype.names:
-        check_shape(item.shape[0], item.shape[1], source, item.dtype.itemsize, most)
-        return matrix_sheet(item[()], source, column_names(item))
-    check_shape(item.shape[0], len(item.dtype.names), source, item.dtype.itemsize, most)
-    records = item[()]
-    return Sheet([_field(name, records[name]) for name in records.dtype.names], len(records), counted)
-
-
 def column_names(item: h5py.Dataset) -> list[str] | None:
     """Names of columns in the attributes of a dataset, if there are as many as columns."""
     names = next((item.attrs[name] for name in _NAME_ATTRIBUTES if name in item.attrs), None)
@@ -193,3 +271,36 @@ def _field(name: str, data: np.ndarray) -> Column:
         text = [cell.decode(errors="replace") if isinstance(cell, bytes) else str(cell) for cell in data.tolist()]
         return Column(name, text=text, remark="is text, kept as a label")
     return Column(name, remark=f"holds {data.dtype}, left out")
+
+
+class ZarrFile(SlicedFile):
+    """An array of a Zarr folder, or the only one of a group."""
+
+    def matrix(self) -> AbstractContextManager[Any]:
+        return nullcontext(self._array)
+
+    @cached_property
+    def _array(self) -> Any:
+        try:
+            import zarr
+        except ModuleNotFoundError:
+            raise TableError(f"{self.source}: Zarr arrays need zarr: pip install zarr.") from None
+        with readable(self.source, "Zarr array", files=True):
+            found = zarr.open(self.source, mode="r")
+            if hasattr(found, "shape"):
+                return found
+            arrays = {name: item for name, item in found.arrays() if len(item.shape) == 2}
+        return arrays[pick_matrix(sorted(arrays), self.dialect.sheet, self.source)]
+
+
+def numeric(names: Iterable[str]) -> list[Column]:
+    """Columns of numbers, before any are read."""
+    return [Column(name, numbers=NO_NUMBERS) for name in names]
+
+
+def as_floats(values: Array) -> Array:
+    """Doubles, or single precision if they are stored so."""
+    if values.dtype in (np.float64, np.float32) and values.dtype.isnative:
+        return values
+    with np.errstate(over="ignore"):  # what is beyond double precision becomes infinite, and is refused as such
+        return values.astype(np.float32 if values.dtype.str[1:] == "f4" else np.float64)

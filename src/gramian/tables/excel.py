@@ -19,6 +19,7 @@ from gramian.tables.table import (
     Dialect,
     Sheet,
     TableError,
+    TableFile,
     allowance,
     check_ratio,
     check_size,
@@ -39,23 +40,30 @@ Moment = datetime.date | datetime.time | datetime.timedelta
 EPOCH = datetime.datetime(1970, 1, 1)
 
 
-def read_excel(path: Path, source: str, dialect: Dialect) -> Sheet:
-    """Read the first sheet of a workbook, or the one that ``sheet`` names; formulas give their stored values."""
-    try:
-        from openpyxl import load_workbook
-    except ModuleNotFoundError:
-        raise TableError(f"{source}: Excel files need openpyxl: pip install 'gramian[io]'.") from None
-    # Opened here, since openpyxl leaves a file open that it cannot read.
-    with readable(source, "Excel file", " Save it again."), open(path, "rb") as file, warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of styles and validation rules, which do not matter here
-        _check_zip(path, source)
-        with closing(load_workbook(file, read_only=True, data_only=True, keep_links=False)) as book:
-            names = [sheet.title for sheet in book.worksheets]
-            name = _pick(names, dialect.sheet, source)
-            numbers, rows = _rows(book[name], source, dialect.most)
-    others = [other for other in names if other != name]
-    told = (f"sheet {name!r} was read; there are others: {', '.join(others[:5])}",) if others else ()
-    return _sheet(rows, numbers, source, dialect, () if dialect.sheet else told)
+class ExcelFile(TableFile):
+    """The first sheet of a workbook, or the one that ``sheet`` names; formulas give their stored values."""
+
+    def whole(self) -> Sheet:
+        path, source, dialect = self.path, self.source, self.dialect
+        try:
+            from openpyxl import load_workbook
+        except ModuleNotFoundError:
+            raise TableError(f"{source}: Excel files need openpyxl: pip install 'gramian[io]'.") from None
+        # Opened here, since openpyxl leaves a file open that it cannot read.
+        with (
+            readable(source, "Excel file", " Save it again."),
+            open(path, "rb") as file,
+            warnings.catch_warnings(),
+        ):
+            warnings.simplefilter("ignore")  # of styles and validation rules, which do not matter here
+            _check_zip(path, source)
+            with closing(load_workbook(file, read_only=True, data_only=True, keep_links=False)) as book:
+                names = [sheet.title for sheet in book.worksheets]
+                name = _pick(names, dialect.sheet, source)
+                numbers, rows = _rows(book[name], source, dialect.most)
+        others = [other for other in names if other != name]
+        told = (f"sheet {name!r} was read; there are others: {', '.join(others[:5])}",) if others else ()
+        return _sheet(rows, numbers, source, dialect, () if dialect.sheet else told)
 
 
 def _check_zip(path: Path, source: str) -> None:

@@ -2,53 +2,82 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
 
+from gramian.construction import arguments, as_written
 from gramian.results import Array
-from gramian.tables.arrays import matrix_sheet, read_hdf5, read_npy, read_npz
-from gramian.tables.arrow import read_arrow, read_parquet, to_columns
-from gramian.tables.assemble import GAPS_KEPT, Categories, Roles, make_table
-from gramian.tables.calls import remembered
-from gramian.tables.columns import find_columns
-from gramian.tables.excel import read_excel
-from gramian.tables.table import Dialect, Sheet, Table, TableError, allowance, check_size, counted, ending, first_line
-from gramian.tables.text import PLAIN_MIN_BYTES, read_plain, read_text
+from gramian.tables.arrays import Hdf5File, NpyFile, NpzFile, matrix_sheet
+from gramian.tables.arrow import ArrowFile, ParquetFile, to_columns
+from gramian.tables.assemble import GAPS_KEPT, Categories, Roles, find_columns, make_table
+from gramian.tables.excel import ExcelFile
+from gramian.tables.table import (
+    Dialect,
+    Sheet,
+    Table,
+    TableError,
+    TableFile,
+    allowance,
+    check_size,
+    counted,
+    ending,
+    first_line,
+)
+from gramian.tables.text import TextFile, read_text
 
-Reader = Callable[[Path, str, Dialect], Sheet]
-
-
-def _read_csv(path: Path, source: str, dialect: Dialect) -> Sheet:
-    size = path.stat().st_size
-    check_size(size, source, "the text")
-    plain = read_plain(path, source, dialect) if size >= PLAIN_MIN_BYTES else None
-    return plain or read_text(path.read_bytes(), source, dialect)
-
-
-#: Ending of the file name -> reader of (path, name for messages, how it is written). A new format joins here.
-READERS: dict[str, Reader] = {
-    ".csv": _read_csv,
-    ".tsv": _read_csv,
-    ".txt": _read_csv,
-    ".parquet": read_parquet,
-    ".arrow": read_arrow,
-    ".feather": read_arrow,
-    ".xlsx": read_excel,
-    ".npy": read_npy,
-    ".npz": read_npz,
-    ".h5": read_hdf5,
-    ".hdf5": read_hdf5,
+#: Ending of the file name -> reader. A new format joins here; a :class:`RowFile` is read as a stream as well.
+FORMATS: dict[str, type[TableFile]] = {
+    ".csv": TextFile,
+    ".tsv": TextFile,
+    ".txt": TextFile,
+    ".parquet": ParquetFile,
+    ".arrow": ArrowFile,
+    ".feather": ArrowFile,
+    ".xlsx": ExcelFile,
+    ".npy": NpyFile,
+    ".npz": NpzFile,
+    ".h5": Hdf5File,
+    ".hdf5": Hdf5File,
 }
+#: What is written before the treatment of missing values.
+BEFORE_MISSING = ("columns", "x_columns", "y_columns", "y_labels", "labels", "ids")
+Read = TypeVar("Read", bound=Callable[..., Any])
 
 
-@remembered
+def _remembered(read: Read) -> Read:
+    """Let the tables that a reader returns know the call."""
+    signature = inspect.signature(read)
+    defaults = {name: parameter.default for name, parameter in signature.parameters.items()}
+
+    @functools.wraps(read)
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        found = read(*args, **kwargs)
+        bound = signature.bind(*args, **kwargs).arguments
+        bound.update(bound.pop("options", {}))  # what is passed on to another reader
+        files = [bound.pop(name) for name in ("path", "other") if bound.get(name) is not None]
+        named = {
+            name: value
+            for name, value in bound.items()
+            if as_written(value) not in (None, as_written(defaults.get(name)))
+        }
+        if "missing" in named:  # after labels and ids, wherever those stand in the signature
+            named = {**{key: named[key] for key in named if key in BEFORE_MISSING}, **named}
+        call = f"{read.__name__}({arguments(files, **named)})"
+        return replace(found, call=call) if isinstance(found, Table) else tuple(replace(t, call=call) for t in found)
+
+    return wrapped  # type: ignore[return-value]
+
+
+@_remembered
 def read_table(
     path: str | os.PathLike[str],
     columns: Sequence[str] | None = None,
@@ -140,23 +169,23 @@ def load(path: str | os.PathLike[str], roles: Roles, dialect: Dialect) -> Table:
             check_size(len(data), source, "the text")
             return make_table(read_text(data, source, dialect), source, roles)
         path = Path(path)
-        return make_table(_reader(path, source)(path, source, dialect.of(path)), source, roles)
+        return make_table(_format(path, source)(path, dialect.of(path), source).whole(), source, roles)
     except OSError as error:
         raise TableError(f"{source} cannot be read: {error.strerror or error}.") from error
     except MemoryError as error:
         raise TableError(f"{source} needs more memory than there is. Choose fewer rows or columns.") from error
 
 
-def _reader(path: Path, source: str) -> Reader:
+def _format(path: Path, source: str) -> type[TableFile]:
     if path.is_dir():
         raise TableError(f"{source} is a folder, not a table.")
     if not path.exists():
         raise TableError(f"{source}: there is no such file.")
-    reader = READERS.get(ending(path))
-    if reader is None or (path.suffix.lower() == ".gz" and reader is not _read_csv):
-        known = f"{', '.join(READERS)}, and .csv.gz, .tsv.gz, .txt.gz"
+    found = FORMATS.get(ending(path))
+    if found is None or (path.suffix.lower() == ".gz" and found is not TextFile):
+        known = f"{', '.join(FORMATS)}, and .csv.gz, .tsv.gz, .txt.gz"
         raise TableError(f"{source}: files that end in {path.suffix or 'nothing'!r} are not read. Known: {known}.")
-    return reader
+    return found
 
 
 def as_table(
@@ -269,7 +298,7 @@ def _view(table: Table, names: list[str], others: list[str]) -> Table:
     return replace(table, values=values, columns=tuple(names), dropped=(*table.dropped, *told), call="")
 
 
-@remembered
+@_remembered
 def read_views(
     path: str | os.PathLike[str],
     other: str | os.PathLike[str] | None = None,
@@ -384,6 +413,18 @@ def drop_gaps(x: Table, y: Table) -> tuple[Table, Table]:
         return replace(_take(view, rows), dropped=(*(line for line in view.dropped if GAPS_KEPT not in line), told))
 
     return whole(x), whole(y)
+
+
+def complete_rows(table: Table, columns: Iterable[str]) -> Table:
+    """Drop the rows that miss a value in one of these columns; names that the table lacks are passed over."""
+    wanted = [at for at, name in enumerate(table.columns) if name in set(columns)]
+    gaps = np.asarray(np.isnan(table.values[:, wanted]).any(axis=1))
+    if not gaps.any():
+        return table
+    if gaps.all():
+        raise TableError(f"{table.source}: every row misses a value of these columns.")
+    told = f"{int(gaps.sum()):,} of {len(gaps):,} rows were dropped: values are missing"
+    return replace(_take(table, np.flatnonzero(~gaps)), dropped=(*table.dropped, told))
 
 
 def _take(table: Table, rows: Array) -> Table:

@@ -14,25 +14,15 @@ from gramian.operators.remote import Remote
 from gramian.operators.rows import ColumnSlice, block_rows, read_ahead
 from gramian.operators.source import Piece
 from gramian.results import Array
-from gramian.tables.assemble import choose
-from gramian.tables.columns import find_columns
-from gramian.tables.row_files import ArrowRows, Hdf5File, NpyFile, ParquetRows, RowFile, ZarrFile
-from gramian.tables.row_text import TextRows
-from gramian.tables.table import Dialect, TableError, ending, say_doubts
+from gramian.tables.arrays import ZarrFile
+from gramian.tables.assemble import choose, find_columns
+from gramian.tables.read import FORMATS
+from gramian.tables.table import Dialect, RowFile, TableError, ending, say_doubts
+from gramian.tables.text import TextFile
 
-#: Ending of the file name -> reader. A new format joins here.
-ROW_FILES: dict[str, type[RowFile]] = {
-    ".npy": NpyFile,
-    ".parquet": ParquetRows,
-    ".arrow": ArrowRows,
-    ".feather": ArrowRows,
-    ".csv": TextRows,
-    ".tsv": TextRows,
-    ".txt": TextRows,
-    ".h5": Hdf5File,
-    ".hdf5": Hdf5File,
-    ".zarr": ZarrFile,
-}
+#: Ending of the file name -> reader of blocks; a Zarr array is a folder, which is never read whole.
+ROW_FILES: dict[str, type[RowFile]] = {ending: kind for ending, kind in FORMATS.items() if issubclass(kind, RowFile)}
+ROW_FILES[".zarr"] = ZarrFile
 
 
 class FileRows(Rows):
@@ -142,12 +132,6 @@ def find_files(name: str) -> list[Path]:
     return found
 
 
-def is_many(name: str) -> bool:
-    """Whether a name means a folder or a pattern rather than one file."""
-    path = Path(name)
-    return path.is_dir() or (glob.has_magic(name) and not path.exists())
-
-
 def table_size(name: str) -> int:
     """Bytes that the table of a file would take in memory; 0 if it cannot be streamed."""
     path = Path(name)
@@ -159,10 +143,10 @@ def table_size(name: str) -> int:
 
 def _open_file(path: Path, how: Dialect) -> RowFile:
     kind = ROW_FILES.get(ending(path))
-    if kind is None or (path.suffix.lower() == ".gz" and kind is not TextRows):
+    if kind is None or (path.suffix.lower() == ".gz" and kind is not TextFile):
         known = ", ".join(ROW_FILES)
         raise TableError(f"{path}: files that end in {path.suffix or 'nothing'!r} are not streamed. Known: {known}.")
-    return kind(path, how.of(path))
+    return kind(path, how.of(path)).open()
 
 
 def remote_rows(

@@ -1,18 +1,23 @@
-"""What a table is, the columns that readers make it from, and the sizes that are refused before memory is asked for."""
+"""What a table is, the columns and files it is read from, and the sizes that are refused before memory is asked for."""
 
 from __future__ import annotations
 
+import os
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from pathlib import Path
+from typing import Self
 
 import numpy as np
 
 from gramian.config import format_bytes, memory_budget
 from gramian.estimators.warnings import GramianWarning, warn
+from gramian.operators.rows import block_rows
+from gramian.operators.source import Piece
 from gramian.results import Array
 
 #: More columns than this: rows and columns are swapped.
@@ -113,11 +118,24 @@ class Table:
     call: str = ""
 
     @property
+    def row_names(self) -> tuple[str, ...]:
+        """What rows are called in messages: their ids, or their numbers in the file, counted from 1."""
+        if self.row_ids is not None:
+            return self.row_ids
+        return tuple(str(row + 1) for row in (range(len(self.values)) if self.rows is None else self.rows))
+
+    @property
     def annotations(self) -> dict[str, list[str]]:
-        """Row ids, if there are any, and then the labels; scores are written beside them."""
-        if self.row_ids is None:
+        """Row ids, if there are any, and then the labels; scores are written beside them.
+
+        If rows were dropped and have no ids, their numbers in the file, counted from 1, stand in a column ``row``.
+        """
+        if self.row_ids is not None:
+            return {self.ids: list(self.row_ids), **self.labels}
+        if self.rows is None:
             return self.labels
-        return {self.ids: list(self.row_ids), **self.labels}
+        name = next(name for name in ("row", "row_number", "row_of_file") if name not in self.labels)
+        return {name: [str(row + 1) for row in self.rows], **self.labels}
 
 
 class Kind(Enum):
@@ -227,7 +245,7 @@ def readable(source: str, what: str, advice: str = "", *, files: bool = False) -
 
 def check_size(size: int, source: str, what: str = "the table") -> None:
     """Refuse what would not fit into memory, before any of it is asked for."""
-    if size > allowance():
+    if size > ALWAYS_READ_BYTES and size > allowance():  # what is free of the machine is asked for large tables only
         raise TableError(
             f"{source}: {what} would take {format_bytes(size)}, the memory budget is {format_bytes(allowance())}. "
             "Raise it with gramian.config(memory=...), or read fewer rows or columns."
@@ -281,3 +299,83 @@ def check_ratio(packed: int, unpacked: int, source: str) -> None:
             f"{source} grows more than {MAX_UNPACKED_RATIO}-fold when unpacked, as files made to fill the memory do. "
             "If you trust it, unpack it first."
         )
+
+
+NO_NUMBERS = np.empty(0)
+
+
+class TableFile(ABC):
+    """A file of one format that is read whole."""
+
+    def __init__(self, path: Path, dialect: Dialect, source: str = "") -> None:
+        self.path, self.dialect, self.source = path, dialect, source or os.fspath(path)
+
+    @abstractmethod
+    def whole(self) -> Sheet:
+        """Read all columns and rows."""
+
+
+class RowFile(TableFile):
+    """A file that is read whole or, once it is open, in blocks of rows.
+
+    ``sheet`` holds the columns as they are known before rows are read, numeric ones with empty ``numbers``; ``named``:
+    the file names its columns; ``all_numeric``: all numeric columns are wanted, rather than some that were named.
+    """
+
+    named: bool = True
+    all_numeric: bool = False
+    n_rows: int | None = None
+    sheet: list[Column]
+
+    def open(self) -> Self:
+        """Learn columns and number of rows."""
+        self.seen = _stamp(self.path)
+        self._open()
+        self.check()
+        return self
+
+    def whole(self) -> Sheet:
+        """Read all rows by blocks, of a file that has nothing but numbers."""
+        self.open()
+        n, d = self.n_rows or 0, len(self.sheet)
+        check_size(8 * n * d, self.source)
+        values, done = np.empty((n, d)), 0
+        for piece in self.read([column.name for column in self.sheet], self.whole_block(d)):
+            values[done : done + len(piece.values)] = piece.values
+            done += len(piece.values)
+        columns = [replace(column, numbers=numbers) for column, numbers in zip(self.sheet, values.T, strict=True)]
+        return Sheet(columns, n, counted)
+
+    def whole_block(self, d: int) -> int:
+        """Rows that are read at a time of a file that is read whole."""
+        return block_rows(d)
+
+    @property
+    def about(self) -> int:
+        """Number of rows that a file of this size has if they take eight bytes a number."""
+        return max(1, self.seen[0] // (8 * max(len(self.sheet), 1)))
+
+    def reader(self, d: int, size: int) -> int:
+        """Bytes that it takes to read blocks of ``size`` rows of d columns, beside the blocks; about."""
+        return 0
+
+    @abstractmethod
+    def _open(self) -> None:
+        """Learn columns and number of rows."""
+
+    @abstractmethod
+    def read(self, names: list[str], size: int) -> Iterator[Piece]:
+        """Blocks of the named columns, ``size`` rows each."""
+
+    def check(self) -> None:
+        """Refuse to go on with a file that is not the one that was opened."""
+        now = _stamp(self.path)
+        if now != self.seen:
+            what = f"{self.seen[0]:,} bytes before, {now[0]:,} now" if now[0] != self.seen[0] else "it was written to"
+            raise TableError(f"{self.source} changed while it was read ({what}). Read it again when it is complete.")
+
+
+def _stamp(path: Path) -> tuple[int, int]:
+    """Bytes and time of the last change; a Zarr array is a folder."""
+    parts = [part.stat() for part in (path, *(path.rglob("*") if path.is_dir() else ()))]
+    return sum(part.st_size for part in parts), max(part.st_mtime_ns for part in parts)

@@ -1,21 +1,24 @@
-"""Text files with columns: which character is between cells, a header or none, how numbers are written."""
+"""Text files with columns, whole or in blocks: what separates cells, a header or none, how numbers are written."""
 
 from __future__ import annotations
 
+import io
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv as arrow_csv
 
-from gramian.engine.tiles import Meter, run, share, threads_for
+from gramian.engine import tiles
+from gramian.operators.source import Piece
 from gramian.results import Array
 from gramian.tables.arrow import ARROW_GROUP_COLUMNS, ARROW_MAX_COLUMNS, DATE, EMPTY, compact, to_columns, to_days
-from gramian.tables.encodings import gunzip, to_utf8
+from gramian.tables.assemble import named_columns, stack
 from gramian.tables.numerals import (
     ABSENT,
     COMMA,
@@ -28,8 +31,22 @@ from gramian.tables.numerals import (
     find_mark,
     judged,
 )
-from gramian.tables.records import Record, Records, check_quotes, guess_delimiter, line_ends, spread, unquoted
-from gramian.tables.table import Column, Dialect, Kind, Sheet, TableError
+from gramian.tables.records import (
+    PROBE_BYTES,
+    Decoder,
+    Record,
+    Records,
+    check_quotes,
+    end_of_records,
+    guess_delimiter,
+    gunzip,
+    inflate,
+    line_ends,
+    spread,
+    to_utf8,
+    unquoted,
+)
+from gramian.tables.table import NO_NUMBERS, Column, Dialect, Kind, RowFile, Sheet, TableError, check_size
 
 #: Arrow parses a block at a time, no row may straddle two, and their size is counted in 32 bits.
 PARSE_BLOCK_BYTES, MAX_PARSE_BLOCK_BYTES = 2**20, 2**30
@@ -402,12 +419,206 @@ def _values(table: pa.Table) -> Array:
     batches = table.to_batches()
     ends = np.cumsum([batch.num_rows for batch in batches])
 
-    def put(turns: Sequence[int], meter: Meter) -> None:
+    def put(turns: Sequence[int], meter: tiles.Meter) -> None:
         for at in turns:
             meter.tick()
             rows = values[ends[at] - batches[at].num_rows : ends[at]]
             for column, numbers in enumerate(batches[at].columns):
                 rows[:, column] = numbers.to_numpy(zero_copy_only=False)
 
-    run(put, share(len(batches), threads_for(len(batches))))
+    tiles.run(put, tiles.share(len(batches), tiles.threads_for(len(batches))))
     return values
+
+
+#: Bytes of the first block, which says how the text is written, and of the others.
+FIRST_BLOCK_BYTES, TEXT_BLOCK_BYTES = 2**19, 4 * 2**20
+#: Bytes in which the quotes of the first two lines end.
+MAX_QUOTED_HEAD_BYTES = 2**23
+#: A line longer than this is no row.
+MAX_LINE_BYTES = 2**28
+TWO_LINES = re.compile(rb"[^\r\n][\r\n]+[^\r\n]+[\r\n]")
+
+
+class Part(NamedTuple):
+    """Text in UTF-8, whether it is the last, and the share of the file that has been read with it."""
+
+    text: bytes
+    last: bool
+    share: float
+
+
+class TextFile(RowFile):
+    """Lines of delimited text, packed or not.
+
+    The first block is read as a file of its own. What it says of the delimiter, the header, the decimal mark and which
+    columns are numbers holds for the blocks that follow; one that contradicts it is refused with its line.
+    """
+
+    def whole(self) -> Sheet:
+        size = self.path.stat().st_size
+        check_size(size, self.source, "the text")
+        plain = read_plain(self.path, self.source, self.dialect) if size >= PLAIN_MIN_BYTES else None
+        return plain or read_text(self.path.read_bytes(), self.source, self.dialect)
+
+    def _open(self) -> None:
+        check(self.dialect)
+        text, _, share = self._head()
+        opening = look(text, tuple(self.decoder.remarks), self.source, self.dialect)
+        sheet = read_rows(opening, self.dialect)
+        self.sheet = [_without_rows(column) for column in named_columns(sheet, self.source)]
+        self.named, self.known = opening.header, sheet.rows
+        self.lines = max(1, round(sheet.rows / share))
+        self.opening = replace(opening, records=replace(opening.records, data=b""))
+        mark = "," if sheet.decimal == "," else None if self.dialect.thousands else "."
+        self.body = replace(self.dialect, decimal=self.dialect.decimal or mark)
+
+    @property
+    def about(self) -> int:
+        """Number of rows, if all lines are as long as the first ones."""
+        return self.lines
+
+    def read(self, names: list[str], size: int) -> Iterator[Piece]:
+        places = {column.name: at for at, column in enumerate(self.sheet)}
+        chosen = [places[name] for name in names]
+        done = 0
+        for sheet, share in self._sheets():
+            if self.all_numeric:
+                self._check_left_out(sheet, done)
+            values = stack([self._numbers(self.sheet[at], sheet.columns[at], sheet) for at in chosen], sheet.rows)
+            for start in range(0, sheet.rows, size):
+                yield Piece(values[start : start + size], _places(self.source, sheet, start), share)
+            done += sheet.rows
+
+    def _sheets(self) -> Iterator[tuple[Sheet, float]]:
+        """Blocks of rows, each as the reader of files sees it."""
+        delimiter, lines, first = self.opening.records.delimiter, 0, True
+        told = replace(self.body, separator=delimiter, header=self.named)
+        with closing(self._records(TEXT_BLOCK_BYTES, lambda text: end_of_records(text, delimiter))) as blocks:
+            for text, _, share in blocks:
+                if first and not text.strip():
+                    continue
+                opening = look(text, (), self.source, told) if first else self.opening.later(text, lines)
+                sheet = read_rows(opening, self.body)
+                lines, first = lines + line_ends(text), False
+                if sheet.rows:
+                    yield sheet, share
+
+    def _check_left_out(self, sheet: Sheet, done: int) -> None:
+        """Refuse rows in which a column is a feature that was none in the first block, if all of them are wanted."""
+        for before, column in zip(self.sheet, sheet.columns, strict=True):
+            if before.kind is Kind.EMPTY and column.refusal:
+                raise TableError(f"{self.source}: {column.refusal}.")
+            if before.kind is Kind.EMPTY and column.numbers is not None:
+                row = int(np.flatnonzero(~np.isnan(column.numbers))[0])
+                raise self._late(before, "has a number", f"is empty in the first {self.known:,} rows", sheet.place(row))
+            if before.kind in (Kind.COUNTS_FROM_0, Kind.COUNTS_FROM_1) and column.text is None:
+                expected = np.arange(done, done + sheet.rows) + (before.kind is Kind.COUNTS_FROM_1)
+                wrong = np.flatnonzero(expected != self._numbers(before, column, sheet).numbers)
+                if len(wrong):
+                    raise self._late(before, "stops counting rows", "counts them before", sheet.place(int(wrong[0])))
+
+    def _late(self, column: Column, what: str, before: str, place: str) -> TableError:
+        return TableError(
+            f"{self.source}: {place}: column {column.name!r} {what}, and {before}. Choose columns with columns=, or "
+            "read the file whole."
+        )
+
+    def _numbers(self, before: Column, column: Column, sheet: Sheet) -> Column:
+        if column.kind is Kind.EMPTY:
+            return replace(column, numbers=np.full(sheet.rows, np.nan))
+        if column.numbers is not None and (column.kind is Kind.TRUTH) == (before.kind is Kind.TRUTH):
+            return column
+        if column.refusal:
+            raise TableError(f"{self.source}: {column.refusal}.")
+        now, then = ("true and false" if one.kind is Kind.TRUTH else "numbers" for one in (column, before))
+        what = column.remark.removesuffix(", kept as a label") or f"is {now}"
+        where = "" if " line " in what else f" from {sheet.place(0)} on"
+        raise TableError(
+            f"{self.source}: column {before.name!r} {what}{where}, and is {then} in the lines before. "
+            "Correct it, choose other columns with columns=, or read the file whole."
+        )
+
+    def _head(self) -> Part:
+        """Whole records of the first block, two at least if the file has them."""
+
+        def end(text: bytes) -> int:
+            wanted = self.dialect.separator
+            try:
+                wanted = wanted or guess_delimiter(text, self.source, whole=len(text) > MAX_QUOTED_HEAD_BYTES)
+            except TableError:  # a quote that ends below
+                return 0
+            found = end_of_records(text, wanted)
+            return found if TWO_LINES.search(text, 0, found) else 0
+
+        with closing(self._records(FIRST_BLOCK_BYTES, end)) as parts:
+            return next(parts)
+
+    def _records(self, size: int, end: Callable[[bytes], int]) -> Generator[Part, None, None]:
+        """Text cut where a function says that records end, about ``size`` bytes at a time."""
+        waiting, rest, enough, lines = [b""], 0, 0, 0
+        for text, last, share in self._parts(size):
+            waiting.append(text)
+            rest += len(text)
+            if not last and rest < enough:
+                continue
+            held = b"".join(waiting)
+            stop = len(held) if last else end(held)
+            # Twice as many before another look, or a quote that never ends would be looked for in every prefix.
+            enough = 0 if stop else 2 * rest
+            if stop or last:
+                yield Part(held[:stop], last, share * stop / max(len(held), 1))
+            elif rest > MAX_LINE_BYTES:
+                check_quotes(held, self.opening.records.delimiter if lines else ",", self.source, lines)
+                raise TableError(f"{self.source} has a line of more than {MAX_LINE_BYTES:,} bytes; it is no table.")
+            waiting, lines = [held[stop:]], lines + line_ends(held[:stop])
+            rest -= stop
+
+    def _parts(self, size: int) -> Iterator[Part]:
+        """Text of the file as UTF-8, about ``size`` bytes at a time."""
+        total = max(self.seen[0], 1)
+        with open(self.path, "rb") as file:
+            stream, length = file, self.seen[0] or None
+            if file.peek(len(GZIP_START)).startswith(GZIP_START):
+                unpacked = inflate(iter(lambda: file.read(2**20), b""), self.source)
+                stream, length = io.BufferedReader(Unpacked(unpacked)), None
+            self.decoder = Decoder(stream.peek(PROBE_BYTES)[:PROBE_BYTES], length, self.source, self.dialect.encoding)
+            while True:
+                data = stream.read(size)
+                last = not stream.peek(1)
+                yield Part(self.decoder.feed(data, last=last), last, min(1.0, file.tell() / total))
+                if last:
+                    return
+
+
+class Unpacked(io.RawIOBase):
+    """Parts of a text as a file."""
+
+    def __init__(self, parts: Iterator[bytes]) -> None:
+        self.parts, self.held = parts, b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        done = 0
+        while done < len(buffer):
+            self.held = self.held or next(self.parts, b"")
+            if not self.held:
+                break
+            some = self.held[: len(buffer) - done]
+            buffer[done : done + len(some)] = some
+            self.held, done = self.held[len(some) :], done + len(some)
+        return done
+
+
+def _without_rows(column: Column) -> Column:
+    return replace(
+        column,
+        numbers=None if column.numbers is None else NO_NUMBERS,
+        text=None if column.text is None else [],
+        days=None if column.days is None else NO_NUMBERS,
+    )
+
+
+def _places(source: str, sheet: Sheet, start: int) -> Any:
+    return lambda row: f"{source}: {sheet.place(start + row)}"

@@ -25,7 +25,7 @@ from gramian.operators import Rows
 from gramian.operators.rows import in_step, watched
 from gramian.operators.source import Piece
 from gramian.results import Array
-from gramian.tables.read import READERS
+from gramian.tables.read import FORMATS
 from gramian.tables.table import ending
 
 __all__ = ["atomic", "check_writable", "write_rows", "write_scores"]
@@ -193,7 +193,7 @@ def _writer(path: PathLike) -> Writer:
     path = Path(path)
     if path.suffix.lower() == ".gz":
         return _packed(_write_tsv if ending(path) == ".tsv" else _write_csv)
-    if ending(path) in READERS and ending(path) not in WRITERS:
+    if ending(path) in FORMATS and ending(path) not in WRITERS:
         raise ValueError(f"{path}: scores are not written as {ending(path)}. Use one of: {', '.join(WRITERS)}.")
     return WRITERS.get(ending(path), _write_csv)
 
