@@ -3,12 +3,11 @@
 ::
 
     arguments --> app (typer) --> job --> fit         read, fit, write
-                                          apply       load, read, transform | inverse | predict | score, write
+                                          apply       load, read, transform | inverse | predict | score, write; inspect
                                           select      read, ask the criteria
                                           compare     read, fit several times
                                           doctor      read, look for faults
                                           report      load, read, write the page
-                                          model_file  load, say what is inside
                                           demo        write tables to try, fit digits, draw
 
 A file holds the options of a command, its work and its output. What is known of methods is in

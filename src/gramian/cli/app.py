@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 import gramian
-from gramian.cli import apply, compare, demo, doctor, fit, model_file, report, select
+from gramian.cli import apply, compare, demo, doctor, fit, report, select
 from gramian.cli import options as o
 from gramian.cli.outputs import finish, say
 
@@ -65,27 +65,24 @@ def top(
         print(context.get_help())
 
 
-def explore(
-    table: o.TableFile,
-    port: Annotated[
-        int, typer.Option(metavar="N", min=0, max=65535, help="Port of the page; any free one if not given.")
-    ] = 0,
-    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in the browser.")] = True,
-) -> o.Job:
-    """Return the job of ``gramian explore``."""
+@o.options(
+    "table port browser",
+    port=o.option(
+        kind=int, default=0, metavar="N", min=0, max=65535, help="Port of the page; any free one if not given."
+    ),
+    browser=o.option("--browser/--no-browser", kind=bool, default=True, help="Open the page in the browser."),
+)
+def explore(request: o.Request) -> None:
+    """Serve the page until Ctrl-C."""
+    from gramian.explore.server import serving  # dash is optional, and slow to import
 
-    def job() -> None:
-        from gramian.explore.server import serving  # dash is optional, and slow to import
-
-        with serving(table, port=port) as served:
-            print(served.address, flush=True)
-            say("Press Ctrl-C to stop.")
-            if browser:
-                webbrowser.open(served.address)
-            with suppress(KeyboardInterrupt):  # the way to end it, and no failure
-                served.run()
-
-    return job
+    with serving(request.table, port=request.port) as served:
+        print(served.address, flush=True)
+        say("Press Ctrl-C to stop.")
+        if request.browser:
+            webbrowser.open(served.address)
+        with suppress(KeyboardInterrupt):  # the way to end it, and no failure
+            served.run()
 
 
 app.command(help=fit.HELP)(fit.fit)
@@ -97,6 +94,6 @@ app.command(help=select.HELP)(select.select)
 app.command(help=compare.HELP)(compare.compare)
 app.command(help=doctor.HELP)(doctor.doctor)
 app.command(help=EXPLORE_HELP)(explore)
-app.command(help=model_file.HELP)(model_file.inspect)
+app.command(help=apply.INSPECT_HELP)(apply.inspect)
 app.command(help=report.HELP)(report.report)
 app.command(help=demo.HELP)(demo.demo)

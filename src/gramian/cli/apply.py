@@ -1,23 +1,41 @@
-"""``gramian transform``, ``inverse``, ``predict`` and ``score``: what one does with a model."""
+"""``gramian transform``, ``inverse``, ``predict``, ``score`` and ``inspect``: what one does with a model."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Annotated, Any
+from dataclasses import asdict, replace
+from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier
-from typer import Argument, Option
 
-from gramian import rows
+from gramian import models, rows
 from gramian.cli import options as o
 from gramian.cli import outputs
-from gramian.cli.inputs import as_table, is_many, labels_of, too_large
-from gramian.cli.model_file import Loaded, load_model, open_for, pick, read_rows
-from gramian.cli.outputs import Bar, Columns, UsageError, check_outputs, dumps, remarks, say, written
-from gramian.config import config
+from gramian.cli.inputs import (
+    Loaded,
+    as_table,
+    is_many,
+    labels_of,
+    load_model,
+    open_for,
+    pick,
+    read_rows,
+    too_large,
+)
+from gramian.cli.options import Request
+from gramian.cli.outputs import (
+    Columns,
+    UsageError,
+    check_outputs,
+    check_streams,
+    ends,
+    remarks,
+    say,
+    tell,
+    working,
+    written,
+)
 from gramian.estimators.calibration_metrics import confusion, merit
 from gramian.estimators.fitted_rows import role, rows_of_the_fit
 from gramian.operators import Rows
@@ -64,8 +82,16 @@ Example:
   gramian fit demo/iris.csv --method kernel-svm --label species --model svm.safetensors
   gramian score svm.safetensors demo/iris.csv
 """
-Out = Annotated[str, Option("-o", "--output", metavar="FILE", help="CSV file to write; - is standard output.")]
-ScoresFile = Annotated[str, Argument(metavar="SCORES", show_default=False, help="File of scores to read.")]
+INSPECT_HELP = """Show what a model file contains.
+
+Class, parameters, versions, columns, and the summary of the fit.
+
+\b
+Example:
+  gramian demo --output demo
+  gramian fit demo/wine.csv -k 3 --scale --model wine.safetensors
+  gramian inspect wine.safetensors
+"""
 #: Command -> method of the model.
 CALLS = {"transform": "transform", "inverse": "inverse_transform", "predict": "predict"}
 #: Targets whose errors are shown; JSON has all of them.
@@ -82,115 +108,55 @@ PART_TOLD = {"fit": "have the values of a row of the fit", "new": "are new"}
 Measures = tuple[list[tuple[str, str]], dict[str, Any]]
 
 
-def transform(
-    model: o.ModelFile,
-    table: o.TableFile,
-    output: Out = "-",
-    y_table: o.SecondTable = None,
-    ids: o.Ids = None,
-    missing: o.DropMissing = None,
-    read: o.Read = None,
-    stream: o.Stream = False,
-    quiet: o.Quiet = False,
-    json: o.Json = False,
-) -> o.Job:
-    """Return the job of ``gramian transform``."""
-    request = Request(
-        "transform", model, table, output, y_table, ids, o.check_drop(missing, y_table), stream, o.read_dialect(read)
-    )
-    return lambda: _apply(request, quiet=quiet, json=json)
+OUTPUT = o.option("-o", "--output", kind=str, default="-", metavar="FILE", help=o.OUTPUT_HELP)
 
 
-def inverse(
-    model: o.ModelFile,
-    scores: ScoresFile,
-    output: Out = "-",
-    read: o.Read = None,
-    quiet: o.Quiet = False,
-    json: o.Json = False,
-) -> o.Job:
-    """Return the job of ``gramian inverse``."""
-    request = Request("inverse", model, scores, output, dialect=o.read_dialect(read))
-    return lambda: _apply(request, quiet=quiet, json=json)
+@o.options("model_file table output y_table ids drop read stream quiet json", output=OUTPUT)
+def transform(request: Request) -> None:
+    """Write scores."""
+    _apply("transform", request)
 
 
-def predict(
-    model: o.ModelFile,
-    table: o.TableFile,
-    output: Out = "-",
-    ids: o.Ids = None,
-    missing: o.DropMissing = None,
-    read: o.Read = None,
-    stream: o.Stream = False,
-    quiet: o.Quiet = False,
-    json: o.Json = False,
-) -> o.Job:
-    """Return the job of ``gramian predict``."""
-    request = Request(
-        "predict", model, table, output, None, ids, o.check_drop(missing, None), stream, o.read_dialect(read)
-    )
-    return lambda: _apply(request, quiet=quiet, json=json)
+@o.options(
+    "model_file table output read quiet json", table=o.argument("SCORES", "File of scores to read."), output=OUTPUT
+)
+def inverse(request: Request) -> None:
+    """Write rows of which only scores are known."""
+    _apply("inverse", request)
 
 
-def score(
-    model: o.ModelFile,
-    table: o.TableFile,
-    target: o.Targets = None,
-    y_table: o.SecondTable = None,
-    missing: o.DropMissing = None,
-    read: o.Read = None,
-    quiet: o.Quiet = False,
-    json: o.Json = False,
-) -> o.Job:
-    """Return the job of ``gramian score``."""
-    request = Request(
-        "score", model, table, y_table=y_table, missing=o.check_drop(missing, y_table), dialect=o.read_dialect(read)
-    )
-    return lambda: _score(request, o.names(target), quiet=quiet, json=json)
+@o.options("model_file table output ids drop read stream quiet json", output=OUTPUT)
+def predict(request: Request) -> None:
+    """Write predictions."""
+    _apply("predict", request)
 
 
-@dataclass(frozen=True)
-class Request:
-    """What to do with which files."""
-
-    verb: str
-    model: str
-    table: str
-    output: str = "-"
-    y_table: str | None = None
-    ids: str | None = None
-    missing: str | None = None
-    stream: bool = False
-    dialect: dict[str, Any] = field(default_factory=dict)
-
-
-def _apply(request: Request, *, quiet: bool, json: bool) -> None:
+def _apply(verb: str, request: Request) -> None:
     """Load the model, read the table, do what the verb says, write, and say so."""
-    o.check_streams(json=json, output=request.output)
-    inputs = [request.model, request.table, *([request.y_table] if request.y_table else [])]
-    check_outputs({"--output": request.output}, inputs)
-    with Bar(quiet=quiet or json) as bar, config(progress=bar):
+    check_streams(request)
+    check_outputs(request, {"--output": request.output})
+    with working(request) as bar:
         with bar.step("loading the model"):
-            loaded = load_model(request.model)
-        _check_verb(request.verb, loaded)
+            loaded = load_model(request)
+        if not hasattr(loaded.model, CALLS[verb]):
+            can = " and ".join(f"gramian {name}" for name, call in CALLS.items() if hasattr(loaded.model, call))
+            raise UsageError(f"{loaded.path} holds {loaded.name}, for which there is no {verb}; there is {can}.")
         with bar.step("reading"):
-            if _streams(request, loaded):
-                table = as_table(open_for(loaded, request.table, request.dialect))
-            elif request.verb == "inverse":  # scores have no categories and no missing values
+            if _streams(verb, request, loaded):
+                table = as_table(open_for(loaded, request))
+            elif verb == "inverse":  # scores have no categories and no missing values
                 table = read_table(request.table, **request.dialect)
             else:
                 needed = loaded.targets if outputs.two_views(loaded.model) else ()
-                table = read_rows(request.table, loaded, request.missing, needed, ids=request.ids, **request.dialect)
-        with bar.step(request.verb):
-            result = _result(request, loaded, table)
+                table = read_rows(request, loaded, needed, ids=request.ids)
+        with bar.step(verb):
+            result = _result(verb, request, loaded, table)
         with bar.step("writing"):
-            names, n = result.write(request.output, table.annotations)
-    if json:
-        facts = {"n": n, "columns": names, "dropped": remarks(table), "files": [request.output]}
-        print(dumps({**_known(loaded, table), **facts}))
-    elif not quiet:
-        lines = [*_table_lines(table, n), (result.what, written(request.output, n, names))]
-        print(_text(loaded, lines), file=sys.stderr if request.output == "-" else sys.stdout)
+            to = str(request.output)
+            names, n = result.write(to, table.annotations)
+    lines = [*_table_lines(table, n), (result.what, written(to, n, names))]
+    facts = {"n": n, "columns": names, "dropped": remarks(table), "files": [to]}
+    tell(request, lambda: _text(loaded, lines), lambda: {**_known(loaded, table), **facts})
 
 
 def _known(loaded: Loaded, table: Table) -> dict[str, Any]:
@@ -207,44 +173,30 @@ def _text(loaded: Loaded, lines: Sequence[tuple[str, str]]) -> str:
     return str(FitSummary((loaded.name, loaded.path), tuple(lines)))
 
 
-def _streams(request: Request, loaded: Loaded) -> bool:
+def _streams(verb: str, request: Request, loaded: Loaded) -> bool:
     """Whether the table is read as a stream."""
     asked = request.stream or is_many(request.table)
     if not asked and not too_large(request.table):
         return False
-    whole = (
-        loaded.reading
-        or request.ids is not None
-        or request.missing is not None
-        or request.table == "-"
-        or request.verb == "inverse"
-    )
-    if whole and asked:
+    needs_whole = (loaded.reading, request.ids, request.missing, request.table == "-", verb == "inverse")
+    if any(needs_whole) and asked:
         raise UsageError(
             f"{request.table} cannot be read as a stream: it goes with transform and predict of a model without "
             "encoded columns, of files, and without --ids and --missing."
         )
-    return not whole
+    return not any(needs_whole)
 
 
-def _check_verb(verb: str, loaded: Loaded) -> None:
-    """Refuse what a model cannot do, and say what it can."""
-    if hasattr(loaded.model, CALLS[verb]):
-        return
-    can = " and ".join(f"gramian {name}" for name, call in CALLS.items() if hasattr(loaded.model, call))
-    raise UsageError(f"{loaded.path} holds {loaded.name}, for which there is no {verb}; there is {can}.")
-
-
-def _result(request: Request, loaded: Loaded, table: Table) -> Columns:
+def _result(verb: str, request: Request, loaded: Loaded, table: Table) -> Columns:
     """What the model makes of the table."""
     model = loaded.model
-    if request.verb == "inverse":
+    if verb == "inverse":
         names = outputs.score_names(model)
         scores = pick(table, names, len(names), loaded)
         return Columns("rows", np.asarray(model.inverse_transform(scores)), loaded.names())
     streamed = isinstance(table.values, Rows)
     X = table.values if streamed else pick(table, loaded.columns, loaded.width, loaded)
-    if request.verb == "predict":
+    if verb == "predict":
         return outputs.predictions(model, X, loaded.targets)
     if not outputs.two_views(model):
         return outputs.scores(model, X)
@@ -259,7 +211,7 @@ def _second_view(request: Request, loaded: Loaded, table: Table) -> Array | None
         missing = ", ".join(loaded.targets[:3])
         say(f"note: {table.source} has no second view ({missing} ...): scores of the first alone.")
         return None
-    second = table if request.y_table is None else read_rows(request.y_table, loaded, **request.dialect)
+    second = table if request.y_table is None else read_rows(replace(request, table=request.y_table), loaded)
     Y = pick(second, loaded.targets or None, len(loaded.targets), loaded, told=False)
     if len(Y) != len(table.values):
         raise TableError(
@@ -268,12 +220,13 @@ def _second_view(request: Request, loaded: Loaded, table: Table) -> Array | None
     return Y
 
 
-def _score(request: Request, targets: list[str] | None, *, quiet: bool, json: bool) -> None:
+@o.options("model_file table target y_table drop read quiet json")
+def score(request: Request) -> None:
     """Load the model, read the table, compare what the model says with what is there, and print it."""
-    with Bar(quiet=quiet or json) as bar, config(progress=bar):
+    with working(request) as bar:
         with bar.step("loading the model"):
-            loaded = load_model(request.model)
-        names = tuple(targets or loaded.targets)
+            loaded = load_model(request)
+        names = tuple(request.targets or loaded.targets)
         with bar.step("reading"):
             table, truth = _read_truth(request, loaded, names)
         X, y = pick(table, loaded.columns, loaded.width, loaded), _truth(loaded, truth, names)
@@ -283,23 +236,20 @@ def _score(request: Request, targets: list[str] | None, *, quiet: bool, json: bo
             if whose == "mixed":
                 lines, facts["parts"] = _parts(loaded, X, y, names)
     n = len(table.values)
-    if json:
-        print(dumps({**_known(loaded, table), "n": n, "rows": whose, **facts}))
-        return
     lines = [("rows", ROWS_TOLD[whose]), *lines]
-    if quiet:
+    if request.quiet and not request.json:
         print("\n".join(f"{label} {text}" for label, text in lines))
-    else:
-        print(_text(loaded, [*_table_lines(table, n), *lines]))
+    text = _text(loaded, [*_table_lines(table, n), *lines])
+    tell(request, lambda: text, lambda: {**_known(loaded, table), "n": n, "rows": whose, **facts})
 
 
 def _read_truth(request: Request, loaded: Loaded, names: tuple[str, ...]) -> tuple[Table, Table]:
     """Rows, and the truth about them, from the same table or from another."""
     labels = names if is_classifier(loaded.estimator) else ()
     if request.y_table is None:
-        table = read_rows(request.table, loaded, request.missing, names, labels=labels, **request.dialect)
+        table = read_rows(request, loaded, names, labels=labels)
         return table, table
-    table = read_rows(request.table, loaded, **request.dialect)
+    table = read_rows(request, loaded)
     truth = read_table(request.y_table, () if labels else None, labels=labels, **request.dialect)
     return match_rows(table, truth)
 
@@ -385,3 +335,41 @@ def _correlations(loaded: Loaded, X: Array, Y: Array, names: tuple[str, ...], wh
         return lines, facts
     more, errors = _errors(loaded.model.predict(X), Y, names, whose)
     return lines + more, {**facts, **errors}
+
+
+@o.options("model_file json")
+def inspect(request: Request) -> None:
+    """Read the header, and load the model too: then it is known to be whole, and its parameters are."""
+    card, loaded = models.inspect(str(request.model_file)), load_model(request)
+    facts = {
+        "model": loaded.path,
+        "estimator": loaded.name,
+        "parameters": {name: _plain(value) for name, value in loaded.estimator.get_params(deep=False).items()},
+        "scaled_first": loaded.model is not loaded.estimator,
+        "versions": card.versions,
+        "columns": None if loaded.columns is None else list(loaded.columns),
+        "targets": list(loaded.targets),
+        "arrays": {name: list(shape) for name, shape in card.arrays.items()},
+        "bytes": card.bytes,
+        "summary": card.summary,
+    }
+    tell(request, lambda: _inspected(facts), lambda: facts)
+
+
+def _plain(value: object) -> object:
+    return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)
+
+
+def _inspected(facts: dict[str, Any]) -> str:
+    given = ", ".join(f"{name}={value!r}" for name, value in facts["parameters"].items())
+    numbers = f"{len(facts['arrays']):,} arrays, {facts['bytes']:,} bytes"
+    versions = ", ".join(f"{name} {version}" for name, version in facts["versions"].items())
+    lines = [("parameters", given), ("file", f"{numbers}, written by {versions}")]
+    if facts["scaled_first"]:
+        lines.append(("first", "columns are divided by their standard deviations"))
+    if facts["columns"] is not None:
+        lines.append(("columns", f"{len(facts['columns']):,}: {ends(facts['columns'])}"))
+    if facts["targets"]:
+        lines.append(("targets", ends(facts["targets"])))
+    head = str(FitSummary((facts["estimator"], facts["model"]), tuple(lines)))
+    return f"{head}\n\n{facts['summary']}"

@@ -6,19 +6,17 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, is_classifier
-from typer import Option
 
 from gramian import GramianWarning
 from gramian.cli import options as o
 from gramian.cli.fit import fit_inputs
 from gramian.cli.inputs import Inputs, gather
-from gramian.cli.options import FitRequest
-from gramian.cli.outputs import Bar, UsageError, dumps, in_options, remarks, say, some
-from gramian.config import config
+from gramian.cli.options import Request
+from gramian.cli.outputs import UsageError, dumps, in_options, remarks, say, some, working
 from gramian.construction import steps_of
 from gramian.registry import ARGUMENTS, record_of
 from gramian.results import Array, percent
@@ -38,71 +36,44 @@ Example:
   gramian compare demo/wine.csv --methods pca,kernel-pca,ica,factor-analysis -k 3 --scale
   gramian compare demo/diabetes.csv --target progression -k auto
 """
-Components = Annotated[
-    str | None,
-    Option(
+#: Outer folds: what a method needs -> parts into which rows are split to judge it.
+OUTER_FOLDS = {"target": 10, "label": 5}
+
+
+@o.options(
+    "table methods components scale columns target y_table label missing read kernel ridge seed memory threads quiet "
+    "json",
+    methods=o.option(
+        metavar="A,B",
+        autocompletion=o.complete_methods,
+        help="Methods; all that suit the other options if not given.",
+    ),
+    components=o.option(
         "-k",
         "--components",
         metavar="K",
         help="Components: a number, a share of variance, or auto: with --target or --label the number of least error "
         "in the inner folds, which may be more than the select command decides; otherwise as in the fit command.",
     ),
-]
-#: Outer folds: what a method needs -> parts into which rows are split to judge it.
-OUTER_FOLDS = {"target": 10, "label": 5}
+    ridge=o.option(metavar="R", help="Penalty of the methods that have one."),
+)
+def compare(request: Request) -> None:
+    """Compare the methods that are named, or all that suit."""
+    chosen = o.names(request.methods) or _methods_for(request)
+    for option in request.options:
+        if not any(o.method_named(name).takes(option) for name in chosen):
+            raise UsageError(f"--{option} goes with none of {', '.join(chosen)}.")
+    table, lines = compare_methods(request, chosen)
+    facts = {"source": table.source, "dropped": remarks(table), "methods": [asdict(line) for line in lines]}
+    print(dumps(facts) if request.json else _text(table, lines, quiet=request.quiet))
+    if all(line.failed for line in lines):
+        raise ValueError("no method could be fitted.")
 
 
-def compare(
-    table: o.TableFile,
-    methods: Annotated[
-        str | None,
-        Option(
-            metavar="A,B",
-            autocompletion=o.complete_methods,
-            help="Methods; all that suit the other options if not given.",
-        ),
-    ] = None,
-    components: Components = None,
-    scale: o.Scale = None,
-    columns: o.ColumnNames = None,
-    target: o.Targets = None,
-    y_table: o.SecondTable = None,
-    label: o.Label = None,
-    missing: o.Missing = None,
-    read: o.Read = None,
-    kernel: o.Kernel = None,
-    ridge: Annotated[str | None, Option(metavar="R", help="Penalty of the methods that have one.")] = None,
-    seed: Annotated[int | None, Option(metavar="N", help="Seed of iterative solvers.")] = None,
-    memory: o.Memory = None,
-    threads: o.Threads = None,
-    quiet: o.Quiet = False,
-    json: o.Json = False,
-) -> o.Job:
-    """Return the job of ``gramian compare``."""
-    request = o.request_of(locals())
-
-    def job() -> None:
-        chosen = o.names(methods) or _methods_for(request)
-        _check(request, chosen)
-        found, lines = compare_methods(request, chosen, quiet=quiet or json)
-        print(_json(found, lines) if json else _text(found, lines, quiet=quiet))
-        if all(line.failed for line in lines):
-            raise ValueError("no method could be fitted.")
-
-    return job
-
-
-def _methods_for(request: FitRequest) -> list[str]:
+def _methods_for(request: Request) -> list[str]:
     """Methods to compare if none are named: those that need what is given, but for clusters."""
     needs = "label" if request.label else "view" if request.y_table else "target" if request.targets else ""
     return [name for name in o.methods_where(needs) if not o.method_named(name).clusters]
-
-
-def _check(request: FitRequest, methods: list[str]) -> None:
-    """Refuse an option that none of the methods takes."""
-    for option in request.options:
-        if not any(o.method_named(name).takes(option) for name in methods):
-            raise UsageError(f"--{option} goes with none of {', '.join(methods)}.")
 
 
 @dataclass(frozen=True)
@@ -120,10 +91,10 @@ class Line:
     parameters: dict[str, Any] = field(default_factory=dict)
 
 
-def compare_methods(request: FitRequest, methods: list[str], *, quiet: bool = False) -> tuple[Table, list[Line]]:
+def compare_methods(request: Request, methods: list[str]) -> tuple[Table, list[Line]]:
     """Read the table once, and fit one method after the other."""
     asked = [_ask(request, name) for name in methods]
-    with Bar(quiet=quiet) as bar, config(**request.settings, progress=bar):
+    with working(request) as bar:
         with bar.step("reading"):
             tables = {each.record.needs: gather(each) for each in asked}
         lines = []
@@ -133,7 +104,7 @@ def compare_methods(request: FitRequest, methods: list[str], *, quiet: bool = Fa
     return tables[asked[0].record.needs].table, lines
 
 
-def _ask(request: FitRequest, name: str) -> FitRequest:
+def _ask(request: Request, name: str) -> Request:
     """One method out of the options of all: each takes those it knows, one that none knows is refused."""
     each = replace(request, method=name)
     known = {option: value for option, value in request.options.items() if each.record.takes(option)}
@@ -145,7 +116,7 @@ def _ask(request: FitRequest, name: str) -> FitRequest:
     return each
 
 
-def _line(request: FitRequest, inputs: Inputs) -> Line:
+def _line(request: Request, inputs: Inputs) -> Line:
     tuned: Tuned | None = None
     figure: float | None
     try:
@@ -174,7 +145,7 @@ def _line(request: FitRequest, inputs: Inputs) -> Line:
     return Line(request.method, size, seconds, name, figure, text, tuned=str(tuned), parameters=facts)
 
 
-def _tune(request: FitRequest, inputs: Inputs) -> Tuned:
+def _tune(request: Request, inputs: Inputs) -> Tuned:
     """Tune what the options leave open, in each outer fold and on all rows."""
     asked = request.n_components not in (None, "auto")
     fixed = {ARGUMENTS[option] for option in request.options} | ({request.record.size} if asked else set())
@@ -232,8 +203,3 @@ def _cells(line: Line) -> tuple[str, ...]:
         return (line.method, "", "", "failed", line.failed)
     size = "" if line.size is None else str(line.size)
     return (line.method, size, f"{line.seconds:.2g}", line.name, line.text)
-
-
-def _json(table: Table, found: list[Line]) -> str:
-    lines: list[dict[str, Any]] = [asdict(line) for line in found]
-    return dumps({"source": table.source, "dropped": remarks(table), "methods": lines})

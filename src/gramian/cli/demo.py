@@ -5,15 +5,15 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import numpy as np
-import typer
 from sklearn.datasets import load_diabetes, load_digits, load_iris, load_linnerud, load_wine, make_circles
 
 from gramian import KernelPCA
+from gramian.cli import options as o
 from gramian.cli.fit import Fitted, as_text, fit_table
-from gramian.cli.options import FitRequest, Job
+from gramian.cli.options import Request
 from gramian.results import Array
 from gramian.tables import atomic, write_scores
 
@@ -43,26 +43,20 @@ DEMO_TABLES = {
 }
 
 
-def demo(
-    output: Annotated[str, typer.Option("-o", "--output", metavar="FOLDER", help="Folder to write to.")] = "demo",
-) -> Job:
-    """Return the job of ``gramian demo``."""
-
-    def job() -> None:
-        logging.getLogger("matplotlib").setLevel(logging.ERROR)  # it complains where no cache can be written
-        run_demo(Path(output))
-
-    return job
-
-
-def run_demo(folder: Path) -> None:
+@o.options(
+    "output",
+    output=o.option("-o", "--output", kind=str, default="demo", metavar="FOLDER", help="Folder to write to."),
+)
+def demo(request: Request) -> None:
     """Write tables, scores of the digits and three pictures to a folder, and say what was done."""
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)  # it complains where no cache can be written
+    folder = Path(str(request.output))
     folder.mkdir(parents=True, exist_ok=True)
     table = folder / "digits.csv"
     write_tables(folder)
-    linear = fit_table(FitRequest(str(table), n_components=DIGITS_COMPONENTS))
+    linear = fit_table(Request(str(table), n_components=DIGITS_COMPONENTS))
     curved = fit_table(
-        FitRequest(
+        Request(
             str(table),
             method="kernel-pca",
             options={"kernel": DIGITS_KERNEL},

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from gramian.cli import options as o
-from gramian.cli.outputs import dumps, in_options, remarks, some
+from gramian.cli.options import Request
+from gramian.cli.outputs import in_options, remarks, some, tell
 from gramian.config import config
 from gramian.selection import Diagnosis
 from gramian.selection import doctor as examine
@@ -30,37 +31,24 @@ Example:
 """
 
 
-def doctor(
-    table: o.TableFile,
-    kernel: o.Kernel = None,
-    columns: o.ColumnNames = None,
-    target: o.Targets = None,
-    label: o.Label = None,
-    ids: o.Ids = None,
-    read: o.Read = None,
-    memory: o.Memory = None,
-    threads: o.Threads = None,
-    json: o.Json = False,
-) -> o.Job:
-    """Return the job of ``gramian doctor``."""
-    dialect, settings = o.read_dialect(read), o.given(memory=memory, threads=threads)
-
-    def job() -> None:
-        o.check_readable(kernel, memory=memory)
-        with config(**settings):
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", TableWarning)  # it is among the findings
-                found = read_table(table, labels=[label] if label else (), ids=ids, missing="as found", **dialect)
-            with rows_called(found.row_names):
-                diagnosis = _examine(found, o.names(columns), o.names(target), label, kernel)
-        print(_json(found, diagnosis) if json else _text(found, diagnosis))
-
-    return job
+@o.options("table kernel columns target label ids read memory threads json")
+def doctor(request: Request) -> None:
+    """Read the table as it is found, look for faults, and print them."""
+    o.check_readable(request.options.get("kernel"), memory=request.settings.get("memory"))
+    with config(**request.settings):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", TableWarning)  # it is among the findings
+            labels = [request.label] if request.label else ()
+            table = read_table(request.table, labels=labels, ids=request.ids, missing="as found", **request.dialect)
+        with rows_called(table.row_names):
+            found = _examine(table, request)
+    head = f"{table.source}: set aside: {some(table.dropped)}\n" if table.dropped else ""
+    facts = {"source": table.source, "dropped": remarks(table), **found.to_dict()}
+    tell(request, lambda: f"{head}{found}", lambda: facts)
 
 
-def _examine(
-    table: Table, columns: list[str] | None, targets: list[str] | None, label: str | None, kernel: str | None
-) -> Diagnosis:
+def _examine(table: Table, request: Request) -> Diagnosis:
+    label, targets, columns = request.label, request.targets, request.columns
     numbers = dict(zip(table.columns, table.values.T, strict=True))
     every: dict[str, Any] = {**numbers, **{name: text for name, text in table.labels.items() if name != label}}
     wanted = [] if targets is None else find_columns([*every], targets, table.source)
@@ -73,17 +61,8 @@ def _examine(
         y = np.array(table.labels[label], dtype=object)
     elif wanted:
         y = np.column_stack([np.asarray(every[name]) for name in wanted])
-    found = examine(X, kernel, y)
+    found = examine(X, request.options.get("kernel"), y)
     # Text is set aside as labels by every command, and said to be: no fault unless it stands among numbers.
     findings = tuple(replace(f, remedy=in_options(f.remedy)) for f in found if f.code != "text_column")
     n, d = found.shape
     return replace(found, findings=findings, shape=(n, d - (len(found) - len(findings))))
-
-
-def _text(table: Table, found: Diagnosis) -> str:
-    head = f"{table.source}: set aside: {some(table.dropped)}\n" if table.dropped else ""
-    return f"{head}{found}"
-
-
-def _json(table: Table, found: Diagnosis) -> str:
-    return dumps({"source": table.source, "dropped": remarks(table), **found.to_dict()})

@@ -3,20 +3,30 @@
 from __future__ import annotations
 
 import os
-import sys
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from typer import Option
 
 from gramian.cli import options as o
 from gramian.cli import outputs
 from gramian.cli.inputs import Inputs, fit_code, gather, open_stream, streams, workers
-from gramian.cli.options import FitRequest
-from gramian.cli.outputs import Bar, Columns, check_outputs, dumps, ends, in_options, remarks, say, some, written
-from gramian.config import config, format_bytes
+from gramian.cli.options import Request
+from gramian.cli.outputs import (
+    Columns,
+    check_outputs,
+    check_streams,
+    ends,
+    in_options,
+    remarks,
+    say,
+    some,
+    tell,
+    working,
+    written,
+)
+from gramian.config import format_bytes
 from gramian.construction import steps_of
 from gramian.estimators.validation import from_dask
 from gramian.forecasting import Forecast, forecast
@@ -53,69 +63,40 @@ Example:
 SCALE_CHECK_MAX_ROWS = 100_000
 #: Argument that ``-k`` sets -> what it counts.
 SIZE_NOUNS = {"n_components": "component", "n_clusters": "cluster", "n_neighbors": "neighbour"}
-PREIMAGE_HELP = f"How gramian inverse reconstructs rows of {o.takers('preimage')}, such as auto."
-Preimage = Annotated[str | None, Option(metavar="NAME", help=PREIMAGE_HELP)]
-Whiten = Annotated[bool, Option("--whiten", help=f"Give scores unit variance ({o.takers('whiten')}).")]
-Ridge = Annotated[str | None, Option(metavar="R", help=f"Penalty of {o.takers('ridge')}; R,S for two views.")]
-PenaltyC = Annotated[float | None, Option("--C", metavar="C", help=f"Penalty C of {o.takers('C')}.")]
 
 
-def fit(
-    table: o.TableFile,
-    method: o.Method = "pca",
-    components: o.Components = None,
-    output: o.Output = None,
-    model: Annotated[str | None, Option(metavar="FILE", help="File for the fitted model (.safetensors).")] = None,
-    scale: o.Scale = None,
-    columns: o.ColumnNames = None,
-    target: o.Targets = None,
-    y_table: o.SecondTable = None,
-    label: o.Label = None,
-    ids: o.Ids = None,
-    missing: o.Missing = None,
-    encode: o.Encode = None,
-    dates: o.Dates = None,
-    read: o.Read = None,
-    stream: o.Stream = False,
-    scheduler: o.Scheduler = None,
-    kernel: o.Kernel = None,
-    kernel_y: Annotated[str | None, Option(metavar="TEXT", help="Kernel of the second view.")] = None,
-    landmarks: Annotated[int | None, Option(metavar="N", help="Landmarks that approximate the kernel.")] = None,
-    preimage: Preimage = None,
-    whiten: Whiten = False,
-    rotation: Annotated[str | None, Option(metavar="NAME", help="Rotation of factors: varimax, oblimin ...")] = None,
-    ridge: Ridge = None,
-    c: PenaltyC = None,
-    solver: Annotated[str | None, Option(metavar="NAME", help="Solver; chosen automatically if not given.")] = None,
-    seed: Annotated[int | None, Option(metavar="N", help="Seed of iterative solvers.")] = None,
-    memory: o.Memory = None,
-    threads: o.Threads = None,
-    dry_run: Annotated[bool, Option("--dry-run", help="Say what the fit would cost; fit and write nothing.")] = False,
-    quiet: o.Quiet = False,
-    json: o.Json = False,
-) -> o.Job:
-    """Return the job of ``gramian fit``."""
-    request = o.request_of(locals())
-
-    def job() -> None:
-        o.check_streams(json=json, output=output)
-        if dry_run:
-            print_forecast(request, json=json, quiet=quiet)
-            return
-        fitted = fit_table(request, quiet=quiet or json)
-        if json:
-            print(as_json(fitted))
-        elif not quiet:
-            print(as_text(fitted), file=sys.stderr if output == "-" else sys.stdout)
-
-    return job
+@o.options(
+    "table method components output model_file scale columns target y_table label ids missing encode dates read "
+    "stream scheduler kernel kernel_y landmarks preimage whiten rotation ridge c solver seed memory threads "
+    "dry_run quiet json",
+    model_file=o.option("--model", metavar="FILE", help="File for the fitted model (.safetensors)."),
+    kernel_y=o.option(metavar="TEXT", help="Kernel of the second view."),
+    landmarks=o.option(kind=int | None, metavar="N", help="Landmarks that approximate the kernel."),
+    preimage=o.option(
+        metavar="NAME", help=f"How gramian inverse reconstructs rows of {o.takers('preimage')}, such as auto."
+    ),
+    whiten=o.flag("--whiten", f"Give scores unit variance ({o.takers('whiten')})."),
+    rotation=o.option(metavar="NAME", help="Rotation of factors: varimax, oblimin ..."),
+    ridge=o.option(metavar="R", help=f"Penalty of {o.takers('ridge')}; R,S for two views."),
+    c=o.option("--C", kind=float | None, metavar="C", help=f"Penalty C of {o.takers('C')}."),
+    solver=o.option(metavar="NAME", help="Solver; chosen automatically if not given."),
+    dry_run=o.flag("--dry-run", "Say what the fit would cost; fit and write nothing."),
+)
+def fit(request: Request) -> None:
+    """Fit, write, and say what was done; or say what it would cost."""
+    check_streams(request)
+    if request.dry_run:
+        print_forecast(request)
+        return
+    fitted = fit_table(request)
+    tell(request, lambda: as_text(fitted), lambda: as_json(fitted))
 
 
 @dataclass(frozen=True)
 class Fitted:
     """What a fit gave: the rows it used, the fitted model, the columns it writes, and the names in the file."""
 
-    request: FitRequest
+    request: Request
     inputs: Inputs
     model: BaseEstimator
     result: Columns | None
@@ -151,13 +132,11 @@ class Fitted:
         return "scores" if hasattr(self.estimator, "transform") else "predictions"
 
 
-def fit_table(request: FitRequest, *, quiet: bool = False) -> Fitted:
+def fit_table(request: Request) -> Fitted:
     """Read the tables, fit, and write scores and model if files are named."""
     request.check()
-    check_outputs(
-        {"--output": request.output, "--model": request.model_file}, [request.table, request.y_table or request.table]
-    )
-    with Bar(quiet=quiet) as bar, config(**request.settings, progress=bar), workers(request, quiet=quiet):
+    check_outputs(request, {"--output": request.output, "--model": request.model_file})
+    with working(request) as bar, workers(request):
         with bar.step("reading"):
             inputs = open_stream(request, remote_rows) if request.scheduler is not None else _read(request)
         _warn_of_units(request, inputs)
@@ -174,17 +153,17 @@ def fit_table(request: FitRequest, *, quiet: bool = False) -> Fitted:
     return replace(fitted, written=written)
 
 
-def _read(request: FitRequest) -> Inputs:
+def _read(request: Request) -> Inputs:
     return open_stream(request) if streams(request) else gather(request)
 
 
-def fit_inputs(request: FitRequest, inputs: Inputs) -> Fitted:
+def fit_inputs(request: Request, inputs: Inputs) -> Fitted:
     """Fit what was read; write nothing."""
     model = request.model()
     return Fitted(request, inputs, model, _run(model, request, inputs))
 
 
-def _run(model: BaseEstimator, request: FitRequest, inputs: Inputs) -> Columns | None:
+def _run(model: BaseEstimator, request: Request, inputs: Inputs) -> Columns | None:
     """Fit, and return what goes to the output; what nobody asked for is not computed."""
     X, y = inputs.X, inputs.y
     if request.output is None:
@@ -202,7 +181,7 @@ def _run(model: BaseEstimator, request: FitRequest, inputs: Inputs) -> Columns |
     return replace(scored, what="clusters", text=outputs.predicted(steps_of(model)[-1].labels_, (), cluster=True).text)
 
 
-def _warn_of_units(request: FitRequest, inputs: Inputs) -> None:
+def _warn_of_units(request: Request, inputs: Inputs) -> None:
     if inputs.streamed or request.scaled or not request.record.units or request.precomputed:
         return
     sample = inputs.X[:: max(1, len(inputs.X) // SCALE_CHECK_MAX_ROWS)]
@@ -212,10 +191,10 @@ def _warn_of_units(request: FitRequest, inputs: Inputs) -> None:
         say(f"warning: {uneven}; --scale divides each column by its standard deviation.")
 
 
-def print_forecast(request: FitRequest, *, json: bool, quiet: bool) -> None:
+def print_forecast(request: Request) -> None:
     """Print what a fit would cost; of a stream only its size is read. Fail with the advice if it would not fit."""
     request.check()
-    with Bar(quiet=quiet or json) as bar, config(**request.settings):
+    with working(request) as bar:
         with bar.step("reading"):
             inputs = _read(request)
         X = inputs.X
@@ -223,15 +202,15 @@ def print_forecast(request: FitRequest, *, json: bool, quiet: bool) -> None:
         shape = (max(1, X.n_rows or X.about or 1), X.n_features) if inputs.streamed else X.shape
         kind = {"stream": X} if inputs.streamed else {"dtype": X.dtype}
         found = forecast(request.model(), *shape, q=_width(request, inputs), **kind)
-    if json:
+    if request.json:
         print(found.to_json())
-    elif not quiet:
+    elif not request.quiet:
         print(in_options(str(found)))
     if not found.fits:
         raise ValueError(_remedy(found))
 
 
-def _width(request: FitRequest, inputs: Inputs) -> int:
+def _width(request: Request, inputs: Inputs) -> int:
     """Number of targets, of columns of the second view, or of classes."""
     if inputs.y is None:
         return 1
@@ -259,27 +238,25 @@ def as_text(fitted: Fitted) -> str:
     return str(replace(summary, lines=tuple(lines)))
 
 
-def as_json(fitted: Fitted) -> str:
-    """Write the same, and the whole spectrum, as one JSON object."""
+def as_json(fitted: Fitted) -> dict[str, Any]:
+    """The same, and the whole spectrum, for one JSON object."""
     table, request, inputs = fitted.table, fitted.request, fitted.inputs
-    return dumps(
-        {
-            **fitted.estimator.summary_.to_dict(),
-            "method": request.method,
-            "chosen": _chosen(fitted),
-            "source": table.source,
-            **({"streamed": True} if inputs.streamed else {}),
-            "columns": list(table.columns),
-            "targets": list(inputs.targets),
-            "labels": list(table.labels),
-            "dropped": remarks(table),
-            "files": [path for path in (request.output, request.model_file) if path is not None],
-            "python": "\n".join(fit_code(request, inputs)),
-        }
-    )
+    return {
+        **fitted.estimator.summary_.to_dict(),
+        "method": request.method,
+        "chosen": _chosen(fitted),
+        "source": table.source,
+        **({"streamed": True} if inputs.streamed else {}),
+        "columns": list(table.columns),
+        "targets": list(inputs.targets),
+        "labels": list(table.labels),
+        "dropped": remarks(table),
+        "files": [path for path in (request.output, request.model_file) if path is not None],
+        "python": "\n".join(fit_code(request, inputs)),
+    }
 
 
-def source(request: FitRequest, inputs: Inputs, rows: int | None = None) -> str:
+def source(request: Request, inputs: Inputs, rows: int | None = None) -> str:
     """Say what was read from where."""
     n = len(inputs.X) if rows is None else rows
     text = f"{inputs.table.source}: {n:,} rows, {len(inputs.table.columns):,} columns"

@@ -1,4 +1,7 @@
-"""From files to what an estimator takes: in memory, as streams or on the workers of a cluster; the same in Python."""
+"""From files to what an estimator takes: in memory, as streams or on the workers of a cluster; the same in Python.
+
+Also a model from a file, and the rows of a table in the order of its columns.
+"""
 
 from __future__ import annotations
 
@@ -10,15 +13,17 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
-from gramian import rows
+from gramian import models, rows
 from gramian.cli import options as o
-from gramian.cli.options import FitRequest, methods_that
+from gramian.cli.options import Request, methods_that
 from gramian.cli.outputs import UsageError, say
-from gramian.construction import arguments, construction, imports
+from gramian.construction import arguments, construction, imports, steps_of
 from gramian.operators import Rows
 from gramian.results import Array
 from gramian.tables import Table, TableError, read_table, read_views, remote_rows
+from gramian.tables.read import complete_rows
 from gramian.tables.row_streams import table_size
 from gramian.tables.table import allowance
 
@@ -54,7 +59,7 @@ class Inputs:
 MISSING = {None: None, "em": "keep", "drop": "drop"}
 
 
-def gather(request: FitRequest) -> Inputs:
+def gather(request: Request) -> Inputs:
     """Read what a fit needs; where values are missing and the method can impute them, say so."""
     try:
         return _gather(request)
@@ -64,7 +69,7 @@ def gather(request: FitRequest) -> Inputs:
         raise TableError(str(error).replace("Fill them, drop", "Impute them (missing='keep'), drop")) from error
 
 
-def _gather(request: FitRequest) -> Inputs:
+def _gather(request: Request) -> Inputs:
     given = request.dialect | o.given(
         categories=request.encode, dates=request.dates, ids=request.ids, missing=MISSING[request.missing]
     )
@@ -82,7 +87,7 @@ def _gather(request: FitRequest) -> Inputs:
     return Inputs(table, y.values[:, 0] if single else y.values, y.columns)
 
 
-def _labelled(request: FitRequest, table: Table) -> Inputs:
+def _labelled(request: Request, table: Table) -> Inputs:
     if request.record.needs != "label":
         return Inputs(table)
     return Inputs(table, labels_of(table, str(request.label)), (str(request.label),))
@@ -109,7 +114,7 @@ def row_of(table: Table, at: int) -> str:
     return f"row {table.row_names[at]}{' below the header' if table.row_ids is None else ''}"
 
 
-def streams(request: FitRequest) -> bool:
+def streams(request: Request) -> bool:
     """Whether the table is read as a stream: it was asked for, or there are many files, or one that does not fit."""
     asked = request.stream or any(is_many(name) for name in (request.table, request.y_table) if name)
     if not asked and not too_large(request.table):
@@ -121,7 +126,7 @@ def streams(request: FitRequest) -> bool:
     return not trouble
 
 
-def _trouble(request: FitRequest) -> str:
+def _trouble(request: Request) -> str:
     if not request.record.streams:
         return f"goes with --method {methods_that(lambda record: record.streams)}, not with {request.method}."
     if request.record.has("landmarks") and "landmarks" not in request.options:
@@ -129,7 +134,7 @@ def _trouble(request: FitRequest) -> str:
     return needs_whole_table(request)
 
 
-def needs_whole_table(request: FitRequest) -> str:
+def needs_whole_table(request: Request) -> str:
     """Say what of a request needs the whole table here; nothing if nothing does."""
     given = {
         "--label": request.label,
@@ -156,7 +161,7 @@ def too_large(name: str) -> bool:
     return os.path.isfile(name) and os.path.getsize(name) > SMALL_FILE_BYTES and table_size(name) > allowance()
 
 
-def open_stream(request: FitRequest, opening: Callable[..., Rows] = rows) -> Inputs:
+def open_stream(request: Request, opening: Callable[..., Rows] = rows) -> Inputs:
     """Open what a fit needs, to be read block by block; ``opening`` may leave the reading to workers."""
     two, files = request.y_table is not None, [(request.table, request.columns), (request.y_table, request.targets)]
     more = {**({} if two else {"y_columns": request.targets}), **request.dialect}
@@ -177,7 +182,7 @@ def as_table(stream: Rows, call: str = "") -> Table:
 
 
 @contextmanager
-def workers(request: FitRequest, *, quiet: bool) -> Iterator[None]:
+def workers(request: Request) -> Iterator[None]:
     """Connect to the scheduler that was asked for, if one was, and say where its dashboard is."""
     if request.scheduler is None:
         yield
@@ -190,9 +195,114 @@ def workers(request: FitRequest, *, quiet: bool) -> Iterator[None]:
     except ImportError as error:
         raise UsageError("--scheduler needs dask. Install it: pip install 'gramian[dask]'.") from error
     with connected(request.scheduler) as dashboard:
-        if not quiet:
+        if not (request.quiet or request.json):
             say(f"dashboard: {dashboard}")
         yield
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A model, the names of its columns if it knows them, of what it predicts, and how columns were encoded."""
+
+    path: str
+    model: BaseEstimator
+    columns: tuple[str, ...] | None
+    targets: tuple[str, ...]
+    reading: dict[str, Any]
+
+    @property
+    def estimator(self) -> BaseEstimator:
+        """The estimator itself, without a step that scales columns."""
+        return steps_of(self.model)[-1]
+
+    @property
+    def name(self) -> str:
+        """Name of its class."""
+        return type(self.estimator).__name__
+
+    @property
+    def gaps(self) -> bool:
+        """Whether missing values are imputed by the model."""
+        return getattr(self.estimator, "missing", None) is not None
+
+    def with_names(self) -> BaseEstimator:
+        """The model with the names of its columns again."""
+        if self.columns is not None:
+            steps_of(self.model)[0].feature_names_in_ = np.array(self.columns, dtype=object)
+        return self.model
+
+    @property
+    def width(self) -> int:
+        """Number of columns it takes."""
+        return int(steps_of(self.model)[0].n_features_in_)
+
+    def names(self) -> list[str]:
+        """Names of the columns, made up if the model does not know them."""
+        return list(self.columns or [f"x{at}" for at in range(self.width)])
+
+
+def load_model(request: Request) -> Loaded:
+    """Read the model; names of columns are kept beside it, since :func:`pick` checks them."""
+    path = str(request.model_file)
+    model = models.load(path)
+    found = vars(steps_of(model)[0]).pop("feature_names_in_", None)
+    estimator = steps_of(model)[-1]
+    targets = tuple(map(str, getattr(estimator, "target_names_in_", ())))
+    columns = None if found is None else tuple(map(str, found))
+    encoded = {"categories": getattr(estimator, "categories_in_", None), "dates": getattr(estimator, "dates_in_", None)}
+    reading = {name: value for name, value in encoded.items() if value is not None}
+    return Loaded(path, model, columns, targets, reading)
+
+
+def read_rows(request: Request, loaded: Loaded, needed: Sequence[str] = (), **reading: Any) -> Table:
+    """Read the table, of which some columns go to a model; which, :func:`pick` says.
+
+    With ``--missing drop`` rows without a value of these columns, or of ``needed`` ones, are dropped.
+    """
+    table = read_table(request.table, **{"missing": "keep", **loaded.reading, **reading, **request.dialect})
+    return table if request.missing is None else complete_rows(table, {*(loaded.columns or table.columns), *needed})
+
+
+def pick(table: Table, names: Sequence[str] | None, width: int, loaded: Loaded, *, told: bool = True) -> Array:
+    """Return the columns of a table that a model needs, in its order; ``told`` if these are those of its rows."""
+    if names is None:
+        if table.values.shape[1] != width:
+            raise TableError(
+                f"{table.source} has {table.values.shape[1]:,} numeric columns; {loaded.path} takes {width:,} and does "
+                "not know their names."
+            )
+        return _whole(table, table.values, table.columns, loaded)
+    missing = [name for name in names if name not in table.columns]
+    if missing:
+        text = [name for name in missing if name in table.labels]
+        why = f" (column {text[0]!r} is text)" if text else ""
+        shown = ", ".join(map(repr, missing[:5])) + (f" and {len(missing) - 5} more" if len(missing) > 5 else "")
+        raise TableError(f"{table.source} lacks {shown} of the {len(names):,} columns of {loaded.path}{why}.")
+    places = [table.columns.index(name) for name in names]
+    if told and places != sorted(places):
+        say(f"note: columns of {table.source} were put in the order of {loaded.path}.")
+    # In the order of rows in memory, as at the fit: then the same rows give the same bits.
+    return _whole(table, np.ascontiguousarray(table.values[:, places]), names, loaded)
+
+
+def _whole(table: Table, values: Array, names: Sequence[str], loaded: Loaded) -> Array:
+    bad = np.isinf(values) if loaded.gaps else ~np.isfinite(values)
+    if not bad.any():
+        return values
+    row, at = np.argwhere(bad)[0]
+    raise TableError(
+        f"{table.source}: {row_of(table, row)}, column {names[at]!r}: the value is missing "
+        f"({int(bad.sum()):,} such values in all). Fill them, or leave such rows out with --missing drop."
+    )
+
+
+def open_for(loaded: Loaded, request: Request) -> Rows:
+    """Rows of a table as a stream, in the order of a model's columns."""
+    stream = rows(request.table, loaded.columns, **request.dialect)
+    if stream.n_features != loaded.width:
+        told = f"{request.table} has {stream.n_features:,} numeric columns"
+        raise UsageError(f"{told}; {loaded.path} takes {loaded.width:,}.")
+    return stream
 
 
 @dataclass(frozen=True)
@@ -211,7 +321,7 @@ class Reading:
         return f"{self.x}, {self.y}" if self.y else self.x
 
 
-def fit_code(request: FitRequest, inputs: Inputs) -> list[str]:
+def fit_code(request: Request, inputs: Inputs) -> list[str]:
     """Return lines of Python: what to import and set, how to read, and the fit."""
     read = _reading(request, inputs)
     lines = [*read.lines, _fitting(request, read, streamed=inputs.streamed)]
@@ -221,14 +331,14 @@ def fit_code(request: FitRequest, inputs: Inputs) -> list[str]:
     return _with_imports(request, lines)
 
 
-def select_code(request: FitRequest, inputs: Inputs, call: str) -> list[str]:
+def select_code(request: Request, inputs: Inputs, call: str) -> list[str]:
     """Return lines of Python: what to import and set, how to read, and the question."""
     read = _reading(request, inputs)
     named = "X" if inputs.y is None else "X, y"
     return _with_imports(request, [*read.lines, f"{named} = {read.rows}", f"print({call})"])
 
 
-def _with_imports(request: FitRequest, lines: list[str]) -> list[str]:
+def _with_imports(request: Request, lines: list[str]) -> list[str]:
     """The lines, and before them one that imports what they call and sets what was asked for."""
     settings = [f"config({arguments(**request.settings)})"] if request.settings else []
     first = [*imports("\n".join([*settings, *lines])), *settings]
@@ -238,7 +348,7 @@ def _with_imports(request: FitRequest, lines: list[str]) -> list[str]:
     return ["; ".join(first), *lines]
 
 
-def _reading(request: FitRequest, inputs: Inputs) -> Reading:
+def _reading(request: Request, inputs: Inputs) -> Reading:
     call, streamed, label = inputs.table.call, inputs.streamed, repr(request.label)
     two = request.targets is not None or request.y_table is not None
     table = "X" if streamed else "x" if two else "table"
@@ -254,7 +364,7 @@ def _reading(request: FitRequest, inputs: Inputs) -> Reading:
     return Reading(x, y, [f"{table if streamed or not two else 'x, y'} = {call}"], table, beside)
 
 
-def _fitting(request: FitRequest, read: Reading, *, streamed: bool) -> str:
+def _fitting(request: Request, read: Reading, *, streamed: bool) -> str:
     model, rows = construction(request.model(), request.arguments), read.rows
     if request.record.clusters:
         last = "model[-1]" if request.standardizes else "model"

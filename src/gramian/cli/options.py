@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from inspect import Parameter, Signature
 from typing import Annotated, Any
 
 from sklearn.base import BaseEstimator
@@ -18,12 +19,14 @@ from gramian import kernels
 from gramian.cli.outputs import DIALECT, UsageError
 from gramian.config import parse_bytes
 from gramian.kernels.text import takes_matrix
-from gramian.models.classes import known_as
 from gramian.registry import ARGUMENTS, METHODS, Record
 from gramian.tables import Standardizer
 
 #: What a command returns: the work, to be done under our rules for errors.
 Job = Callable[[], None]
+#: Type of a parameter, with what typer is told of it, and its default.
+Declared = tuple[Any, Any]
+OUTPUT_HELP = "CSV file to write; - is standard output."
 #: What a method needs -> what is said if it is not given.
 NEEDS_TOLD = {
     "target": "needs a column to predict: --target NAME",
@@ -74,14 +77,35 @@ def complete_methods(incomplete: str) -> list[str]:
     return [before + comma + name for name in complete_method(last)]
 
 
-TableFile = Annotated[str, Argument(metavar="TABLE", show_default=False, help="File to read; - is standard input.")]
-ModelFile = Annotated[str, Argument(metavar="MODEL", show_default=False, help="Model file that gramian fit wrote.")]
-Method = Annotated[
-    str, Option(metavar="NAME", autocompletion=complete_method, help="What to fit; the names are above.")
-]
-Components = Annotated[
-    str | None,
-    Option(
+def argument(metavar: str, help: str, *, required: bool = True) -> Declared:
+    """A word without a name that a command takes."""
+    kind: Any = str if required else str | None
+    default = Parameter.empty if required else None
+    return Annotated[kind, Argument(metavar=metavar, show_default=False, help=help)], default
+
+
+def option(*flags: str, kind: Any = str | None, default: Any = None, **more: Any) -> Declared:
+    """An option of a command; without ``flags`` its name is that of the parameter."""
+    return Annotated[kind, Option(*flags, **more)], default
+
+
+def flag(names: str, help: str) -> Declared:
+    """An option that is given or not."""
+    return option(*names.split(), kind=bool, default=False, help=help)
+
+
+#: Parameter -> option of all commands that have it.
+OPTIONS: dict[str, Declared] = {
+    "table": argument("TABLE", "File to read; - is standard input."),
+    "model_file": argument("MODEL", "Model file that gramian fit wrote."),
+    "method": option(
+        kind=str,
+        default="pca",
+        metavar="NAME",
+        autocompletion=complete_method,
+        help="What to fit; the names are above.",
+    ),
+    "components": option(
         "-k",
         "--components",
         metavar="K",
@@ -89,61 +113,67 @@ Components = Annotated[
         f"({methods_that(lambda record: record.share, 'and')}), or auto (what gramian select decides; "
         f"{methods_that(lambda record: record.auto and not record.counted)}: enough to keep distances).",
     ),
-]
-Output = Annotated[
-    str | None, Option("-o", "--output", metavar="FILE", help="CSV file to write; - is standard output.")
-]
-Scale = Annotated[
-    bool | None,
-    Option(
+    "output": option("-o", "--output", metavar="FILE", help=OUTPUT_HELP),
+    "scale": option(
         "--scale/--no-scale",
+        kind=bool | None,
         show_default=False,
         help="Divide columns by their standard deviations first. "
         f"{methods_that(lambda record: record.scales, 'and')} do so unless told not to.",
     ),
-]
-ColumnNames = Annotated[
-    str | None,
-    Option("--columns", "--x-columns", metavar="A,B", help="Numeric columns to use: names, ranges a:b, patterns x_*."),
-]
-Targets = Annotated[
-    str | None, Option("--target", "--y-columns", metavar="A,B", help="Columns to predict, or of the second view.")
-]
-SecondTable = Annotated[
-    str | None, Option(metavar="FILE", help="Table of targets, of labels or of the second view, row by row.")
-]
-Label = Annotated[str | None, Option(metavar="NAME", help="Column of labels, to predict or to keep beside the scores.")]
-Ids = Annotated[str | None, Option(metavar="NAME", help="Column that names the rows.")]
-Missing = Annotated[
-    str | None, Option(metavar="em|drop", help="Missing values: impute them by the model, or drop their rows.")
-]
-DropMissing = Annotated[
-    str | None, Option("--missing", metavar="drop", help="Drop rows that miss a value of the model's columns.")
-]
-Encode = Annotated[str | None, Option(metavar="A,B", help="Text columns to turn into indicator columns.")]
-Dates = Annotated[str | None, Option(metavar="A,B", help="Columns of dates to turn into days.")]
-Read = Annotated[
-    list[str] | None,
-    Option(metavar="WHAT=HOW", help=f"How the file is written, if detected wrongly; repeatable: {', '.join(DIALECT)}."),
-]
-Stream = Annotated[
-    bool,
-    Option(
-        "--stream", help="Read the table block by block, as folders, patterns and tables larger than the memory are."
+    "columns": option(
+        "--columns", "--x-columns", metavar="A,B", help="Numeric columns to use: names, ranges a:b, patterns x_*."
     ),
-]
-Scheduler = Annotated[
-    str | None,
-    Option(
+    "target": option("--target", "--y-columns", metavar="A,B", help="Columns to predict, or of the second view."),
+    "y_table": option(metavar="FILE", help="Table of targets, of labels or of the second view, row by row."),
+    "label": option(metavar="NAME", help="Column of labels, to predict or to keep beside the scores."),
+    "ids": option(metavar="NAME", help="Column that names the rows."),
+    "missing": option(metavar="em|drop", help="Missing values: impute them by the model, or drop their rows."),
+    "drop": option("--missing", metavar="drop", help="Drop rows that miss a value of the model's columns."),
+    "encode": option(metavar="A,B", help="Text columns to turn into indicator columns."),
+    "dates": option(metavar="A,B", help="Columns of dates to turn into days."),
+    "read": option(
+        kind=list[str] | None,
+        metavar="WHAT=HOW",
+        help=f"How the file is written, if detected wrongly; repeatable: {', '.join(DIALECT)}.",
+    ),
+    "stream": flag(
+        "--stream", "Read the table block by block, as folders, patterns and tables larger than the memory are."
+    ),
+    "scheduler": option(
         metavar="ADDRESS",
         help="Let the workers of a dask cluster read and fit: tcp://host:port, or local for this machine's processors.",
     ),
-]
-Kernel = Annotated[str | None, Option(metavar="TEXT", help='Kernel, such as "rbf(sigma=3)" or "2*linear".')]
-Memory = Annotated[str | None, Option(metavar="SIZE", help="Memory beside the data, such as 2GB.")]
-Threads = Annotated[int | None, Option(metavar="N", min=1, help="Worker threads.")]
-Quiet = Annotated[bool, Option("--quiet", "-q", help="Print only warnings and errors.")]
-Json = Annotated[bool, Option("--json", help="Print one JSON object instead of text.")]
+    "kernel": option(metavar="TEXT", help='Kernel, such as "rbf(sigma=3)" or "2*linear".'),
+    "seed": option(kind=int | None, metavar="N", help="Seed of iterative solvers."),
+    "memory": option(metavar="SIZE", help="Memory beside the data, such as 2GB."),
+    "threads": option(kind=int | None, metavar="N", min=1, help="Worker threads."),
+    "quiet": flag("--quiet -q", "Print only warnings and errors."),
+    "json": flag("--json", "Print one JSON object instead of text."),
+}
+
+
+def options(names: str, **own: Declared) -> Callable[[Callable[[Request], None]], Callable[..., Job]]:
+    """Make a command of a function that takes the request which options of these names make.
+
+    Typer reads the names in the order given; ``own`` declares those that are not in :data:`OPTIONS`, or differ there.
+    """
+    known = {**OPTIONS, **own}
+    parameters = [
+        Parameter(name, Parameter.KEYWORD_ONLY, annotation=known[name][0], default=known[name][1])
+        for name in names.split()
+    ]
+
+    def declare(work: Callable[[Request], None]) -> Callable[..., Job]:
+        def command(**values: Any) -> Job:
+            request = request_of(values)
+            return lambda: work(request)
+
+        command.__name__ = work.__name__
+        command.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+        return command
+
+    return declare
 
 
 def read_components(text: str | None) -> int | float | str | None:
@@ -192,12 +222,6 @@ def given(**options: object) -> dict[str, Any]:
     return {name: value for name, value in options.items() if value is not None and value is not False}
 
 
-def check_streams(*, json: bool, output: str | None) -> None:
-    """Refuse two texts on one stream."""
-    if json and output == "-":
-        raise UsageError("--json and --output - both write to standard output. Name a file with -o.")
-
-
 def check_drop(missing: str | None, y_table: str | None) -> str | None:
     """Return what a command that applies a model was told of missing values, or refuse it."""
     if missing not in (None, "drop"):
@@ -208,17 +232,18 @@ def check_drop(missing: str | None, y_table: str | None) -> str | None:
 
 
 @dataclass(frozen=True)
-class FitRequest:
-    """Options of ``gramian fit``; ``None`` means not given.
+class Request:
+    """What a command is asked for; ``None`` means not given.
 
     ``options`` are those that only some methods take, by their names in :data:`gramian.registry.ARGUMENTS`.
     """
 
-    table: str
+    table: str = ""
+    model_file: str | None = None
     method: str = "pca"
+    methods: str | None = None
     n_components: int | float | str | None = None
     output: str | None = None
-    model_file: str | None = None
     scale: bool | None = None
     missing: str | None = None
     columns: list[str] | None = None
@@ -233,6 +258,13 @@ class FitRequest:
     dialect: dict[str, Any] = field(default_factory=dict)
     options: dict[str, Any] = field(default_factory=dict)
     settings: dict[str, Any] = field(default_factory=dict)
+    criteria_seed: int | None = None
+    title: str | None = None
+    port: int = 0
+    browser: bool = True
+    dry_run: bool = False
+    quiet: bool = False
+    json: bool = False
 
     @property
     def record(self) -> Record:
@@ -249,13 +281,13 @@ class FitRequest:
             auto = methods_that(lambda record: record.auto)
             raise UsageError(f"-k auto goes with --method {auto}, not with {self.method}.")
         self._check_needs()
-        self._check_missing()
+        if self.missing not in (None, "em", "drop"):
+            raise UsageError(f"--missing {self.missing} is not known. Use em (impute them) or drop (leave rows out).")
+        if self.missing == "em" and not self.record.has("missing"):
+            able = methods_that(lambda record: record.has("missing"))
+            raise UsageError(f"--missing em goes with --method {able}, not with {self.method}; --missing drop does.")
         if self.scale and self.precomputed:
             raise UsageError("--scale would change a precomputed kernel matrix. Leave it out.")
-        if self.model_file is not None and self.standardizes and known_as(Standardizer) is None:
-            raise UsageError(
-                f"--model cannot keep the scaling of {self.method}. Leave out --scale or --model, or scale the table."
-            )
         check_readable(*(self.options.get(name) for name in ("kernel", "kernel-y")), memory=self.settings.get("memory"))
 
     def _check_needs(self) -> None:
@@ -273,13 +305,6 @@ class FitRequest:
             raise UsageError(f"--target goes with --method {takers('target', 'or')}, not with {self.method}.")
         if self.y_table is not None and self.label is None:
             raise UsageError(f"--y-table goes with --label NAME, or with --method {takers('target', 'or')}.")
-
-    def _check_missing(self) -> None:
-        if self.missing not in (None, "em", "drop"):
-            raise UsageError(f"--missing {self.missing} is not known. Use em (impute them) or drop (leave rows out).")
-        if self.missing == "em" and not self.record.has("missing"):
-            able = methods_that(lambda record: record.has("missing"))
-            raise UsageError(f"--missing em goes with --method {able}, not with {self.method}; --missing drop does.")
 
     @property
     def arguments(self) -> dict[str, Any]:
@@ -314,24 +339,22 @@ class FitRequest:
         return self.record.scales if self.scale is None else self.scale
 
 
-def request_of(options: Mapping[str, Any]) -> FitRequest:
+def request_of(values: Mapping[str, Any]) -> Request:
     """The request that the options of a command make, by the names of its parameters."""
-    found = {name: options[name] for name in _PLAIN & options.keys()}
-    lists = {"columns": "columns", "target": "targets", "encode": "encode", "dates": "dates"}
-    found |= {name: names(options.get(option)) for option, name in lists.items()}
-    special = {option: options.get(option.replace("-", "_").lower()) for option in ARGUMENTS}
-    return FitRequest(
+    known = {each.name for each in fields(Request)}
+    special = {option: values.get(option.replace("-", "_").lower()) for option in ARGUMENTS}
+    found = {name: value for name, value in values.items() if name in known and value is not None}
+    found |= {name: names(values.get(name)) for name in ("columns", "encode", "dates")}
+    if "drop" in values:
+        found["missing"] = check_drop(values["drop"], values.get("y_table"))
+    return Request(
         **found,
-        n_components=read_components(options.get("components")),
-        model_file=options.get("model"),
-        dialect=read_dialect(options["read"]),
-        options=given(**{**special, "ridge": read_ridge(options.get("ridge"))}),
-        settings=given(memory=options["memory"], threads=options["threads"]),
+        n_components=read_components(values.get("components")),
+        targets=names(values.get("target")),
+        dialect=read_dialect(values.get("read")),
+        options=given(**{**special, "ridge": read_ridge(values.get("ridge"))}),
+        settings=given(memory=values.get("memory"), threads=values.get("threads")),
     )
-
-
-#: Parameters of commands that a request takes as they are.
-_PLAIN = {"table", "method", "output", "scale", "missing", "y_table", "label", "ids", "stream", "scheduler"}
 
 
 def check_readable(*kernel_texts: str | None, memory: str | None) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from math import isfinite
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from rich.console import Console
@@ -22,7 +22,7 @@ from rich.progress import Progress as Display
 from sklearn.base import BaseEstimator
 
 from gramian import GramianWarning
-from gramian.config import Progress
+from gramian.config import Progress, config
 from gramian.construction import respelled, steps_of
 from gramian.estimators.validation import from_dask
 from gramian.operators import Rows
@@ -31,6 +31,9 @@ from gramian.operators.rows import SideBySide
 from gramian.registry import record_of
 from gramian.results import Array
 from gramian.tables import Table, check_writable, write_rows, write_scores
+
+if TYPE_CHECKING:
+    from gramian.cli.options import Request
 
 #: Shorter work gets no progress bar: it would only flicker.
 BAR_DELAY_SECONDS = 1.0
@@ -136,6 +139,21 @@ def _leave_stdout() -> None:
         os.dup2(nowhere, sys.stdout.fileno())
     except (OSError, ValueError, AttributeError):  # standard output is closed or no file
         return
+
+
+@contextmanager
+def working(request: Request) -> Iterator[Bar]:
+    """A bar of the steps of a command, under the settings that were asked for."""
+    with Bar(quiet=request.quiet or request.json) as bar, config(**request.settings, progress=bar):
+        yield bar
+
+
+def tell(request: Request, text: Callable[[], str], facts: Callable[[], Mapping[str, object]]) -> None:
+    """Say what was done: in words for people, beside the output if that goes to standard output, or as JSON."""
+    if request.json:
+        print(dumps(facts()))
+    elif not request.quiet:
+        print(text(), file=sys.stderr if request.output == "-" else sys.stdout)
 
 
 class Bar:
@@ -280,14 +298,21 @@ def _predicted_names(targets: Sequence[str], q: int) -> list[str]:
     return [f"predicted_{name}" for name in known]
 
 
-def check_outputs(outputs: dict[str, str | None], inputs: list[str]) -> None:
+def check_streams(request: Request) -> None:
+    """Refuse two texts on one stream."""
+    if request.json and request.output == "-":
+        raise UsageError("--json and --output - both write to standard output. Name a file with -o.")
+
+
+def check_outputs(request: Request, outputs: dict[str, str | None]) -> None:
     """Refuse outputs that cannot be written before the work, not after it."""
     named = {option: path for option, path in outputs.items() if path is not None}
+    inputs = [request.table, request.y_table, None if "--model" in outputs else request.model_file]
     for option, path in named.items():
         if path == "-" and option == "--model":
             raise UsageError("--model needs a file; a model is not written to standard output.")
         check_writable(path)
-        for source in inputs:
+        for source in filter(None, inputs):
             if path != "-" and all(map(os.path.exists, (path, source))) and os.path.samefile(path, source):
                 raise UsageError(f"{option} {path} is a file that is read. Choose another name.")
     real = [os.path.realpath(path) for path in named.values() if path != "-"]

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Annotated, Any
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import is_classifier
-from typer import Argument, Option
 
 from gramian.cli import options as o
-from gramian.cli.inputs import labels_of
-from gramian.cli.model_file import Loaded, load_model, pick, read_rows
-from gramian.cli.outputs import Bar, UsageError, check_outputs, clusters, dumps, say, two_views
-from gramian.config import config
+from gramian.cli.inputs import Loaded, labels_of, load_model, pick, read_rows
+from gramian.cli.options import Request
+from gramian.cli.outputs import UsageError, check_outputs, check_streams, clusters, say, tell, two_views, working
 from gramian.construction import arguments
 from gramian.results import Array, FitSummary, plural
 from gramian.tables import Table, match_rows, read_table
@@ -36,94 +33,60 @@ Example:
   gramian fit demo/wine.csv -k 3 --scale --model wine.safetensors
   gramian report wine.safetensors demo/wine.csv -o wine.html
 """
-MaybeTable = Annotated[
-    str | None, Argument(metavar="TABLE", show_default=False, help="Rows to report on; - is standard input.")
-]
-Out = Annotated[str, Option("-o", "--output", metavar="FILE", help="HTML file to write; - is standard output.")]
 #: Text columns of more values than this are not used to colour rows.
 COLOUR_MAX_GROUPS = 30
 
 
-def report(
-    model: o.ModelFile,
-    table: MaybeTable = None,
-    output: Out = "report.html",
-    y_table: o.SecondTable = None,
-    label: Annotated[str | None, Option(metavar="NAME", help="Column of labels to colour rows by.")] = None,
-    ids: o.Ids = None,
-    missing: o.DropMissing = None,
-    title: Annotated[str | None, Option(metavar="TEXT", help="Heading of the page.")] = None,
-    read: o.Read = None,
-    quiet: o.Quiet = False,
-    json: o.Json = False,
-) -> o.Job:
-    """Return the job of ``gramian report``."""
-    request = ReportRequest(
-        model, table, output, y_table, label, ids, o.check_drop(missing, y_table), title, o.read_dialect(read)
-    )
-    return lambda: write_report(request, quiet=quiet, json=json)
-
-
-@dataclass(frozen=True)
-class ReportRequest:
-    """Which model, which table, where the page goes, and what rows are coloured by."""
-
-    model: str
-    table: str | None = None
-    output: str = "report.html"
-    y_table: str | None = None
-    label: str | None = None
-    ids: str | None = None
-    missing: str | None = None
-    title: str | None = None
-    dialect: dict[str, Any] = field(default_factory=dict)
-
-
-def write_report(request: ReportRequest, *, quiet: bool, json: bool) -> None:
+@o.options(
+    "model_file table output y_table label ids drop title read quiet json",
+    table=o.argument("TABLE", "Rows to report on; - is standard input.", required=False),
+    output=o.option(
+        "-o",
+        "--output",
+        kind=str,
+        default="report.html",
+        metavar="FILE",
+        help="HTML file to write; - is standard output.",
+    ),
+    label=o.option(metavar="NAME", help="Column of labels to colour rows by."),
+    title=o.option(metavar="TEXT", help="Heading of the page."),
+)
+def report(request: Request) -> None:
     """Load the model, read the rows, write the page, and say so."""
-    o.check_streams(json=json, output=request.output)
-    inputs = [path for path in (request.model, request.table, request.y_table) if path]
-    check_outputs({"--output": request.output}, inputs)
-    for option, value in _beside_table(request):
-        if value is not None and request.table is None:
-            raise UsageError(f"{option} goes with a table: gramian report {request.model} TABLE.")
+    check_streams(request)
+    check_outputs(request, {"--output": request.output})
+    for option in ("label", "ids", "missing", "y_table"):
+        if getattr(request, option) is not None and not request.table:
+            told = f"--{option.replace('_', '-')} goes with a table"
+            raise UsageError(f"{told}: gramian report {request.model_file} TABLE.")
     # Pictures are slow to import, and no other command needs them.
     from gramian.reports.writing import Subject, page_of, tabled, write_page
 
     table: Table | None = None
-    with Bar(quiet=quiet or json) as bar, config(progress=bar):
+    with working(request) as bar:
         with bar.step("loading the model"):
-            loaded = load_model(request.model)
-        title = request.title or f"{loaded.name}: {request.model}"
-        to: dict[str, Any] = {"file": request.model, "path": request.output, "title": title}
+            loaded = load_model(request)
+        title = request.title or f"{loaded.name}: {loaded.path}"
+        to: dict[str, Any] = {"file": loaded.path, "path": request.output, "title": title}
         subject = Subject(loaded.with_names(), **to)
-        if request.table is not None:
+        if request.table:
             with bar.step("reading"):
                 table, x, y, second, colour = _read(request, loaded)
             subject = tabled(loaded.model, x, y, colour=colour, **to)
             subject = subject if second is None else replace(subject, second=second)
         with bar.step("reporting"):
             page = page_of(subject)
-            size = write_page(page, request.output)
-    if json:
-        print(_json(request, loaded, table, page, size))
-    elif not quiet:
-        print(_text(request, loaded, table, page, size), file=sys.stderr if request.output == "-" else sys.stdout)
+            size = write_page(page, str(request.output))
+    done = request, loaded, table, page, size
+    tell(request, lambda: _text(*done), lambda: _facts(*done))
 
 
-def _beside_table(request: ReportRequest) -> list[tuple[str, str | None]]:
-    """Options that say something of a table."""
-    named = {"--label": request.label, "--ids": request.ids, "--missing": request.missing, "--y-table": request.y_table}
-    return list(named.items())
-
-
-def _read(request: ReportRequest, loaded: Loaded) -> tuple[Table, Table, Array | None, Table | None, Array | None]:
+def _read(request: Request, loaded: Loaded) -> tuple[Table, Table, Array | None, Table | None, Array | None]:
     """The table; its columns that the model takes; targets or labels, and their table; a column to colour by."""
     classes = is_classifier(loaded.estimator)
     labels = [name for name in (request.label, *(loaded.targets if classes else ())) if name is not None]
     here = labels if request.y_table is None else [name for name in labels if name == request.label]
-    given = {"labels": here, "ids": request.ids, **request.dialect}
-    table = read_rows(str(request.table), loaded, request.missing, () if classes else loaded.targets, **given)
+    table = read_rows(request, loaded, () if classes else loaded.targets, labels=here, ids=request.ids)
     second = table
     if request.y_table is not None:
         beside = read_table(
@@ -162,7 +125,7 @@ def _truth(loaded: Loaded, table: Table, *, classes: bool) -> Array | None:
     return Y[:, 0] if len(names) == 1 and not two_views(loaded.model) else Y
 
 
-def _colour(request: ReportRequest, table: Table, classes: bool) -> Array | None:
+def _colour(request: Request, table: Table, classes: bool) -> Array | None:
     """The column of labels that was asked for, else the first that holds groups."""
     if request.label is not None:
         return labels_of(table, request.label)
@@ -171,7 +134,7 @@ def _colour(request: ReportRequest, table: Table, classes: bool) -> Array | None
 
 
 def _call(
-    request: ReportRequest, loaded: Loaded, table: Table, y: Array | None, labels: Sequence[str], *, classes: bool
+    request: Request, loaded: Loaded, table: Table, y: Array | None, labels: Sequence[str], *, classes: bool
 ) -> str:
     """The call of Python that reads the same rows."""
     given = {
@@ -203,7 +166,7 @@ def _chosen(columns: Sequence[str] | None, table: Table) -> list[str] | None:
     return list(columns)
 
 
-def _text(request: ReportRequest, loaded: Loaded, table: Table | None, page: Page, size: int) -> str:
+def _text(request: Request, loaded: Loaded, table: Table | None, page: Page, size: int) -> str:
     lines = []
     if table is not None:
         n, d = table.values.shape
@@ -218,22 +181,20 @@ def _text(request: ReportRequest, loaded: Loaded, table: Table | None, page: Pag
     return str(FitSummary((loaded.name, loaded.path), tuple(lines)))
 
 
-def _json(request: ReportRequest, loaded: Loaded, table: Table | None, page: Page, size: int) -> str:
+def _facts(request: Request, loaded: Loaded, table: Table | None, page: Page, size: int) -> dict[str, Any]:
     kinds = _kinds(page)
-    return dumps(
-        {
-            "estimator": loaded.name,
-            "model": loaded.path,
-            "source": None if table is None else table.source,
-            "n": None if table is None else len(table.values),
-            "checks": [asdict(check) for check in page.checks],
-            "sections": [section.title for section in page.sections],
-            "pictures": kinds["picture"],
-            "tables": kinds["grid"],
-            "bytes": size,
-            "files": [request.output],
-        }
-    )
+    return {
+        "estimator": loaded.name,
+        "model": loaded.path,
+        "source": None if table is None else table.source,
+        "n": None if table is None else len(table.values),
+        "checks": [asdict(check) for check in page.checks],
+        "sections": [section.title for section in page.sections],
+        "pictures": kinds["picture"],
+        "tables": kinds["grid"],
+        "bytes": size,
+        "files": [request.output],
+    }
 
 
 def _kinds(page: Page) -> Counter[str]:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
-
-from typer import Option
+from typing import Any
 
 from gramian.cli import options as o
 from gramian.cli.fit import source
 from gramian.cli.inputs import Inputs, gather, select_code
-from gramian.cli.options import FitRequest
-from gramian.cli.outputs import Bar, UsageError, dumps, remarks, some
-from gramian.config import config
+from gramian.cli.options import Request
+from gramian.cli.outputs import UsageError, remarks, some, tell, working
 from gramian.registry import METHODS
 from gramian.selection import HowMany, KernelChoice, how_many, select_kernel
 from gramian.selection.kernels import ESTIMATORS
@@ -41,35 +38,16 @@ Example:
 """
 
 
-def select(
-    table: o.TableFile,
-    method: o.Method = "pca",
-    scale: o.Scale = None,
-    columns: o.ColumnNames = None,
-    target: o.Targets = None,
-    y_table: o.SecondTable = None,
-    label: o.Label = None,
-    ids: o.Ids = None,
-    missing: o.Missing = None,
-    encode: o.Encode = None,
-    dates: o.Dates = None,
-    read: o.Read = None,
-    kernel: o.Kernel = None,
-    ridge: Annotated[str | None, Option(metavar="R", help=f"Penalty of {RIDGE_METHODS}; R,S for two views.")] = None,
-    seed: Annotated[int | None, Option(metavar="N", help="Seed of random tables, permutations and folds.")] = None,
-    memory: o.Memory = None,
-    threads: o.Threads = None,
-    quiet: o.Quiet = False,
-    json: o.Json = False,
-) -> o.Job:
-    """Return the job of ``gramian select``."""
-    # The seed is that of the criteria, whatever the method takes.
-    request = o.request_of({**locals(), "seed": None})
-
-    return lambda: _select(request, seed, quiet=quiet, json=json)
-
-
-def _select(request: FitRequest, seed: int | None, *, quiet: bool, json: bool) -> None:
+@o.options(
+    "table method scale columns target y_table label ids missing encode dates read kernel ridge criteria_seed memory "
+    "threads quiet json",
+    ridge=o.option(metavar="R", help=f"Penalty of {RIDGE_METHODS}; R,S for two views."),
+    # Of the criteria, whatever the method takes.
+    criteria_seed=o.option(
+        "--seed", kind=int | None, metavar="N", help="Seed of random tables, permutations and folds."
+    ),
+)
+def select(request: Request) -> None:
     """Read the table, ask how many components there are or which kernel is best, and print the answer."""
     request.check()
     if request.method not in (*COUNTED_METHODS, *KERNEL_METHODS):
@@ -77,30 +55,28 @@ def _select(request: FitRequest, seed: int | None, *, quiet: bool, json: bool) -
         raise UsageError(f"--method {request.method} has nothing to select. Use one of {known}.")
     if request.missing == "em":
         raise UsageError("--missing em cannot be used here: criteria need complete rows. Use --missing drop.")
-    with Bar(quiet=quiet or json) as bar, config(**request.settings, progress=bar):
+    with working(request) as bar:
         with bar.step("reading"):
             inputs = gather(request)
-        X, options = _arguments(request, inputs, seed)
+        X, options = _arguments(request, inputs)
         with bar.step("selecting"):
             if request.method in COUNTED_METHODS:
                 answer: HowMany | KernelChoice = how_many(X, request.method, y=inputs.y, **options)
             else:
                 answer = select_kernel(X, inputs.y, estimator=request.method, **options)
     table, code = inputs.table, select_code(request, inputs, _call(request, options))
-    if json:
-        facts = {"source": table.source, "dropped": remarks(table), "method": request.method}
-        print(dumps({**answer.to_dict(), **facts, "python": "\n".join(code)}))
-    elif quiet:
+    facts = {"source": table.source, "dropped": remarks(table), "method": request.method, "python": "\n".join(code)}
+    if request.quiet and not request.json:
         print(answer)
-    else:
-        head = [source(request, inputs), *([f"set aside: {some(table.dropped)}"] if table.dropped else [])]
-        print("\n".join([*head, "", str(answer), "", *code]))
+    head = [source(request, inputs), *([f"set aside: {some(table.dropped)}"] if table.dropped else [])]
+    text = "\n".join([*head, "", str(answer), "", *code])
+    tell(request, lambda: text, lambda: {**answer.to_dict(), **facts})
 
 
-def _arguments(request: FitRequest, inputs: Inputs, seed: int | None) -> tuple[Any, dict[str, Any]]:
+def _arguments(request: Request, inputs: Inputs) -> tuple[Any, dict[str, Any]]:
     """Rows, and the options that the criteria know; columns are scaled first if they do not know that."""
     X = Standardizer().fit_transform(inputs.X) if request.standardizes else inputs.X
-    options: dict[str, Any] = {"random_state": seed}
+    options: dict[str, Any] = {"random_state": request.criteria_seed}
     if request.record.has("scale"):
         options["scale"] = request.scale
     if request.method in KERNEL_METHODS and request.options:
@@ -111,7 +87,7 @@ def _arguments(request: FitRequest, inputs: Inputs, seed: int | None) -> tuple[A
     return X, {name: value for name, value in options.items() if value is not None}
 
 
-def _call(request: FitRequest, options: dict[str, Any]) -> str:
+def _call(request: Request, options: dict[str, Any]) -> str:
     """The call in Python."""
     X = "Standardizer().fit_transform(X)" if request.standardizes else "X"
     words = "".join(f", {name}={value!r}" for name, value in options.items())
