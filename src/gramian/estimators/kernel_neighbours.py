@@ -15,6 +15,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.config import thread_count
+from gramian.engine.product import to_dense
 from gramian.estimators.base import BaseEstimator, as_fitted, by_blocks, planned_fit
 from gramian.estimators.distances import (
     check_count,
@@ -28,12 +29,19 @@ from gramian.estimators.kernel_input import KernelArgument, KernelInput
 from gramian.estimators.landmarks import LandmarksArgument, add_low_rank, low_rank, mapped_rows
 from gramian.estimators.plans_kernel import SEARCH_WAYS, plan_kernel_knn, way_of_search
 from gramian.estimators.summary import Clock, SummaryBuilder
-from gramian.estimators.validation import Checked, Table, Targets, check_labels, check_targets, validate
+from gramian.estimators.validation import Table, Targets, check_labels, check_targets, validate
 from gramian.kernels import Kernel, Linear
 from gramian.operators.euclidean_neighbours import EuclideanSearch
 from gramian.operators.feature_means import own_similarities
 from gramian.operators.features import FeatureMap
-from gramian.operators.nearest import EXTRA_CANDIDATES, SIMILARITY_ROUNDING, Sized, nearest_in_features, resolve_ties
+from gramian.operators.nearest import (
+    EXTRA_CANDIDATES,
+    SIMILARITY_ROUNDING,
+    TIE_DOUBT,
+    Sized,
+    nearest_in_features,
+    resolve_ties,
+)
 from gramian.results import Array, FitSummary, Matrix
 
 #: A squared distance that a tree reports may be off by this much of itself.
@@ -136,27 +144,26 @@ class KernelNeighbours(KernelInput, BaseEstimator):
         """
         check_is_fitted(self)
         k = as_fitted(self, "n_neighbors") if n_neighbors is None else n_neighbors
-        squares, columns = self._nearest(X, k, measured=True)
+        squares, columns = self._nearest(None if X is None else validate(self, X, reset=False), k, measured=True)
         return lengths(squares), columns
 
-    def _nearest(self, X: Table | None, k: int, *, measured: bool) -> tuple[Array, Array]:
-        """Squared distances (ranks that lack ``k(x, x)`` if they need not be measured) and indices."""
+    def _nearest(self, rows: Matrix | None, k: int, *, measured: bool) -> tuple[Array, Array]:
+        """Squared distances (ranks that lack ``k(x, x)`` if they need not be measured) and indices, of checked rows."""
         check_count("n_neighbors", k)
-        own = X is None
+        own = rows is None
         if own and self.kernel_.given:
             raise ValueError(
                 "X=None asks about the training rows, of which a precomputed kernel keeps none. Give their Gram "
                 "matrix; each row is then its own nearest neighbour."
             )
-        apart: Any = 0.0
-        rows = self._anchors if own else validate(self, X, reset=False)
-        if self.features_ is not None:
-            rows, apart = self._project(rows, own)
+        rows = self._anchors if rows is None else rows
         if k > (most := len(self._diagonal) - own):
             raise ValueError(f"n_neighbors={k} is more than the {most} training rows to choose from. Use fewer.")
+        if self.features_ is not None:
+            return self._nearest_mapped(rows, k, own)
         if self._plain:
             squares, columns = self._plainly(rows, k, own)
-            return self._metric.feature_distances(squares) + apart, columns
+            return self._metric.feature_distances(squares), columns
         ranks, columns = nearest_in_features(self.kernel_, rows, self._anchors, self._diagonal, k, own=own)
         if not measured:
             return ranks, columns
@@ -166,6 +173,22 @@ class KernelNeighbours(KernelInput, BaseEstimator):
         squares[np.abs(squares) <= SIMILARITY_ROUNDING * (np.abs(own_squares) + np.abs(self._diagonal)[columns])] = 0.0
         warn_of_negative(self.kernel_, squares < 0, "neighbours")
         return squares, columns
+
+    def _nearest_mapped(self, rows: Matrix, k: int, own: bool) -> tuple[Array, Array]:
+        """Neighbours through landmarks. A row with distances too close to call is mapped and searched alone.
+
+        Mapping a block rounds otherwise than mapping one row, and must not decide which of two equally near rows is
+        a neighbour.
+        """
+        F, apart = self._project(rows, own)
+        wide = min(k + 1, len(self._diagonal) - own)
+        squares, columns = self._plainly(F, wide, own)
+        sizes = np.einsum("ij,ij->i", F, F)[:, None] + self._diagonal[columns]
+        doubt = (np.diff(squares, axis=1) <= TIE_DOUBT * sizes[:, 1:]).any(axis=1)
+        for i in () if own else np.flatnonzero(doubt):
+            alone, apart[i : i + 1] = self._project(np.array(to_dense(rows[i : i + 1]), np.float64, order="C"), own)
+            squares[i : i + 1], columns[i : i + 1] = self._plainly(alone, wide, own)
+        return self._metric.feature_distances(squares[:, :k]) + apart, columns[:, :k]
 
     def _project(self, rows: Matrix, own: bool) -> tuple[Array, Array]:
         """Mapped rows, and their squared distances from the span of the landmarks, which all neighbours share."""
@@ -187,13 +210,12 @@ class KernelNeighbours(KernelInput, BaseEstimator):
             columns = columns[~mine].reshape(len(columns), wide)
         return search.settle(columns, (1 - TREE_ROUNDING) * apart[:, -1] ** 2, k)
 
-    def _neighbours(self, X: Table) -> tuple[Array, Array]:
-        """Indices of the neighbours of rows, and their weights."""
-        check_is_fitted(self)
+    def _neighbours(self, rows: Matrix) -> tuple[Array, Array]:
+        """Indices of the neighbours of checked rows, and their weights."""
         given = as_fitted(self, "weights")
         uniform = isinstance(given, str) and given == "uniform"
         measured = not uniform or not self.kernel_.given
-        squares, columns = self._nearest(X, as_fitted(self, "n_neighbors"), measured=measured)
+        squares, columns = self._nearest(rows, as_fitted(self, "n_neighbors"), measured=measured)
         if uniform:
             return columns, np.ones(columns.shape)
         weights = neighbour_weights(lengths(squares), given)
@@ -285,11 +307,12 @@ class KernelKNNClassifier(ClassifierMixin, KernelNeighbours):
         check_is_fitted(self)
         X = validate(self, X, reset=False)
         votes, sizes = self._sized(X)
-        uniform = isinstance(self.weights, str) and self.weights == "uniform"  # whole numbers, which do not round
+        given = as_fitted(self, "weights")
+        uniform = isinstance(given, str) and given == "uniform"  # whole numbers, which do not round
         return votes if uniform else resolve_ties(X, (votes, sizes), self._sized)
 
     def _sized(self, X: Matrix) -> Sized:
-        columns, weights = self._neighbours(X if sp.issparse(X) else X.view(Checked))
+        columns, weights = self._neighbours(X)
         m, classes = len(columns), len(self.classes_)
         place = np.arange(m)[:, None] * classes + self._codes[columns]
         return np.bincount(place.ravel(), weights.ravel(), m * classes).reshape(m, classes), weights.sum(axis=1)
@@ -348,7 +371,8 @@ class KernelKNNRegressor(RegressorMixin, KernelNeighbours):
     @by_blocks
     def predict(self, X: Table) -> Array:
         """Return the weighted mean of the neighbours' targets."""
-        columns, weights = self._neighbours(X)
+        check_is_fitted(self)
+        columns, weights = self._neighbours(validate(self, X, reset=False))
         targets: Targets = self._targets
         return targets.shaped(
             np.einsum("mk,mkq->mq", weights / weights.sum(axis=1, keepdims=True), targets.values[columns])

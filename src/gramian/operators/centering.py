@@ -37,7 +37,10 @@ def best_origin(kernel: Kernel, X: Any, weights: Array | None = None) -> Array |
 
 def moved(X: Matrix, origin: Array | None) -> Any:
     """Return rows seen from another origin."""
-    return X if origin is None else X - origin
+    if origin is None:
+        return X
+    found = X - origin
+    return np.asarray(found) if isinstance(found, np.matrix) else found  # what a csr_matrix gives
 
 
 @dataclass(frozen=True)
