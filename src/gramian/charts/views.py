@@ -141,8 +141,9 @@ def _shuffled(model: BaseEstimator, X: Rows | None, Y: ArrayLike | None, seeds: 
     if isinstance(model, CCA):
         x, y = (basis_of(view, scale=model.scale) for view in model._both(X, Y))
         return shuffled_correlations(x, y, ridge, seeds)
-    A, B, kernels = clone(model)._views(X, Y)
-    spaces = (KernelSpace(kernel, view) for kernel, view in zip(kernels, (A, B), strict=True))
+    probe = clone(model)
+    rows = probe._read_views(X, Y).first
+    spaces = list(map(KernelSpace, probe._prepare(*rows), probe._from(*rows)))
     found = [space.basis(None if model.rank is None else min(model.rank, space.n), "dense", None) for space in spaces]
     x, y = ((basis.vectors, basis.singular) for basis in found)
     return shuffled_correlations(x, y, ridge, seeds)

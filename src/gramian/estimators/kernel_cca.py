@@ -18,19 +18,16 @@ from gramian.estimators.kernel_cca_pairs import (
     KernelPairs,
     LowRankViews,
     partition,
-    pieces_of,
 )
 from gramian.estimators.kernel_cca_views import (
     KernelViews,
     divided,
-    held_out_part,
-    mapped_views,
     more_pairs,
     seen_pairs,
     told_held,
 )
 from gramian.estimators.kernel_input import KernelArgument
-from gramian.estimators.kernel_streams import Seen, has_landmarks, keep_seen, landmarks_of, next_rows, second_stream
+from gramian.estimators.kernel_rows import Seen, has_landmarks, keep_seen, landmarks_of, next_rows
 from gramian.estimators.landmarks import LandmarksArgument
 from gramian.estimators.plans_kernel import plan_kernel_cca
 from gramian.estimators.summary import Clock, SummaryBuilder, indefinite
@@ -38,7 +35,7 @@ from gramian.estimators.validation import Table, check_choice, check_components,
 from gramian.estimators.warnings import ConvergenceWarning, GramianWarning, IndefiniteKernelWarning, RankWarning, warn
 from gramian.kernels import Kernel
 from gramian.operators.centering import moved
-from gramian.operators.remote import Remote, is_stream
+from gramian.operators.remote import Remote
 from gramian.results import Array, FitSummary, Seed
 
 
@@ -178,19 +175,20 @@ class KernelCCA(KernelViews, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     @planned_fit
     def _fit(self, X: Table, y: Table | None) -> Array | None:
         clock, how = Clock(), self._check()
-        if is_stream(X):
-            self._fit_seen(seen_pairs(self, X, second_stream(X, y, "Y")), how, clock)
-            return None
-        A, B, kernels = self._views(X, y)
-        parts, held = partition(A.shape[0], self.folds, how["rng"])
+        rows = self._read_views(X, y)
+        kernels, seen = self._prepare(*rows.first), None
+        dtype, shape = rows.first[0].dtype, rows.first[0].shape
+        views: ExactViews | LowRankViews
         if landmarks_of(self)[0] is None:
-            pairs = self._find(ExactViews(kernels, (A, B), parts), kernels, held, how, A.shape, clock)
+            parts, held = partition(rows.n_first, self.folds, how["rng"])
+            views = ExactViews(kernels, self._from(*rows.first), parts)
         else:
-            maps = mapped_views(self, kernels, (A, B))
-            pieces = pieces_of(maps, (A, B), parts)
-            pairs = self._find(LowRankViews(maps, pieces, len(parts)), kernels, held, how, A.shape, clock)
-            keep_seen(self, Seen(kernels, maps, held_out_part(pieces, len(parts)), A.shape[0]))
-        return None if pairs.x_scores is None else pairs.x_scores.astype(self._dtype, copy=False)
+            seen, views, held = seen_pairs(self, kernels, rows, how["rng"])
+            shape = (seen.n, shape[1])
+        pairs = self._find(views, kernels, held, how, shape, clock)
+        if seen is not None:
+            self._keep_seen(seen, streamed=rows.streamed)
+        return None if pairs.x_scores is None else pairs.x_scores.astype(dtype, copy=False)
 
     @available_if(has_landmarks)
     @all_or_nothing
@@ -211,16 +209,15 @@ class KernelCCA(KernelViews, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         """
         clock, how = Clock(), self._check()
         rows = next_rows(self, X)
-        second = self._second(y, rows.shape[0], new=not hasattr(self, "seen_"))
-        self._fit_seen(more_pairs(self, rows, second), how, clock)
-        return self
-
-    def _fit_seen(self, seen: Seen, how: dict[str, Any], clock: Clock) -> None:
-        """Pairs from the moments of all rows so far."""
+        seen = more_pairs(self, rows, self._second(y, rows.shape[0], new=not hasattr(self, "seen_")))
         views = LowRankViews(seen.maps, seen.parts, len(seen.parts) - 1)
         held, shape = told_held(seen, self.folds), (seen.n, self.n_features_in_)
         self._find(views, seen.kernels, held, how, shape, clock)
-        keep_seen(self, seen, *(["deviations"] if self.scale else []), streamed=True)
+        self._keep_seen(seen, streamed=True)
+        return self
+
+    def _keep_seen(self, seen: Seen, *, streamed: bool) -> None:
+        keep_seen(self, seen, *(["deviations"] if self.scale else []), streamed=streamed)
 
     def _find(
         self,

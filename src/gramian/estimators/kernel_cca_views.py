@@ -10,19 +10,19 @@ import numpy as np
 import scipy.sparse as sp
 
 from gramian.estimators.distances import underflows
-from gramian.estimators.fit_rows import Gate
+from gramian.estimators.fit_rows import Gate, second_stream
+from gramian.estimators.kernel_cca_pairs import LowRankViews, partition, pieces_of
 from gramian.estimators.kernel_input import CheckedRows, KernelArgument, KernelInput, own_kernel, resolve_weighted
-from gramian.estimators.kernel_streams import KernelStream, Seen, landmarks_of, narrowest
+from gramian.estimators.kernel_rows import AnyRows, KernelRows, KernelStream, Seen, landmarks_of, narrowest
 from gramian.estimators.landmarks import low_rank
 from gramian.estimators.validation import Table, check_gram, read_targets
 from gramian.kernels import Kernel, as_kernel
 from gramian.kernels.given import values
-from gramian.operators import Rows
 from gramian.operators.centering import best_origin, column_means, moved
 from gramian.operators.features import FeatureMap
 from gramian.operators.mapped_moments import MappedMoments, MappedSums, mapped_moments
 from gramian.operators.matrix import column_scale
-from gramian.operators.remote import Remote, RemoteTable
+from gramian.operators.remote import Remote, RemoteTable, is_stream
 from gramian.projection import KernelProjection
 from gramian.results import Array, Matrix
 from gramian.spaces.kernel import ConditionalProjection
@@ -46,8 +46,10 @@ class KernelViews(KernelInput):
     _y_origin: Array | None = None
     _kernel_parameters = ("kernel", "kernel_y")
 
-    def _views(self, X: Table, Y: Table | None) -> tuple[Any, Any, tuple[Kernel, Kernel]]:
-        """Checked and scaled rows of both views, and the kernels resolved on them."""
+    def _read_views(self, X: Table, Y: Table | None) -> AnyRows:
+        """Check the rows of both views."""
+        if is_stream(X):
+            return KernelStream(self, X, second_stream(X, Y, "Y"), None, "Y")
         kernel = as_kernel(self.kernel)
         other = kernel if self.kernel_y is None else as_kernel(self.kernel_y)
         A = self._table(X, kernel, min_samples=2)
@@ -56,8 +58,7 @@ class KernelViews(KernelInput):
             raise ValueError(
                 "scale=True divides columns, of which a precomputed kernel knows nothing. Use scale=False."
             )
-        self._dtype, kernels = A.dtype, self._prepare(A, B)
-        return *self._from(A, B), kernels
+        return KernelRows((A, B))
 
     def _prepare(self, X: CheckedRows, Y: CheckedRows) -> tuple[Kernel, Kernel]:
         """Find scales, origins and the widths of the kernels from rows of both views."""
@@ -162,23 +163,35 @@ def mapped_views(
     return tuple(features for features in found if features is not None)
 
 
-def seen_pairs(model: KernelViews, X: Rows, Y: Table) -> Seen:
-    """Read two streams in step; every k-th row is held out."""
-    stream = KernelStream(model, X, Y, name="Y")
-    kernels = model._prepare(*stream.first)
-    first = model._from(*stream.first)
-    maps, dtype = mapped_views(model, kernels, first), narrowest(first)
+def seen_pairs(
+    model: KernelViews, kernels: tuple[Kernel, ...], rows: AnyRows, rng: np.random.Generator
+) -> tuple[Seen, LowRankViews, str]:
+    """What is known of both views through landmarks, their pairs to be found, and which rows are held out of them."""
+    views, first = model._from(*rows.first), rows.n_first
+    maps = mapped_views(model, kernels, views)
+    if isinstance(rows, KernelStream):
+        dtype = narrowest(views)
+        del views
+        seen = Seen(kernels, maps, _streamed_parts(model, maps, rows, dtype), first)
+        return seen, LowRankViews(maps, seen.parts, len(seen.parts) - 1), told_held(seen, model.folds)
+    parts, held = partition(first, model.folds, rng)
+    pieces = pieces_of(maps, views, parts)
+    return Seen(kernels, maps, held_out_part(pieces, len(parts)), first), LowRankViews(maps, pieces, len(parts)), held
+
+
+def _streamed_parts(
+    model: KernelViews, maps: tuple[FeatureMap, ...], stream: KernelStream, dtype: np.dtype
+) -> tuple[MappedMoments, ...]:
+    """Moments of every k-th row of two streams in step, which is held out, and of the others."""
     sets = 1 if model.folds is None else 2
-    sums = [MappedSums(maps, 0, dtype, X.n_rows, sets=sets) for _ in range(sets)]
-    del first
-    at = 0
+    sums, at = [MappedSums(maps, 0, dtype, stream.X.n_rows, sets=sets) for _ in range(sets)], 0
     for block in stream.blocks():
         views = model._from(*block)
         for total, chosen in zip(sums, _held(len(views[0]), at, model.folds), strict=True):
             total.add([view[chosen] for view in views])
         at += len(views[0])
         del block, views  # or they would be kept while the next are read
-    return Seen(kernels, maps, tuple(total.moments() for total in sums), stream.n_first)
+    return tuple(total.moments() for total in sums)
 
 
 def more_pairs(model: KernelViews, X: Matrix, Y: Matrix) -> Seen:

@@ -57,16 +57,12 @@ class KernelInput:
                 )
         return super().set_params(**params)  # type: ignore[misc]
 
-    def _read(self, X: Table, *, min_samples: int = 1) -> tuple[Kernel, Any]:
-        """Return the kernel with its parameters resolved on checked training rows, and the rows."""
+    def _read(
+        self, X: Table, sample_weight: ArrayLike | None = None, *, min_samples: int = 1
+    ) -> tuple[Kernel, Any, Array | None]:
+        """Return the kernel, resolved as if rows were repeated by their weights, the checked rows, and the weights."""
         kernel = own_kernel(self.kernel)
         rows = self._table(X, kernel, min_samples)
-        return resolve_weighted(kernel, rows, None), rows
-
-    def _read_weighted(self, X: Table, sample_weight: ArrayLike | None) -> tuple[Kernel, Any, Array | None]:
-        """Return the kernel, resolved as if rows were repeated by their weights, the rows, and the weights."""
-        kernel = own_kernel(self.kernel)
-        rows = self._table(X, kernel)
         weights = check_weights(sample_weight, rows.shape[0], variance=False)
         return resolve_weighted(kernel, rows, weights), rows, weights
 

@@ -18,7 +18,7 @@ from gramian.engine.tiles import spans
 from gramian.estimators.base import BaseEstimator, all_or_nothing, by_blocks, planned_fit
 from gramian.estimators.distances import check_count, check_start, lengths
 from gramian.estimators.kernel_input import KernelArgument, KernelInput
-from gramian.estimators.kernel_streams import KEPT_FEATURES, KernelStream, add_first_rows, has_landmarks, next_rows
+from gramian.estimators.kernel_rows import KEPT_FEATURES, KernelStream, add_first_rows, has_landmarks, next_rows
 from gramian.estimators.landmarks import (
     LandmarksArgument,
     add_low_rank,
@@ -166,17 +166,16 @@ class KernelKMeans(KernelInput, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         self
         """
         clock = Clock()
-        if not is_stream(X):
-            self.__dict__.pop("seen_", None)
-            seen = self._fit_rows(X, sample_weight, clock)
-            if seen is not None and seen.features.size <= KEPT_FEATURES:
-                self.seen_ = seen  # so that partial_fit may go on from here
-            return self
-        stream = KernelStream(self, X, sample_weight=sample_weight)
-        seen = self._start(stream.first[0], clock)
-        if self.batch_size is None and stream.again:
-            return self._keep_means(*by_passes(seen, stream, tol=float(self.tol), max_iter=self.max_iter), clock)
-        return self._keep_means(*by_steps(seen, stream, self.batch_size), clock)
+        if is_stream(X):
+            stream = KernelStream(self, X, None, sample_weight)
+            seen = self._start(stream.first[0], clock)
+            if self.batch_size is None and stream.again:
+                return self._keep_means(*by_passes(seen, stream, tol=float(self.tol), max_iter=self.max_iter), clock)
+            return self._keep_means(*by_steps(seen, stream, self.batch_size), clock)
+        found = self._fit_rows(X, sample_weight, clock)
+        if found is not None and found.features.size <= KEPT_FEATURES:
+            self.seen_ = found  # so that partial_fit may go on from here
+        return self
 
     @available_if(has_landmarks)
     @all_or_nothing
@@ -216,7 +215,7 @@ class KernelKMeans(KernelInput, ClassNamePrefixFeaturesOutMixin, TransformerMixi
 
     def _fit_rows(self, X: Table, sample_weight: ArrayLike | None, clock: Clock) -> SeenMeans | None:
         """Cluster rows in memory; return what to go on from, if there are landmarks."""
-        kernel, table, given = self._read_weighted(X, sample_weight)
+        kernel, table, given = self._read(X, sample_weight)
         n = table.shape[0]
         weights, unit = shares(np.ones(n) if given is None else given)
         check_clustering(self, n, int((weights > 0).sum()))

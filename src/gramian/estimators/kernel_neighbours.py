@@ -81,7 +81,7 @@ class KernelNeighbours(KernelInput, BaseEstimator):
         named = isinstance(self.weights, str) and self.weights in ("uniform", "distance")
         if not callable(self.weights) and not named:
             raise ValueError(f"weights={self.weights!r} is not known. Use 'uniform', 'distance' or a function.")
-        kernel, rows = self._read(X)
+        kernel, rows, _ = self._read(X)
         n = rows.shape[0]
         if self.n_neighbors > n:
             raise ValueError(

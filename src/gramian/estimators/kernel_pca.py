@@ -13,12 +13,13 @@ from sklearn.utils.validation import check_is_fitted
 from gramian import mixing
 from gramian.estimators.base import BaseEstimator, ProjectionTransformer, all_or_nothing, as_fitted, planned_fit
 from gramian.estimators.kernel_input import CheckedRows, KernelArgument, KernelInput
-from gramian.estimators.kernel_streams import (
+from gramian.estimators.kernel_rows import (
+    KernelRows,
     Seen,
     has_landmarks,
     keep_seen,
     next_rows,
-    seen_in_memory,
+    read_rows,
     seen_more,
     seen_of,
 )
@@ -30,7 +31,7 @@ from gramian.estimators.validation import Table, check_components, from_dask, is
 from gramian.estimators.warnings import GramianWarning, RankWarning, warn
 from gramian.kernels import Kernel
 from gramian.operators.centering import uncentred
-from gramian.operators.remote import Remote, is_stream
+from gramian.operators.remote import Remote
 from gramian.preimage import PreImage, check_method, preimage
 from gramian.preimage.search import numbers
 from gramian.results import Array, Seed
@@ -166,7 +167,7 @@ class KernelPCA(KernelInput, ProjectionTransformer, BaseEstimator):
         self
         """
         clock = Clock()
-        seen = seen_more(self, next_rows(self, X))
+        seen = seen_more(self, KernelRows((next_rows(self, X),)))
         self._find(seen.kernels[0], None, seen, clock)
         return self
 
@@ -174,12 +175,10 @@ class KernelPCA(KernelInput, ProjectionTransformer, BaseEstimator):
     def _fit(self, X: Table) -> tuple[SingularBasis, np.dtype | None]:
         """Find the components; return them, and the precision of rows in memory."""
         clock = Clock()
-        if is_stream(X):
-            seen = seen_of(self, X)
-            return self._find(seen.kernels[0], None, seen, clock), None
-        kernel, rows = self._read(X, min_samples=2)
-        mapped = None if self.landmarks is None else seen_in_memory(self, kernel, rows)
-        return self._find(kernel, rows, mapped, clock), rows.dtype
+        kernel, rows = read_rows(self, X, min_samples=2)
+        seen = None if self.landmarks is None else seen_of(self, kernel, rows)
+        basis = self._find(kernel, rows.table, seen, clock)
+        return basis, None if rows.streamed else rows.table.dtype
 
     def _find(self, kernel: Kernel, rows: CheckedRows | None, seen: Seen | None, clock: Clock) -> SingularBasis:
         """Find the components of rows, or of ``seen``, the moments of rows mapped to features of low rank.

@@ -91,7 +91,7 @@ class KernelPrototypeClassifier(ClassifierMixin, KernelInput, BaseEstimator):
         self
         """
         clock = Clock()
-        kernel, table, given = self._read_weighted(X, sample_weight)
+        kernel, table, given = self._read(X, sample_weight)
         classes, codes = check_labels(y, table.shape[0])
         A = np.zeros((table.shape[0], len(classes)))
         A[np.arange(len(codes)), codes] = 1.0 if given is None else given

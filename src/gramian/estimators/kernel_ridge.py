@@ -14,22 +14,22 @@ from sklearn.utils.validation import check_is_fitted
 from gramian.estimators.base import BaseEstimator, all_or_nothing, by_blocks, planned_fit
 from gramian.estimators.distances import warn_of_underflow
 from gramian.estimators.kernel_input import KernelArgument, KernelInput
-from gramian.estimators.kernel_streams import (
+from gramian.estimators.kernel_rows import (
+    AnyRows,
+    KernelRows,
     Seen,
     has_landmarks,
     keep_seen,
     next_rows,
-    second_stream,
+    read_rows,
     seen_more,
     seen_of,
 )
-from gramian.estimators.landmarks import LandmarksArgument, low_rank
+from gramian.estimators.landmarks import LandmarksArgument
 from gramian.estimators.plans_kernel import plan_kernel_ridge
 from gramian.estimators.summary import Clock, SummaryBuilder
-from gramian.estimators.validation import Table, Targets, check_targets, check_weights, validate
+from gramian.estimators.validation import Table, check_targets, check_weights, validate
 from gramian.estimators.warnings import ConvergenceWarning, GramianWarning, IndefiniteKernelWarning, RankWarning, warn
-from gramian.operators.moments import row_count
-from gramian.operators.remote import is_stream
 from gramian.results import Array, FitSummary
 from gramian.solvers.linear_methods import LinearSolver
 from gramian.spaces.low_rank import NO_LEAVE_ONE_OUT
@@ -142,14 +142,19 @@ class KernelRidge(KernelInput, MultiOutputMixin, RegressorMixin, BaseEstimator):
         self
         """
         clock = Clock()
-        ridge = check_ridge(self.ridge)
-        self._check_intercept()
-        if is_stream(X):
-            check_low_rank_solver(self.solver)
-            seen = seen_of(self, X, second_stream(X, y), sample_weight)
-            return self._fit_seen(seen, clock, single=seen.parts[0].moments.d == seen.maps[0].size + 1)
-        space, targets, _ = self._space(X, y, sample_weight)
-        return self._keep(space.fit(ridge), _seen_in(space), len(targets.values), clock, single=targets.single)
+        self._check()
+        self.kernel_, rows = read_rows(self, X, y, sample_weight, targets=True)
+        if not self.kernel_.linear:  # its squares are taken in a unit of their own
+            warn_of_underflow(self.kernel_, rows.first[0])
+        if self.landmarks is None:
+            fit, seen = self._space(rows).fit(float(self.ridge)), None
+        else:
+            units = rows.scale_targets()
+            seen = seen_of(self, self.kernel_, rows)
+            fit = self._from_moments(seen, units)
+            seen = seen.each(lambda part: part.beside_times(units))
+        n = seen.n if seen is not None and rows.streamed else rows.n_first
+        return self._keep(fit, seen, n, clock, single=rows.single, streamed=rows.streamed)
 
     @available_if(has_landmarks)
     @all_or_nothing
@@ -173,19 +178,17 @@ class KernelRidge(KernelInput, MultiOutputMixin, RegressorMixin, BaseEstimator):
         self
         """
         clock = Clock()
-        check_ridge(self.ridge)
-        self._check_intercept()
-        check_low_rank_solver(self.solver)
-        rows = next_rows(self, X)
-        targets = check_targets(y, rows.shape[0])
-        weights = check_weights(sample_weight, rows.shape[0], variance=False)
-        return self._fit_seen(seen_more(self, rows, targets.values, weights), clock, single=targets.single)
-
-    def _fit_seen(self, seen: Seen, clock: Clock, *, single: bool) -> Self:
-        """The function from the moments of all rows and targets so far."""
+        self._check()
+        table = next_rows(self, X)
+        targets = check_targets(y, table.shape[0])
+        weights = check_weights(sample_weight, table.shape[0], variance=False)
+        seen = seen_more(self, KernelRows((table,), targets.values, weights))
         self.kernel_ = seen.kernels[0]
-        fit = from_moments(seen.maps[0], seen.total, float(self.ridge), intercept=bool(self.fit_intercept))
-        return self._keep(fit, seen, seen.n, clock, single=single, streamed=True)
+        return self._keep(self._from_moments(seen), seen, seen.n, clock, single=targets.single, streamed=True)
+
+    def _from_moments(self, seen: Seen, units: Array | float = 1.0) -> RidgeFit:
+        """Fit to moments in which the unit of the targets is ``units``."""
+        return from_moments(seen.maps[0], seen.total, float(self.ridge), units, intercept=bool(self.fit_intercept))
 
     def _keep(
         self, fit: RidgeFit, seen: Seen | None, n: int, clock: Clock, *, single: bool, streamed: bool = False
@@ -262,26 +265,23 @@ class KernelRidge(KernelInput, MultiOutputMixin, RegressorMixin, BaseEstimator):
         if self.landmarks is not None:
             raise ValueError(f"landmarks={self.landmarks!r}: {NO_LEAVE_ONE_OUT}.")
         checked = None if ridges is None else check_ridges(ridges)
-        self._check_intercept()
         probe = KernelRidge(kernel=self.kernel, fit_intercept=self.fit_intercept)
-        space, targets, weights = probe._space(X, y, sample_weight)
-        return _judged(space.path(checked), targets.values, weights, single=targets.single)
+        probe._check()
+        probe.kernel_, rows = read_rows(probe, X, y, sample_weight, targets=True)
+        return _judged(probe._space(rows).path(checked), rows)
 
-    def _space(
-        self, X: Table, y: Table | None, sample_weight: ArrayLike | None
-    ) -> tuple[RidgeSpace, Targets, Array | None]:
-        """Check everything, and return the problem."""
-        self.kernel_, rows, weights = self._read_weighted(X, sample_weight)
-        if not self.kernel_.linear:  # its squares are taken in a unit of their own
-            warn_of_underflow(self.kernel_, rows)
-        targets = check_targets(y, rows.shape[0])
-        features = low_rank(self.landmarks, self.kernel_, rows, weights)
-        how: dict[str, Any] = {"intercept": bool(self.fit_intercept), "solver": self.solver, "features": features}
-        return RidgeSpace(self.kernel_, rows, targets.values, weights, **how), targets, weights
+    def _space(self, rows: AnyRows) -> RidgeSpace:
+        """The exact problem."""
+        how: dict[str, Any] = {"intercept": bool(self.fit_intercept), "solver": self.solver}
+        return RidgeSpace(self.kernel_, rows.table, rows.targets, rows.weights, **how)
 
-    def _check_intercept(self) -> None:
+    def _check(self) -> None:
+        """Refuse parameters out of their range."""
+        check_ridge(self.ridge)
         if not isinstance(self.fit_intercept, (bool, np.bool_)):
             raise TypeError(f"fit_intercept={self.fit_intercept!r} must be True or False.")
+        if self.landmarks is not None:
+            check_low_rank_solver(self.solver)
 
     @property
     def leave_one_out_(self) -> Array:
@@ -291,14 +291,6 @@ class KernelRidge(KernelInput, MultiOutputMixin, RegressorMixin, BaseEstimator):
             why = getattr(self, "_unknown", "the estimator is not fitted")
             raise AttributeError(f"leave_one_out_ is not known: {why}.")
         return left_out
-
-
-def _seen_in(space: RidgeSpace) -> Seen | None:
-    """Moments of rows in memory, if features of low rank stand for them."""
-    moments = space.original_moments()
-    if space.features is None or moments is None:
-        return None
-    return Seen((space.kernel,), (space.features,), (moments,), row_count(moments.moments.weight))
 
 
 @dataclass(frozen=True)
@@ -346,8 +338,9 @@ class RidgePath:
         return "\n".join(lines)
 
 
-def _judged(curve: RidgeCurve, Y: Array, weights: Array | None, *, single: bool) -> RidgePath:
+def _judged(curve: RidgeCurve, rows: AnyRows) -> RidgePath:
     """Judge every ridge by its leave-one-out residuals."""
+    Y, weights = rows.targets, rows.weights
     size = float(np.abs(Y).max())
     if size and not 1e-140 < size < 1e140:
         raise ValueError(f"y has entries of size {size:.3g}, whose squared errors leave double precision. Rescale y.")
@@ -357,7 +350,7 @@ def _judged(curve: RidgeCurve, Y: Array, weights: Array | None, *, single: bool)
     errors = np.average(np.square(curve.left_out).mean(axis=2), axis=1, weights=weights)
     level = np.average(Y, axis=0, weights=weights)
     variance = float(np.average(np.square(Y - level).mean(axis=1), weights=weights))
-    shape = (lambda A: A[..., 0]) if single else (lambda A: A)
+    shape = (lambda A: A[..., 0]) if rows.single else (lambda A: A)
     return RidgePath(
         curve.ridges,
         errors,

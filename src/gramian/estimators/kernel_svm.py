@@ -138,7 +138,7 @@ class KernelSVC(KernelInput, ClassifierMixin, BaseEstimator):
         """
         clock = Clock()
         self._check_parameters()
-        self.kernel_, table, weights = self._read_weighted(X, sample_weight)
+        self.kernel_, table, weights = self._read(X, sample_weight)
         warn_of_underflow(self.kernel_, table)
         used = np.arange(table.shape[0]) if weights is None else np.flatnonzero(weights)
         self.classes_, codes = _present(*check_labels(y, table.shape[0], least=2), used)

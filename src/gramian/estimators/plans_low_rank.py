@@ -11,7 +11,7 @@ from gramian.config import memory_budget, thread_count
 from gramian.costs import machine
 from gramian.costs.plan import Job, Plan, prepared
 from gramian.estimators.kernel_input import KernelInput
-from gramian.estimators.kernel_streams import FIRST_ROWS_BUDGET_DIVISOR, require_landmarks
+from gramian.estimators.kernel_rows import FIRST_ROWS_BUDGET_DIVISOR, require_landmarks
 from gramian.estimators.landmarks import DEFAULT_LANDMARKS, LANDMARK_SAMPLE_MIN_ROWS, ROWS_PER_LANDMARK
 from gramian.estimators.plans_linear import STREAM_BLOCKS
 from gramian.operators.mapped_moments import rows_summed

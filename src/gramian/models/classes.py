@@ -25,7 +25,7 @@ from sklearn.base import BaseEstimator
 from gramian import kernels
 from gramian.estimators.base import as_fitted
 from gramian.estimators.kernel_kmeans import SeenMeans
-from gramian.estimators.kernel_streams import Seen
+from gramian.estimators.kernel_rows import Seen
 from gramian.estimators.random_projection import RandomMap
 from gramian.models.container import ModelError
 from gramian.registry import RECORDS

@@ -13,7 +13,7 @@ from gramian.operators import moments_of
 from gramian.operators.centering import column_means
 from gramian.operators.features import FeatureMap
 from gramian.operators.gram import gram_of
-from gramian.operators.mapped_moments import MappedMoments, mapped_moments
+from gramian.operators.mapped_moments import MappedMoments
 from gramian.operators.projected_gram import ProjectedGram
 from gramian.results import Array, Matrix, SolverTrace
 from gramian.solvers.dense import pinned_if_small
@@ -29,8 +29,7 @@ class RidgeSpace:
 
     ``kernel``: with resolved parameters. ``X``: n x d; for a precomputed kernel the Gram matrix. ``Y``: (n, q).
     ``weights`` (n,): frequencies. ``intercept``: whether a constant is unpenalised. ``solver``: "auto", "primal", or
-    what :func:`gramian.solvers.linear.solve` takes. ``features``: features of low rank that stand for those of the
-    kernel.
+    what :func:`gramian.solvers.linear.solve` takes.
     """
 
     def __init__(
@@ -42,20 +41,12 @@ class RidgeSpace:
         *,
         intercept: bool,
         solver: str | LinearSolver = "auto",
-        features: FeatureMap | None = None,
     ) -> None:
-        self.kernel, self.solver, self.features = kernel, solver, features
-        self.units = _units(Y)
+        self.kernel, self.solver = kernel, solver
+        self.units = powers_of_two(Y)
         Y = Y / self.units
         self.primal: PrimalRidge | None = None
         self.dual: DualRidge | None = None
-        self.low_rank: LowRankRidge | None = None
-        self.moments: MappedMoments | None = None
-        if features is not None:
-            check_low_rank_solver(solver)
-            self.moments = mapped_moments([features], [X], weights, beside=Y)
-            self.low_rank = LowRankRidge(features, self.moments, intercept=intercept)
-            return
         primal, self.reason = choose_form(kernel, X.shape, solver)
         if primal:
             self.primal = PrimalRidge(X, Y, weights, intercept=intercept)
@@ -65,19 +56,13 @@ class RidgeSpace:
     def fit(self, ridge: float, rng: np.random.Generator | None = None) -> RidgeFit:
         """Fit one ridge."""
         with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused below
-            if self.low_rank is not None:
-                fit = self.low_rank.fit(ridge).times(self.units)
-            elif self.primal is not None:
+            if self.primal is not None:
                 fit = self.primal.fit(ridge, self.reason).times(self.units)
             else:
-                assert self.dual is not None  # for the type checker, one of the three is there
+                assert self.dual is not None  # for the type checker, one of the two is there
                 fit = self.dual.fit(ridge, self.solver, rng).times(self.units)
         _refuse_overflow(fit.dual, fit.offsets, fit.left_out)
         return fit
-
-    def original_moments(self) -> MappedMoments | None:
-        """Moments of the features and of the targets in their own units, if features stand for the rows."""
-        return None if self.moments is None else self.moments.beside_times(self.units)
 
     def path(self, ridges: Array | None) -> RidgeCurve:
         """Fit a path of ridges (a usual one if None) from one eigendecomposition."""
@@ -95,11 +80,14 @@ def check_low_rank_solver(solver: str | LinearSolver) -> None:
         raise ValueError(f"solver={solver!r} is for the exact problem. With landmarks use solver='auto'.")
 
 
-def from_moments(features: FeatureMap, moments: MappedMoments, ridge: float, *, intercept: bool) -> RidgeFit:
-    """Fit one ridge to features and targets that are known by their moments alone."""
+def from_moments(
+    features: FeatureMap, moments: MappedMoments, ridge: float, units: Array | float = 1.0, *, intercept: bool
+) -> RidgeFit:
+    """Fit one ridge to features and to targets, in units of their own, that are known by their moments alone."""
     if not np.isfinite(moments.moments.scatter).all():
         raise ValueError("squares of features or y overflow. Divide X or y by a constant.")
-    fit = LowRankRidge(features, moments, intercept=intercept).fit(ridge)
+    with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused below
+        fit = LowRankRidge(features, moments, intercept=intercept).fit(ridge).times(np.asarray(units))
     _refuse_overflow(fit.dual, fit.offsets)
     return fit
 
@@ -110,7 +98,7 @@ def _refuse_overflow(*parts: Array | None) -> None:
         raise ValueError("the coefficients overflow double precision. Divide y by a constant, or raise the ridge.")
 
 
-def _units(Y: Array) -> Array:
+def powers_of_two(Y: Array) -> Array:
     """A power of two near the size of each column: whatever the unit of the targets, squares stay in range."""
     largest = np.abs(Y).max(axis=0, initial=0.0)
     return np.exp2(np.floor(np.log2(np.where(largest > 0, largest, 1.0))))

@@ -1,16 +1,25 @@
-"""Rows that a kernel method sees through landmarks: moments of features, of rows in memory or in blocks."""
+"""Rows of a kernel method on their way into a fit, and what is known of them through landmarks.
+
+::
+
+    read_rows   KernelRows     all of them at hand, in memory or on a cluster
+                KernelStream   a stream, or two in step, of which the first rows are held
+
+Widths and landmarks come from ``first``, one table for each view; ``moments`` of mapped rows are those of all.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from gramian.config import memory_budget
-from gramian.estimators.fit_rows import Reader
+from gramian.estimators.fit_rows import Gate, second_stream, take_columns
 from gramian.estimators.kernel_input import CheckedRows, KernelInput, own_kernel, resolve_weighted
 from gramian.estimators.landmarks import (
     LandmarksArgument,
@@ -19,15 +28,17 @@ from gramian.estimators.landmarks import (
     checked_trace_error,
     low_rank,
 )
-from gramian.estimators.validation import Table, validate
+from gramian.estimators.validation import Table, check_targets, validate
 from gramian.kernels import Kernel, as_kernel
 from gramian.kernels.text import takes_matrix
 from gramian.operators import Rows
 from gramian.operators.features import FeatureMap
 from gramian.operators.mapped_moments import MappedMoments, MappedSums, mapped_moments
 from gramian.operators.moments import row_count
-from gramian.operators.rows import Piece
+from gramian.operators.remote import is_stream
+from gramian.operators.rows import Piece, Views
 from gramian.results import Array, FitSummary, Matrix
+from gramian.spaces.ridge import powers_of_two
 
 #: The first rows of a stream are held in memory; they take no more than one part in so many of the budget.
 FIRST_ROWS_BUDGET_DIVISOR = 4
@@ -49,6 +60,10 @@ class Seen:
     parts: tuple[MappedMoments, ...]
     first: int
 
+    def each(self, change: Callable[[MappedMoments], MappedMoments]) -> Seen:
+        """The same with each part changed."""
+        return replace(self, parts=tuple(map(change, self.parts)))
+
     @property
     def total(self) -> MappedMoments:
         """Moments of all rows."""
@@ -60,27 +75,60 @@ class Seen:
         return row_count(sum(part.moments.weight for part in self.parts))
 
 
-class KernelStream(Reader):
-    """A stream, or two in step, whose first rows are held: widths and landmarks come from them.
+@dataclass
+class KernelRows:
+    """Rows that are all at hand, with targets beside them, ``single`` if these came as one dimension, and weights."""
 
-    The arguments are those of :class:`Reader`; the landmarks of the estimator say how many rows ``first`` has of each
-    view: the first block, or more of them until there are enough. :meth:`blocks` lets go of them.
+    first: tuple[Any, ...]
+    targets: Any = None
+    weights: Array | None = None
+    single: bool = False
+    streamed = False
+
+    @property
+    def table(self) -> Any:
+        """The rows of the first view; None of a stream."""
+        return self.first[0]
+
+    @property
+    def n_first(self) -> int:
+        """How many rows the first are."""
+        return int(self.first[0].shape[0])
+
+    def moments(self, maps: Sequence[FeatureMap]) -> MappedMoments:
+        """Moments of mapped rows and targets."""
+        return mapped_moments(maps, self.first, self.weights, beside=self.targets)
+
+    def scale_targets(self) -> Array:
+        """Divide targets by a power of two near their size, whose squares stay in range, and return it."""
+        units = powers_of_two(self.targets)
+        self.targets = self.targets / units
+        return units
+
+
+class KernelStream(Views):
+    """A stream, or two in step, called ``name``, whose first rows are held until :meth:`blocks` lets go of them.
+
+    They are the first block, or more of them until there are as many as the landmarks of the estimator want.
     """
 
+    streamed = True
+    table: Any = None
+    targets: Any = None
+    weights: Any = None
+
     def __init__(
-        self,
-        estimator: KernelInput,
-        X: Rows,
-        Y: Table | None = None,
-        *,
-        name: str = "y",
-        sample_weight: ArrayLike | None = None,
+        self, estimator: KernelInput, X: Rows, Y: Rows | None, sample_weight: ArrayLike | None, name: str = "y"
     ) -> None:
         require_landmarks(estimator)
-        super().__init__(estimator, X, Y, name=name, sample_weight=sample_weight)
+        if sample_weight is not None:
+            raise ValueError("sample_weight goes with rows in memory, not with a stream. Repeat rows in the stream.")
+        take_columns(estimator, X)
+        super().__init__(X, Y)
+        self.single = self.width == X.n_features + 1
+        self.gate = Gate(X.columns, None if Y is None else Y.columns, name, missing=getattr(estimator, "missing", None))
         self._coming = self.pieces("reading")
         self.first = self._first(max(as_approximation(one).rows_wanted for one in landmarks_of(estimator)))
-        self.dtype = narrowest(self.first)
         self.n_first = len(self.first[0])
         if self.n_first < 2:
             raise ValueError(f"X has {self.n_first} sample; {type(estimator).__name__} needs at least 2, one a row.")
@@ -95,10 +143,22 @@ class KernelStream(Reader):
         """All rows once more."""
         return self._checked(self.pieces("reading again"))
 
+    def moments(self, maps: Sequence[FeatureMap]) -> MappedMoments:
+        """Moments of mapped rows and targets."""
+        total = MappedSums(maps, self.width - self.X.n_features, narrowest(self.first), self.X.n_rows)
+        for views in self.blocks():
+            total.add([views[0]], beside=views[1] if len(views) > 1 else None)
+            del views  # or they would be kept while the next are read
+        return total.moments()
+
+    def scale_targets(self) -> Array:
+        """Their size is not known before they are read: 1."""
+        return np.ones(self.width - self.X.n_features)
+
     def _checked(self, coming: Iterator[tuple[Piece, ...]]) -> Iterator[tuple[Array, ...]]:
         for pieces in coming:
-            self.refuse(pieces)
-            yield self.views(pieces)
+            self.gate(*self.split(pieces))
+            yield self.values(pieces)
             del pieces  # or they would be kept while the next are read
 
     def _first(self, wanted: int) -> tuple[Array, ...]:
@@ -111,6 +171,28 @@ class KernelStream(Reader):
         if not held:
             raise ValueError(f"{self.X.source} has no rows: 0 samples. Give at least 2.")
         return held[0] if len(held) == 1 else tuple(map(np.concatenate, zip(*held, strict=True)))
+
+
+#: Rows of a fit, wherever they are.
+AnyRows: TypeAlias = KernelRows | KernelStream
+
+
+def read_rows(
+    estimator: KernelInput,
+    X: Table,
+    y: Table | None = None,
+    sample_weight: ArrayLike | None = None,
+    *,
+    targets: bool = False,
+    min_samples: int = 1,
+) -> tuple[Kernel, AnyRows]:
+    """Check the rows of a fit, and their ``targets`` if the method has any; resolve its kernel on the first of them."""
+    if is_stream(X):
+        stream = KernelStream(estimator, X, second_stream(X, y, "y") if targets else None, sample_weight)
+        return own_kernel(estimator.kernel).resolve(stream.first[0]), stream
+    kernel, table, weights = estimator._read(X, sample_weight, min_samples=min_samples)
+    given = check_targets(y, table.shape[0]) if targets else None
+    return kernel, KernelRows((table,), given and given.values, weights, single=given is not None and given.single)
 
 
 def require_landmarks(estimator: KernelInput) -> None:
@@ -137,45 +219,25 @@ def landmarks_of(estimator: KernelInput) -> Sequence[LandmarksArgument]:
     return given if isinstance(given, (tuple, list)) else [given] * len(estimator._kernel_parameters)
 
 
-def narrowest(views: Iterable[CheckedRows]) -> np.dtype:
+def narrowest(views: Sequence[CheckedRows]) -> np.dtype:
     """Single precision if all views are, else double."""
     return np.dtype(np.float32 if all(view.dtype == np.float32 for view in views) else np.float64)
 
 
-def second_stream(X: Rows, y: Table | None, name: str = "y") -> Table:
-    """Targets or second view of a stream, given beside it or in it."""
-    found: Table | None = X.y if y is None else y
-    if found is None:
-        raise ValueError(f"requires {name} to be passed: give a second stream, or y_columns= when X is from_dask.")
-    return found
+def seen_of(estimator: KernelInput, kernel: Kernel, rows: AnyRows) -> Seen:
+    """Map rows of one view by the landmarks of the first of them."""
+    features, first = low_rank(estimator.landmarks, kernel, rows.first[0], rows.weights), rows.n_first
+    assert features is not None  # for the type checker, there are landmarks
+    return Seen((kernel,), (features,), (rows.moments([features]),), first)
 
 
-def seen_in_memory(estimator: KernelInput, kernel: Kernel, X: CheckedRows) -> Seen:
-    """Map checked rows in memory."""
-    features = _features(estimator, kernel, X)
-    return Seen((kernel,), (features,), (mapped_moments([features], [X]),), X.shape[0])
-
-
-def seen_of(estimator: KernelInput, X: Rows, Y: Table | None = None, sample_weight: ArrayLike | None = None) -> Seen:
-    """Read and map a stream, with targets beside it or without."""
-    stream = KernelStream(estimator, X, Y, sample_weight=sample_weight)
-    kernel = own_kernel(estimator.kernel).resolve(stream.first[0])
-    features = _features(estimator, kernel, stream.first[0])
-    total = MappedSums([features], stream.width - stream.d, stream.dtype, X.n_rows)
-    for views in stream.blocks():
-        total.add([views[0]], beside=views[1] if len(views) > 1 else None)
-        del views  # or they would be kept while the next are read
-    return Seen((kernel,), (features,), (total.moments(),), stream.n_first)
-
-
-def seen_more(estimator: KernelInput, X: CheckedRows, Y: Array | None = None, weights: Array | None = None) -> Seen:
+def seen_more(estimator: KernelInput, rows: KernelRows) -> Seen:
     """Add checked rows to those an estimator has seen; the first block gives widths and landmarks."""
     seen: Seen | None = getattr(estimator, "seen_", None)
     if seen is None:
-        kernel = resolve_weighted(own_kernel(estimator.kernel), X, weights)
-        features = _features(estimator, kernel, X, weights)
-        return Seen((kernel,), (features,), (mapped_moments([features], [X], weights, beside=Y),), X.shape[0])
-    new = mapped_moments(seen.maps, [X], weights, beside=Y)
+        kernel = resolve_weighted(own_kernel(estimator.kernel), rows.table, rows.weights)
+        return seen_of(estimator, kernel, rows)
+    new = rows.moments(seen.maps)
     if new.moments.d != seen.parts[0].moments.d:
         q, before = (moments.d - seen.maps[0].size for moments in (new.moments, seen.parts[0].moments))
         raise ValueError(f"y has {q} columns; the rows before had {before}.")
@@ -230,9 +292,3 @@ def add_first_rows(estimator: KernelInput, first: int, n: int, *decided: str) ->
     named = f"{', '.join(others)} and {last}" if others else last
     top, *rest = summary.lines
     return FitSummary(summary.title, (top, ("first rows", f"{first:,} of {n:,} gave {named}"), *rest), facts)
-
-
-def _features(estimator: KernelInput, kernel: Kernel, X: CheckedRows, weights: Array | None = None) -> FeatureMap:
-    features = low_rank(estimator.landmarks, kernel, X, weights)
-    assert features is not None  # a stream was refused without landmarks
-    return features
