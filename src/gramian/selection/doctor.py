@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 import numpy as np
 import scipy.stats
@@ -94,107 +95,94 @@ def doctor(X: Any, kernel: KernelArgument | None = None, y: ArrayLike | None = N
     """
     measure = None if kernel is None else as_kernel(kernel)
     sheet = read(X)
+    facts: dict[str, Any] = {}
     n, columns = len(sheet.values), portraits(sheet)
-    seen = Seen(list(sheet.findings), list(sheet.looked_at), {})
+    seen: list[Finding | str] = [*sheet.findings, *sheet.looked_at]
     if measure is not None and measure.given:
         if sheet.values.shape[1] != n:
             raise ValueError(f"kernel='precomputed' needs a square matrix, n x n; X has shape {(n, sheet.width)}.")
-        seen.findings.extend([f for f in check_columns(columns) if f.code in ("missing_values", "infinite_values")])
+        seen += [f for f in check_columns(columns) if f.code in ("missing_values", "infinite_values")]
     elif columns:
-        _table(sheet, columns, seen)
+        seen += _table(sheet, columns)
     if y is not None:
-        seen.findings.extend(check_target(y, columns, n))
+        seen += check_target(y, columns, n)
     if measure is not None and columns:
-        _kernel(measure, sheet, columns, seen)
-    return Diagnosis(ordered(seen.findings), (n, sheet.width), seen.facts, tuple(seen.looked_at))
+        seen += _kernel(measure, sheet, columns, facts)
+    findings = [finding for finding in seen if isinstance(finding, Finding)]
+    looked_at = tuple(told for told in seen if isinstance(told, str))
+    return Diagnosis(ordered(findings), (n, sheet.width), facts, looked_at)
 
 
-class Seen(NamedTuple):
-    """What has been seen so far."""
-
-    findings: list[Finding]
-    looked_at: list[str]
-    facts: dict[str, Any]
-
-
-def _table(sheet: Sheet, columns: list[Portrait], seen: Seen) -> None:
+def _table(sheet: Sheet, columns: list[Portrait]) -> Iterator[Finding | str]:
+    """Checks of all columns and rows; a sentence says where a sample stood for all rows, or what was not looked at."""
     n = len(sheet.values)
     if n > SHAPE_SAMPLE_ROWS:
-        seen.looked_at.append(f"{SHAPE_SAMPLE_ROWS:,} of {n:,} rows for quartiles, skewness, tails and repeated values")
+        yield f"{SHAPE_SAMPLE_ROWS:,} of {n:,} rows for quartiles, skewness, tails and repeated values"
     used = [column.at for column in columns if not column.empty]
     values = sheet.values if len(used) == len(columns) else sheet.values[:, used]
     rows = np.flatnonzero(np.isfinite(values).all(axis=1))
-    related, untold = check_relations(
-        columns, sheet.values if len(rows) == n else sheet.values[rows], narrow=sheet.narrow
-    )
-    seen.findings.extend([*check_columns(columns), *related, *_empty_rows(sheet.values)])
-    seen.findings.extend([*_copies(sheet.values, columns), *_outliers(sheet.values, columns, rows)])
-    seen.looked_at.extend(untold)
+    yield from check_columns(columns)
+    whole = sheet.values if len(rows) == n else sheet.values[rows]
+    yield from check_relations(columns, whole, narrow=sheet.narrow)
+    yield from _empty_rows(sheet.values)
+    yield from _copies(sheet.values, columns)
+    yield from _outliers(sheet.values, columns, rows)
 
 
-def _kernel(kernel: Kernel, sheet: Sheet, columns: list[Portrait], seen: Seen) -> None:
+def _kernel(kernel: Kernel, sheet: Sheet, columns: list[Portrait], facts: dict[str, Any]) -> Iterable[Finding | str]:
     if any(column.extreme for column in columns):
-        seen.looked_at.append("the kernel was not looked at: distances of these rows leave double precision")
-        return
+        return ["the kernel was not looked at: distances of these rows leave double precision"]
     complete = np.isfinite(sheet.values).all(axis=1)
     if complete.sum() < 2:
-        seen.looked_at.append("the kernel was not looked at: fewer than two rows have no gap")
-        return
+        return ["the kernel was not looked at: fewer than two rows have no gap"]
     rows = sheet.values if complete.all() else sheet.values[complete]
-    places = np.flatnonzero(complete)
     if kernel.given:
         kernel, rows = evaluated(kernel), values(kernel, rows[:, complete])
-    findings, facts, told = check_kernel(kernel, rows, places)
-    seen.findings.extend(findings)
-    seen.facts.update(facts)
-    seen.looked_at.extend(told)
+    return check_kernel(kernel, rows, np.flatnonzero(complete), facts)
 
 
-def _empty_rows(values: Array) -> list[Finding]:
-    rows = np.flatnonzero(np.isnan(values).all(axis=1)) if values.shape[1] > 1 else np.empty(0, dtype=int)
-    if not len(rows) or len(rows) == len(values):
-        return []
-    message = f"{plural(len(rows), 'row')} {'has' if len(rows) == 1 else 'have'} no number at all: {at_rows(rows)}."
-    return [Finding("empty_rows", message, "Take them out; often they end a file.", rows=row_numbers(rows))]
+def _empty_rows(values: Array) -> Iterator[Finding]:
+    rows = np.flatnonzero(np.isnan(values).all(axis=1))
+    if values.shape[1] > 1 and 0 < len(rows) < len(values):
+        have = "has" if len(rows) == 1 else "have"
+        message = f"{plural(len(rows), 'row')} {have} no number at all: {at_rows(rows)}."
+        yield Finding("empty_rows", message, "Take them out; often they end a file.", rows=row_numbers(rows))
 
 
-def _copies(values: Array, columns: list[Portrait]) -> list[Finding]:
+def _copies(values: Array, columns: list[Portrait]) -> Iterator[Finding]:
     """Rows that equal an earlier one: more than coarse numbers make by chance, or many."""
-    live = [c for c in columns if c.varies]
-    n = len(values)
-    if not live or n < 2:
-        return []
+    live, n = [c for c in columns if c.varies], len(values)
     # Column by column, so that equal rows have the same sum to the bit. Rows with gaps have none, and equal nothing.
     keys = np.zeros(n)
     with np.errstate(invalid="ignore"):
         for column, weight in zip(live, np.random.default_rng(0).uniform(1, 2, len(live)), strict=True):
-            keys += column.values * (weight / max(abs(column.low), abs(column.high)))
+            keys += column.values * (weight / column.unit)
     order = np.argsort(keys, kind="stable")
-    close = np.flatnonzero(keys[order[1:]] == keys[order[:-1]])
+    close = np.flatnonzero(keys[order[1:]] == keys[order[:-1]]) if live else ()
     pairs = [
         (order[i], order[i + 1])
         for i in close
         if np.array_equal(values[order[i]], values[order[i + 1]], equal_nan=True)
     ]
-    if not pairs:
-        return []
     # If columns were independent, two rows would agree in all of them with this probability.
     agree = float(np.prod([np.sum((c.runs[1] / len(c.order)) ** 2) for c in live]))
     expected = n * (n - 1) / 2 * agree
     if expected > _CHANCE_COPIES and len(pairs) <= max(_COPIES_MIN_SHARE * n, _COPIES_MIN_RATIO * expected):
-        return []
-    copies = sorted((int(max(pair)), int(min(pair))) for pair in pairs)
-    said = listed([f"{at_rows([copy])} repeats {at_rows([first])}" for copy, first in copies])
-    message = f"{plural(len(copies), 'row')} {'is a copy' if len(copies) == 1 else 'are copies'} of others: {said}."
-    remedy = (
-        "Take copies out before cross-validation, or a model is tested on rows it has seen; or give them as weights."
-    )
-    return [Finding("duplicate_rows", message, remedy, rows=row_numbers([copy for copy, _ in copies]))]
+        return
+    if pairs:
+        copies = sorted((int(max(pair)), int(min(pair))) for pair in pairs)
+        said = listed([f"{at_rows([copy])} repeats {at_rows([first])}" for copy, first in copies])
+        are = "is a copy" if len(copies) == 1 else "are copies"
+        message = f"{plural(len(copies), 'row')} {are} of others: {said}."
+        remedy = (
+            "Take copies out before cross-validation, or a model is tested on rows it has seen; or give them as "
+            "weights."
+        )
+        yield Finding("duplicate_rows", message, remedy, rows=row_numbers([copy for copy, _ in copies]))
 
 
-def _outliers(values: Array, columns: list[Portrait], whole: Array) -> list[Finding]:
+def _outliers(values: Array, columns: list[Portrait], whole: Array) -> Iterator[Finding]:
     """Rows far off in a column; then those far off in a combination of columns, seen by the others' covariance."""
-    findings = []
     measured = [
         c
         for c in columns
@@ -208,8 +196,8 @@ def _outliers(values: Array, columns: list[Portrait], whole: Array) -> list[Find
         message = f"{plural(len(rows), 'row')} far from the median of a column: {said}."
         names = tuple(c.name for c in single)
         remedy = "Correct or take out what is a mistake; otherwise use logarithms or ranks, or say that they decide."
-        findings.append(Finding("outliers", message, remedy, names, row_numbers(rows)))
-    plain = [c for c in measured if len(c.far) <= few(c.n) and c.tail_share() < TAIL_MAX_SHARE]
+        yield Finding("outliers", message, remedy, names, row_numbers(rows))
+    plain = [c for c in measured if len(c.far) <= few(c.n) and c.tail_share < TAIL_MAX_SHARE]
     plain = [c for c in plain if not sentinels(c) and clipped(c) is None]
     rows, distances = _unusual(values, [c.at for c in plain], np.setdiff1d(whole, rows, assume_unique=True))
     if len(rows):
@@ -220,8 +208,7 @@ def _outliers(values: Array, columns: list[Portrait], whole: Array) -> list[Find
         )
         remedy = "Look at them: no column alone shows it. Correct or take out what is a mistake."
         names = tuple(c.name for c in plain)
-        findings.append(Finding("outliers", message, remedy, names, row_numbers(np.sort(rows))))
-    return findings
+        yield Finding("outliers", message, remedy, names, row_numbers(np.sort(rows)))
 
 
 def _distance(column: Portrait, rows: Array) -> Array:
@@ -276,21 +263,23 @@ def _unusual(values: Array, places: list[int], rows: Array) -> tuple[Array, Arra
     return none
 
 
-def check_target(y: ArrayLike, columns: list[Portrait], n: int) -> list[Finding]:
+def check_target(y: ArrayLike, columns: list[Portrait], n: int) -> Iterator[Finding]:
     """Look at numbers or labels to predict; (n,) or (n, q)."""
     labels = np.asarray(y)
     if len(labels) != n:
         message = f"y has {len(labels):,} entries for {plural(n, 'row')} of X."
-        return [Finding("target_length", message, "Align them: one entry of y for each row.")]
-    if labels.ndim == 1 and labels.dtype.kind in "OUSb" and not _numeric(labels):
-        return _labels(labels)
-    labels = labels.reshape(n, -1)
-    width = labels.shape[1]
-    sheet = read({"y" if width == 1 else f"y[:, {at}]": labels[:, at] for at in range(width)})
-    out = list(sheet.findings)
-    for name, column in zip(sheet.names, sheet.values.T, strict=True):
-        out += _numbers(column, name, columns)
-    return out
+        yield Finding("target_length", message, "Align them: one entry of y for each row.")
+    elif labels.ndim == 1 and labels.dtype.kind in "OUSb" and not _numeric(labels):
+        known = np.array([label is not None and label == label and str(label).strip() != "" for label in labels])
+        classes, counts = np.unique(labels[known].astype(str), return_counts=True)
+        yield from _classes("y", known, [repr(str(name)) for name in classes], counts, "label", "tell apart")
+    else:
+        labels = labels.reshape(n, -1)
+        width = labels.shape[1]
+        sheet = read({"y" if width == 1 else f"y[:, {at}]": labels[:, at] for at in range(width)})
+        yield from sheet.findings
+        for name, column in zip(sheet.names, sheet.values.T, strict=True):
+            yield from _numbers(column, name, columns)
 
 
 def _numeric(labels: Array) -> bool:
@@ -301,56 +290,44 @@ def _numeric(labels: Array) -> bool:
     return labels.dtype.kind == "O"
 
 
-def _labels(labels: Array) -> list[Finding]:
-    empty = np.array([label is None or label != label or str(label).strip() == "" for label in labels])
-    out = _missing("y", empty)
-    classes, counts = np.unique(labels[~empty].astype(str), return_counts=True)
-    if len(classes) == 1:
-        message = f"y is constant: every label{' that is known' if out else ''} is {str(classes[0])!r}."
-        return [*out, Finding("constant_target", message, "There is nothing to tell apart; check y.")]
-    return out + _rare("y", [repr(str(name)) for name in classes], counts)
-
-
-def _numbers(y: Array, name: str, columns: list[Portrait]) -> list[Finding]:
+def _numbers(y: Array, name: str, columns: list[Portrait]) -> Iterator[Finding]:
     known = np.isfinite(y)
-    out = _missing(name, ~known)
-    values, counts = np.unique(y[known], return_counts=True)
-    if len(values) == 1:
-        message = f"{name} is constant: every value{' that is known' if out else ''} is {number(values[0])}."
-        return [*out, Finding("constant_target", message, "There is nothing to predict; check y.")]
-    if len(values) <= min(20, len(y) / 10) and (np.floor(values) == values).all():
-        out += _rare(name, [number(value) for value in values], counts)
+    classes, counts = np.unique(y[known], return_counts=True)
+    coded = len(classes) <= min(20, len(y) / 10) and (np.floor(classes) == classes).all()
+    counted = counts if coded else ()  # otherwise there are no classes that could be rare
+    yield from _classes(name, known, [number(value) for value in classes], counted, "value", "predict")
+    if len(classes) == 1:
+        return
     found = {c.name: _correlation(c.values, y) for c in columns if c.varies and not c.extreme}
     same = [column for column, r in found.items() if abs(r) > _LEAK_CORRELATION]
     if same:
         said = [f"{column!r} says the same as {name}: a correlation of {_nearly_one(found[column])}" for column in same]
-        message = f"{listed(said)}."
         remedy = "Leave the column out unless it is known before the target is: otherwise the answer is given away."
-        out.append(Finding("target_leak", message, remedy, tuple(same)))
-    return out
+        yield Finding("target_leak", f"{listed(said)}.", remedy, tuple(same))
+
+
+def _classes(
+    target: str, known: Array, names: list[str], counts: Iterable[int], what: str, done: str
+) -> Iterator[Finding]:
+    """Entries of a target that are missing, and its different values: one alone, or some in few rows."""
+    rows = np.flatnonzero(~known)
+    if len(rows):
+        message = f"{target} has no finite value or label in {plural(len(rows), 'row')}: {at_rows(rows)}."
+        yield Finding("target_missing", message, "Drop those rows, or predict them.", rows=row_numbers(rows))
+    rare = [f"{name} ({count:,})" for name, count in zip(names, counts, strict=False) if count < _CLASS_MIN_ROWS]
+    if len(names) == 1:
+        message = f"{target} is constant: every {what}{' that is known' if len(rows) else ''} is {names[0]}."
+        yield Finding("constant_target", message, f"There is nothing to {done}; check y.")
+    elif rare:
+        count = plural(len(rare), "class").replace("classs", "classes")
+        message = f"{count} of {target} with fewer than {_CLASS_MIN_ROWS} rows: {listed(rare)}."
+        yield Finding("rare_class", message, "Join it with another, gather more rows, or leave it out.")
 
 
 def _nearly_one(r: float) -> str:
     """A correlation that differs from 1 or -1 by what digits would hide: ``1, but for 8e-06``."""
     less = 1 - abs(r)
     return f"{np.sign(r):.0f}{'' if less <= 16 * np.finfo(np.float64).eps else f', but for {less:.1g}'}"
-
-
-def _missing(name: str, lacks: Array) -> list[Finding]:
-    if not lacks.any():
-        return []
-    rows = np.flatnonzero(lacks)
-    message = f"{name} has no finite value or label in {plural(len(rows), 'row')}: {at_rows(rows)}."
-    return [Finding("target_missing", message, "Drop those rows, or predict them.", rows=row_numbers(rows))]
-
-
-def _rare(target: str, names: list[str], counts: Array) -> list[Finding]:
-    rare = [f"{name} ({count:,})" for name, count in zip(names, counts, strict=True) if count < _CLASS_MIN_ROWS]
-    if not rare:
-        return []
-    count = plural(len(rare), "class").replace("classs", "classes")
-    message = f"{count} of {target} with fewer than {_CLASS_MIN_ROWS} rows: {listed(rare)}."
-    return [Finding("rare_class", message, "Join it with another, gather more rows, or leave it out.")]
 
 
 def _correlation(x: Array, y: Array) -> float:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -52,49 +51,39 @@ _DEPENDENCE_MAX_COLUMNS = 2000
 
 
 Question = Callable[[Portrait], str | None]
-
-
-@dataclass(frozen=True)
-class Check:
-    """A question about a column, and the sentence for those that answer it.
-
-    ``ask`` gives what to say of the column in brackets, or None; ``one`` and ``many`` are the verb; ``remedies`` is
-    what to do about several columns, where that is another sentence than for one; ``rows`` are those to name.
-    """
-
-    ask: Question
-    code: str
-    one: str
-    many: str
-    remedy: str
-    remedies: str = ""
-    rows: Callable[[Portrait], Array] | None = None
-
-    def findings(self, columns: Iterable[Portrait]) -> list[Finding]:
-        """One finding for all columns that have the fault, or none; rows are those of the first of them."""
-        answers = [(column, detail) for column in columns if (detail := self.ask(column)) is not None]
-        if not answers:
-            return []
-        verb, remedy = (self.one, self.remedy) if len(answers) == 1 else (self.many, self.remedies or self.remedy)
-        said = listed([f"{column.name!r} ({detail})" for column, detail in answers])
-        rows = () if self.rows is None else row_numbers(self.rows(answers[0][0]))
-        names = tuple(column.name for column, _ in answers)
-        return [Finding(self.code, f"{plural(len(answers), 'column')} {verb}: {said}.", remedy, names, rows)]
-
-
-_CHECKS: list[Check] = []
+#: Questions about a column, each with the words of its finding and the rows to name.
+_CHECKS: list[tuple[Question, tuple[str, ...], Callable[[Portrait], Array] | None]] = []
 
 
 def _check(
-    code: str, one: str, many: str, remedy: str, remedies: str = "", rows: Callable[[Portrait], Array] | None = None
+    *words: str, rows: Callable[[Portrait], Array] | None = None, least: int | None = None
 ) -> Callable[[Question], Question]:
-    """Put a question, with the words of its finding, to every column."""
+    """Put a question to every column; given ``least``, to those that vary and have so many values.
+
+    It answers with what to say of the column in brackets, or None. The words are the code, the verb for one column and
+    for several, the remedy, and the remedy for several columns where that is another sentence.
+    """
 
     def add(ask: Question) -> Question:
-        _CHECKS.append(Check(ask, code, one, many, remedy, remedies, rows))
-        return ask
+        def asked(c: Portrait) -> str | None:
+            return ask(c) if least is None or (c.varies and len(c.order) >= least) else None
+
+        _CHECKS.append((asked, words, rows))
+        return asked
 
     return add
+
+
+def check_columns(columns: list[Portrait]) -> Iterator[Finding]:
+    """Put every question to every column: one finding for all columns that have a fault, with the rows of the first."""
+    for ask, (code, one, many, remedy, *remedies), rows in _CHECKS:
+        answers = [(column, detail) for column in columns if (detail := ask(column)) is not None]
+        if answers:
+            verb, remedy = (one, remedy) if len(answers) == 1 else (many, remedies[0] if remedies else remedy)
+            said = listed([f"{column.name!r} ({detail})" for column, detail in answers])
+            at = () if rows is None else row_numbers(rows(answers[0][0]))
+            names = tuple(column.name for column, _ in answers)
+            yield Finding(code, f"{plural(len(answers), 'column')} {verb}: {said}.", remedy, names, at)
 
 
 def number(value: float) -> str:
@@ -147,10 +136,9 @@ def _constant(c: Portrait) -> str | None:
     *("nearly_constant", "hardly varies", "hardly vary"),
     "Leave it out unless the rare values are what you look for; a part of the rows may have none of them.",
     "Leave them out unless the rare values are what you look for; a part of the rows may have none of them.",
+    least=SHAPE_MIN_ROWS,
 )
 def _nearly_constant(c: Portrait) -> str | None:
-    if not c.varies or len(c.order) < SHAPE_MIN_ROWS:
-        return None
     value, share = c.most_frequent
     return f"{number(value)} in {percent(share)} of its values" if share >= _NEARLY_CONSTANT_SHARE else None
 
@@ -213,10 +201,11 @@ def _sentinel(c: Portrait) -> str | None:
     *("id_column", "looks like a row number or an identifier", "look like row numbers or identifiers"),
     "Leave it out, or keep it as the name of the rows (ids=).",
     "Leave them out, or keep one as the name of the rows (ids=).",
+    least=20,
 )
 def identifies(c: Portrait) -> str | None:
     """Whole numbers, all different, that count the rows or run one way through them."""
-    if not c.varies or len(c.order) < 20 or not c.whole or c.distinct < len(c.order) or c.gaps:
+    if not c.whole or c.distinct < len(c.order) or c.gaps:
         return None
     if c.high - c.low == c.n - 1 and len(np.unique(c.values)) == c.n:
         return f"counts from {number(c.low)} to {number(c.high)}"
@@ -229,12 +218,11 @@ def identifies(c: Portrait) -> str | None:
 @_check(
     *("counts", "holds skewed counts", "hold skewed counts"),
     "Take square roots or log(1 + x): otherwise the variance of counts grows with their mean.",
+    least=SHAPE_MIN_ROWS,
 )
 def _counts(c: Portrait) -> str | None:
     """Whole numbers from 0 or 1 on with a long upper tail: their variance grows with their mean."""
-    if not c.varies or len(c.order) < SHAPE_MIN_ROWS or not c.whole or c.low not in (0, 1) or c.distinct < 6:
-        return None
-    if sentinels(c) or c.skewness < 1:
+    if not c.whole or c.low not in (0, 1) or c.distinct < 6 or sentinels(c) or c.skewness < 1:
         return None
     return f"{number(c.low)} to {number(c.high)}, skewness {c.skewness:.2g}"
 
@@ -244,23 +232,25 @@ def _counts(c: Portrait) -> str | None:
     "has a heavy tail, where a hundredth of the rows decide",
     "have heavy tails, where a hundredth of the rows decide",
     "Take logarithms if all values are positive, or ranks; components follow variance, and those rows have it.",
+    least=2 * SHAPE_MIN_ROWS,
 )
 def _tail(c: Portrait) -> str | None:
-    if not c.varies or len(c.order) < 2 * SHAPE_MIN_ROWS or c.distinct <= CODES_MAX_VALUES:
+    if c.distinct <= CODES_MAX_VALUES or _counts(c) or sentinels(c):
         return None
-    if _counts(c) or sentinels(c) or c.most_frequent[1] >= _NEARLY_CONSTANT_SHARE or 0 < len(c.far) <= few(c.n):
+    if c.most_frequent[1] >= _NEARLY_CONSTANT_SHARE or 0 < len(c.far) <= few(c.n):
         return None
-    share = c.tail_share()
-    return f"{percent(share)} of the sum of squares about the median" if share > TAIL_MAX_SHARE else None
+    said = f"{percent(c.tail_share)} of the sum of squares about the median"
+    return said if c.tail_share > TAIL_MAX_SHARE else None
 
 
 @_check(
     *("clipped", "looks cut off at one end", "look cut off at one end"),
     "Ask whether that is a limit of measurement or a true zero; components take it for a cluster.",
+    least=SHAPE_MIN_ROWS,
 )
 def clipped(c: Portrait) -> str | None:
     """Many rows at one end of the range of a column whose values otherwise hardly repeat."""
-    if not c.varies or len(c.order) < SHAPE_MIN_ROWS or c.whole or sentinels(c):
+    if c.whole or sentinels(c):
         return None
     values, counts = c.runs
     at = 0 if counts[0] >= counts[-1] else -1
@@ -276,9 +266,10 @@ def clipped(c: Portrait) -> str | None:
 @_check(
     *("large_offset", "lies far from zero", "lie far from zero"),
     "Subtract a constant near the mean before saving or squaring: digits of the variation are lost to it.",
+    least=1,
 )
 def _offset(c: Portrait) -> str | None:
-    if not c.varies or c.deviation == 0:
+    if c.deviation == 0:
         return None
     ratio, limit = abs(c.mean) / c.deviation, _MAX_OFFSET_FLOAT32 if c.narrow else _MAX_OFFSET
     return f"mean {c.mean:.3g}, standard deviation {c.deviation:.3g}" if ratio > limit else None
@@ -289,91 +280,81 @@ def few(n: int) -> int:
     return max(3, int(_OUTLIERS_MAX_SHARE * n))
 
 
-def check_columns(columns: list[Portrait]) -> list[Finding]:
-    """Put every question to every column, and one that needs to see the others too."""
-    measured = any(c.varies and not c.whole for c in columns)
-
-    def codes(c: Portrait) -> str | None:
-        """Few whole numbers beside columns that are measured, or codes with gaps between them."""
-        if not c.varies or not c.whole or not 3 <= c.distinct <= CODES_MAX_VALUES or len(c.order) < 10 * c.distinct:
-            return None
-        if sentinels(c):
-            return None  # they are no category; without them the others can be judged
-        steps = np.diff(c.runs[0])
-        if not (measured or len(set(steps.tolist())) > 1) or _counts(c) or c.most_frequent[1] >= _NEARLY_CONSTANT_SHARE:
-            return None
-        return f"{c.distinct} values: {listed([number(value) for value in c.runs[0]])}"
-
-    verb = "may hold codes of categories"
-    remedy = "If the numbers are names and not an order, make indicator columns of them."
-    checks = [*_CHECKS, Check(codes, "category_codes", verb, verb, remedy)]
-    return [finding for check in checks for finding in check.findings(columns)]
+@_check(
+    *("category_codes", "may hold codes of categories", "may hold codes of categories"),
+    "If the numbers are names and not an order, make indicator columns of them.",
+    least=30,
+)
+def _codes(c: Portrait) -> str | None:
+    """Few whole numbers beside columns that are measured, or codes with gaps between them."""
+    if not c.whole or not 3 <= c.distinct <= CODES_MAX_VALUES or len(c.order) < 10 * c.distinct:
+        return None
+    # Stand-ins are no category; without them the others can be judged.
+    if sentinels(c) or _counts(c) or c.most_frequent[1] >= _NEARLY_CONSTANT_SHARE:
+        return None
+    uneven = len(set(np.diff(c.runs[0]).tolist())) > 1
+    told = f"{c.distinct} values: {listed([number(value) for value in c.runs[0]])}"
+    return told if c.beside_measured or uneven else None
 
 
-def check_relations(columns: list[Portrait], whole: Array, *, narrow: bool = False) -> tuple[list[Finding], list[str]]:
-    """Look for columns that repeat others; ``whole`` are the rows without gaps. Also what was not looked at.
+def check_relations(columns: list[Portrait], whole: Array, *, narrow: bool) -> Iterator[Finding | str]:
+    """Look for columns that repeat others; ``whole`` are the rows without gaps. A sentence says what was not looked at.
 
     ``narrow`` says that the numbers came in single precision, whose rounding is then theirs.
     """
     live = [c for c in columns if c.varies and not c.extreme]
-    findings, copies = _duplicates(live)
-    findings += _uneven([c for c in live if identifies(c) is None])
-    rows, d = len(columns[0].values) if columns else 0, len(columns)
+    pairs = _duplicates(live)
+    if pairs:
+        said = listed([f"{copy!r} repeats {original!r}" for copy, original in pairs])
+        names = tuple(dict.fromkeys(name for pair in pairs for name in pair))
+        copies = "is a copy" if len(pairs) == 1 else "are copies"
+        message = f"{plural(len(pairs), 'column')} {copies} of others: {said}."
+        remedy = "Leave the copies out: they count twice in every distance and every component."
+        yield Finding("duplicate_columns", message, remedy, names)
+    yield from _uneven([c for c in live if c.deviation > 0 and identifies(c) is None])
+    rows, d = columns[0].n, len(columns)
+    kept = [c for c in live if c.name not in dict(pairs)]
     if rows <= d:
         remedy = (
             "Use methods that shrink or project first (PCA, PLS, a ridge), and few components; or gather more rows."
         )
         said = f"there are {plural(rows, 'row')} for {plural(d, 'column')}: the columns cannot be independent."
-        return [*findings, Finding("few_rows", said, remedy)], []
-    kept = [c for c in live if c.name not in copies]
-    if len(kept) > _DEPENDENCE_MAX_COLUMNS:
-        return findings, [
-            f"dependence of columns was not looked for: {len(kept):,} are more than {_DEPENDENCE_MAX_COLUMNS:,}"
-        ]
-    if len(whole) <= 2 * len(kept):
-        told = f"dependence of columns was not looked for: {plural(len(whole), 'row')} without gaps are too few"
-        return findings, [told] if len(kept) > 1 else []
-    return findings + _collinear(kept, whole, float(np.finfo(np.float32 if narrow else np.float64).eps)), []
+        yield Finding("few_rows", said, remedy)
+    elif len(kept) > _DEPENDENCE_MAX_COLUMNS:
+        yield f"dependence of columns was not looked for: {len(kept):,} are more than {_DEPENDENCE_MAX_COLUMNS:,}"
+    elif len(whole) > 2 * len(kept):
+        yield from _collinear(kept, whole, float(np.finfo(np.float32 if narrow else np.float64).eps))
+    elif len(kept) > 1:
+        yield f"dependence of columns was not looked for: {plural(len(whole), 'row')} without gaps are too few"
 
 
-def _duplicates(columns: list[Portrait]) -> tuple[list[Finding], set[str]]:
-    """Columns with the same numbers in every row, found by a random sum of their entries."""
-    if len(columns) < 2:
-        return [], set()
-    weights = np.random.default_rng(0).uniform(1, 2, columns[0].n)
+def _duplicates(columns: list[Portrait]) -> list[tuple[str, str]]:
+    """Columns with the numbers of an earlier one in every row, and its name; found by a random sum of their entries."""
     sums: dict[float, list[Portrait]] = {}
     pairs = []
     for column in columns:
-        whole = np.isfinite(column.values)
-        key = float(weights @ (column.values if whole.all() else np.where(whole, column.values, 0.0)))
+        weights = np.random.default_rng(0).uniform(1, 2, column.n)
+        key = float(weights @ np.where(np.isfinite(column.values), column.values, 0.0))
         twin = next((c for c in sums.get(key, []) if np.array_equal(c.values, column.values, equal_nan=True)), None)
         if twin is None:
             sums.setdefault(key, []).append(column)
         else:
             pairs.append((column.name, twin.name))
-    if not pairs:
-        return [], set()
-    said = listed([f"{copy!r} repeats {original!r}" for copy, original in pairs])
-    names = tuple(dict.fromkeys(name for pair in pairs for name in pair))
-    message = f"{plural(len(pairs), 'column')} {'is a copy' if len(pairs) == 1 else 'are copies'} of others: {said}."
-    remedy = "Leave the copies out: they count twice in every distance and every component."
-    return [Finding("duplicate_columns", message, remedy, names)], {copy for copy, _ in pairs}
+    return pairs
 
 
-def _uneven(columns: list[Portrait]) -> list[Finding]:
-    spread = [c for c in columns if c.deviation > 0]
-    if len(spread) < 2:
-        return []
-    low, high = min(spread, key=lambda c: c.deviation), max(spread, key=lambda c: c.deviation)
+def _uneven(columns: list[Portrait]) -> Iterator[Finding]:
+    if len(columns) < 2:
+        return
+    low, high = min(columns, key=lambda c: c.deviation), max(columns, key=lambda c: c.deviation)
     ratio = high.deviation / low.deviation
-    if ratio <= _UNEVEN_DEVIATION_RATIO:
-        return []
-    message = (
-        f"standard deviations differ by a factor of {ratio:,.0f}, from {low.deviation:.3g} ({low.name!r}) to "
-        f"{high.deviation:.3g} ({high.name!r}): the largest decide distances and components."
-    )
-    remedy = "Standardise columns (scale=True, --scale), or bring them to one unit."
-    return [Finding("uneven_scales", message, remedy, (high.name, low.name))]
+    if ratio > _UNEVEN_DEVIATION_RATIO:
+        message = (
+            f"standard deviations differ by a factor of {ratio:,.0f}, from {low.deviation:.3g} ({low.name!r}) to "
+            f"{high.deviation:.3g} ({high.name!r}): the largest decide distances and components."
+        )
+        remedy = "Standardise columns (scale=True, --scale), or bring them to one unit."
+        yield Finding("uneven_scales", message, remedy, (high.name, low.name))
 
 
 class Dependence(NamedTuple):
@@ -427,19 +408,19 @@ def _but_for(own: float) -> str:
     return f"to within {np.sqrt(own):.1g} of its standard deviation"
 
 
-def _collinear(columns: list[Portrait], whole: Array, eps: float) -> list[Finding]:
+def _collinear(columns: list[Portrait], whole: Array, eps: float) -> Iterator[Finding]:
     places = [c.at for c in columns]
     rows = np.ascontiguousarray(whole[:, places]) if len(places) < whole.shape[1] else whole
     moments = moments_of(rows)
     lengths = np.sqrt(np.diag(moments.scatter))
     seen = np.flatnonzero(lengths > 0)  # rows with gaps may hold all that varies
     if len(seen) < 2:
-        return []
+        return
     R = moments.scatter[np.ix_(seen, seen)] / np.outer(lengths[seen], lengths[seen])
     np.fill_diagonal(R, 1.0)  # or the last bits of the BLAS choose the first column, and with it all others
     found = dependence(R)
     if not len(found.dependent):
-        return []
+        return
     names = [columns[j].name for j in seen]
     asked = np.argsort(found.own, kind="stable")[:_ROWS_ASKED_MAX_COLUMNS]
     chosen, sides = seen[found.kept], R[np.ix_(found.kept, found.kept)]
@@ -460,4 +441,4 @@ def _collinear(columns: list[Portrait], whole: Array, eps: float) -> list[Findin
     message = f"column {column!r} is a linear combination of {named(others)}, {_but_for(float(own.min()))}.{more}"
     remedy = "Leave one of them out, or use a method that does not mind: PCA, PLS, or a ridge."
     dependents = [names[j] for j in found.dependent[np.argsort(found.own, kind="stable")]]
-    return [Finding("collinear_columns", message, remedy, tuple(dict.fromkeys([column, *dependents, *others])))]
+    yield Finding("collinear_columns", message, remedy, tuple(dict.fromkeys([column, *dependents, *others])))

@@ -15,7 +15,7 @@ from gramian.results import Array
 from gramian.selection.doctor_findings import Finding, at_rows, listed, plural, row_numbers
 
 #: Text that stands for nothing.
-_BLANK_TEXT = ("", "na", "n/a", "nan", "null", "none")
+_BLANK_TEXT = ("", "na", "n/a", "nan", "null", "none", "<na>")
 #: Rows that are sorted to see the shape of a column: more of them do not change its quartiles in the third digit.
 SHAPE_SAMPLE_ROWS = 100_000
 #: Ratio of a Gaussian's standard deviation to the distance of its quartiles from its median.
@@ -48,11 +48,12 @@ class Sheet:
 
 def read(X: Any) -> Sheet:
     """Take an array, a sparse matrix, a list of rows, a data frame or a mapping of columns."""
-    if sp.issparse(X):
-        return _sparse(sp.csr_array(X))
+    told: tuple[str, ...] = ()
     if isinstance(X, Mapping):
         return _columns([str(name) for name in X], list(X.values()))
-    if hasattr(X, "columns") and not callable(X.columns) and hasattr(X, "__getitem__"):
+    if sp.issparse(X):
+        X, told = _dense_sample(sp.csr_array(X))
+    elif hasattr(X, "columns") and not callable(X.columns) and hasattr(X, "__getitem__"):
         names = list(X.columns)
         at = X.iloc if hasattr(X, "iloc") else None  # names of pandas may be repeated
         return _columns([str(n) for n in names], [at[:, j] if at is not None else X[n] for j, n in enumerate(names)])
@@ -64,11 +65,23 @@ def read(X: Any) -> Sheet:
         )
     if 0 in array.shape:
         raise ValueError(f"X has shape {array.shape}: there is nothing to look at. Give at least one row and column.")
-    if array.dtype.kind in "biuf":
-        d = array.shape[1]
-        narrow = array.dtype in (np.float32, np.float16)
-        return Sheet(array.astype(np.float64, copy=False), _numbered(d), np.zeros(d, dtype=int), narrow, d)
-    return _columns(list(_numbered(array.shape[1])), list(array.T))
+    d = array.shape[1]
+    names = [f"x{j}" for j in range(d)]
+    if array.dtype.kind not in "biuf":
+        return _columns(names, list(array.T))
+    narrow, none = array.dtype in (np.float32, np.float16), np.zeros(d, dtype=int)
+    return Sheet(array.astype(np.float64, copy=False), tuple(names), none, narrow, d, looked_at=told)
+
+
+def _dense_sample(X: sp.csr_array) -> tuple[Array, tuple[str, ...]]:
+    """As many of the rows as have room, and a sentence if not all have."""
+    n, d = X.shape
+    room = max(100, memory_budget() // 4 // (8 * max(1, d)))
+    if n <= room:
+        return X.toarray(), ()
+    chosen = np.sort(np.random.default_rng(0).choice(n, room, replace=False))
+    told = f"{room:,} of {n:,} rows: as a dense table all would take {format_bytes(8.0 * n * d)}"
+    return X[chosen].toarray(), (told,)
 
 
 def _array(X: Any) -> Array:
@@ -81,23 +94,6 @@ def _array(X: Any) -> Array:
     return array
 
 
-def _numbered(d: int) -> tuple[str, ...]:
-    return tuple(f"x{j}" for j in range(d))
-
-
-def _sparse(X: Any) -> Sheet:
-    n, d = X.shape
-    if 0 in X.shape:
-        raise ValueError(f"X has shape {X.shape}: there is nothing to look at. Give at least one row and column.")
-    room = max(100, memory_budget() // 4 // (8 * d))
-    told: tuple[str, ...] = ()
-    if n > room:
-        X = X[np.sort(np.random.default_rng(0).choice(n, room, replace=False))]
-        told = (f"{room:,} of {n:,} rows: as a dense table all would take {format_bytes(8.0 * n * d)}",)
-    values = X.toarray().astype(np.float64)
-    return Sheet(values, _numbered(d), np.zeros(d, dtype=int), X.dtype == np.float32, d, looked_at=told)
-
-
 def _columns(names: list[str], columns: list[Any]) -> Sheet:
     if not columns or not len(columns[0]):
         raise ValueError(f"X has {len(columns)} columns and no rows to look at. Give at least one row and column.")
@@ -105,123 +101,69 @@ def _columns(names: list[str], columns: list[Any]) -> Sheet:
     if len(lengths) > 1:
         raise ValueError(f"columns of X have different lengths: {', '.join(map(str, sorted(lengths)))}.")
     findings: list[Finding] = []
-    kept, unread, known, narrow = [], [], [], bool(columns)
+    kept, unread, known = [], [], []
     for name, column in zip(names, columns, strict=True):
-        values, text = _numbers(column)
-        narrow = narrow and getattr(column, "dtype", None) == np.float32
-        if values is None:
-            findings.append(_text_column(name, text))
+        values, text = _numbers(np.asarray(column))
+        kinds = [repr(kind) for kind in dict.fromkeys(text.values())]
+        if len(text) > np.count_nonzero(~np.isnan(values)):
+            message = f"column {name!r} is text, with {plural(len(kinds), 'different value')}: {listed(kinds)}."
+            remedy = "Leave it out, or make numbers of it: indicator columns of categories, days of dates."
+            findings.append(Finding("text_column", message, remedy, (name,)))
             continue
-        bad = [row for row, cell in enumerate(text) if cell is not None] if text else []
-        if bad:
-            findings.append(_stray_text(name, bad, [text[row] for row in bad]))
+        if text:
+            message = f"column {name!r} has text among its numbers: {listed(kinds)}, in {at_rows([*text])}."
+            remedy = "Correct those entries, or make them missing."
+            findings.append(Finding("text_in_numbers", message, remedy, (name,), row_numbers([*text])))
         kept.append(values)
-        unread.append(len(bad))
+        unread.append(len(text))
         known.append(name)
     values = np.column_stack(kept) if kept else np.empty((len(columns[0]), 0))
+    narrow = all(getattr(column, "dtype", None) == np.float32 for column in columns)
     return Sheet(values, tuple(known), np.array(unread, dtype=int), narrow, len(names), tuple(findings))
 
 
-def _numbers(column: Any) -> tuple[Array | None, list[Any]]:
-    """Numbers of a column, and its cells that are text (None elsewhere); no numbers if most cells are text."""
-    cells = np.asarray(column)
+def _numbers(cells: Array) -> tuple[Array, dict[int, str]]:
+    """Numbers of a column, NaN where there is none, and its cells that are text, by row."""
     if cells.dtype.kind in "biuf":
-        return cells.astype(np.float64), []
-    if cells.dtype.kind in "mM":
-        return None, [str(cell) for cell in cells]
-    values, text = np.full(len(cells), np.nan), [None] * len(cells)
+        return cells.astype(np.float64), {}
+    values, text = np.full(len(cells), np.nan), {}
     for row, cell in enumerate(cells):
-        if cell is None or str(cell).strip().lower() in (*_BLANK_TEXT, "<na>"):
-            continue
-        try:
-            values[row] = float(cell)
-        except (TypeError, ValueError):
-            text[row] = str(cell)  # type: ignore[call-overload]
-    strays, numbers = sum(cell is not None for cell in text), np.count_nonzero(~np.isnan(values))
-    return (values, text if strays else []) if strays <= numbers else (None, [c for c in text if c is not None])
+        if cells.dtype.kind in "mM":
+            text[row] = str(cell)
+        elif cell is not None and str(cell).strip().lower() not in _BLANK_TEXT:
+            try:
+                values[row] = float(cell)
+            except (TypeError, ValueError):
+                text[row] = str(cell)
+    return values, text
 
 
-def _text_column(name: str, cells: list[Any]) -> Finding:
-    kinds = [repr(kind) for kind in dict.fromkeys(cells)]
-    message = f"column {name!r} is text, with {plural(len(kinds), 'different value')}: {listed(kinds)}."
-    remedy = "Leave it out, or make numbers of it: indicator columns of categories, days of dates."
-    return Finding("text_column", message, remedy, (name,))
-
-
-def _stray_text(name: str, rows: list[int], cells: list[str]) -> Finding:
-    kinds = [repr(kind) for kind in dict.fromkeys(cells)]
-    message = f"column {name!r} has text among its numbers: {listed(kinds)}, in {at_rows(rows)}."
-    return Finding(
-        "text_in_numbers", message, "Correct those entries, or make them missing.", (name,), row_numbers(rows)
-    )
-
-
-@dataclass(frozen=True)
 class Portrait:
     """What is known of a column; extremes, mean and deviation of all rows, the rest of a sorted sample."""
 
-    name: str
-    at: int  #: its place in the table
-    values: Array  #: in the order of the rows, NaN and infinities included
-    unread: int  #: entries that were text
-    narrow: bool
-    order: Array  #: finite values, sorted: all, or those of the sample
-    low: float
-    high: float
-    mean: float
-    deviation: float
-
-    @property
-    def n(self) -> int:
-        """Rows."""
-        return len(self.values)
-
-    @cached_property
-    def gaps(self) -> int:
-        """Missing entries."""
-        return int(np.count_nonzero(np.isnan(self.values))) - self.unread
-
-    @cached_property
-    def infinite(self) -> Array:
-        """Rows with an infinity."""
-        return np.flatnonzero(np.isinf(self.values))
-
-    @property
-    def empty(self) -> bool:
-        """Whether there is no number at all."""
-        return bool(np.isnan(self.low))
-
-    @property
-    def constant(self) -> bool:
-        """Whether all numbers are equal."""
-        return not self.empty and self.low == self.high
-
-    @property
-    def varies(self) -> bool:
-        """Whether there is something to see."""
-        return not self.empty and self.low < self.high
-
-    @property
-    def extreme(self) -> bool:
-        """Whether squares of its values leave double precision, or nearly."""
-        largest = max(abs(self.low), abs(self.high))
-        return self.varies and not _SQUARABLE_RANGE[0] < largest < _SQUARABLE_RANGE[1]
-
-    @cached_property
-    def whole(self) -> bool:
-        """Whether all values are whole numbers."""
-        finite = self.values[np.isfinite(self.values)]
-        return bool((np.floor(finite) == finite).all())
-
-    @cached_property
-    def runs(self) -> tuple[Array, Array]:
-        """Different values, and how often each comes."""
-        return np.unique(self.order, return_counts=True)
-
-    @property
-    def distinct(self) -> int:
-        """Number of different values."""
-        return len(self.runs[0])
+    def __init__(self, name: str, at: int, values: Array, unread: int, narrow: bool) -> None:
+        self.name, self.at, self.narrow = name, at, narrow  # ``at`` is its place in the table
+        self.values, self.n = values, len(values)  # in the order of the rows, NaN and infinities included
+        self.gaps = int(np.count_nonzero(np.isnan(values))) - unread  # missing entries; those of text are not
+        self.infinite = np.flatnonzero(np.isinf(values))
+        finite = values[np.isfinite(values)]
+        self.empty = not len(finite)
+        self.low, self.high = (np.nan, np.nan) if self.empty else (float(finite.min()), float(finite.max()))
+        self.constant, self.varies = self.low == self.high, self.low < self.high
+        self.unit = max(abs(self.low), abs(self.high)) or 1.0
+        # Whether squares of its values leave double precision, or nearly.
+        self.extreme = self.varies and not _SQUARABLE_RANGE[0] < self.unit < _SQUARABLE_RANGE[1]
+        scaled = finite / self.unit  # squares of what is at most 1 do not overflow
+        self.mean = np.nan if self.empty else float(scaled.mean()) * self.unit
+        self.deviation = float(scaled.std(ddof=1)) * self.unit if len(finite) > 1 else 0.0
+        self.whole = bool((np.floor(finite) == finite).all())
+        # Of the finite values, so that a column that has some is never taken for an empty one.
+        many = len(finite) > SHAPE_SAMPLE_ROWS
+        seen = np.random.default_rng(0).choice(finite, SHAPE_SAMPLE_ROWS, replace=False) if many else finite
+        self.order = np.sort(seen)
+        self.runs = np.unique(self.order, return_counts=True)  # different values, and how often each comes
+        self.distinct = len(self.runs[0])
+        self.beside_measured = False  # whether a column of the table holds numbers that are not whole
 
     @cached_property
     def most_frequent(self) -> tuple[float, float]:
@@ -270,30 +212,18 @@ class Portrait:
         z = (self.order - self.order.mean()) / (self.order.std() or 1.0)
         return float(np.mean(z**3))
 
-    def tail_share(self, cut: float = 0.01) -> float:
+    @cached_property
+    def tail_share(self) -> float:
         """Share of the sum of squares about the median that the largest hundredth of the values makes up."""
-        squares = np.sort((self.order / self._unit - self.median / self._unit) ** 2)
-        return float(squares[-max(1, int(np.ceil(cut * len(squares)))) :].sum() / (squares.sum() or 1.0))
-
-    @property
-    def _unit(self) -> float:
-        return max(abs(self.low), abs(self.high)) or 1.0
+        squares = np.sort((self.order / self.unit - self.median / self.unit) ** 2)
+        return float(squares[-max(1, int(np.ceil(0.01 * len(squares)))) :].sum() / (squares.sum() or 1.0))
 
 
 def portraits(sheet: Sheet) -> list[Portrait]:
     """One portrait for each column of a sheet."""
-    out = []
-    for at, name in enumerate(sheet.names):
-        values = np.ascontiguousarray(sheet.values[:, at])
-        finite = values[np.isfinite(values)]
-        low, high = (float(finite.min()), float(finite.max())) if len(finite) else (np.nan, np.nan)
-        unit = max(abs(low), abs(high)) or 1.0
-        scaled = finite / unit  # squares of what is at most 1 do not overflow
-        mean = float(scaled.mean()) * unit if len(finite) else np.nan
-        deviation = float(scaled.std(ddof=1)) * unit if len(finite) > 1 else 0.0
-        # Of the finite values, so that a column that has some is never taken for an empty one.
-        many = len(finite) > SHAPE_SAMPLE_ROWS
-        seen = np.random.default_rng(0).choice(finite, SHAPE_SAMPLE_ROWS, replace=False) if many else finite
-        known = (name, at, values, int(sheet.unread[at]), sheet.narrow)
-        out.append(Portrait(*known, np.sort(seen), low, high, mean, deviation))
-    return out
+    known = zip(sheet.names, np.ascontiguousarray(sheet.values.T), sheet.unread, strict=True)
+    found = [Portrait(name, at, values, int(unread), sheet.narrow) for at, (name, values, unread) in enumerate(known)]
+    measured = any(c.varies and not c.whole for c in found)
+    for column in found:
+        column.beside_measured = measured
+    return found
