@@ -8,8 +8,7 @@
 
 from gramian.charts.base import Chart, NoChart
 from gramian.charts.calibration import CVCurve, Predicted, cv_curve, from_values, predicted
-from gramian.charts.columns import Heat, Loadings, heat, loadings
-from gramian.charts.contributions import Contributions, Importance, contributions, importance
+from gramian.charts.columns import Contributions, Heat, Importance, Loadings, contributions, heat, importance, loadings
 from gramian.charts.planes import Contours, Regions, contours, regions
 from gramian.charts.points import Colouring, Density, Ellipse, Points, colouring
 from gramian.charts.rows import (

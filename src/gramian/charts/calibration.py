@@ -102,6 +102,9 @@ def _path(
 
 def _components_curve(path: RegressionPath, targets: Sequence[str] | None) -> CVCurve:
     q = path.rmsecv.shape[1]
+    if targets is not None and len(targets) != q:
+        raise ValueError(f"targets has {len(targets)} entries for {q} targets.")
+    names = targets or ([""] if q == 1 else [f"y {j + 1}" for j in range(q)])
     unit = path.rmsecv[0] if q > 1 else np.ones(1)
     unit = np.where(unit > 0, unit, 1.0)
     errors, doubts = path.rmsecv / unit, path.standard_error / unit
@@ -114,20 +117,12 @@ def _components_curve(path: RegressionPath, targets: Sequence[str] | None) -> CV
         x=np.arange(len(errors)),
         errors=errors,
         standard_errors=doubts,
-        targets=_target_names(targets, q),
+        targets=tuple(map(str, names)),
         best=path.best,
         recommended=path.recommended,
         # The rule is one of mean squares: the standard error of a square is that of the root times twice the root.
         limit=float(np.sqrt(least**2 + 2 * least * doubt)) if q == 1 else None,
     )
-
-
-def _target_names(names: Sequence[str] | None, q: int) -> tuple[str, ...]:
-    if names is None:
-        return ("",) if q == 1 else tuple(f"y {j + 1}" for j in range(q))
-    if len(names) != q:
-        raise ValueError(f"targets has {len(names)} entries for {q} targets.")
-    return tuple(str(name) for name in names)
 
 
 #: What the title adds for each kind of rows.

@@ -1,4 +1,4 @@
-"""Columns along the components: loadings as arrows, lines or a heat map."""
+"""Columns: loadings as arrows, lines or a heat map; contributions; the columns that a regression rests on."""
 
 from __future__ import annotations
 
@@ -9,9 +9,22 @@ from functools import singledispatch
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from gramian.charts.base import Chart, check_picks, column_names, last_step, refuse
-from gramian.charts.labels import channels, label_of, noun_of
+from gramian.charts.base import (
+    Chart,
+    Rows,
+    channels,
+    check_picks,
+    column_names,
+    label_of,
+    last_step,
+    need_rows,
+    note,
+    noun_of,
+    refuse,
+    row_names,
+)
 from gramian.estimators.component_regression import ComponentRegressor
+from gramian.estimators.diagnostics import ComponentDiagnostics
 from gramian.estimators.factor_analysis import order_of_loadings
 from gramian.estimators.two_views import CovarianceOfViews
 from gramian.estimators.validation import check_choice
@@ -24,13 +37,21 @@ class ColumnVectors:
     """A row of numbers for each column."""
 
     values: Array  #: (p, K): coordinates of columns; those of a second view after those of the first
-    names: tuple[str, ...]
     what: str  #: What the numbers are
     correlations: bool  #: Whether they are correlations of columns with scores, which lie in the unit circle
     #: (p, K): what gives, or rebuilds, a row: the numbers to draw as lines over the channels of a spectrum
     weights: Array
     weights_are: str
     second: int = 0  #: How many of the p columns are of a second view
+
+    def names(self, estimator: BaseEstimator, given: Sequence[object] | None = None) -> tuple[str, ...]:
+        """Names of the columns of both views: those given, or as the fit saw them."""
+        p = len(self.values)
+        if given is not None or not self.second:
+            return column_names(estimator, p, given)
+        known = getattr(estimator, "target_names_in_", None)
+        others = (f"Y {j + 1}" for j in range(self.second)) if known is None else map(str, known)
+        return (*column_names(estimator, p - self.second), *others)
 
 
 def column_vectors(estimator: BaseEstimator, chart: str) -> ColumnVectors:
@@ -53,71 +74,62 @@ def vectors_of(estimator: BaseEstimator) -> ColumnVectors | None:
     variances = getattr(estimator, "explained_variance_", None)
     values = W.T if variances is None else W.T * np.sqrt(variances)
     what = "weight" if variances is None else "loading"
-    return ColumnVectors(values, column_names(estimator, len(values)), what, False, W.T, "weight")
+    return ColumnVectors(values, what, False, W.T, "weight")
 
 
 @vectors_of.register
 def _(estimator: PCA) -> ColumnVectors:
-    spread = np.sqrt(estimator.feature_variance_)[:, None]
     coordinates = estimator.column_coordinates()
+    if not estimator.center:  # about another point than the mean they are no correlations
+        return ColumnVectors(coordinates, "loading", False, estimator.components_.T, "weight")
+    spread = np.sqrt(estimator.feature_variance_)[:, None]
     values = np.divide(coordinates, spread, out=np.zeros_like(coordinates, dtype=np.float64), where=spread > 0)
-    names = column_names(estimator, len(values))
-    centred = bool(estimator.center)
-    shown = values if centred else coordinates  # about another point than the mean they are no correlations
-    what = "correlation with the component" if centred else "loading"
-    return ColumnVectors(shown, names, what, centred, estimator.components_.T, "weight")
+    return ColumnVectors(values, "correlation with the component", True, estimator.components_.T, "weight")
 
 
 @vectors_of.register
 def _(estimator: ProbabilisticPCA) -> ColumnVectors:
     W = estimator.loadings_.astype(np.float64)
     values = W / np.sqrt(np.sum(W**2, axis=1) + float(estimator.noise_variance_))[:, None]
-    return ColumnVectors(values, column_names(estimator, len(W)), "correlation with the cause", True, W, "loading")
+    return ColumnVectors(values, "correlation with the cause", True, W, "loading")
 
 
 @vectors_of.register
 def _(estimator: FactorAnalysis) -> ColumnVectors:
     L = estimator.loadings_.astype(np.float64)
     upright = bool(np.allclose(estimator.factor_correlation_, np.eye(L.shape[1])))
-    return ColumnVectors(L, column_names(estimator, len(L)), "loading", upright, L, "loading")
+    return ColumnVectors(L, "loading", upright, L, "loading")
 
 
 @vectors_of.register
 def _(estimator: ICA) -> ColumnVectors:
     A = estimator.mixing_.astype(np.float64)
-    return ColumnVectors(A, column_names(estimator, len(A)), "weight of the source", False, A, "weight of the source")
+    return ColumnVectors(A, "weight of the source", False, A, "weight of the source")
 
 
 @vectors_of.register
 def _(estimator: ComponentRegressor) -> ColumnVectors:
-    P, names = estimator.x_loadings_, column_names(estimator, len(estimator.x_loadings_))
+    P = estimator.x_loadings_
     if not estimator._scaling()[0]:
-        return ColumnVectors(P, names, "loading", False, P, "loading")
+        return ColumnVectors(P, "loading", False, P, "loading")
     # Scaled columns have unit variance: loadings times the spread of a score are correlations.
     values = P * np.sqrt(estimator.score_squares_ / (estimator.n_samples_ - 1))
     varies = np.any(P != 0, axis=1)[:, None]
-    return ColumnVectors(np.where(varies, values, 0.0), names, "correlation with the component", True, P, "loading")
+    return ColumnVectors(np.where(varies, values, 0.0), "correlation with the component", True, P, "loading")
 
 
 @vectors_of.register
 def _(estimator: CCA) -> ColumnVectors:
     values = np.vstack([estimator.x_structure_, estimator.y_structure_])
     weights = np.vstack([estimator.x_weights_, estimator.y_weights_])
-    return _two_views(estimator, values, weights, "correlation with the score of its own view", True)
+    what = "correlation with the score of its own view"
+    return ColumnVectors(values, what, True, weights, "weight", len(estimator.y_weights_))
 
 
 @vectors_of.register
 def _(estimator: CovarianceOfViews) -> ColumnVectors:
     weights = np.vstack([estimator.x_weights_, estimator.y_weights_])
-    return _two_views(estimator, weights, weights, "weight", False)
-
-
-def _two_views(estimator: BaseEstimator, values: Array, weights: Array, what: str, correlations: bool) -> ColumnVectors:
-    d, q = len(estimator.x_weights_), len(estimator.y_weights_)
-    second = getattr(estimator, "target_names_in_", None)
-    others = (f"Y {j + 1}" for j in range(q)) if second is None else map(str, second)
-    names = (*column_names(estimator, d), *others)
-    return ColumnVectors(values, names, what, correlations, weights, "weight", second=q)
+    return ColumnVectors(weights, "weight", False, weights, "weight", len(estimator.y_weights_))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -177,7 +189,7 @@ def loadings(
     check_choice("kind", kind, ("auto", "arrows", "lines"))
     model, _ = last_step(estimator)
     found = column_vectors(model, "loadings")
-    columns = _named(found, names)
+    columns = found.names(model, names)
     places, label = channels(columns)
     lines = kind == "lines" or (kind == "auto" and places is not None and not found.second)
     count = found.values.shape[1]
@@ -228,7 +240,7 @@ def heat(estimator: BaseEstimator, *, sort: bool = True, cut: float = 0.3, names
     """
     model, _ = last_step(estimator)
     found = column_vectors(model, "heat")
-    columns, values = _named(found, names), found.values.astype(np.float64)
+    columns, values = found.names(model, names), found.values.astype(np.float64)
     order = order_of_loadings(values) if sort else np.arange(len(values))
     common = getattr(model, "communalities_", None)
     largest = float(np.abs(values).max(initial=0.0))
@@ -245,9 +257,160 @@ def heat(estimator: BaseEstimator, *, sort: bool = True, cut: float = 0.3, names
     )
 
 
-def _named(found: ColumnVectors, names: Sequence[str] | None) -> tuple[str, ...]:
-    if names is None:
-        return found.names
-    if len(names) != len(found.names):
-        raise ValueError(f"names has {len(names)} entries for {len(found.names)} columns.")
-    return tuple(str(name) for name in names)
+@dataclass(frozen=True, kw_only=True)
+class Contributions(Chart):
+    """Shares of rows or columns in a component, largest first."""
+
+    of: str  #: {"columns", "rows"}
+    names: tuple[str, ...]
+    shares: Array  #: (m,): shares in the component; they sum to 1 over all columns, or over all rows of the fit
+    cos2: Array  #: (m,): share of each one's own variance, or squared distance from the mean, that the component holds
+    expected: float  #: What each would contribute if all contributed alike
+    above: int = 0  #: How many of all contribute more than that
+    left_out: int = 0  #: Those that contribute less and are not shown
+
+
+def contributions(
+    estimator: BaseEstimator,
+    X: Rows | None = None,
+    *,
+    of: str = "columns",
+    component: int = 0,
+    most: int = 20,
+    names: Sequence[object] | None = None,
+) -> Contributions:
+    r"""Return contributions to a component, and squared cosines with it (:class:`Contributions`).
+
+    Definition
+    ----------
+    .. math:: \text{rows: } \frac{t_{ik}^2}{(n-1) \lambda_k},\ \frac{t_{ik}^2}{\|x_i - \mu\|^2} \qquad
+              \text{columns: } w_{jk}^2,\ \mathrm{corr}(x_j, t_k)^2
+
+    Parameters
+    ----------
+    estimator : fitted PCA
+    X : (n, d) array, data frame or sparse matrix
+        Rows, if ``of="rows"``.
+    of : {"columns", "rows"}
+    component : int
+        Which, counted from 0.
+    most : int
+        How many to show at the most, largest contributions first.
+    names : sequence of str, optional
+        Names of the rows or columns.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from gramian import PCA, charts
+    >>> X = load_iris(as_frame=True).data
+    >>> charts.contributions(PCA(2).fit(X), component=1).names[0]
+    'sepal width (cm)'
+    """
+    check_choice("of", of, ("columns", "rows"))
+    model, rows = last_step(estimator, X)
+    if not isinstance(model, ComponentDiagnostics):
+        raise refuse(model, "contributions", "Use PCA.")
+    (k,) = check_picks([component], len(model.components_), (1,), noun_of(model))
+    if of == "columns":
+        shares, cos2 = model.column_contributions()[:, k], model.column_cos2()[:, k]
+        called = column_names(model, len(shares), names)
+        expected = 1 / len(shares)
+    else:
+        rows = need_rows(rows, "contributions of rows")
+        shares, cos2 = model.row_contributions(rows)[:, k], model.row_cos2(rows)[:, k]
+        called = row_names(X, len(shares), names) or tuple(f"row {at}" for at in range(len(shares)))
+        expected = 1 / float(model.n_samples_)
+    order = np.argsort(-shares, kind="stable")[:most]
+    return Contributions(
+        title=f"Contributions to {label_of(model, k)}".replace(" of variance", ""),
+        xlabel="contribution",
+        ylabel="",
+        notes=(note("largest_only", shown=len(order), total=len(shares)),) if len(order) < len(shares) else (),
+        of=of,
+        names=tuple(called[at] for at in order),
+        shares=shares[order],
+        cos2=cos2[order],
+        expected=expected,
+        above=int((shares > expected * (1 + 1e-9)).sum()),
+        left_out=len(shares) - len(order),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Importance(Chart):
+    """What a regression rests on: a number for each column."""
+
+    kind: str  #: {"vip", "coefficients", "selectivity"}
+    values: Array  #: (d,)
+    columns: tuple[str, ...]
+    positions: Array | None = None  #: (d,): places of columns that have an order, as wavelengths have
+    low: Array | None = None  #: (d,): lower ends of jackknife intervals of 95 %
+    high: Array | None = None  #: (d,): upper ends
+    limit: float | None = None  #: Above it a column counts as important
+
+    def largest(self, most: int) -> tuple[list[str], Array, tuple[Array, Array] | None]:
+        """Names and values of the largest magnitudes, and the lengths of their intervals below and above."""
+        order = np.argsort(-np.abs(self.values), kind="stable")[:most]
+        names, values = [self.columns[at] for at in order], self.values[order]
+        if self.low is None or self.high is None:
+            return names, values, None
+        return names, values, (values - self.low[order], self.high[order] - values)
+
+
+def importance(
+    estimator: BaseEstimator, *, kind: str = "vip", target: int = 0, names: Sequence[str] | None = None
+) -> Importance:
+    """Return VIP, coefficients, or selectivity ratios of the columns (:class:`Importance`).
+
+    Parameters
+    ----------
+    estimator : fitted PLSRegression or PrincipalComponentRegression
+        Coefficients have intervals if it was fitted with ``n_components="auto"``.
+    kind : {"vip", "coefficients", "selectivity"}
+        VIP is the importance in the projection.
+    target : int
+        Which target, counted from 0.
+    names : sequence of str, optional
+        Names of the columns.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from gramian import PLSRegression, charts
+    >>> model = PLSRegression("auto").fit(*load_diabetes(return_X_y=True))
+    >>> chart = charts.importance(model, kind="coefficients")
+    >>> bool((chart.low <= chart.values).all())
+    True
+    """
+    check_choice("kind", kind, ("vip", "coefficients", "selectivity"))
+    model, _ = last_step(estimator)
+    if not isinstance(model, ComponentRegressor):
+        raise refuse(model, "importance", "Use PLSRegression or PrincipalComponentRegression.")
+    coef = np.atleast_2d(model.coef_)
+    if not 0 <= target < len(coef):
+        raise ValueError(f"target={target!r}: there are {len(coef)} targets, counted from 0.")
+    columns = column_names(model, coef.shape[1], names)
+    places, xlabel = channels(columns)
+    title, ylabel, values = {
+        "vip": ("Importance in the projection", "VIP", model.vip_),
+        "coefficients": ("Coefficients", "coefficient", coef[target]),
+        "selectivity": ("Selectivity", "selectivity ratio", model.selectivity_ratio_[target]),
+    }[kind]
+    low = high = None
+    if kind == "coefficients" and model.path_ is not None:
+        found = model.path_.jackknife(model.n_components_)
+        low, high = found.lower[target], found.upper[target]
+    return Importance(
+        title=title,
+        xlabel=xlabel,
+        ylabel=ylabel,
+        notes=(note("jackknife"),) if low is not None else (),
+        kind=kind,
+        values=np.asarray(values, dtype=np.float64),
+        columns=columns,
+        positions=places,
+        low=low,
+        high=high,
+        limit=1.0 if kind == "vip" else None,
+    )

@@ -18,13 +18,14 @@ from gramian.charts.base import (
     check_picks,
     column_names,
     full_rows,
+    label_of,
     last_step,
     like,
     need_rows,
     note,
+    noun_of,
     refuse,
 )
-from gramian.charts.labels import label_of, noun_of
 from gramian.charts.points import POINTS_MAX_ROWS, Points, colouring, thin
 from gramian.results import Array
 

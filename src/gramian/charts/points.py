@@ -61,21 +61,14 @@ def colouring(column: ArrayLike | None, n: int, name: str = "") -> Colouring:
     values = np.asarray(column)
     if values.shape != (n,):
         raise ValueError(f"colour has shape {values.shape}; one value for each of the {n} rows is expected.")
-    if values.dtype.kind in "iuf" and not _whole_and_few(values):
-        return Colouring(name, values=values.astype(np.float64))
-    if values.dtype.kind in "iuf":
-        kinds, codes = np.unique(values, return_inverse=True)
-        texts = [f"{kind:g}" for kind in kinds]
-    else:
-        kinds, codes = np.unique(values.astype(str), return_inverse=True)
-        texts = [str(kind) for kind in kinds]
-    return Colouring(name, tuple(texts), codes.reshape(-1)) if len(texts) <= COLOUR_MAX_GROUPS else Colouring()
-
-
-def _whole_and_few(values: Array) -> bool:
-    if not np.isfinite(values).all():
-        return False
-    return bool((values == np.round(values)).all()) and len(np.unique(values)) <= GROUPS_MAX_WHOLE_NUMBERS
+    number = values.dtype.kind in "iuf"
+    kinds, codes = np.unique(values if number else values.astype(str), return_inverse=True)
+    # NaN and infinity are no whole numbers: infinity modulo 1 is NaN.
+    with np.errstate(invalid="ignore"):
+        if number and ((kinds % 1 != 0).any() or len(kinds) > GROUPS_MAX_WHOLE_NUMBERS):
+            return Colouring(name, values=values.astype(np.float64))
+    texts = tuple(f"{kind:g}" if number else str(kind) for kind in kinds)
+    return Colouring(name, texts, codes.reshape(-1)) if len(texts) <= COLOUR_MAX_GROUPS else Colouring()
 
 
 #: Points from which on a picture shows a density.
@@ -86,6 +79,8 @@ SINGLE_POINTS_MAX = 3_000
 DENSITY_CELLS, OUTSIDE_SHARE = 160, 5e-4
 #: Rows of a group from which on it has an ellipse: those of fewer are so uncertain that they say nothing.
 ELLIPSE_MIN_ROWS = 8
+#: Pictures so much wider than high, or higher than wide, do not keep one scale for both axes.
+EQUAL_SCALE_MAX_RATIO = 4
 
 
 @dataclass(frozen=True)
@@ -122,6 +117,12 @@ class Points:
     colouring: Colouring  #: Of these points
     density: Density | None
     total: int  #: Number of rows that the picture stands for
+
+    @property
+    def corners(self) -> Array:
+        """(m, 2): what spans the picture: the points, or two corners of the cells."""
+        cells = self.density
+        return self.at[:, :2] if cells is None else np.column_stack([cells.x[[0, -1]], cells.y[[0, -1]]])
 
     @property
     def note(self) -> Sentence | None:
@@ -187,11 +188,9 @@ def _edges(values: Array) -> Array:
     low, high = np.quantile(values, [OUTSIDE_SHARE, 1 - OUTSIDE_SHARE])
     reach = 0.25 * (high - low)
     low, high = max(values.min(), low - reach), min(values.max(), high + reach)
-    return (
-        np.linspace(low, high, DENSITY_CELLS + 1)
-        if high > low
-        else np.linspace(low - 0.5, low + 0.5, DENSITY_CELLS + 1)
-    )
+    if not high > low:
+        low, high = low - 0.5, low + 0.5
+    return np.linspace(low, high, DENSITY_CELLS + 1)
 
 
 def _some(rows: Array) -> Array:
@@ -220,20 +219,16 @@ def ellipses(points: Array, colours: Colouring, level: float) -> tuple[Ellipse, 
     if not 0 < level < 1:
         raise ValueError(f"ellipses={level!r} must be a probability between 0 and 1, or None.")
     codes = np.zeros(len(points), dtype=int) if colours.codes is None else colours.codes
+    turn = np.linspace(0, 2 * np.pi, 73)
+    circle = np.column_stack([np.cos(turn), np.sin(turn)])
     found = []
     for group in range(max(len(colours.groups), 1)):
         members = points[codes == group]
-        if len(members) >= ELLIPSE_MIN_ROWS and np.linalg.matrix_rank(members - members.mean(axis=0)) == 2:
-            found.append(_ellipse(members, level, group if colours.groups else None))
+        centre = members.mean(axis=0) if len(members) else np.zeros(2)
+        if len(members) >= ELLIPSE_MIN_ROWS and np.linalg.matrix_rank(members - centre) == 2:
+            radius, root = np.sqrt(t2_limit(len(members), 2, 1 - level)), np.linalg.cholesky(np.cov(members.T))
+            found.append(Ellipse(centre, centre + radius * circle @ root.T, level, group if colours.groups else None))
     return tuple(found)
-
-
-def _ellipse(points: Array, level: float, group: int | None) -> Ellipse:
-    centre, n = points.mean(axis=0), len(points)
-    turn = np.linspace(0, 2 * np.pi, 73)
-    radius = np.sqrt(t2_limit(n, 2, 1 - level))
-    root = np.linalg.cholesky(np.cov(points.T))
-    return Ellipse(centre, centre + radius * np.column_stack([np.cos(turn), np.sin(turn)]) @ root.T, level, group)
 
 
 #: Rows that a group needs: for smaller ones the Games-Howell test rejects too often.
@@ -253,19 +248,10 @@ class Extremes:
 def extremes(values: Array, codes: Array, groups: int) -> Extremes | None:
     r"""Compare the groups of lowest and highest mean; None if fewer than two have five rows.
 
-    Definition
-    ----------
-    .. math:: q = (\bar t_a - \bar t_b) \Big/ \sqrt{\tfrac12 (s_a^2/n_a + s_b^2/n_b)}
-
-    against the studentized range of all groups with Welch's degrees of freedom: the test of Games and Howell, which
+    :math:`q = (\bar t_a - \bar t_b) / \sqrt{(s_a^2/n_a + s_b^2/n_b) / 2}` against the studentized range of all groups
+    with Welch's degrees of freedom: the test of Games and Howell (Journal of Educational Statistics 1976), which
     corrects for the number of groups and does not need equal variances.
 
-    References
-    ----------
-    Games, Howell, Journal of Educational Statistics 1976.
-
-    Examples
-    --------
     >>> codes = np.repeat([0, 1], 6)
     >>> found = extremes(np.arange(12.0), codes, 2)
     >>> found.low, found.high, found.p < 0.05

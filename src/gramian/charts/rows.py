@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,18 +14,20 @@ from gramian.charts.base import (
     Chart,
     NoChart,
     Rows,
+    channels,
     check_picks,
     column_names,
     full_rows,
+    label_of,
     last_step,
     like,
     need_rows,
     note,
+    noun_of,
     refuse,
     row_names,
 )
 from gramian.charts.columns import column_vectors
-from gramian.charts.labels import channels, label_of, noun_of
 from gramian.charts.points import POINTS_MAX_ROWS, Colouring, Ellipse, Points, colouring, ellipses, thin
 from gramian.preimage import available
 from gramian.registry import PCA, KernelPCA
@@ -182,17 +184,20 @@ def biplot(
     picks = check_picks(components, T.shape[1], (2,), noun_of(model))
     labels = [label_of(model, at) for at in picks]
     fields = _fields(T[:, picks], labels, colour, row_names(X, len(T), names), ellipses, many)
+    called = vectors.names(model)
     ends = (vectors.values if vectors.second else vectors.weights)[:, picks].astype(np.float64)
     if getattr(model, "whiten", False):
         ends = ends * np.sqrt(model.explained_variance_[picks])
     lengths = np.linalg.norm(ends, axis=1)
     order = np.argsort(-lengths, kind="stable")[:most]
-    longest, reach = float(lengths.max(initial=0.0)), _reach(fields["points"])
-    factor = 0.9 * reach / longest if longest > 0 else 1.0
-    fields["title"] = "Rows and columns"
+    longest, points = float(lengths.max(initial=0.0)), fields["points"]
+    reach = np.linalg.norm(points.at, axis=1).max(initial=0.0) or 1.0
+    if points.density is not None:
+        reach = np.abs(points.corners).max(axis=0).min()
+    factor = 0.9 * float(reach) / longest if longest > 0 else 1.0
     return Biplot(
-        **fields,
-        columns=tuple(vectors.names[j] for j in order),
+        **{**fields, "title": "Rows and columns"},
+        columns=tuple(called[j] for j in order),
         arrows=factor * ends[order],
         factor=factor,
         left_out=len(lengths) - len(order),
@@ -206,16 +211,9 @@ def _fields(
     at = np.asarray(T, dtype=np.float64)
     colours = colouring(colour, len(at))
     points = thin(at, colours, many)
-    return {
-        "title": "Scores",
-        "xlabel": labels[0],
-        "ylabel": labels[1],
-        "zlabel": labels[2] if len(labels) == 3 else "",
-        "notes": tuple(note for note in (points.note,) if note),
-        "points": points,
-        "names": names,
-        "ellipses": ellipses(at, colours, level) if level is not None and len(labels) == 2 else (),
-    }
+    found = ellipses(at, colours, level) if level is not None and len(labels) == 2 else ()
+    fields = {"points": points, "names": names, "ellipses": found, "notes": (points.note,) if points.note else ()}
+    return {"title": "Scores", **fields, **dict(zip(("xlabel", "ylabel", "zlabel"), labels, strict=False))}
 
 
 def scores_of(model: BaseEstimator, X: Rows | None) -> Array:
@@ -229,15 +227,6 @@ def scores_of(model: BaseEstimator, X: Rows | None) -> Array:
         )
     T = model.transform(need_rows(X, "scores"))
     return np.asarray(T[0] if isinstance(T, tuple) else T)
-
-
-def _reach(points: Points) -> float:
-    """How far the points reach from the origin."""
-    at = points.at[:, :2]
-    if points.density is not None:
-        corners = [points.density.x[[0, -1]], points.density.y[[0, -1]]]
-        return float(min(np.abs(corner).max() for corner in corners))
-    return float(np.linalg.norm(at, axis=1).max(initial=0.0)) or 1.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -285,13 +274,19 @@ def outliers(
     if not hasattr(model, "hotelling_t2"):
         raise refuse(model, "outliers", "Use PCA, PLSRegression or PrincipalComponentRegression.")
     rows = need_rows(rows, "outliers")
-    t2, q = model.hotelling_t2(rows), model.q_residuals(rows)
-    limits = [_limit(model.t2_limit, alpha), _limit(model.q_limit, alpha)]
-    points = thin(np.column_stack([t2, q]), colouring(colour, len(t2)), many)
+    if not 0 < alpha < 1:
+        raise ValueError(f"alpha={alpha!r} must be between 0 and 1.")
+    distances = np.column_stack([model.hotelling_t2(rows), model.q_residuals(rows)])
+    points = thin(distances, colouring(colour, len(distances)), many)
     notes = [points.note] if points.note else []
-    notes += [note("no_limit", why=why) for _, why in limits if why]
-    (t2_limit, _), (q_limit, _) = limits
-    excess = np.maximum(_excess(t2, t2_limit), _excess(q, q_limit))
+    limits: list[float | None] = []
+    for limit in (model.t2_limit, model.q_limit):
+        try:
+            limits.append(float(limit(alpha)))
+        except ValueError as error:
+            limits.append(None)
+            notes.append(note("no_limit", why=str(error)))
+    excess = (distances / [limit or np.inf for limit in limits]).max(axis=1)  # in units of the limits
     order = np.argsort(-excess, kind="stable")
     return Outliers(
         title="Outliers",
@@ -299,27 +294,12 @@ def outliers(
         ylabel="Q (squared distance from the components)",
         notes=tuple(notes),
         points=points,
-        t2_limit=t2_limit,
-        q_limit=q_limit,
+        t2_limit=limits[0],
+        q_limit=limits[1],
         alpha=alpha,
         beyond=order[excess[order] > 1],
-        names=row_names(X, len(t2), names),
+        names=row_names(X, len(distances), names),
     )
-
-
-def _limit(limit: Callable[[float], float], alpha: float) -> tuple[float | None, str]:
-    """A limit, or why there is none."""
-    if not 0 < alpha < 1:
-        raise ValueError(f"alpha={alpha!r} must be between 0 and 1.")
-    try:
-        return float(limit(alpha)), ""
-    except ValueError as error:
-        return None, str(error)
-
-
-def _excess(values: Array, limit: float | None) -> Array:
-    """Values in units of their limit."""
-    return np.zeros_like(values) if not limit else values / limit
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -392,16 +372,18 @@ def reconstructions(
     if kernel is not None and not available(kernel):
         raise refuse(model, "reconstructions", f"The kernel {kernel} has no pre-images; use a positive definite one.")
     table = full_rows(X, "reconstructions")
-    chosen = _rows(rows, len(table))
+    n, d = table.shape
+    chosen = np.unique(np.linspace(0, n - 1, min(n, 8)).astype(int)) if rows is None else np.asarray(rows, dtype=int)
+    if chosen.ndim != 1 or not len(chosen) or chosen.min() < 0 or chosen.max() >= n:
+        raise ValueError(f"rows={rows!r} must be numbers of rows, from 0 to {n - 1}.")
     originals = table[chosen]
-    if shape is not None and int(np.prod(shape)) != originals.shape[1]:
-        raise ValueError(
-            f"shape={shape!r} has {int(np.prod(shape))} pixels; the rows have {originals.shape[1]} columns."
-        )
+    if shape is not None and int(np.prod(shape)) != d:
+        raise ValueError(f"shape={shape!r} has {int(np.prod(shape))} pixels; the rows have {d} columns.")
     T = np.asarray(model.transform(like(X, originals)))
     numbers = _counts(model, counts, T.shape[1])
-    rebuilt = np.stack([_rebuild(model, T, k) for k in numbers])
-    places, xlabel = channels(column_names(model, originals.shape[1]))
+    kept = [np.where(np.arange(T.shape[1]) < k, T, 0.0) for k in numbers]
+    rebuilt = np.stack([np.asarray(model.inverse_transform(part), dtype=np.float64) for part in kept])
+    places, xlabel = channels(column_names(model, d))
     return Reconstructions(
         title="Rows and what their components rebuild",
         xlabel=xlabel,
@@ -411,22 +393,8 @@ def reconstructions(
         rebuilt=rebuilt,
         errors=np.sqrt(((rebuilt - originals) ** 2).mean(axis=(1, 2))),
         shape=None if shape is None else (int(shape[0]), int(shape[1])),
-        positions=np.arange(1.0, originals.shape[1] + 1) if places is None else places,
+        positions=np.arange(1.0, d + 1) if places is None else places,
     )
-
-
-def _rebuild(model: BaseEstimator, T: Array, k: int) -> Array:
-    kept = np.where(np.arange(T.shape[1]) < k, T, 0.0)
-    return np.asarray(model.inverse_transform(kept), dtype=np.float64)
-
-
-def _rows(rows: Sequence[int] | None, n: int) -> Array:
-    if rows is None:
-        return np.unique(np.linspace(0, n - 1, min(n, 8)).astype(int))
-    chosen = np.asarray(rows, dtype=int)
-    if chosen.ndim != 1 or not len(chosen) or chosen.min() < 0 or chosen.max() >= n:
-        raise ValueError(f"rows={rows!r} must be numbers of rows, from 0 to {n - 1}.")
-    return chosen
 
 
 def _counts(model: BaseEstimator, counts: Sequence[int] | None, k: int) -> tuple[int, ...]:

@@ -8,8 +8,7 @@ from functools import singledispatch
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from gramian.charts.base import Chart, NoChart, Rows, last_step, note, refuse
-from gramian.charts.labels import noun_of, shares_of
+from gramian.charts.base import Chart, NoChart, Rows, last_step, note, noun_of, refuse, shares_of
 from gramian.criteria import Suggestion, Variances
 from gramian.criteria.random_tables import RANDOM_TABLES, random_variances, sample, shuffled_values
 from gramian.estimators.component_regression import ComponentRegressor
@@ -42,13 +41,11 @@ def spectra(estimator: BaseEstimator, X: Rows | None, random_state: Seed) -> Spe
     """Variances of the components of a fitted estimator, with random tables beside them if there are rows."""
     variances = getattr(estimator, "explained_variance_", None)
     shares = shares_of(estimator)
-    if variances is not None:
-        values = np.asarray(variances, dtype=np.float64)
-        total = None if shares is None or not shares[0] > 0 else float(values[0] / shares[0])
-        return Spectra(values, "variance", len(values), total)
-    if shares is not None:
-        return Spectra(shares, "share of variance", len(shares), 1.0)
-    return None
+    if variances is None:
+        return None if shares is None else Spectra(shares, "share of variance", len(shares), 1.0)
+    values = np.asarray(variances, dtype=np.float64)
+    total = None if shares is None or not shares[0] > 0 else float(values[0] / shares[0])
+    return Spectra(values, "variance", len(values), total)
 
 
 @spectra.register
@@ -93,17 +90,15 @@ def _(estimator: KernelPCA, X: Rows | None, random_state: Seed) -> Spectra:
     values = estimator.eigenvalues_.astype(np.float64) / n
     shares = shares_of(estimator)
     total = None if shares is None or not len(shares) else float(values[0] / shares[0])
-    what = "variance in feature space"
+    found = Spectra(values, "variance in feature space", len(values), total)
     if X is None:
-        return Spectra(values, what, len(values), total)
+        return found
     said = how_many(X, "kernel-pca", kernel=estimator.kernel_, random_state=random_state)
-    X = validate(estimator, X, reset=False)
     rng = np.random.default_rng(_seed(random_state))
-    A = sample(estimator.kernel_, X, rng)
+    A = sample(estimator.kernel_, validate(estimator, X, reset=False), rng)
     if estimator.kernel_.given or A.shape[1] < 2:
-        return Spectra(values, what, len(values), total, said=said, note=note("no_columns"))
-    drawn = shuffled_values(estimator.kernel_, A, rng) / len(A)
-    return Spectra(values, what, len(values), total, drawn, said)
+        return replace(found, said=said, note=note("no_columns"))
+    return replace(found, said=said, drawn=shuffled_values(estimator.kernel_, A, rng) / len(A))
 
 
 def _linear(X: Rows | None, what: str, kept: int, correlation: bool, method: str, random_state: Seed) -> Spectra:
@@ -118,9 +113,8 @@ def _linear(X: Rows | None, what: str, kept: int, correlation: bool, method: str
         return Spectra(model.explained_variance_, what, kept, total, said=said, note=why)
     found = Variances.of(MomentSpace(moments_of(rows), scale=correlation).basis(None))
     columns = np.ones(found.d) if correlation else found.columns
-    drawn = random_variances(
-        columns, found.freedom, correlation=correlation, tables=RANDOM_TABLES, seed=_seed(random_state)
-    )
+    seed = _seed(random_state)
+    drawn = random_variances(columns, found.freedom, correlation=correlation, tables=RANDOM_TABLES, seed=seed)
     return Spectra(found.leading(), what, kept, found.total, drawn, said)
 
 
@@ -198,17 +192,17 @@ def scree(
     found = spectra(estimator, X, random_state)
     if found is None:
         raise refuse(estimator, "scree", "Use an estimator with variances of components, such as PCA or KernelPCA.")
-    return _chart(estimator, found, int(most))
-
-
-def _chart(estimator: BaseEstimator, found: Spectra, most: int) -> Scree:
-    values, said, noun = found.values[:most], found.said, noun_of(estimator)
+    values, said, noun = found.values[: int(most)], found.said, noun_of(estimator)
     shown = len(values)
-    band = [None] * 3 if found.drawn is None else list(_band(found.drawn, shown))
+    band: list[Array | None] = [None] * 3
+    if found.drawn is not None:  # NaN where random tables have fewer components
+        quantiles = np.full((3, shown), np.nan)
+        quantiles[:, : found.drawn.shape[1]] = np.quantile(found.drawn[:, :shown], [0.05, 0.5, 0.95], axis=0)
+        band = list(quantiles)
     shares = values / found.total if found.total else shares_of(estimator)
     notes = [found.note] if found.note else []
     if len(found.values) > most:
-        notes.append(note("first_only", shown=most, total=len(found.values)))
+        notes.append(note("first_only", shown=int(most), total=len(found.values)))
     return Scree(
         title="Eigenvalues of the correlation matrix" if found.of_correlations else f"What each {noun} holds",
         xlabel=noun,
@@ -225,13 +219,6 @@ def _chart(estimator: BaseEstimator, found: Spectra, most: int) -> Scree:
         decided_by="" if said is None else said.decided_by,
         of_correlations=found.of_correlations,
     )
-
-
-def _band(drawn: Array, shown: int) -> Array:
-    """Quantiles of random tables for the components shown; NaN where random tables have fewer."""
-    out = np.full((3, shown), np.nan)
-    out[:, : drawn.shape[1]] = np.quantile(drawn[:, :shown], [0.05, 0.5, 0.95], axis=0)
-    return out
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -100,7 +100,8 @@ def correlations(
     if (X is None) != (Y is None):
         raise ValueError("the correlations chart needs both views or none. Give X=... and Y=...")
     plain = isinstance(model, CCA) and not np.any(model.ridge)
-    drawn, notes, regularised = None, [], not np.allclose(model.score_correlations_, values)
+    regularised = not np.allclose(model.score_correlations_, values)
+    beside: dict[str, Any] = {}
     if X is not None:
         quick = plain or _decomposable(model, X)
         count = shuffles if shuffles is not None else SHUFFLINGS if quick else SHUFFLED_FITS
@@ -109,22 +110,18 @@ def correlations(
         seeds = random_generator(random_state).spawn(int(count))
         draw = _left if plain else _shuffled if quick else _refits
         drawn = draw(model, X, Y, seeds)[:, : len(values)]
-        notes.append(note("shuffled", count=count))
-    quantiles = [None, None] if drawn is None else list(np.quantile(drawn, [0.5, 0.95], axis=0))
+        middle, high = np.quantile(drawn, [0.5, 0.95], axis=0)
+        beside = {"middle": middle, "high": high, "shuffles": len(drawn), "notes": (note("shuffled", count=count),)}
+        if len(drawn) >= P_VALUE_MIN_SHUFFLINGS:
+            beside["p_values"] = p_values(values[: drawn.shape[1]], drawn)
     return Correlations(
         title="Canonical correlations",
         xlabel="pair",
         ylabel="regularised correlation" if regularised else "correlation",
-        notes=tuple(notes),
         values=np.asarray(values, dtype=np.float64),
         plain=model.score_correlations_ if regularised else None,
         held_out=getattr(model, "held_out_correlations_", None),
-        middle=quantiles[0],
-        high=quantiles[1],
-        p_values=None
-        if drawn is None or len(drawn) < P_VALUE_MIN_SHUFFLINGS
-        else p_values(values[: drawn.shape[1]], drawn),
-        shuffles=0 if drawn is None else len(drawn),
+        **beside,
     )
 
 

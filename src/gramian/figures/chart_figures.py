@@ -6,58 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from gramian.charts import (
-    Biplot,
-    Colouring,
-    Contours,
-    Contributions,
-    Correlations,
-    CVCurve,
-    Heat,
-    Importance,
-    Likelihood,
-    Loadings,
-    Outliers,
-    Paired,
-    Points,
-    Predicted,
-    Reconstructions,
-    Regions,
-    Residuals,
-    Scores,
-    Scree,
-)
-from gramian.charts.labels import short_label
+from gramian import charts
+from gramian.charts.base import short_label
 from gramian.charts.palette import DIVERGING, INK, SEQUENTIAL, colour, rgb
-from gramian.charts.points import blend
-from gramian.figures.grammar import (
-    NAME_MAX_LETTERS,
-    SYMBOLS,
-    THEME_INK,
-    THEME_MUTED,
-    THEME_PAPER,
-    TRANSPARENT,
-    Figure,
-    Part,
-    arrow,
-    axis,
-    backdrop,
-    band,
-    bars,
-    colour_scale,
-    counts,
-    layout,
-    line,
-    named_places,
-    names_of_arrows,
-    number,
-    numbers,
-    outline,
-    plain,
-    rule,
-    stroke,
-    written,
-)
+from gramian.charts.points import EQUAL_SCALE_MAX_RATIO, blend
+from gramian.figures import grammar as g
+from gramian.figures.grammar import Figure, Part
 from gramian.results import Array, percent
 
 #: Outliers that get a name.
@@ -77,153 +31,143 @@ PHONE_MAX_LETTERS = 16
 DASHES = ("solid", "dash", "dot", "dashdot")
 
 
-def scree(chart: Scree, *, movable: bool = False) -> Figure:
+def scree(chart: charts.Scree, *, movable: bool = False) -> Figure:
     """What each component holds, beside what chance gives; a ``movable`` cut stands behind the last one kept."""
     x, kept = chart.numbers, chart.numbers <= chart.kept
     data: list[Part] = []
     if chart.low is not None and chart.high is not None:
         known = np.isfinite(chart.low)
-        data.append(band(x[known], chart.low[known], chart.high[known], "random tables, 5 % to 95 %"))
+        data.append(g.band(x[known], chart.low[known], chart.high[known], "random tables, 5 % to 95 %"))
     shares = [""] * len(x) if chart.shares is None else [f", {percent(s)} of variance" for s in chart.shares]
     hover = [
-        f"{plain(chart.xlabel)} {k}: {number(float(v))}{s}" for k, v, s in zip(x, chart.values, shares, strict=True)
+        f"{g.plain(chart.xlabel)} {k}: {g.number(float(v))}{s}" for k, v, s in zip(x, chart.values, shares, strict=True)
     ]
-    data.append(line(x, chart.values, "all", mode="lines", hoverinfo="skip", showlegend=False))
-    for name, some, fill in ((f"kept, {chart.kept}", kept, colour(0)), ("left out", ~kept, THEME_PAPER)):
+    data.append(g.line(x, chart.values, "all", mode="lines", hoverinfo="skip", showlegend=False))
+    for name, some, fill in ((f"kept, {chart.kept}", kept, colour(0)), ("left out", ~kept, g.THEME_PAPER)):
         if some.any():
             marker = {"color": fill, "size": 9, "line": {"color": colour(0), "width": 1.5}}
             text = [hover[at] for at in np.flatnonzero(some)]
             shown: Part = {"mode": "markers", "marker": marker, "hovertext": text, "hoverinfo": "text"}
-            data.append(line(x[some], chart.values[some], name, **shown))
+            data.append(g.line(x[some], chart.values[some], name, **shown))
     if movable:
         return Figure(data, _with_cut(chart))
     shapes, notes = [], []
     if chart.recommended and chart.recommended <= len(x):
         where = chart.recommended + 0.5
-        shapes.append(rule(x=where))
-        said = f" {plain(chart.decided_by)}: {chart.recommended}"
-        notes.append(written(said, where, 1, yref="paper", xanchor="left", yanchor="top"))
-    x_axis, y_axis = counts(chart.xlabel, len(x)), axis(chart.ylabel, rangemode="tozero")
-    return Figure(data, layout(x_axis, y_axis, legend=True, shapes=shapes, annotations=notes))
+        shapes.append(g.rule(x=where))
+        said = f" {g.plain(chart.decided_by)}: {chart.recommended}"
+        notes.append(g.written(said, where, 1, yref="paper", xanchor="left", yanchor="top"))
+    x_axis, y_axis = g.counts(chart.xlabel, len(x)), g.axis(chart.ylabel, rangemode="tozero")
+    return Figure(data, g.layout(x_axis, y_axis, legend=True, shapes=shapes, annotations=notes))
 
 
-def _with_cut(chart: Scree) -> Part:
+def _with_cut(chart: charts.Scree) -> Part:
     """A layout in which nothing moves but the cut, and that says what is kept."""
     k, count = chart.kept, len(chart.values)
-    cut = rule(x=k + 0.5, dash="solid", opacity=0.65, layer="above")
-    cut["line"] |= {"color": THEME_INK, "width": 5}
+    cut = g.rule(x=k + 0.5, dash="solid", opacity=0.65, layer="above")
+    cut["line"] |= {"color": g.THEME_INK, "width": 5}
     said = f"{k} kept" if chart.shares is None else f"{k} kept: {100 * float(chart.shares[:k].sum()):.1f} %"
     side: Part = {"xanchor": "right", "xshift": -8} if k > 0.6 * count else {"xanchor": "left", "xshift": 8}
     paper: Part = {"bgcolor": "rgba(255,255,255,0.85)", "borderpad": 3}
-    note = written(said, k + 0.5, 1, yref="paper", yanchor="top", **side, **paper)
+    note = g.written(said, k + 0.5, 1, yref="paper", yanchor="top", **side, **paper)
     step = -(-count // 10)
     ticks = {"tick0": step, "dtick": step, "tickangle": 0, "range": [0.3, count + 0.9], "fixedrange": True}
-    x, y = axis(chart.xlabel, zeroline=False, **ticks), axis(chart.ylabel, fixedrange=True, rangemode="tozero")
-    return layout(x, y, shapes=[cut], annotations=[note], dragmode=False)
+    x, y = g.axis(chart.xlabel, zeroline=False, **ticks), g.axis(chart.ylabel, fixedrange=True, rangemode="tozero")
+    return g.layout(x, y, shapes=[cut], annotations=[note], dragmode=False)
 
 
-def cv_curve(chart: CVCurve) -> Figure:
+def cv_curve(chart: charts.CVCurve) -> Figure:
     """Errors of rows left out."""
-    data = [line(chart.x, chart.errors[:, at], name or "error", at) for at, name in enumerate(chart.targets)]
+    data = [g.line(chart.x, chart.errors[:, at], name or "error", at) for at, name in enumerate(chart.targets)]
     if chart.standard_errors is not None:
         for trace, doubts in zip(data, chart.standard_errors.T, strict=True):
             trace["error_y"] = {"type": "data", "array": doubts, "thickness": 1}
-    shapes = [rule(x=float(chart.x[chart.recommended]))]
+    shapes = [g.rule(x=float(chart.x[chart.recommended]))]
     if chart.limit is not None:
-        shapes.append(rule(y=chart.limit, dash="dot"))
-    x = axis(chart.xlabel, type="log") if chart.logarithmic else counts(chart.xlabel, len(chart.x))
-    frame = layout(x, axis(chart.ylabel, rangemode="tozero"), legend=len(data) > 1, shapes=shapes)
+        shapes.append(g.rule(y=chart.limit, dash="dot"))
+    x = g.axis(chart.xlabel, type="log") if chart.logarithmic else g.counts(chart.xlabel, len(chart.x))
+    frame = g.layout(x, g.axis(chart.ylabel, rangemode="tozero"), legend=len(data) > 1, shapes=shapes)
     return Figure(data, frame)
 
 
-def correlations(chart: Correlations) -> Figure:
+def correlations(chart: charts.Correlations) -> Figure:
     """Correlations of pairs, beside those of shuffled rows."""
     x = np.arange(1, len(chart.values) + 1)
     data: list[Part] = []
     if chart.middle is not None and chart.high is not None:
-        data.append(band(x, chart.middle, chart.high, "rows paired at random, 50 % to 95 %"))
-    data.append(line(x, chart.values, "these rows"))
+        data.append(g.band(x, chart.middle, chart.high, "rows paired at random, 50 % to 95 %"))
+    data.append(g.line(x, chart.values, "these rows"))
     if chart.plain is not None:
-        data.append(line(x, chart.plain, "correlation of the scores", 2))
+        data.append(g.line(x, chart.plain, "correlation of the scores", 2))
     if chart.held_out is not None:
-        data.append(line(x[: len(chart.held_out)], chart.held_out, "rows left out of the fit", 1))
-    return Figure(data, layout(counts(chart.xlabel, len(x)), axis(chart.ylabel, range=[0, 1.03]), legend=len(data) > 1))
+        data.append(g.line(x[: len(chart.held_out)], chart.held_out, "rows left out of the fit", 1))
+    x_axis, y_axis = g.counts(chart.xlabel, len(x)), g.axis(chart.ylabel, range=[0, 1.03])
+    return Figure(data, g.layout(x_axis, y_axis, legend=len(data) > 1))
 
 
-def residuals(chart: Residuals) -> Figure:
+def residuals(chart: charts.Residuals) -> Figure:
     """How exact each component is."""
     floor = np.finfo(np.float64).tiny
     data = [
-        line(chart.numbers, np.maximum(chart.residuals, floor), "residual"),
-        line(chart.numbers, np.maximum(chart.angles, floor), "angle to the true direction, at most", 1),
+        g.line(chart.numbers, np.maximum(chart.residuals, floor), "residual"),
+        g.line(chart.numbers, np.maximum(chart.angles, floor), "angle to the true direction, at most", 1),
     ]
-    x = counts(chart.xlabel, len(chart.numbers))
-    return Figure(data, layout(x, axis(chart.ylabel, type="log", range=[-17, 0], dtick=4), legend=True), height=320)
+    x = g.counts(chart.xlabel, len(chart.numbers))
+    return Figure(data, g.layout(x, g.axis(chart.ylabel, type="log", range=[-17, 0], dtick=4), legend=True), height=320)
 
 
-def likelihood(chart: Likelihood) -> Figure:
+def likelihood(chart: charts.Likelihood) -> Figure:
     """The likelihood at each step."""
-    data = [line(chart.steps, chart.values, **stroke(colour(0)))]
-    return Figure(data, layout(axis(chart.xlabel), axis(chart.ylabel)), height=320)
+    data = [g.line(chart.steps, chart.values, **g.stroke(colour(0)))]
+    return Figure(data, g.layout(g.axis(chart.xlabel), g.axis(chart.ylabel)), height=320)
 
 
-def scores(chart: Scores) -> Figure:
+def scores(chart: charts.Scores) -> Figure:
     """Rows as points of two components, and columns as arrows if it is a biplot."""
     data, more = point_traces(chart.points, chart.names)
-    data += [outline(ellipse.outline, colour(ellipse.group or 0)) for ellipse in chart.ellipses]
+    data += [g.outline(ellipse.outline, colour(ellipse.group or 0)) for ellipse in chart.ellipses]
     narrow: Part = {}
-    if isinstance(chart, Biplot):
-        arrows = [arrow(end, THEME_INK) for end in chart.arrows]
+    if isinstance(chart, charts.Biplot):
+        arrows = [g.arrow(end, g.THEME_INK) for end in chart.arrows]
         span = 1.1 * (float(np.ptp(np.vstack([chart.points.at, chart.arrows]), axis=0).max()) or 1.0)
         wide, slim = (
-            [*arrows, *names_of_arrows(chart.columns, chart.arrows, pixels / span, size=size)]
+            [*arrows, *g.names_of_arrows(chart.columns, chart.arrows, pixels / span, size=size)]
             for pixels, size in ((BIPLOT_PIXELS, 12), (BIPLOT_PHONE_PIXELS, 10))
         )
         more, narrow = {**more, "annotations": wide}, {"annotations": slim}
-    even = {"scaleanchor": "x", "scaleratio": 1} if _even(chart.points) else {}
-    return Figure(data, _frame(chart, axis(chart.xlabel), axis(chart.ylabel, **even), **more), 560, narrow=narrow)
+    spread = np.ptp(chart.points.corners, axis=0)
+    even = {"scaleanchor": "x", "scaleratio": 1} if spread.max() <= EQUAL_SCALE_MAX_RATIO * spread.min() else {}
+    return Figure(data, g.layout(g.axis(chart.xlabel), g.axis(chart.ylabel, **even), **more), 560, narrow=narrow)
 
 
-def _even(points: Points) -> bool:
-    """Whether both axes may have one scale: not if one score varies a multiple of the other."""
-    spread = np.ptp(points.at, axis=0) if len(points.at) else np.ones(2)
-    if points.density is not None:
-        spread = np.array([np.ptp(points.density.x), np.ptp(points.density.y)])
-    return bool(spread.max() <= 4 * spread.min())
-
-
-def _frame(chart: Scores | Paired | Predicted | Outliers, x: Part, y: Part, **more: object) -> Part:
-    return layout(x, y, legend=bool(chart.points.colouring.groups), **more)
-
-
-def paired(chart: Paired) -> Figure:
+def paired(chart: charts.Paired) -> Figure:
     """Scores of one view against those of the other."""
     data, more = point_traces(chart.points, chart.names)
-    return Figure(data, _frame(chart, axis(chart.xlabel), axis(chart.ylabel), **more), 480, 640)
+    return Figure(data, g.layout(g.axis(chart.xlabel), g.axis(chart.ylabel), **more), 480, 640)
 
 
-def predicted(chart: Predicted) -> Figure:
+def predicted(chart: charts.Predicted) -> Figure:
     """Predictions against measurements, with the line of equality."""
     data, more = point_traces(chart.points, chart.names)
     ends = np.array([[chart.low, chart.low], [chart.high, chart.high]])
-    x, y = (axis(label, range=[chart.low, chart.high]) for label in (chart.xlabel, chart.ylabel))
-    equal = outline(ends, THEME_MUTED, dash="dash")
-    return Figure([equal, *data], _frame(chart, x, y, **more), 480, 560, square=True)
+    x, y = (g.axis(label, range=[chart.low, chart.high]) for label in (chart.xlabel, chart.ylabel))
+    equal = g.outline(ends, g.THEME_MUTED, dash="dash")
+    return Figure([equal, *data], g.layout(x, y, **more), 480, 560, square=True)
 
 
-def outliers(chart: Outliers) -> Figure:
+def outliers(chart: charts.Outliers) -> Figure:
     """How far rows lie from the mean within the components, and from the components."""
     data, more = point_traces(chart.points, chart.names)
-    shapes = [rule(x=chart.t2_limit)] if chart.t2_limit is not None else []
-    shapes += [rule(y=chart.q_limit)] if chart.q_limit is not None else []
+    shapes = [g.rule(x=chart.t2_limit)] if chart.t2_limit is not None else []
+    shapes += [g.rule(y=chart.q_limit)] if chart.q_limit is not None else []
     places = dict(zip(chart.points.rows.tolist(), chart.points.at.tolist(), strict=True))
     notes = [
-        written(plain(row_name(chart.names, row), 24), *places[row], size=11, **_UPPER_RIGHT)
+        g.written(g.plain(row_name(chart.names, row), 24), *places[row], size=11, **_UPPER_RIGHT)
         for row in chart.beyond[:NAMED_OUTLIERS_MAX].tolist()
         if row in places
     ]
-    x, y = axis(chart.xlabel, rangemode="tozero"), axis(chart.ylabel, rangemode="tozero")
-    return Figure(data, _frame(chart, x, y, shapes=shapes, annotations=notes, **more))
+    x, y = g.axis(chart.xlabel, rangemode="tozero"), g.axis(chart.ylabel, rangemode="tozero")
+    return Figure(data, g.layout(x, y, shapes=shapes, annotations=notes, **more))
 
 
 def row_name(names: Sequence[str] | None, row: int) -> str:
@@ -231,21 +175,21 @@ def row_name(names: Sequence[str] | None, row: int) -> str:
     return f"row {row + 1}" if names is None else names[row]
 
 
-def point_traces(points: Points, names: Sequence[str] | None = None) -> tuple[list[Part], Part]:
-    """Points group by group, and what else of the layout they need: a density as an image behind them."""
+def point_traces(points: charts.Points, names: Sequence[str] | None = None) -> tuple[list[Part], Part]:
+    """Points group by group, and what else of the layout they need: a legend, a density as an image behind them."""
     colours, density = points.colouring, points.density
     text = [_hover(points, at, names) for at in range(len(points.at))]
     size = 8 if len(points.at) <= 300 else 6 if len(points.at) <= 2_000 else 4
-    more: Part = {}
+    more: Part = {"legend": bool(colours.groups)}
     if density is not None:
         shades = [colour(at) for at in range(max(len(colours.groups), 1))]
-        more = {"images": [backdrop(blend(density, shades), density.x, density.y)]}
+        more["images"] = [g.backdrop(blend(density, shades), density.x, density.y)]
     if colours.codes is None:
         return [_dots(points.at, text, size, _marker(colours))], more
     traces = []
     for group, name in enumerate(colours.groups):
         some = np.flatnonzero(colours.codes == group)
-        marker = {"color": colour(group), "symbol": SYMBOLS[group % len(SYMBOLS)]}
+        marker = {"color": colour(group), "symbol": g.SYMBOLS[group % len(g.SYMBOLS)]}
         # A group whose points are all in the density keeps its place in the legend.
         at = points.at[some] if len(some) else np.full((1, 2), np.nan)
         traces.append(_dots(at, [text[i] for i in some], size, marker, name))
@@ -253,29 +197,29 @@ def point_traces(points: Points, names: Sequence[str] | None = None) -> tuple[li
 
 
 def _dots(at: Array, text: list[str], size: int, marker: Part, name: str = "") -> Part:
-    look = {"size": size, "opacity": 0.8, "line": {"color": THEME_PAPER, "width": 0.5}, **marker}
+    look = {"size": size, "opacity": 0.8, "line": {"color": g.THEME_PAPER, "width": 0.5}, **marker}
     shown = {"type": "scatter", "mode": "markers", "marker": look, "hovertext": text, "hoverinfo": "text"}
-    return {**shown, "x": at[:, 0], "y": at[:, 1], "name": plain(name, 28)}
+    return {**shown, "x": at[:, 0], "y": at[:, 1], "name": g.plain(name, 28)}
 
 
-def _marker(colours: Colouring) -> Part:
+def _marker(colours: charts.Colouring) -> Part:
     if colours.values is None:
         return {"color": colour(0)}
-    bar = {"title": {"text": plain(colours.name, 20)}, "thickness": 12, "outlinewidth": 0}
-    scale = {"colorscale": colour_scale(SEQUENTIAL), "showscale": True, "colorbar": bar}
-    return {"color": colours.values, **scale, "line": {"color": THEME_MUTED, "width": 0.6}, "opacity": 1}
+    bar = {"title": {"text": g.plain(colours.name, 20)}, "thickness": 12, "outlinewidth": 0}
+    scale = {"colorscale": g.colour_scale(SEQUENTIAL), "showscale": True, "colorbar": bar}
+    return {"color": colours.values, **scale, "line": {"color": g.THEME_MUTED, "width": 0.6}, "opacity": 1}
 
 
-def _hover(points: Points, at: int, names: Sequence[str] | None) -> str:
-    words, colours = [plain(row_name(names, int(points.rows[at])))], points.colouring
+def _hover(points: charts.Points, at: int, names: Sequence[str] | None) -> str:
+    words, colours = [g.plain(row_name(names, int(points.rows[at])))], points.colouring
     if colours.codes is not None:
-        words.append(plain(colours.groups[int(colours.codes[at])]))
+        words.append(g.plain(colours.groups[int(colours.codes[at])]))
     elif colours.values is not None:
-        words.append(f"{plain(colours.name)} {number(float(colours.values[at]))}".strip())
-    return "<br>".join([*words, numbers(points.at[at])])
+        words.append(f"{g.plain(colours.name)} {g.number(float(colours.values[at]))}".strip())
+    return "<br>".join([*words, g.numbers(points.at[at])])
 
 
-def contours(chart: Contours, component: int) -> Figure:
+def contours(chart: charts.Contours, component: int) -> Figure:
     """One of the components, as contours over the plane."""
     values = chart.values[component]
     largest = float(np.abs(values).max()) or 1.0
@@ -286,7 +230,7 @@ def contours(chart: Contours, component: int) -> Figure:
         "z": values,
         "zmin": -largest,
         "zmax": largest,
-        "colorscale": colour_scale(DIVERGING),
+        "colorscale": g.colour_scale(DIVERGING),
         "ncontours": 14,
         "line": {"width": 0.6},
         "colorbar": {"thickness": 12, "outlinewidth": 0, "title": {"text": "score"}},
@@ -295,10 +239,11 @@ def contours(chart: Contours, component: int) -> Figure:
     points, more = point_traces(chart.points)
     dark = {"color": INK, "size": 4, "opacity": 0.7}  # on light colours in either theme
     points = [{**trace, "marker": dark, "showlegend": False} for trace in points]
-    return Figure([surface, *points], layout(axis(chart.xlabel), axis(chart.ylabel), **more))
+    frame = g.layout(g.axis(chart.xlabel), g.axis(chart.ylabel), **{**more, "legend": False})
+    return Figure([surface, *points], frame)
 
 
-def regions(chart: Regions) -> Figure:
+def regions(chart: charts.Regions) -> Figure:
     """The class that every point of the plane gets."""
     shades = np.array([[*rgb(colour(code)), 0.25] for code in range(len(chart.classes))])
     edges = [np.array([at[0], at[-1]]) + (at[1] - at[0]) / 2 * np.array([-1, 1]) for at in (chart.x, chart.y)]
@@ -307,29 +252,29 @@ def regions(chart: Regions) -> Figure:
     if chart.decision is not None:
         levels = {"start": -1, "end": 1, "size": 1, "coloring": "none"}
         border = {"type": "contour", "x": chart.x, "y": chart.y, "z": chart.decision, "contours": levels}
-        data.append({**border, "line": {"color": THEME_INK, "width": 1.2}, "hoverinfo": "skip", "showlegend": False})
+        data.append({**border, "line": {"color": g.THEME_INK, "width": 1.2}, "hoverinfo": "skip", "showlegend": False})
     data += points
     if chart.support is not None:
-        ring = {"color": TRANSPARENT, "size": 12, "line": {"color": THEME_INK, "width": 1.2}}
+        ring = {"color": g.TRANSPARENT, "size": 12, "line": {"color": g.THEME_INK, "width": 1.2}}
         x, y = chart.support.T
-        data.append(line(x, y, "support vectors", mode="markers", marker=ring, hoverinfo="skip"))
+        data.append(g.line(x, y, "support vectors", mode="markers", marker=ring, hoverinfo="skip"))
     axes = (
-        axis(label, range=[float(at[0]), float(at[-1])], showgrid=False, zeroline=False)
+        g.axis(label, range=[float(at[0]), float(at[-1])], showgrid=False, zeroline=False)
         for label, at in ((chart.xlabel, chart.x), (chart.ylabel, chart.y))
     )
-    return Figure(data, layout(*axes, legend=True, images=[backdrop(shades[chart.codes], *edges)]), height=480)
+    return Figure(data, g.layout(*axes, legend=True, images=[g.backdrop(shades[chart.codes], *edges)]), height=480)
 
 
-def reconstructions(chart: Reconstructions) -> Figure:
+def reconstructions(chart: charts.Reconstructions) -> Figure:
     """Rows, and what growing numbers of components rebuild of them, as lines or as small images."""
     if chart.shape is None:
         data = []
         for at, row in enumerate(chart.rows[:LINES_MAX_ROWS]):
             name = f"row {int(row) + 1}"
-            data.append(line(chart.positions, chart.originals[at], name, at, **stroke(colour(at))))
+            data.append(g.line(chart.positions, chart.originals[at], name, at, **g.stroke(colour(at))))
             twin = f"{name}, rebuilt from {chart.counts[-1]}"
-            data.append(line(chart.positions, chart.rebuilt[-1, at], twin, at, **stroke(colour(at), dash="dot")))
-        return Figure(data, layout(axis(chart.xlabel), axis("value"), legend=True))
+            data.append(g.line(chart.positions, chart.rebuilt[-1, at], twin, at, **g.stroke(colour(at), dash="dot")))
+        return Figure(data, g.layout(g.axis(chart.xlabel), g.axis("value"), legend=True))
     across, down = chart.middles
     images = {
         "type": "heatmap",
@@ -341,54 +286,55 @@ def reconstructions(chart: Reconstructions) -> Figure:
         "hoverinfo": "z",
     }
     marked = {"tickmode": "array", "showgrid": False, "zeroline": False}
-    x = axis("row", tickvals=across, ticktext=[str(row + 1) for row in chart.rows], **marked)
+    x = g.axis("row", tickvals=across, ticktext=[str(row + 1) for row in chart.rows], **marked)
     names = ["rows", *map(str, chart.counts)]
-    y = axis("components", tickvals=down, ticktext=names, autorange="reversed", **marked)
-    return Figure([images], layout(x, y), height=70 + 64 * len(down), width=90 + 64 * len(across))
+    y = g.axis("components", tickvals=down, ticktext=names, autorange="reversed", **marked)
+    return Figure([images], g.layout(x, y), height=70 + 64 * len(down), width=90 + 64 * len(across))
 
 
-def loadings(chart: Loadings) -> Figure:
+def loadings(chart: charts.Loadings) -> Figure:
     """Columns along components: arrows for few, lines over the channels of a spectrum."""
     if chart.kind == "lines":
         assert chart.positions is not None
-        data = [
-            line(chart.positions, chart.values[:, at], label, at, **stroke(colour(at), dash=DASHES[at % len(DASHES)]))
-            for at, label in enumerate(chart.labels)
-        ]
-        y = axis(chart.ylabel, zeroline=True, zerolinecolor=THEME_MUTED)
-        return Figure(data, layout(axis(chart.xlabel), y, legend=True))
+        looks = [g.stroke(colour(at), dash=DASHES[at % len(DASHES)]) for at in range(len(chart.labels))]
+        parts = zip(chart.values.T, chart.labels, looks, strict=True)
+        data = [g.line(chart.positions, values, label, at, **look) for at, (values, label, look) in enumerate(parts)]
+        y = g.axis(chart.ylabel, zeroline=True, zerolinecolor=g.THEME_MUTED)
+        return Figure(data, g.layout(g.axis(chart.xlabel), y, legend=True))
     first = len(chart.columns) - chart.second
     data, arrows = [], []
     for at, (name, some) in enumerate((("columns of X", slice(0, first)), ("columns of Y", slice(first, None)))):
         if len(chart.values[some]):
             data.append(_tips(chart.values[some], chart.columns[some], name, at))
-            arrows += [arrow(end, colour(at)) for end in chart.values[some] if np.any(end)]
+            arrows += [g.arrow(end, colour(at)) for end in chart.values[some] if np.any(end)]
     longest = np.argsort(-np.linalg.norm(chart.values, axis=1), kind="stable")[:NAMED_ARROWS_MAX]
     reach = 1.25 if chart.circle else 1.2 * float(np.abs(chart.values).max(initial=0.0)) or 1.0
     names, ends = [chart.columns[at] for at in longest], chart.values[longest]
     wide, slim = (
-        [*arrows, *names_of_arrows(names, ends, pixels / (2 * reach), reach, size)]
+        [*arrows, *g.names_of_arrows(names, ends, pixels / (2 * reach), reach, size)]
         for pixels, size in ((SQUARE_PIXELS, 12), (SQUARE_PHONE_PIXELS, 10))
     )
-    ring = {"type": "circle", "x0": -1, "x1": 1, "y0": -1, "y1": 1, "line": {"color": THEME_MUTED, "width": 1}}
+    ring = {"type": "circle", "x0": -1, "x1": 1, "y0": -1, "y1": 1, "line": {"color": g.THEME_MUTED, "width": 1}}
     ends_of_axes = {"range": [-reach, reach], "constrain": "domain"}
-    x, y = axis(chart.xlabel, **ends_of_axes), axis(chart.ylabel, scaleanchor="x", scaleratio=1, **ends_of_axes)
-    frame = layout(x, y, legend=chart.second > 0, shapes=[ring] if chart.circle else [], annotations=wide)
+    x, y = g.axis(chart.xlabel, **ends_of_axes), g.axis(chart.ylabel, scaleanchor="x", scaleratio=1, **ends_of_axes)
+    frame = g.layout(x, y, legend=chart.second > 0, shapes=[ring] if chart.circle else [], annotations=wide)
     return Figure(data, frame, SQUARE_PIXELS + 70, SQUARE_PIXELS + 90, {"annotations": slim}, square=True)
 
 
 def _tips(ends: Array, columns: tuple[str, ...], name: str, at: int) -> Part:
     """Points at the ends of arrows."""
-    hover = [f"{plain(column)}<br>{numbers(end)}" for column, end in zip(columns, ends, strict=True)]
+    hover = [f"{g.plain(column)}<br>{g.numbers(end)}" for column, end in zip(columns, ends, strict=True)]
     shown = {"mode": "markers", "marker": {"color": colour(at), "size": 4}, "hovertext": hover, "hoverinfo": "text"}
-    return line(ends[:, 0], ends[:, 1], name, at, **shown)
+    return g.line(ends[:, 0], ends[:, 1], name, at, **shown)
 
 
-def heat(chart: Heat) -> Figure:
+def heat(chart: charts.Heat) -> Figure:
     """Loadings as a table of colours: a line for each column, a column for each component."""
+    heads = [f"{g.plain(name)}<br>" for name in chart.columns]
+    feet = [f"{g.plain(label)}<br>" for label in chart.labels]
     hover = [
-        [f"{plain(name)}<br>{plain(label)}<br>{number(float(v))}" for label, v in zip(chart.labels, row, strict=True)]
-        for name, row in zip(chart.columns, chart.values, strict=True)
+        [f"{head}{foot}{g.number(float(v))}" for foot, v in zip(feet, row, strict=True)]
+        for head, row in zip(heads, chart.values, strict=True)
     ]
     bar = {"thickness": 12, "outlinewidth": 0, "orientation": "h", "x": 0.5, "y": -0.02, "yanchor": "top", "len": 0.7}
     cells = {
@@ -398,7 +344,7 @@ def heat(chart: Heat) -> Figure:
         "z": chart.values,
         "zmin": -chart.limit,
         "zmax": chart.limit,
-        "colorscale": colour_scale(DIVERGING),
+        "colorscale": g.colour_scale(DIVERGING),
         "text": [[f"{value:.2f}" if abs(value) >= chart.cut else "" for value in row] for row in chart.values],
         "texttemplate": "%{text}",
         "hovertext": hover,
@@ -408,38 +354,36 @@ def heat(chart: Heat) -> Figure:
         "colorbar": {**bar, "title": {"text": chart.what, "side": "bottom"}},
     }
     wide, slim = (_table_axes(chart, slim=slim) for slim in (False, True))
-    frame = layout(*wide, margin={"l": 60, "r": 20, "t": 50, "b": 70})
+    frame = g.layout(*wide, margin={"l": 60, "r": 20, "t": 50, "b": 70})
     height = int(np.clip(150 + 24 * len(chart.columns), 280, 1_400))
     return Figure([cells], frame, height, narrow=dict(zip(("xaxis", "yaxis"), slim, strict=True)))
 
 
-def _table_axes(chart: Heat, *, slim: bool) -> tuple[Part, Part]:
+def _table_axes(chart: charts.Heat, *, slim: bool) -> tuple[Part, Part]:
     labels = [short_label(label).rpartition(" ")[2] if slim else label for label in chart.labels]
-    x = named_places(labels, 1_000, side="top", tickangle=0)
+    x = g.named_places(labels, 1_000, side="top", tickangle=0)
     x["ticktext"] = [label.replace(" (", "<br>(", 1) for label in x["ticktext"]]
-    return x, named_places(chart.columns, PHONE_MAX_LETTERS if slim else NAME_MAX_LETTERS, autorange="reversed")
+    return x, g.named_places(chart.columns, PHONE_MAX_LETTERS if slim else g.NAME_MAX_LETTERS, autorange="reversed")
 
 
-def contributions(chart: Contributions) -> Figure:
+def contributions(chart: charts.Contributions) -> Figure:
     """Which columns or rows a component is made of."""
     hover = [
-        f"{plain(name)}<br>{percent(float(share))} of the component, which holds {percent(float(cos2))} of it"
+        f"{g.plain(name)}<br>{percent(float(share))} of the component, which holds {percent(float(cos2))} of it"
         for name, share, cos2 in zip(chart.names, chart.shares, chart.cos2, strict=True)
     ]
-    return bars(chart.names, {"": chart.shares}, "contribution", hover=hover, limit=chart.expected)
+    return g.bars(chart.names, {"": chart.shares}, "contribution", hover=hover, limit=chart.expected)
 
 
-def importance(chart: Importance) -> Figure:
+def importance(chart: charts.Importance) -> Figure:
     """What a regression rests on: the largest of columns without an order, a line over a spectrum."""
     low, high = chart.low, chart.high
     if chart.positions is None:
-        order = np.argsort(-np.abs(chart.values), kind="stable")[:BARS_MAX]
-        names, values = [chart.columns[at] for at in order], chart.values[order]
-        errors = None if low is None or high is None else (values - low[order], high[order] - values)
-        return bars(names, {"": values}, chart.ylabel, limit=chart.limit, errors=errors)
-    data = [line(chart.positions, chart.values, chart.ylabel, **stroke(colour(0)))]
+        names, values, errors = chart.largest(BARS_MAX)
+        return g.bars(names, {"": values}, chart.ylabel, limit=chart.limit, errors=errors)
+    data = [g.line(chart.positions, chart.values, chart.ylabel, **g.stroke(colour(0)))]
     if low is not None and high is not None:
-        data.insert(0, band(chart.positions, low, high, "interval"))
-    shapes = [] if chart.limit is None else [rule(y=chart.limit)]
-    frame = layout(axis(chart.xlabel), axis(chart.ylabel, zerolinecolor=THEME_MUTED), shapes=shapes)
+        data.insert(0, g.band(chart.positions, low, high, "interval"))
+    shapes = [] if chart.limit is None else [g.rule(y=chart.limit)]
+    frame = g.layout(g.axis(chart.xlabel), g.axis(chart.ylabel, zerolinecolor=g.THEME_MUTED), shapes=shapes)
     return Figure(data, frame, height=340)

@@ -33,19 +33,9 @@ class CVCurveDisplay(Display[CVCurve], data=charts.cv_curve):
         self.lines_ = []
         for j, name in enumerate(chart.targets):
             doubts = None if chart.standard_errors is None else chart.standard_errors[:, j]
-            line = ax.errorbar(
-                chart.x,
-                chart.errors[:, j],
-                yerr=doubts,
-                color=colour(j),
-                marker=LINE_MARKERS[j % len(LINE_MARKERS)],
-                markersize=4,
-                linewidth=1.3,
-                elinewidth=0.8,
-                capsize=2,
-                label=literal(name) or None,
-            )
-            self.lines_.append(line)
+            look: dict[str, Any] = {"color": colour(j), "marker": LINE_MARKERS[j % len(LINE_MARKERS)], "markersize": 4}
+            look |= {"linewidth": 1.3, "elinewidth": 0.8, "capsize": 2, "label": literal(name) or None}
+            self.lines_.append(ax.errorbar(chart.x, chart.errors[:, j], yerr=doubts, **look))
         self.limit_ = None
         if chart.limit is not None:
             text = "least error + 1 standard error"
@@ -71,19 +61,9 @@ class CVCurveDisplay(Display[CVCurve], data=charts.cv_curve):
         if len(chart.targets) > 1:
             look: dict[str, Any] = {"color": INK, "linewidth": 0.9}
             return [ax.axvline(chart.x[at], linestyle=line, label=name, **look) for at, _, _, line, name in marks]
+        look = {"color": INK, "linewidth": 0, "markerfacecolor": "none", "markeredgewidth": 1.1, "zorder": 5}
         return [
-            ax.plot(
-                chart.x[at],
-                chart.errors[at, 0],
-                color=INK,
-                linewidth=0,
-                marker=shape,
-                markersize=size,
-                markerfacecolor="none",
-                markeredgewidth=1.1,
-                zorder=5,
-                label=name,
-            )[0]
+            ax.plot(chart.x[at], chart.errors[at, 0], marker=shape, markersize=size, label=name, **look)[0]
             for at, shape, size, _, name in marks
         ]
 
@@ -120,11 +100,8 @@ class PredictedDisplay(Display[Predicted], data=charts.predicted):
         list_groups(ax, chart.points)
         legend(ax, where="lower right")
         tiny = abs(figures.bias) <= 1e-9 * figures.rmse  # rounding is no bias
-        lines = [
-            f"n = {figures.n:,}",
-            f"{figures.error_name} {figures.rmse:.4g}",
-            "bias 0" if tiny else f"bias {figures.bias:+.2g}",
-        ]
+        lines = [f"n = {figures.n:,}", f"{figures.error_name} {figures.rmse:.4g}"]
+        lines.append("bias 0" if tiny else f"bias {figures.bias:+.2g}")
         lines += [f"R² {figures.r2:.3f}", f"RPD {figures.rpd:.3g}"]
         self.text_ = write_figures(ax, "\n".join(lines))
         write_notes(ax, chart.notes)

@@ -11,7 +11,7 @@ from gramian import charts
 from gramian.charts import Contributions, Heat, Importance, Loadings
 from gramian.charts.placing import along, away
 from gramian.plots.display import Display, write_notes
-from gramian.plots.points import cross, write_apart
+from gramian.plots.points import colour_bar, cross, write_apart
 from gramian.plots.rows import draw_arrows
 from gramian.plots.style import (
     BELOW_AND_ABOVE,
@@ -132,10 +132,7 @@ class HeatDisplay(Display[Heat], data=charts.heat):
         self.texts_ = self._write_numbers(ax) if p <= NUMBERS_MAX_ROWS and k <= 12 else []
         if chart.communalities is not None and p <= NUMBERS_MAX_ROWS:
             self._write_communalities(ax, size)
-        self.colorbar_ = ax.figure.colorbar(self.image_, ax=ax, shrink=0.7, pad=0.02)
-        self.colorbar_.set_label(chart.what, fontsize=LABEL, color=INK)
-        self.colorbar_.ax.tick_params(labelsize=TICK, colors=MUTED, length=3)
-        self.colorbar_.outline.set_visible(False)
+        self.colorbar_ = colour_bar(ax, self.image_, chart.what, 0.7)
 
     def _write_numbers(self, ax: Axes) -> list[Any]:
         chart, written = self.chart, []
@@ -240,21 +237,17 @@ class ImportanceDisplay(Display[Importance], data=charts.importance):
 
     def _draw_bars(self, ax: Axes, title: str) -> None:
         chart = self.chart
-        order = np.argsort(-np.abs(chart.values), kind="stable")[:BARS_MAX_COLUMNS]
-        at, values = np.arange(len(order)), chart.values[order]
-        spread = None
-        if chart.low is not None and chart.high is not None:
-            spread = np.abs(np.vstack([values - chart.low[order], chart.high[order] - values]))
+        names, values, errors = chart.largest(BARS_MAX_COLUMNS)
+        at, spread = np.arange(len(names)), None if errors is None else np.abs(np.vstack(errors))
         keywords = {"elinewidth": 0.9, "capsize": 2, "ecolor": INK}
         self.bars_ = ax.barh(at, values, color=colour(0), height=0.7, xerr=spread, error_kw=keywords)
         ax.axvline(0, color=PALE, linewidth=0.6, zorder=0.5)
         if chart.limit is not None:
             self.limit_ = ax.axvline(chart.limit, color=MUTED, linewidth=0.9, linestyle="--", label="important above 1")
-        ax.set_yticks(at, [literal(chart.columns[j]) for j in order])
+        ax.set_yticks(at, [literal(name) for name in names])
         ax.invert_yaxis()
         tidy(ax, title, chart.ylabel, "")
-        ax.tick_params(axis="y", labelsize=TICK if len(order) <= 15 else SMALL, length=0)
+        ax.tick_params(axis="y", labelsize=TICK if len(names) <= 15 else SMALL, length=0)
         legend(ax, where="lower right")
-        left = len(chart.values) - len(order)
-        notes = (*chart.notes, *([f"the largest {len(order)} of {len(chart.values)}"] if left else []))
-        write_notes(ax, notes, "title")
+        left = len(chart.values) - len(names)
+        write_notes(ax, (*chart.notes, *([f"the largest {len(names)} of {len(chart.values)}"] if left else [])))

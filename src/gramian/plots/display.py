@@ -66,11 +66,12 @@ class Display(ABC, Generic[Data]):
         title : str, optional
             In place of the picture's own; "" for none.
         **options
-            As the function of :mod:`gramian.charts` that computes the data takes them.
+            As the function of :mod:`gramian.charts` that computes the data, or the Display itself, takes them.
         """
         taken = len({"X", "y", "Y"} & signature(cls._compute).parameters.keys())
+        own = {name: options.pop(name) for name in signature(cls).parameters if name in options}
         chart: Any = cls._compute(estimator, *(X, y)[:taken], **options)
-        return cls(chart).plot(ax, title=title)
+        return cls(chart, **own).plot(ax, title=title)
 
     def plot(self, ax: Axes | None = None, *, title: str | None = None) -> Self:
         """Draw.
@@ -82,15 +83,11 @@ class Display(ABC, Generic[Data]):
         title : str, optional
             In place of the picture's own; "" for none.
         """
-        self.ax_ = new_axes(ax, space=self._in_space())
+        self.ax_ = new_axes(ax, space=bool(getattr(self.chart, "zlabel", "")))
         figure: Any = self.ax_.figure
         self.figure_ = figure
         self._draw(self.ax_, self.chart.title if title is None else title)
         return self
-
-    def _in_space(self) -> bool:
-        """Whether the picture needs three axes."""
-        return False
 
     @abstractmethod
     def _draw(self, ax: Axes, title: str) -> None:
@@ -99,12 +96,10 @@ class Display(ABC, Generic[Data]):
 
 def write_notes(ax: Axes, notes: tuple[str, ...], where: str = "title") -> None:
     """Write notes small into a corner, or to the right of the title."""
-    if not notes:
-        return
-    if where == "title":
+    if notes and where == "title":
         ax.set_title("\n".join(notes), loc="right", fontsize=SMALL, color=MUTED)
-        return
-    _write_in_corner(ax, "\n".join(notes), where, 4, 0.7, 1.5, fontsize=SMALL, color=MUTED)
+    elif notes:
+        _write_in_corner(ax, "\n".join(notes), where, 4, 0.7, 1.5, fontsize=SMALL, color=MUTED)
 
 
 def write_figures(ax: Axes, text: str, where: str = "upper left") -> Any:
@@ -115,15 +110,7 @@ def write_figures(ax: Axes, text: str, where: str = "upper left") -> Any:
 def _write_in_corner(ax: Axes, text: str, where: str, gap: int, alpha: float, pad: float, **look: Any) -> Any:
     """Write on paper of an opacity; ``where`` is "upper left" and so on, ``gap`` the distance in points."""
     low, right = where.startswith("lower"), where.endswith("right")
-    return ax.annotate(
-        text,
-        (1 if right else 0, 0 if low else 1),
-        xytext=(-gap if right else gap, gap if low else -gap),
-        xycoords="axes fraction",
-        textcoords="offset points",
-        ha="right" if right else "left",
-        va="bottom" if low else "top",
-        bbox={"facecolor": "white", "edgecolor": "none", "alpha": alpha, "pad": pad},
-        zorder=6,
-        **look,
-    )
+    corner, away = (int(right), int(not low)), (-gap if right else gap, gap if low else -gap)
+    look |= {"ha": "right" if right else "left", "va": "bottom" if low else "top", "zorder": 6}
+    look["bbox"] = {"facecolor": "white", "edgecolor": "none", "alpha": alpha, "pad": pad}
+    return ax.annotate(text, corner, xytext=away, xycoords="axes fraction", textcoords="offset points", **look)

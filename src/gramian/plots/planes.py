@@ -40,9 +40,8 @@ class ContoursDisplay(Display[Contours], data=charts.contours):
             reach = float(np.abs(values).max()) or 1.0
             levels = np.linspace(-reach, reach, 13)
             panel.contourf(chart.x, chart.y, values, levels, cmap=BELOW_AND_ABOVE, alpha=0.75)
-            self.contours_.append(
-                panel.contour(chart.x, chart.y, values, levels, colors=INK, linewidths=0.4, linestyles="solid")
-            )
+            lines: dict[str, Any] = {"colors": INK, "linewidths": 0.4, "linestyles": "solid"}
+            self.contours_.append(panel.contour(chart.x, chart.y, values, levels, **lines))
             draw_points(panel, chart.points, scale=False, alpha=0.9 if few else 0.4, plain=INK, size=0.5)
             panel.set_aspect("equal", adjustable="box")
             below, beside = at + columns >= m, at % columns == 0
@@ -88,16 +87,8 @@ class RegionsDisplay(Display[Regions], data=charts.regions):
         self.scatter_, self.image_, _ = draw_points(ax, chart.points, scale=False, alpha=0.9, plain=INK)
         self.support_ = None
         if chart.support is not None:
-            self.support_ = ax.scatter(
-                chart.support[:, 0],
-                chart.support[:, 1],
-                s=38,
-                facecolors="none",
-                edgecolors=INK,
-                linewidths=0.8,
-                zorder=3.5,
-                label=f"support vectors ({len(chart.support):,})",
-            )
+            ring: dict[str, Any] = {"s": 38, "facecolors": "none", "edgecolors": INK, "linewidths": 0.8, "zorder": 3.5}
+            self.support_ = ax.scatter(*chart.support.T, label=f"support vectors ({len(chart.support):,})", **ring)
         for at, name in enumerate(chart.classes):
             ax.scatter([], [], s=20, color=colour(at), marker=shape_of(at), label=literal(name))
         ax.set(xlim=chart.x[[0, -1]], ylim=chart.y[[0, -1]])
@@ -114,12 +105,9 @@ class RegionsDisplay(Display[Regions], data=charts.regions):
                 for at, width, style in lines
                 if chart.decision.min() < max(at) and min(at) < chart.decision.max()
             ]
-        present = range(len(chart.classes))
-        return [
-            ax.contour(chart.x, chart.y, (chart.codes == at).astype(float), [0.5], colors=INK, linewidths=0.8)
-            for at in present
-            if 0 < (chart.codes == at).mean() < 1
-        ]
+        inside = [(chart.codes == at).astype(float) for at in range(len(chart.classes))]
+        parts = [part for part in inside if 0 < part.mean() < 1]
+        return [ax.contour(chart.x, chart.y, part, [0.5], colors=INK, linewidths=0.8) for part in parts]
 
 
 def _pale(shade: str) -> tuple[float, ...]:

@@ -49,23 +49,13 @@ def write_apart(
     if not len(texts):
         return []
     halo = [withStroke(linewidth=2.5 if bold else 1.8, foreground="white")]
+    look: dict[str, Any] = {"ha": "center", "va": "center", "path_effects": halo, "zorder": 5, "in_layout": False}
+    look |= {"fontsize": size, "fontweight": "bold" if bold else "normal"}
+    shades = [INK] * len(texts) if colours is None else colours
     written = [
-        ax.text(
-            float(x),
-            float(y),
-            literal(text),
-            ha="center",
-            va="center",
-            fontsize=size,
-            fontweight="bold" if bold else "normal",
-            color=INK if colours is None else colours[at],
-            path_effects=halo,
-            zorder=5,
-        )
-        for at, (text, (x, y)) in enumerate(zip(texts, places, strict=True))
+        ax.text(float(x), float(y), literal(text), color=shade, **look)
+        for text, (x, y), shade in zip(texts, places, shades, strict=True)
     ]
-    for text in written:
-        text.set_in_layout(False)
     # Laid out once without ink: only then the size of the axes, and with it the room for the texts, is known.
     whole: Any = ax.figure.figure  # of a part of a figure, the figure
     whole.draw_without_rendering()
@@ -86,8 +76,8 @@ def write_apart(
         if towards is not None and np.hypot(*gap) > 1.5 * size:
             edge = np.clip(anchor, centre - box / 2, centre + box / 2)
             (here, there) = ax.transData.inverted().transform([anchor, edge])
-            look: dict[str, Any] = {"color": MUTED, "linewidth": 0.5, "scalex": False, "scaley": False}
-            ax.plot([here[0], there[0]], [here[1], there[1]], gid="leader", zorder=3.5, **look)
+            thin: dict[str, Any] = {"color": MUTED, "linewidth": 0.5, "scalex": False, "scaley": False}
+            ax.plot([here[0], there[0]], [here[1], there[1]], gid="leader", zorder=3.5, **thin)
     return written
 
 
@@ -120,7 +110,8 @@ def draw_points(
         scatter = draw(*points.at[order].T, s=size * dot_size(points.total), alpha=alpha, zorder=3, c=shades, **rim)
         codes = points.colouring.codes
         if codes is not None and len(points.colouring.groups) > len(COLOURS) and points.at.shape[1] == 2:
-            scatter.set_paths([_path(shape_of(code)) for code in codes[order]])
+            shapes = [MarkerStyle(shape_of(code)) for code in codes[order]]
+            scatter.set_paths([shape.get_path().transformed(shape.get_transform()) for shape in shapes])
     return scatter, image, _scale(ax, points, norm, image) if scale else None
 
 
@@ -129,9 +120,9 @@ def shape_of(group: int) -> str:
     return GROUP_SHAPES[group // len(COLOURS) % len(GROUP_SHAPES)]
 
 
-def _path(shape: str) -> Any:
-    mark = MarkerStyle(shape)
-    return mark.get_path().transformed(mark.get_transform())
+def shaded(shade: str, factor: float) -> tuple[float, ...]:
+    """A colour that is darker by a factor."""
+    return tuple(factor * part for part in to_rgb(shade))
 
 
 def colours_of(given: Colouring, n: int, norm: Normalize, plain: str) -> Array:
@@ -156,27 +147,30 @@ def _norm(points: Points) -> Any:
 
 
 def _draw_cells(ax: Axes, density: Density, given: Colouring, norm: Normalize) -> Any:
+    shown: Array
+    look: dict[str, Any] = {}
     if density.means is not None:
-        shown = np.ma.masked_invalid(density.means)
-        return ax.pcolormesh(density.x, density.y, shown, cmap=SCALE_OF_NUMBERS, norm=norm, rasterized=True, zorder=1)
-    if given.groups:
-        shades = blend(density, [colour(at) for at in range(len(given.groups))])
-        return ax.pcolormesh(density.x, density.y, shades, rasterized=True, zorder=1)
-    counts = density.counts[0]
-    shown = np.ma.masked_equal(counts, 0)
-    limits = LogNorm(1, max(float(counts.max()), 2.0))
-    return ax.pcolormesh(density.x, density.y, shown, cmap=LITTLE_TO_MUCH, norm=limits, rasterized=True, zorder=1)
+        shown, look = np.ma.masked_invalid(density.means), {"cmap": SCALE_OF_NUMBERS, "norm": norm}
+    elif given.groups:
+        shown = blend(density, [colour(at) for at in range(len(given.groups))])
+    else:
+        shown = np.ma.masked_equal(density.counts[0], 0)
+        look = {"cmap": LITTLE_TO_MUCH, "norm": LogNorm(1, max(float(density.counts.max()), 2.0))}
+    return ax.pcolormesh(density.x, density.y, shown, rasterized=True, zorder=1, **look)
 
 
 def _scale(ax: Axes, points: Points, norm: Normalize, image: Any) -> Any:
     if points.colouring.values is not None:
-        bar = ax.figure.colorbar(ScalarMappable(norm, SCALE_OF_NUMBERS), ax=ax, shrink=0.75, pad=0.02)
-        bar.set_label(literal(points.colouring.name), fontsize=LABEL, color=INK)
-    elif image is not None and not points.colouring.groups:
-        bar = ax.figure.colorbar(image, ax=ax, shrink=0.75, pad=0.02)
-        bar.set_label("rows in a cell", fontsize=LABEL, color=INK)
-    else:
-        return None
+        return colour_bar(ax, ScalarMappable(norm, SCALE_OF_NUMBERS), points.colouring.name, 0.75)
+    if image is not None and not points.colouring.groups:
+        return colour_bar(ax, image, "rows in a cell", 0.75)
+    return None
+
+
+def colour_bar(ax: Axes, of: ScalarMappable, name: str, shrink: float) -> Any:
+    """Draw a scale of colours beside axes."""
+    bar = ax.figure.colorbar(of, ax=ax, shrink=shrink, pad=0.02)
+    bar.set_label(literal(name), fontsize=LABEL, color=INK)
     bar.ax.tick_params(labelsize=TICK, colors=MUTED, length=3)
     bar.outline.set_visible(False)
     return bar
@@ -192,7 +186,7 @@ def name_groups(ax: Axes, points: Points) -> list[Any]:
     else:
         assert given.codes is not None
         places = medians(points.at[:, :2], given.codes, len(given.groups))
-    shades = [tuple(0.6 * part for part in to_rgb(colour(group))) for group in range(len(given.groups))]
+    shades = [shaded(colour(group), 0.6) for group in range(len(given.groups))]
     return write_apart(ax, given.groups, places, size=GROUP_NAME_POINTS, colours=shades, bold=True)
 
 
@@ -207,9 +201,7 @@ def _median_cell(density: Density, group: int) -> Array:
 
 def name_rows(ax: Axes, points: Points, names: Sequence[str] | None, rows: Sequence[int] | None = None) -> list[Any]:
     """Write names beside points: all of few, or those of chosen rows."""
-    if names is None and rows is None:
-        return []
-    if rows is None and points.total > NAMES_MAX_ROWS:
+    if rows is None and (names is None or points.total > NAMES_MAX_ROWS):
         return []
     found = {int(row): at for at, row in enumerate(points.rows)}
     chosen = [row for row in (found if rows is None else rows) if int(row) in found]

@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from matplotlib.colors import to_rgb
 from matplotlib.patches import FancyArrowPatch
 from numpy.typing import ArrayLike
 
 from gramian import charts
 from gramian.charts import Biplot, Outliers, Reconstructions, Scores
 from gramian.charts.placing import along, away
-from gramian.charts.points import SINGLE_POINTS_MAX
+from gramian.charts.points import EQUAL_SCALE_MAX_RATIO, SINGLE_POINTS_MAX
 from gramian.plots.display import Display, write_notes
 from gramian.plots.points import (
     NAMES_MAX_ROWS,
@@ -21,6 +20,7 @@ from gramian.plots.points import (
     list_groups,
     name_groups,
     name_rows,
+    shaded,
     write_apart,
 )
 from gramian.plots.style import INK, LABEL, MUTED, PALE, TICK, Axes, colour, legend, literal, panels, tidy
@@ -28,8 +28,7 @@ from gramian.results import Array
 
 #: Arrows of columns, dark enough to stand before points of any colour.
 ARROW_COLOUR = "#8a1601"
-#: Pictures so much wider than high, or higher than wide, do not keep one scale for both axes.
-EQUAL_SCALE_MAX_RATIO = 4
+
 #: Arrows shorter than this share of the longest have no name.
 NAMED_ARROW_MIN_SHARE = 0.05
 
@@ -76,12 +75,9 @@ class ScoresDisplay(Display[Scores], data=charts.scores):
         chart: Any = charts.from_scores(scores, shares, **options)
         return cls(chart).plot(ax, title=title)
 
-    def _in_space(self) -> bool:
-        return bool(self.chart.zlabel)
-
     def _draw(self, ax: Axes, title: str) -> None:
         tidy(ax, title, self.chart.xlabel, self.chart.ylabel)
-        if self._in_space():
+        if self.chart.zlabel:
             self._draw_space(ax)
         else:
             self._draw_plane(ax)
@@ -90,27 +86,18 @@ class ScoresDisplay(Display[Scores], data=charts.scores):
         chart = self.chart
         cross(ax)
         self.scatter_, self.image_, self.colorbar_ = draw_points(ax, chart.points)
-        self.ellipses_ = [
-            ax.plot(
-                *found.outline.T,
-                color=INK if found.group is None else _darker(colour(found.group)),
-                linewidth=1.0,
-                linestyle="--" if found.group is None else "-",
-                zorder=2.5,
-                label=f"{100 * found.level:.0f} % of rows" if at == 0 else None,
-            )[0]
-            for at, found in enumerate(chart.ellipses)
-        ]
-        extent = np.ptp(np.vstack([self._corners(), *(found.outline for found in chart.ellipses)]), axis=0)
+        self.ellipses_: list[Any] = []
+        for at, found in enumerate(chart.ellipses):
+            look: dict[str, Any] = {"color": INK, "linestyle": "--"}
+            if found.group is not None:
+                look = {"color": shaded(colour(found.group), 0.7), "linestyle": "-"}
+            text = f"{100 * found.level:.0f} % of rows" if at == 0 else None
+            self.ellipses_ += ax.plot(*found.outline.T, linewidth=1.0, zorder=2.5, label=text, **look)
+        extent = np.ptp(np.vstack([chart.points.corners, *(found.outline for found in chart.ellipses)]), axis=0)
         if extent.max() <= EQUAL_SCALE_MAX_RATIO * extent.min():
             ax.set_aspect("equal", adjustable="datalim")
         write_notes(ax, chart.notes)
         self._write(ax)
-
-    def _corners(self) -> Array:
-        """Points that span the picture."""
-        density = self.chart.points.density
-        return self.chart.points.at if density is None else np.column_stack([density.x[[0, -1]], density.y[[0, -1]]])
 
     def _write(self, ax: Axes) -> None:
         self.texts_ = [*name_rows(ax, self.chart.points, self.chart.names), *name_groups(ax, self.chart.points)]
@@ -156,9 +143,9 @@ class BiplotDisplay(ScoresDisplay, data=charts.biplot):
         ax.autoscale_view()
         lengths = np.linalg.norm(ends, axis=1)
         seen = np.flatnonzero(lengths > NAMED_ARROW_MIN_SHARE * lengths.max(initial=0.0))
-        named = chart.names is not None and points.total <= NAMES_MAX_ROWS
-        rows = chart.names if named and chart.names is not None else ()
-        free = np.vstack([points.at, along(ends)]) if points.total <= NAMES_MAX_ROWS else along(ends)
+        few = points.total <= NAMES_MAX_ROWS
+        rows = chart.names if few and chart.names is not None else ()
+        free = np.vstack([points.at, along(ends)]) if few else along(ends)
         self.texts_ = [
             *name_groups(ax, points),
             *write_apart(
@@ -175,18 +162,11 @@ class BiplotDisplay(ScoresDisplay, data=charts.biplot):
 
 def draw_arrows(ax: Axes, ends: Array, colours: list[str]) -> list[Any]:
     """Draw arrows from the origin."""
-    drawn = []
-    for end, shade in zip(ends, colours, strict=True):
-        arrow = FancyArrowPatch(
-            (0, 0), tuple(end), arrowstyle="-|>", mutation_scale=8, color=shade, linewidth=1.0, shrinkA=0, shrinkB=0
-        )
-        arrow.set_zorder(4)
-        drawn.append(ax.add_patch(arrow))
-    return drawn
-
-
-def _darker(shade: str) -> tuple[float, ...]:
-    return tuple(0.7 * part for part in to_rgb(shade))
+    look: dict[str, Any] = {"mutation_scale": 8, "linewidth": 1.0, "shrinkA": 0, "shrinkB": 0, "zorder": 4}
+    return [
+        ax.add_patch(FancyArrowPatch((0, 0), tuple(end), arrowstyle="-|>", color=shade, **look))
+        for end, shade in zip(ends, colours, strict=True)
+    ]
 
 
 #: Rows beyond the limits that get a name.
@@ -287,15 +267,9 @@ class ReconstructionsDisplay(Display[Reconstructions], data=charts.reconstructio
             last = at == len(self.axes_) - 1
             tidy(panel, title if at == 0 else "", chart.xlabel if last else "", "value")
             panel.tick_params(labelbottom=last)
-            panel.annotate(
-                f"{name}, RMSE {error:.3g}",
-                (0.01, 0.97),
-                xycoords="axes fraction",
-                va="top",
-                fontsize=TICK,
-                color=INK,
-                bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.75, "pad": 1},
-            )
+            paper = {"facecolor": "white", "edgecolor": "none", "alpha": 0.75, "pad": 1}
+            look: dict[str, Any] = {"va": "top", "fontsize": TICK, "color": INK, "bbox": paper}
+            panel.annotate(f"{name}, RMSE {error:.3g}", (0.01, 0.97), xycoords="axes fraction", **look)
         first = self.axes_[0]
         first.plot([], [], color=PALE, linewidth=2.5, label="rows")
         first.plot([], [], color=colour(0), linewidth=0.9, label="rebuilt")

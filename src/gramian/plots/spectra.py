@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import textwrap
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from matplotlib.ticker import MaxNLocator
-from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator
 
 from gramian import charts
 from gramian.charts import Likelihood, Residuals, Scree
-from gramian.charts.base import Rows
 from gramian.plots.display import Display, write_figures
 from gramian.plots.style import INK, LINE_MARKERS, MUTED, PALE, Axes, colour, legend, panels, tidy, whole_numbers
 from gramian.results import percent
@@ -59,21 +56,6 @@ class ScreeDisplay(Display[Scree], data=charts.scree):
         super().__init__(chart)
         self.name = name
 
-    @classmethod
-    def from_estimator(
-        cls,
-        estimator: BaseEstimator,
-        X: Rows | None = None,
-        y: ArrayLike | None = None,
-        *,
-        ax: Axes | None = None,
-        title: str | None = None,
-        name: str = "",
-        **options: Any,
-    ) -> Self:
-        """Compute the variances of a fitted estimator and draw them, with ``name`` in the legend."""
-        return cls(charts.scree(estimator, X, **options), name=name).plot(ax, title=title)
-
     def _draw(self, ax: Axes, title: str) -> None:
         chart = self.chart
         values = chart.values if chart.shares is None else 100 * chart.shares
@@ -101,14 +83,12 @@ class ScreeDisplay(Display[Scree], data=charts.scree):
         return self.name or (f"fitted ({chart.kept})" if chart.high is not None else None)
 
     def _draw_band(self, ax: Axes, unit: float) -> Any:
-        low, middle, high = self.chart.low, self.chart.middle, self.chart.high
+        x, low, middle, high = self.chart.numbers, self.chart.low, self.chart.middle, self.chart.high
         if low is None or middle is None or high is None:
             return None
-        x = self.chart.numbers
         ax.plot(x, unit * middle, color=MUTED, linewidth=0.8, linestyle="--", zorder=2)
-        return ax.fill_between(
-            x, unit * low, unit * high, color=PALE, alpha=0.6, linewidth=0, zorder=1.5, label="random tables, 5 to 95 %"
-        )
+        look: dict[str, Any] = {"color": PALE, "alpha": 0.6, "linewidth": 0, "zorder": 1.5}
+        return ax.fill_between(x, unit * low, unit * high, label="random tables, 5 to 95 %", **look)
 
     def _draw_suggestions(self, ax: Axes) -> bool:
         """Mark every number that a criterion says, and list the criteria in the legend."""

@@ -36,44 +36,23 @@ class CorrelationsDisplay(Display[Correlations], data=charts.correlations):
         self.held_out_: Any = None
         if chart.high is not None and chart.middle is not None:
             x, high = _widened(pairs, chart.high)
-            self.band_ = ax.fill_between(
-                x, 0, high, color=PALE, alpha=0.6, linewidth=0, label="rows paired at random, to 95 %"
-            )
+            paper: dict[str, Any] = {"color": PALE, "alpha": 0.6, "linewidth": 0}
+            self.band_ = ax.fill_between(x, 0, high, label="rows paired at random, to 95 %", **paper)
             ax.plot(*_widened(pairs, chart.middle), color=MUTED, linewidth=0.8, linestyle="--")
         if chart.plain is not None:
             text = "correlation of the scores"
             ax.plot(pairs, chart.plain, "s-", color=colour(2), linewidth=1.3, markersize=5, label=text)
-        self.line_ = ax.plot(
-            pairs,
-            chart.values,
-            "o-",
-            color=colour(0),
-            linewidth=1.3,
-            markersize=5,
-            label="fitted" if chart.plain is None else "regularised: with the ridge",
-        )[0]
+        text = "fitted" if chart.plain is None else "regularised: with the ridge"
+        self.line_ = ax.plot(pairs, chart.values, "o-", color=colour(0), linewidth=1.3, markersize=5, label=text)[0]
         if chart.held_out is not None:
             shown = chart.held_out[: len(pairs)]
-            self.held_out_ = ax.plot(
-                pairs[: len(shown)],
-                shown,
-                "D--",
-                color=colour(1),
-                markerfacecolor="white",
-                markersize=5,
-                label="rows left out",
-            )[0]
+            open_: dict[str, Any] = {"color": colour(1), "markerfacecolor": "white", "markersize": 5}
+            self.held_out_ = ax.plot(pairs[: len(shown)], shown, "D--", label="rows left out", **open_)[0]
         if chart.p_values is not None and len(pairs) <= 10:
+            look: dict[str, Any] = {"textcoords": "offset points", "ha": "center", "fontsize": SMALL, "color": INK}
             for at, value, p in zip(pairs, chart.values, chart.p_values, strict=True):
-                ax.annotate(
-                    f"p {'≤' if p <= at_least(chart.shuffles) else '='} {p:.2g}",
-                    (at, value),
-                    (0, 7),
-                    textcoords="offset points",
-                    ha="center",
-                    fontsize=SMALL,
-                    color=INK,
-                )
+                sign = "≤" if p <= at_least(chart.shuffles) else "="
+                ax.annotate(f"p {sign} {p:.2g}", (at, value), (0, 7), **look)
         whole_numbers(ax.xaxis, len(pairs))
         lowest = 0.0 if chart.held_out is None else float(min(chart.held_out.min(initial=0.0), 0.0))
         ax.set(ylim=(1.1 * lowest, 1.08), xlim=(0.5, len(pairs) + 0.5))

@@ -28,7 +28,7 @@ from gramian.charts import (
     Scores,
     Scree,
 )
-from gramian.charts.labels import short_label
+from gramian.charts.base import short_label
 from gramian.charts.points import extremes
 from gramian.estimators.cca_tests import chance_in_words
 from gramian.figures import Figure

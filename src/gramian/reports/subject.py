@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, clone, is_classifier, is_regressor
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
 from gramian.charts import NoChart, Predicted, predicted
-from gramian.charts.labels import noun_of
+from gramian.charts.base import noun_of
 from gramian.construction import steps_of
 from gramian.estimators.callbacks import unwatched
 from gramian.estimators.fitted_rows import of_the_fit, role
