@@ -8,7 +8,7 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor, Nearest
 import gramian
 from gramian import KernelKNNClassifier, KernelKNNRegressor, KernelPrototypeClassifier
 from gramian.kernels import RBF, parse
-from gramian.operators.euclidean_neighbours import EuclideanSearch
+from gramian.operators.nearest import EuclideanSearch
 
 PLAIN = ["rbf", "laplacian(norm=l2)", "matern", "rational_quadratic", "linear", "2*rbf + matern", "rbf**2"]
 OTHER = ["polynomial(degree=2, scale=0.1)", "cosine", "laplacian", "rbf[0:3]", "rbf + linear"]

@@ -23,7 +23,7 @@ from gramian import (
 from gramian.config import one_blas_thread
 from gramian.engine import vector_loops
 from gramian.kernels import RBF, Laplacian, Matern, RationalQuadratic
-from gramian.operators import scatter_plan
+from gramian.operators import mapped_moments as sums
 from gramian.operators.features import FeatureMap
 from gramian.operators.landmarks import landmark_map, pivots, spread, uniform
 from gramian.operators.mapped_moments import mapped_moments, rows_summed
@@ -205,18 +205,18 @@ def test_moments_of_parts_add_to_those_of_the_whole():
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize(
-    ("condition", "sums", "apart"),
+    ("condition", "summed", "apart"),
     [(1e99, True, False), (8e4, True, True), (0.0, False, False)],
     ids=["sums", "leading directions apart", "rows"],
 )
-def test_sums_may_be_mapped_in_place_of_rows(monkeypatch, dtype, condition, sums, apart):
+def test_sums_may_be_mapped_in_place_of_rows(monkeypatch, dtype, condition, summed, apart):
     rows = np.random.default_rng(0).standard_normal((3000, 3)).astype(dtype)
-    map = landmark_map(RBF(sigma=1.0), rows[: scatter_plan.MAP_ROWS_MAX_FEATURES + 16], dtype)
+    map = landmark_map(RBF(sigma=1.0), rows[: sums.MAP_ROWS_MAX_FEATURES + 16], dtype)
     expected = np.cov(map.features(rows.astype(float)).T, bias=True)
-    allowed = dict.fromkeys(scatter_plan.MAX_CONDITION_EPS, condition * float(np.finfo(dtype).eps))
-    monkeypatch.setattr(scatter_plan, "MAX_CONDITION_EPS", allowed)
-    plan = scatter_plan.scatter_plan(map, len(rows), np.dtype(dtype))
-    assert (plan.after is not None, plan.turn is not None) == (sums, apart)
+    allowed = dict.fromkeys(sums.MAX_CONDITION_EPS, condition * float(np.finfo(dtype).eps))
+    monkeypatch.setattr(sums, "MAX_CONDITION_EPS", allowed)
+    plan = sums.scatter_plan(map, len(rows), np.dtype(dtype))
+    assert (plan.after is not None, plan.turn is not None) == (summed, apart)
     found = mapped_moments([map], [rows]).moments.covariance()
     assert_allclose(found, expected, atol=1e-9 if dtype == np.float64 else 2e-3)
 
@@ -229,9 +229,9 @@ def test_loops_sum_what_blas_sums(monkeypatch, dtype, weighted, condition):
     n = 5003  # in two blocks, one of which is ragged
     rows, targets = rng.standard_normal((n, 3)).astype(dtype), rng.standard_normal((n, 2)) + 5
     weights = rng.random(n) if weighted else None
-    map = landmark_map(RBF(sigma=1.0), rows[: scatter_plan.MAP_ROWS_MAX_FEATURES + 16], dtype)
-    allowed = dict.fromkeys(scatter_plan.MAX_CONDITION_EPS, condition * float(np.finfo(dtype).eps))
-    monkeypatch.setattr(scatter_plan, "MAX_CONDITION_EPS", allowed)
+    map = landmark_map(RBF(sigma=1.0), rows[: sums.MAP_ROWS_MAX_FEATURES + 16], dtype)
+    allowed = dict.fromkeys(sums.MAX_CONDITION_EPS, condition * float(np.finfo(dtype).eps))
+    monkeypatch.setattr(sums, "MAX_CONDITION_EPS", allowed)
     found = []
     for worth in (0, 10**18):
         limits = dict.fromkeys(vector_loops.LOOPS_MIN_MULTIPLICATIONS, worth)

@@ -6,7 +6,7 @@ import scipy.linalg
 
 from gramian.engine import vector_loops
 from gramian.kernels import RBF, Laplacian
-from gramian.operators.pivoted_cholesky import PivotedCholesky
+from gramian.operators.landmarks import PivotedCholesky
 
 
 def factor(K, chosen):
@@ -37,5 +37,5 @@ def test_it_is_what_elimination_leaves(n, kernel, dtype, worth, monkeypatch):
         left = K.diagonal() - np.square(factor(K, rest.chosen)).sum(axis=0)
         assert np.abs(rest.left - np.maximum(left, 0.0)).max() <= scale
         assert (rest.left[rest.chosen] == 0.0).all()
-        assert abs(rest.taken(since, w).sum() - (before - w @ left)) <= scale * n
+        assert abs(rest.factor.squares(since, w).sum() - (before - w @ left)) <= scale * n
         before = w @ left

@@ -21,6 +21,7 @@ SIDE = 512
 #: Columns from which on a tile's matrix product outweighs what is done with it.
 TILE_MIN_WIDE_COLUMNS = 128
 Result = TypeVar("Result")
+Item = TypeVar("Item")
 
 
 def spans(n: int, side: int | None = None) -> list[slice]:
@@ -138,6 +139,28 @@ def run(
         if watch:  # work that was done before anybody looked is told as well
             watch(meter.done)
         return results  # type: ignore[return-value]
+
+
+def for_each(
+    items: Sequence[Item],
+    use: Callable[..., object],
+    start: Callable[[], Result] = lambda: None,  # type: ignore[assignment, return-value]
+    watch: Callable[[int], None] | None = None,
+) -> list[Result]:
+    """Call ``use(item, own)`` for all items, dealt to threads, with what ``start`` made for the thread.
+
+    Returns what it made, of each thread; where it made None, the call is ``use(item)``.
+    """
+
+    def work(turns: Sequence[int], meter: Meter) -> Result:
+        own = start()
+        more = () if own is None else (own,)
+        for i in turns:
+            use(items[i], *more)
+            meter.tick()
+        return own
+
+    return run(work, share(len(items), threads_for(len(items))), watch)
 
 
 def _wait(pending: set[int], meter: Meter, failures: list[BaseException], watch: Callable[[int], None] | None) -> None:

@@ -31,13 +31,13 @@ from gramian.estimators.plans_kernel import SEARCH_WAYS, plan_kernel_knn, way_of
 from gramian.estimators.summary import Clock, SummaryBuilder
 from gramian.estimators.validation import Table, Targets, check_labels, check_targets, validate
 from gramian.kernels import Kernel, Linear
-from gramian.operators.euclidean_neighbours import EuclideanSearch
 from gramian.operators.feature_means import own_similarities
 from gramian.operators.features import FeatureMap
 from gramian.operators.nearest import (
     EXTRA_CANDIDATES,
     SIMILARITY_ROUNDING,
     TIE_DOUBT,
+    EuclideanSearch,
     Sized,
     nearest_in_features,
     resolve_ties,

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
+import scipy.linalg
 import scipy.sparse as sp
 from numpy.typing import DTypeLike
 
 from gramian import lapack
 from gramian.config import one_blas_thread
-from gramian.engine.tiles import Meter, run, share, spans, threads_for
+from gramian.engine.scatter import GrowingFactor
+from gramian.engine.tiles import for_each, spans
 from gramian.kernels import Kernel
 from gramian.operators.features import FeatureMap
 from gramian.operators.gram import Gram
-from gramian.operators.pivoted_cholesky import PIVOT_STRIP_ROWS, PivotedCholesky
 from gramian.progress import track
 from gramian.results import Array, Matrix
 
+#: Rows visited by a thread at a time.
+PIVOT_STRIP_ROWS = 2048
+#: Rows to choose for each column from which on a prepared copy of the rows is small beside what is kept anyway.
+PREPARED_MIN_PIVOTS_PER_COLUMN = 8
 #: Rows proposed at a time: many enough for a quick matrix product, few enough that most are accepted.
 PROPOSALS_PER_BLOCK = 128
 #: Rows looked at to find out whether a kernel that may be indefinite is.
@@ -34,91 +40,134 @@ def uniform(n: int, count: int, rng: np.random.Generator, weights: Array | None 
     return rng.choice(n, min(count, int((weights > 0).sum())), replace=False, p=weights / weights.sum())
 
 
+class PivotedCholesky:
+    """The matrix ``K - F'F`` of rows, with the Cholesky factor ``F = L^-1 K(Z, X)`` of chosen rows Z, which grows.
+
+    ``count``: most rows that will be chosen. ``chosen``: rows so far. ``left`` (n,): the diagonal; exactly 0 at chosen
+    rows. ``dtype``: precision of F, which takes ``n count`` numbers; a chosen row takes n kernel values and ``2 n``
+    multiplications for each one before it.
+    """
+
+    def __init__(self, kernel: Kernel, X: Matrix, count: int) -> None:
+        self.kernel, self.X, n = kernel, X, X.shape[0]
+        self.dtype: np.dtype[Any] = np.dtype(np.float32 if X.dtype == np.float32 else np.float64)
+        self.factor = GrowingFactor(n, count, self.dtype)
+        self.chosen, self.left = np.empty(0, dtype=np.intp), np.array(kernel.diagonal(X), dtype=np.float64)
+        # Rows of few columns are prepared once for all; others as they are visited, so that there is no copy of them.
+        prepared = PREPARED_MIN_PIVOTS_PER_COLUMN * X.shape[1] <= count
+        self._values = kernel.pairs(X, X, self.dtype).tile if prepared else self._visited_values
+
+    def among(self, rows: Array) -> Array:
+        """The part of the matrix that belongs to some rows."""
+        A = self.factor.columns(rows).astype(np.float64)
+        return self.kernel.block(self.X[rows], self.X[rows]) - A @ A.T
+
+    def choose(self, rows: Array, L: Array) -> None:
+        """Take out more rows; L is the Cholesky factor of the part of the matrix that belongs to them."""
+        inverse = scipy.linalg.solve_triangular(L, np.eye(len(rows)), lower=True, check_finite=False)
+        inverse = np.ascontiguousarray(inverse, dtype=self.dtype)
+        self.factor.extend(rows, inverse, partial(self._values, rows), self.left)
+        self.chosen = np.concatenate([self.chosen, rows])
+        self.left[self.chosen] = 0.0
+
+    def _visited_values(self, chosen: Array, rows: slice, out: Array) -> Array:
+        pairs = self.kernel.pairs(self.X[chosen], self.X[rows], self.dtype)
+        return pairs.tile(slice(0, pairs.shape[0]), slice(0, pairs.shape[1]), out)
+
+
 def pivots(
     kernel: Kernel, X: Matrix, count: int, rng: np.random.Generator, weights: Array | None = None, *, tol: float = 0.0
 ) -> Array:
     r"""Draw at most ``count`` rows by randomly pivoted Cholesky.
 
-    Definition
-    ----------
     Each row is drawn with probability proportional to what those before leave of it,
     :math:`u_i = k(x_i, x_i) - k(x_i, Z) K(Z, Z)^{-1} k(Z, x_i)`. Rows are proposed in blocks from the u before the
     block, and a proposal is accepted with probability (u now) / (u then): the accepted ones have the distribution of
-    rows drawn one by one.
+    rows drawn one by one (Epperly, Tropp, Webber, Embrace rejection: kernel matrix approximation by accelerated
+    randomly pivoted Cholesky, SIAM Journal on Matrix Analysis and Applications 2025).
 
-    ``kernel``: positive, with resolved parameters. ``X``: dense or CSR, n x d. ``count``: most rows to draw. Fewer come
-    if the others are in their span, to rounding. ``weights`` (n,): frequencies of the rows. ``tol``: share of the trace
-    at which to stop: as many rows come as leave no more than that.
-
-    Cost
-    ----
-    ``n count`` kernel values and as many numbers in memory, ``n count^2`` multiplications in matrix products.
-
-    References
-    ----------
-    Epperly, Tropp, Webber, Embrace rejection: kernel matrix approximation by accelerated randomly pivoted Cholesky,
-    SIAM Journal on Matrix Analysis and Applications 2025.
+    Fewer than ``count`` come if the others are in their span, to rounding, or if these leave no more than the share
+    ``tol`` of the trace. ``weights`` (n,): frequencies of the rows. Costs ``n count`` kernel values and numbers in
+    memory, ``n count^2`` multiplications in matrix products.
     """
-    n, rejected, rest = X.shape[0], 0, PivotedCholesky(kernel, X, count)
+    n, rest, before = X.shape[0], PivotedCholesky(kernel, X, count), 0
     w, eps = np.ones(n) if weights is None else weights, float(np.finfo(rest.dtype).eps)
     floor = max(tol, n * eps) * float(w @ rest.left)
     rounding = 8 * eps * float(rest.left.max(initial=0.0))
-    with track("landmarks", expected=-(-count // PROPOSALS_PER_BLOCK)) as tracker, one_blas_thread():
-        while len(rest.chosen) < count and w @ rest.left > floor and rejected < MAX_REJECTED_BLOCKS:
-            drawn, before = _draw(w * rest.left, PROPOSALS_PER_BLOCK, rng), len(rest.chosen)
-            uniforms = rng.random(len(drawn))
-            accepted, L = _reject(rest.among(drawn), rest.left[drawn], uniforms, rounding, count - before)
-            rejected = 0 if len(accepted) else rejected + 1
-            if not len(accepted):
-                continue
+
+    def chances() -> Array | None:
+        return w * rest.left if len(rest.chosen) < count and w @ rest.left > floor else None
+
+    def accept(drawn: Array, uniforms: Array) -> bool:
+        nonlocal before
+        accepted, L = _reject(rest.among(drawn), rest.left[drawn], uniforms, rounding, count - len(rest.chosen))
+        if len(accepted):
+            before = len(rest.chosen)
             rest.choose(drawn[accepted], L)
-            tracker.advance(-(-count // PROPOSALS_PER_BLOCK))
-            if tol and w @ rest.left <= floor:
-                # What each row of the block took, from the last: fewer may be enough.
-                left = float(w @ rest.left) + np.append(np.cumsum(rest.taken(before, w)[::-1])[::-1], 0.0)
-                return rest.chosen[: before + int(np.argmax(left <= floor))]
+        return bool(len(accepted))
+
+    _propose(chances, accept, count, rng)
+    if tol and len(rest.chosen) and w @ rest.left <= floor:
+        # What each row of the last block took, from the last: fewer may be enough.
+        taken = rest.factor.squares(before, w)
+        left = float(w @ rest.left) + np.append(np.cumsum(taken[::-1])[::-1], 0.0)
+        return rest.chosen[: before + int(np.argmax(left <= floor))]
     # Where nothing is left of any row, any will do.
     return rest.chosen if len(rest.chosen) else np.zeros(1, dtype=np.intp)
 
 
 def spread(kernel: Kernel, X: Matrix, count: int, rng: np.random.Generator, weights: Array | None = None) -> Array:
-    r"""Draw rows as k-means++ draws seeds: in proportion to the squared distance in feature space to those before.
+    """Draw rows as k-means++ draws seeds: in proportion to the squared distance in feature space to those before.
 
-    Proposals are made in blocks and rejected as in :func:`pivots`.
-
-    References
-    ----------
-    Arthur, Vassilvitskii, k-means++: the advantages of careful seeding, SODA 2007.
+    Proposals are made in blocks and rejected as in :func:`pivots` (Arthur, Vassilvitskii, k-means++: the advantages of
+    careful seeding, SODA 2007).
     """
     n = X.shape[0]
     w = np.ones(n) if weights is None else weights
     own = np.array(kernel.diagonal(X), dtype=np.float64)
     rounding = 64 * np.finfo(np.float64).eps * np.abs(own)
-    chosen = _draw(w, 1, rng)
-    apart = np.full(n, np.inf)
-    _approach(kernel, X, chosen, own, apart)
-    rejected = 0
-    with track("landmarks", expected=-(-count // PROPOSALS_PER_BLOCK)) as tracker, one_blas_thread():
-        while len(chosen) < count and rejected < MAX_REJECTED_BLOCKS:
-            chances = w * np.where(apart > rounding, apart, 0.0)
-            if not chances.any():
-                break
-            drawn = _draw(chances, PROPOSALS_PER_BLOCK, rng)
-            D = own[drawn][:, None] + own[drawn] - 2 * kernel.block(X[drawn], X[drawn])
-            now, uniforms = apart[drawn].copy(), rng.random(len(drawn))
-            accepted: list[int] = []
-            for i in range(len(drawn)):
-                needed = len(chosen) + len(accepted) < count
-                if needed and now[i] > rounding[drawn[i]] and uniforms[i] * apart[drawn[i]] < now[i]:
-                    accepted.append(i)
-                    np.minimum(now, D[i], out=now)
-                    now[i] = 0.0
-            rejected = 0 if accepted else rejected + 1
-            if accepted:
-                _approach(kernel, X, drawn[accepted], own, apart)
-                chosen = np.concatenate([chosen, drawn[accepted]])
-                tracker.advance(-(-count // PROPOSALS_PER_BLOCK))
+    chosen, apart = np.empty(0, dtype=np.intp), np.full(n, np.inf)
+
+    def choose(rows: Array) -> None:
+        nonlocal chosen
+        _approach(kernel, X, rows, own, apart)
+        chosen = np.concatenate([chosen, rows])
+
+    def chances() -> Array | None:
+        found = w * np.where(apart > rounding, apart, 0.0)
+        return found if len(chosen) < count and found.any() else None
+
+    def accept(drawn: Array, uniforms: Array) -> bool:
+        D = own[drawn][:, None] + own[drawn] - 2 * kernel.block(X[drawn], X[drawn])
+        now, accepted = apart[drawn].copy(), []
+        for i in range(len(drawn)):
+            needed = len(chosen) + len(accepted) < count
+            if needed and now[i] > rounding[drawn[i]] and uniforms[i] * apart[drawn[i]] < now[i]:
+                accepted.append(i)
+                np.minimum(now, D[i], out=now)
+                now[i] = 0.0
+        if accepted:
+            choose(drawn[accepted])
+        return bool(accepted)
+
+    choose(_draw(w, 1, rng))
+    _propose(chances, accept, count, rng)
     return chosen
+
+
+def _propose(
+    chances: Callable[[], Array | None], accept: Callable[[Array, Array], bool], count: int, rng: np.random.Generator
+) -> None:
+    """Propose blocks of rows until there are no more chances, or block after block is rejected as a whole."""
+    rejected, blocks = 0, -(-count // PROPOSALS_PER_BLOCK)
+    with track("landmarks", expected=blocks) as tracker, one_blas_thread():
+        while rejected < MAX_REJECTED_BLOCKS and (found := chances()) is not None:
+            drawn = _draw(found, PROPOSALS_PER_BLOCK, rng)
+            if accept(drawn, rng.random(len(drawn))):
+                rejected = 0
+                tracker.advance(blocks)
+            else:
+                rejected += 1
 
 
 def centred_on_cells(kernel: Kernel, X: Matrix, Z: Matrix, weights: Array | None = None) -> Any:
@@ -130,15 +179,13 @@ def centred_on_cells(kernel: Kernel, X: Matrix, Z: Matrix, weights: Array | None
     if sp.issparse(X) or not kernel.falls_with_distance:
         return Z
     mean = Z.mean(axis=0, dtype=np.float64).astype(Z.dtype)
-    C, blocks, cells = Z - mean, spans(X.shape[0], PIVOT_STRIP_ROWS), np.empty(X.shape[0], dtype=np.intp)
+    C, cells = Z - mean, np.empty(X.shape[0], dtype=np.intp)
     halves = np.einsum("ij,ij->i", C, C) / 2
 
-    def work(panels: Sequence[int], meter: Meter) -> None:
-        for rows in (blocks[i] for i in panels):
-            np.argmax((X[rows] - mean) @ C.T - halves, axis=1, out=cells[rows])
-            meter.tick()
+    def find(rows: slice) -> None:
+        np.argmax((X[rows] - mean) @ C.T - halves, axis=1, out=cells[rows])
 
-    run(work, share(len(blocks), threads_for(len(blocks))))
+    for_each(spans(X.shape[0], PIVOT_STRIP_ROWS), find)
     w = np.ones(X.shape[0]) if weights is None else weights
     member = sp.csr_array((w, (cells, np.arange(len(cells)))), shape=(len(Z), len(cells)))
     masses = np.bincount(cells, w, len(Z))[:, None]
@@ -149,8 +196,7 @@ def centred_on_cells(kernel: Kernel, X: Matrix, Z: Matrix, weights: Array | None
 def landmark_map(kernel: Kernel, Z: Matrix, dtype: DTypeLike) -> FeatureMap:
     """Return the features that landmarks give, without those landmarks that are in the span of others to rounding.
 
-    ``kernel``: with resolved parameters. ``Z``: landmarks, m x d. ``dtype``: precision in which rows will be mapped; it
-    decides what is rounding.
+    ``dtype`` is the precision in which rows will be mapped; it decides what is rounding.
     """
     W = Gram(kernel, Z).toarray()
     size = float(W.diagonal().max(initial=0.0))
@@ -161,8 +207,7 @@ def landmark_map(kernel: Kernel, Z: Matrix, dtype: DTypeLike) -> FeatureMap:
         return FeatureMap(kernel, Z[:1], np.ones((1, 1)))  # nothing there: features that are all 0
     tol = float(np.finfo(dtype).eps) ** (2 / 3) * size
     factor, order, rank = lapack.pivoted_cholesky(W, tol)
-    L = np.tril(factor[:rank, :rank])
-    R = lapack.lower_inverse(L).T
+    R = lapack.lower_inverse(np.tril(factor[:rank, :rank])).T
     return FeatureMap(kernel, Z[order[:rank]], np.ascontiguousarray(R))
 
 
@@ -203,14 +248,11 @@ def _reject(core: Array, before: Array, uniforms: Array, rounding: float, most: 
 
 def _approach(kernel: Kernel, X: Matrix, chosen: Array, own: Array, apart: Array) -> None:
     """Lower the squared distances of all rows to the nearest chosen one."""
-    Z, strips = X[chosen], spans(X.shape[0], PIVOT_STRIP_ROWS)
+    Z = X[chosen]
 
-    def work(panels: Sequence[int], meter: Meter) -> None:
-        for rows in (strips[i] for i in panels):
-            tile = kernel.block(Z, X[rows])
-            found = own[rows] + (own[chosen][:, None] - 2 * tile).min(axis=0)
-            apart[rows] = np.minimum(apart[rows], np.maximum(found, 0.0))
-            meter.tick()
+    def lower(rows: slice) -> None:
+        found = own[rows] + (own[chosen][:, None] - 2 * kernel.block(Z, X[rows])).min(axis=0)
+        apart[rows] = np.minimum(apart[rows], np.maximum(found, 0.0))
 
-    run(work, share(len(strips), threads_for(len(strips))))
+    for_each(spans(X.shape[0], PIVOT_STRIP_ROWS), lower)
     apart[chosen] = 0.0

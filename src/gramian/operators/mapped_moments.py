@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
+import scipy.linalg
 
-from gramian.config import format_bytes, memory_budget
+from gramian.config import format_bytes, memory_budget, one_blas_thread
 from gramian.engine.product import STRIPE
-from gramian.engine.scatter import Scatter, scatter_for, total_of
+from gramian.engine.scatter import Scatter, scatter_for, total_of, write_reflected
 from gramian.engine.tiles import Meter, run, share, spans, threads_for
 from gramian.operators.features import FeatureMap, MapBuffers, piece_rows
 from gramian.operators.moments import Moments
 from gramian.operators.remote import RemoteTable
-from gramian.operators.scatter_plan import ScatterPlan, scatter_plan
 from gramian.progress import part_done, track
-from gramian.results import Array
+from gramian.results import Array, Matrix
 
+#: Condition number up to which sums may be mapped in place of rows, in units of 1 / eps. Sums in single precision are
+#: over blocks of rows whose rounding is random: what is left of it after many blocks is far below the bound.
+MAX_CONDITION_EPS = {np.dtype(np.float64): 4e-10, np.dtype(np.float32): 1e-3}
+#: One in so many directions is taken out of the kernel values, if they are too badly conditioned as they are; more if
+#: those are not enough.
+FEATURES_PER_DIRECTION = (64, 16)
+#: Rows for each feature below which there is nothing to save, and features up to which there is so little that digits
+#: count for more.
+MIN_ROWS_PER_FEATURE, MAP_ROWS_MAX_FEATURES = 4, 64
 #: Rows assumed of a stream of unknown length: enough for every saving that many rows allow.
 ASSUMED_STREAM_ROWS = 10**6
 #: Rows whose mean is what sums are seen from.
@@ -73,15 +82,11 @@ def mapped_moments(
 ) -> MappedMoments:
     """Return the moments of mapped rows, in one pass and without keeping any.
 
-    ``maps``: one for each view. ``views``: dense or CSR, n x d each. Single-precision rows are mapped and multiplied in
-    single precision, block by block; sums over blocks are in double precision. ``weights`` (n,): frequencies.
-    ``beside`` (n, q): targets.
+    There is a map for each view, n x d, dense or CSR. Single-precision rows are mapped and multiplied in single
+    precision, block by block; sums over blocks are in double precision. ``beside`` (n, q): targets.
 
-    Cost
-    ----
     A row takes r kernel values, about ``r^2 / 2`` multiplications to map it and as many for the scatter. Where the
-    landmarks are well conditioned the sums are mapped in place of the rows: see
-    :class:`gramian.operators.scatter_plan.ScatterPlan`.
+    landmarks are well conditioned the sums are mapped in place of the rows: see :class:`ScatterPlan`.
     """
     if isinstance(views[0], RemoteTable):
         return views[0].total(
@@ -89,9 +94,9 @@ def mapped_moments(
         )
     n, q = views[0].shape[0], 0 if beside is None else beside.shape[1]
     if n == 0:
-        width = sum(map.size for map in maps) + q
-        nothing = Moments(0.0, np.zeros(width), np.zeros((width, width)))
-        return MappedMoments(nothing, np.zeros(len(maps)), tuple(map.size for map in maps))
+        sizes = tuple(map.size for map in maps)
+        nothing = np.zeros(sum(sizes) + q)
+        return MappedMoments(Moments(0.0, nothing, np.outer(nothing, nothing)), np.zeros(len(maps)), sizes)
     dtype = np.dtype(np.float32 if all(X.dtype == np.float32 for X in views) else np.float64)
     total = MappedSums(maps, q, dtype, n)
     with track("moments of mapped rows", expected=1.0):
@@ -102,19 +107,17 @@ def mapped_moments(
 class MappedSums:
     """Moments of mapped rows that come block by block: each thread goes on with its own sums.
 
-    ``maps``: one for each view. ``q``: number of targets beside them. ``dtype``: precision in which rows are mapped.
-    ``n``: rows in all, if that is known. ``sets``: sums of this size that are kept beside each other, for the memory
-    budget.
+    ``q``: number of targets. ``dtype``: precision in which rows are mapped. ``n``: rows in all, if that is known.
+    ``sets``: sums of this size that are kept beside each other, for the memory budget.
     """
 
     def __init__(
         self, maps: Sequence[FeatureMap], q: int, dtype: np.dtype, n: int | None = None, *, sets: int = 1
     ) -> None:
-        _check_room(sum(map.size for map in maps) + q, sets)
-        self.sizes, self.q, self.dtype = tuple(map.size for map in maps), q, dtype
-        self.n = ASSUMED_STREAM_ROWS if n is None else n
+        self.sizes, self.dtype = tuple(map.size for map in maps), dtype
+        self.n, self.pilot = ASSUMED_STREAM_ROWS if n is None else n, np.zeros(sum(self.sizes) + q)
+        _check_room(len(self.pilot), sets)
         self.plans = [scatter_plan(map, self.n, dtype) for map in maps]
-        self.pilot = np.zeros(sum(plan.map.size for plan in self.plans) + q)
         self.tile = rows_summed(self.n, len(self.pilot))
         self.hands: list[BlockSums] = []
 
@@ -147,16 +150,12 @@ class MappedSums:
     def moments(self) -> MappedMoments:
         """Moments of all rows so far."""
         with np.errstate(over="ignore", invalid="ignore"):
-            total = _map(self._sums(), self.plans, self.q)
+            weight, squares = sum(part.weight for part in self.hands), total_of([part.squares for part in self.hands])
+            offset = squares[-1, :-1] / (weight or 1.0)
+            squares = squares[:-1, :-1]
+            squares -= np.outer(weight * offset, offset)
+            total = _map(Moments(weight, self.pilot, squares, offset), self.plans)
         return MappedMoments(total, np.sum([part.traces for part in self.hands], axis=0), self.sizes)
-
-    def _sums(self) -> Moments:
-        """Moments of what is summed."""
-        weight, squares = sum(part.weight for part in self.hands), total_of([part.squares for part in self.hands])
-        offset = squares[-1, :-1] / (weight or 1.0)
-        squares = squares[:-1, :-1]
-        squares -= np.outer(weight * offset, offset)
-        return Moments(weight, self.pilot, squares, offset)
 
 
 def _block_moments(
@@ -192,23 +191,17 @@ def _block_parts(maps: tuple[FeatureMap, ...], count: int, X: Array, codes: Arra
     return _Several(mapped_moments(maps, [V[codes[:, 0] == at] for V in views]) for at in range(count))
 
 
-def _map(moments: Moments, plans: list[ScatterPlan], q: int) -> Moments:
+def _map(moments: Moments, plans: list[ScatterPlan]) -> Moments:
     """Moments of features from those of what was summed."""
-    scatter, pilot, offset = moments.scatter, moments.pilot, np.broadcast_to(moments.offset, moments.pilot.shape)
-    at, rows = 0, []
-    for plan in plans:
-        part = slice(at, at + plan.map.size)
-        rows.append((part, plan.after))
-        at = part.stop
-    rows.append((slice(at, at + q), None))
-    scatter = np.concatenate([_apply(T, scatter[part]) for part, T in rows])
-    scatter = np.concatenate([_apply(T, scatter[:, part].T) for part, T in rows]).T
-    pilot, offset = (np.concatenate([_apply(T, v[part]) for part, T in rows]) for v in (pilot, offset))
-    return Moments(moments.weight, pilot, (scatter + scatter.T) / 2, offset)
+    ends = np.cumsum([plan.map.size for plan in plans])
 
+    def rows(A: Array) -> Array:
+        parts = zip(np.split(A, ends), [*(plan.after for plan in plans), None], strict=True)
+        return np.concatenate([part if T is None else T.T @ part for part, T in parts])
 
-def _apply(T: Array | None, A: Array) -> Array:
-    return A if T is None else T.T @ A
+    scatter = rows(rows(moments.scatter).T).T
+    offset = np.broadcast_to(moments.offset, moments.pilot.shape)
+    return Moments(moments.weight, rows(moments.pilot), (scatter + scatter.T) / 2, rows(offset))
 
 
 def _both(weights: Array | None, beside: Array | None, rows: slice) -> tuple[Array | None, Array | None]:
@@ -225,10 +218,9 @@ def _check_room(width: int, sets: int) -> None:
 
 
 class BlockSums:
-    """Sums over blocks about a pilot; each thread has its own.
+    """Sums over blocks of at most so many rows about a pilot; each thread has its own.
 
-    ``plans``: one for each view. ``rows``: rows of the largest block. ``squares``: for the columns of all views,
-    targets, and a column of ones. ``pilot``: what columns are seen from.
+    ``squares``: for the columns of all views, targets, and a column of ones.
     """
 
     def __init__(self, plans: list[ScatterPlan], rows: int, squares: Scatter, pilot: Array) -> None:
@@ -258,7 +250,8 @@ class BlockSums:
         rest = np.ones((views[0].shape[0], 1 + len(self.pilot) - m), dtype=buffer.dtype)
         if beside is not None:
             rest[:, :-1] = beside - self.pilot[m:]
-        return plan.turn.add(buffer, views[0], self.pilot[:m].astype(buffer.dtype), rest, self.squares)
+        pairs, pilot = partial(buffer.pairs, views[0]), self.pilot[:m].astype(buffer.dtype)
+        return self.squares.add_reflected(pairs, *plan.turn, pilot, rest)
 
     def mean(self, views: list[Any], weights: Array | None, beside: Array | None) -> Array:
         """Mean of a block of rows, or where it was seen from if the block has no weight."""
@@ -287,3 +280,90 @@ def rows_summed(n: int, width: int) -> int:
     hands = threads_for(blocks)
     rows = -(-n // (hands * -(-blocks // hands)))
     return STRIPE * max(1, -(-rows // STRIPE))
+
+
+@dataclass(frozen=True)
+class ScatterPlan:
+    r"""What is summed over the rows, and what makes features of the sums.
+
+    Features are :math:`f = R'c` of kernel values c. Scatters map as well, :math:`R'(\sum cc')R`, at no price per row;
+    but that multiplies rounding by the condition number of W, where mapping rows does so by its square root. Turned by
+    :math:`Q = I - YB`, reflections that take the leading directions of W to the first axes, the values lie in columns
+    of their own size, of which the small ones are well conditioned; sums are over :math:`Q'c`.
+
+    ``after``: what is summed times this are features; None if rows were mapped. ``turn``: Y and B, in the precision of
+    the rows.
+    """
+
+    map: FeatureMap
+    after: Array | None = None
+    turn: tuple[Array, Array] | None = None
+
+    def write(self, buffer: MapBuffers, X: Matrix, pilot: Array, out: Array) -> None:
+        """Write what is summed of a block of rows, seen from the pilot."""
+        if self.after is None:
+            np.subtract(buffer.mapped(X), pilot, out=out)
+        elif self.turn is None:
+            for rows, C in buffer.pieces(buffer.pairs(X)):
+                np.subtract(C, pilot, out=out[rows])
+        else:
+            write_reflected(buffer.pairs(X), buffer.pieces, *self.turn, pilot, out)
+
+
+def scatter_plan(map: FeatureMap, n: int, dtype: np.dtype) -> ScatterPlan:
+    """Return the cheapest plan that keeps the digits of n rows."""
+    R = map.root
+    if R is None or n < MIN_ROWS_PER_FEATURE * map.size or map.size <= MAP_ROWS_MAX_FEATURES:
+        return ScatterPlan(map)
+    bound = MAX_CONDITION_EPS[dtype] / float(np.finfo(np.float32 if dtype == np.float32 else np.float64).eps)
+    with one_blas_thread():
+        smallest = 1 / _largest(lambda v: R @ (R.T @ v), map.size)
+        if _largest(lambda v: _gram(R, v), map.size) <= bound * smallest:
+            return ScatterPlan(map, R)
+        for share in FEATURES_PER_DIRECTION:
+            U = _leading(R, max(1, map.size // share))
+            if _left(R, U) <= bound * smallest:
+                Y, B = _reflections(U)
+                return ScatterPlan(map, R - B.T @ (Y.T @ R), (Y.astype(dtype), B.astype(dtype)))
+    return ScatterPlan(map)
+
+
+def _gram(R: Array, V: Array) -> Array:
+    """``W V`` with ``W^-1 = R R'``."""
+    half = scipy.linalg.solve_triangular(R, V, check_finite=False)
+    return scipy.linalg.solve_triangular(R, half, trans="T", check_finite=False)
+
+
+def _left(R: Array, U: Array) -> float:
+    """Largest eigenvalue of W without the directions U."""
+
+    def beside(v: Array) -> Array:
+        return v - U @ (U.T @ v)
+
+    return _largest(lambda v: beside(_gram(R, beside(v))), len(R))
+
+
+def _leading(R: Array, k: int) -> Array:
+    """Directions near the leading eigenvectors of W, orthonormal."""
+    U = np.linalg.qr(np.random.default_rng(0).standard_normal((len(R), k)))[0]
+    for _ in range(4):
+        U = np.linalg.qr(_gram(R, U))[0]
+    return U
+
+
+def _reflections(U: Array) -> tuple[Array, Array]:
+    """Return Y and B so that ``I - YB`` is orthogonal and its first columns span U."""
+    (Y, tau), _ = scipy.linalg.qr(U, mode="raw", check_finite=False)
+    Y = np.tril(Y, -1) + np.eye(*U.shape)
+    # A product of reflections I - t y y' is I - Y T Y', and the inverse of T is known without multiplying them.
+    with np.errstate(divide="ignore"):  # a direction that is an axis already is not reflected
+        inverse = np.triu(Y.T @ Y, 1) + np.diag(1 / tau)
+    return Y, scipy.linalg.solve_triangular(inverse, Y.T, check_finite=False)
+
+
+def _largest(times: Callable[[Array], Array], size: int) -> float:
+    """Largest eigenvalue of a positive matrix, from below: all that is asked is how many digits will be lost."""
+    v = np.cos(np.arange(size))  # the same every time, and no direction is left out
+    for _ in range(8):
+        v = times(v / np.linalg.norm(v))
+    return float(np.linalg.norm(v))
