@@ -34,14 +34,12 @@ from gramian.estimators.warnings import ConvergenceWarning, IndefiniteKernelWarn
 from gramian.kernels import Kernel
 from gramian.kernels.base import is_number
 from gramian.operators.centering import moved
-from gramian.operators.feature_means import FeatureMeans, feature_means
 from gramian.operators.features import FeatureMap
-from gramian.operators.kmeans_step import KMeansStep, kmeans_step
 from gramian.operators.remote import is_stream
-from gramian.operators.similarities import Similarities, natural_order
+from gramian.operators.similarities import FeatureMeans, Similarities, feature_means, natural_order
 from gramian.results import Array, FitSummary, Matrix, Seed
 from gramian.solvers.clustering import Clusters, lloyd, relaxed, scatter, seed, shares
-from gramian.solvers.lloyd_stream import batches, lloyd_passes
+from gramian.solvers.lloyd_stream import KMeansStep, batches, kmeans_step, lloyd_passes
 
 
 class KernelKMeans(KernelInput, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):

@@ -31,7 +31,6 @@ from gramian.estimators.plans_kernel import SEARCH_WAYS, plan_kernel_knn, way_of
 from gramian.estimators.summary import Clock, SummaryBuilder
 from gramian.estimators.validation import Table, Targets, check_labels, check_targets, validate
 from gramian.kernels import Kernel, Linear
-from gramian.operators.feature_means import own_similarities
 from gramian.operators.features import FeatureMap
 from gramian.operators.nearest import (
     EXTRA_CANDIDATES,
@@ -42,6 +41,7 @@ from gramian.operators.nearest import (
     nearest_in_features,
     resolve_ties,
 )
+from gramian.operators.similarities import own_similarities
 from gramian.results import Array, FitSummary, Matrix
 
 #: A squared distance that a tree reports may be off by this much of itself.

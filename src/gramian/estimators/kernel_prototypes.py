@@ -16,8 +16,7 @@ from gramian.estimators.landmarks import LandmarksArgument, add_low_rank, inner_
 from gramian.estimators.plans_kernel import plan_kernel_prototypes
 from gramian.estimators.summary import Clock, SummaryBuilder
 from gramian.estimators.validation import Table, check_labels, validate
-from gramian.operators.feature_means import feature_means
-from gramian.operators.similarities import mapped_means
+from gramian.operators.similarities import feature_means, mapped_means
 from gramian.results import Array, FitSummary
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from gramian.engine.product import STRIPE, Pairs
-from gramian.engine.tiles import Meter, run, share, spans, threads_for
+from gramian.engine.tiles import for_each, spans
 from gramian.kernels import Kernel
 from gramian.operators.gram import CrossGram
 from gramian.operators.remote import Table, each, total
@@ -29,18 +29,11 @@ TRIANGULAR_PARTS = 4
 class FeatureMap:
     r"""Features :math:`f(x) = R'k(Z, x)` with :math:`f(x)'f(y) \approx k(x, y)`.
 
-    Definition
-    ----------
-    .. math:: W = K(Z, Z) = LL', \qquad R = L^{-\prime}, \qquad f(x)'f(y) = k(x, Z)\, W^{-1} k(Z, y)
+    With :math:`W = K(Z, Z) = LL'` and :math:`R = L^{-\prime}`, :math:`f(x)'f(y) = k(x, Z)\, W^{-1} k(Z, y)`: the
+    projection of the features of the kernel on those of the landmarks Z, exact for rows in their span.
 
-    That is the projection of the features of the kernel on those of the landmarks Z: exact for rows in their span.
-
-    ``kernel``: with resolved parameters; waves for random Fourier features. ``anchors``: landmarks Z, m x d;
-    frequencies for random Fourier features. ``root`` (m, m): R, upper triangular; None is the identity.
-
-    Cost
-    ----
-    A row takes m kernel values and ``m^2 / 2`` multiplications.
+    ``anchors``: landmarks Z, m x d; frequencies for random Fourier features, whose kernel is waves. ``root`` (m, m): R,
+    upper triangular; None is the identity. A row takes m kernel values and ``m^2 / 2`` multiplications.
     """
 
     kernel: Kernel
@@ -73,10 +66,10 @@ class FeatureMap:
         return np.asarray(total(X, self._sums, V, task="sums of mapped rows"))
 
     def _sums(self, X: Matrix, V: Array) -> Array:
-        def step(rows: slice, buffer: MapBuffers, sums: Array) -> None:
-            sums += buffer.values(X[rows]).T @ V[rows]
+        def step(rows: slice, buffer: MapBuffers) -> None:
+            buffer.found += buffer.values(X[rows]).T @ V[rows]
 
-        first, *rest = self.visit(X, np.float64, step, lambda: np.zeros((self.size, V.shape[1])))
+        first, *rest = self.visit(X, step, lambda: np.zeros((self.size, V.shape[1])))
         sums: Array = sum(rest, first)
         return sums if self.root is None else self.root.T @ sums
 
@@ -89,11 +82,11 @@ class FeatureMap:
             return np.asarray(self.kernel.diagonal(X), dtype=np.float64)
         out = np.empty(X.shape[0])
 
-        def step(rows: slice, buffer: MapBuffers, _: None) -> None:
+        def step(rows: slice, buffer: MapBuffers) -> None:
             F = buffer.mapped(X[rows])
             np.einsum("ij,ij->i", F, F, out=out[rows])
 
-        self.visit(X, np.float64, step, lambda: None)
+        self.visit(X, step)
         return out
 
     def features(self, X: Table, dtype: DTypeLike = np.float64) -> Array:
@@ -103,44 +96,42 @@ class FeatureMap:
     def _features(self, dtype: DTypeLike, X: Matrix) -> Array:
         out = np.empty((X.shape[0], self.size), dtype=dtype)
 
-        def step(rows: slice, buffer: MapBuffers, _: None) -> None:
+        def step(rows: slice, buffer: MapBuffers) -> None:
             out[rows] = buffer.mapped(X[rows])
 
-        self.visit(X, dtype, step, lambda: None)
+        self.visit(X, step, dtype=dtype)
         return out
 
     def visit(
         self,
         X: Matrix,
-        dtype: DTypeLike,
-        step: Callable[[slice, MapBuffers, Any], None],
-        start: Callable[[], Any],
+        step: Callable[[slice, MapBuffers], None],
+        start: Callable[[], Any] = lambda: None,
         *,
+        dtype: DTypeLike = np.float64,
         report: bool = True,
-    ) -> list:
-        """Visit all rows; each thread has its own buffers and sum. ``report``: whether progress is reported here."""
-        blocks = mapped_blocks(X.shape[0], self.size)
-
-        def work(panels: list[int], meter: Meter) -> Any:
-            buffer, own = MapBuffers(self, blocks[0].stop, dtype), start()
-            for rows in (blocks[i] for i in panels):
-                step(rows, buffer, own)
-                meter.tick()
-            return own
-
+    ) -> list[Any]:
+        """Visit all rows in blocks; return what each thread found. ``report``: whether progress is reported here."""
+        # Blocks worth a matrix product with that many features.
+        blocks = spans(X.shape[0], min(2048, max(128, 2**21 // max(self.size, 1))))
         with track("mapping rows", expected=1.0) if report else nullcontext():
-            hands = share(len(blocks), threads_for(len(blocks)))
-            return run(work, hands, lambda done: part_done(done / len(blocks)))  # type: ignore[arg-type]
+            buffers = for_each(
+                blocks,
+                step,
+                lambda: MapBuffers(self, blocks[0].stop, dtype, start()),
+                lambda done: part_done(done / len(blocks)),
+            )
+        return [buffer.found for buffer in buffers]
 
 
 class MapBuffers:
-    """Buffers for one block of rows that is mapped; each thread has its own.
+    """Buffers for one block of rows that is mapped; each thread has its own, and what it ``found``.
 
     ``rows``: rows of the largest block. ``dtype``: precision of kernel values and features.
     """
 
-    def __init__(self, map: FeatureMap, rows: int, dtype: DTypeLike) -> None:
-        self.map, self.dtype = map, np.dtype(dtype)
+    def __init__(self, map: FeatureMap, rows: int, dtype: DTypeLike, found: Any = None) -> None:
+        self.map, self.dtype, self.found = map, np.dtype(dtype), found
         self.room = np.empty((rows, map.size), dtype=dtype)
         self.root = None if map.root is None else map.root.astype(dtype, copy=False)
         self.out = self.room if self.root is None else np.empty_like(self.room)
@@ -178,8 +169,3 @@ class MapBuffers:
 def piece_rows(size: int) -> int:
     """Rows whose kernel values with so many landmarks are made at a time."""
     return STRIPE * max(1, KERNEL_VALUES_PER_TILE // (STRIPE * size))
-
-
-def mapped_blocks(n: int, size: int) -> list[slice]:
-    """Cut n rows into blocks worth a matrix product with that many features."""
-    return spans(n, min(2048, max(128, 2**21 // max(size, 1))))

@@ -139,7 +139,8 @@ def spread(kernel: Kernel, X: Matrix, count: int, rng: np.random.Generator, weig
 
     def accept(drawn: Array, uniforms: Array) -> bool:
         D = own[drawn][:, None] + own[drawn] - 2 * kernel.block(X[drawn], X[drawn])
-        now, accepted = apart[drawn].copy(), []
+        now = apart[drawn].copy()
+        accepted: list[int] = []
         for i in range(len(drawn)):
             needed = len(chosen) + len(accepted) < count
             if needed and now[i] > rounding[drawn[i]] and uniforms[i] * apart[drawn[i]] < now[i]:

@@ -1,10 +1,11 @@
-"""Similarities of training rows to each other, whole or a few columns at a time: what clustering asks for."""
+"""Similarities of training rows to each other, and means of rows in feature space: what clustering asks for."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from functools import cached_property, partial
-from typing import ClassVar
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,13 +14,18 @@ from gramian.config import memory_budget, one_blas_thread
 from gramian.engine.product import to_dense
 from gramian.engine.tiles import row_blocks
 from gramian.kernels import Kernel
-from gramian.kernels.pairwise import Rows, squared_norms
+from gramian.kernels.pairwise import squared_norms
 from gramian.operators.base import Dense
-from gramian.operators.feature_means import FeatureMeans
+from gramian.operators.centering import moved
 from gramian.operators.features import FeatureMap
 from gramian.operators.gram import CrossGram, Gram, cross_product, gram_of, worth_keeping
+from gramian.operators.nearest import SIMILARITY_ROUNDING, Sized, resolve_ties
 from gramian.operators.remote import Table, each
 from gramian.results import Array, Matrix
+
+#: Numbers of rows, or all of them.
+Chosen = Array | slice
+ALL = slice(None)
 
 
 class Similarities(ABC):
@@ -33,16 +39,16 @@ class Similarities(ABC):
     route: ClassVar[str]
 
     @abstractmethod
-    def __matmul__(self, V: Array) -> Array:
-        """Return ``K V``."""
+    def part(self, rows: Chosen, chosen: Chosen, V: Array) -> Array:
+        """Return ``K[rows][:, chosen] V``."""
 
-    @abstractmethod
     def some(self, chosen: Array, V: Array) -> Array:
         """Return ``K[:, chosen] V``: the product with a block that is zero but for the chosen rows."""
+        return self.part(ALL, chosen, V)
 
-    @abstractmethod
-    def part(self, rows: Array, chosen: Array, V: Array) -> Array:
-        """Return ``K[rows][:, chosen] V``."""
+    def __matmul__(self, V: Array) -> Array:
+        """Return ``K V``."""
+        return self.part(ALL, ALL, V)
 
     @abstractmethod
     def among(self, chosen: Array) -> Similarities:
@@ -57,62 +63,49 @@ class Similarities(ABC):
         """Return ``k(x, x)`` for every row."""
 
 
-class KeptGram(Similarities):
-    """A matrix that exists."""
+class Held(Similarities):
+    """A matrix whose products, columns and diagonal another operator has."""
 
-    route = "the Gram matrix was kept"
-
-    def __init__(self, matrix: Dense) -> None:
-        self.matrix, self.A = matrix, matrix.A
-        self.n, self.positive = matrix.n, matrix.positive
+    def __init__(self, matrix: Dense | Gram) -> None:
+        self.matrix, self.n, self.positive = matrix, matrix.n, matrix.positive
 
     def __matmul__(self, V: Array) -> Array:
         return self.matrix @ V
 
-    def some(self, chosen: Array, V: Array) -> Array:
-        with one_blas_thread():
-            return self.A[chosen].T @ V
-
-    def part(self, rows: Array, chosen: Array, V: Array) -> Array:
-        with one_blas_thread():
-            return self.A[np.ix_(rows, chosen)] @ V
-
-    def among(self, chosen: Array) -> Similarities:
-        return KeptGram(Dense(self.A[np.ix_(chosen, chosen)], positive=self.positive))
-
     def columns(self, chosen: Array) -> Array:
-        return self.A[:, chosen]
+        return self.matrix.columns(chosen)
 
     def diagonal(self) -> Array:
-        return self.A.diagonal()
+        return self.matrix.diagonal()
 
 
-class TiledGram(Similarities):
+class KeptGram(Held):
+    """A matrix that exists."""
+
+    route = "the Gram matrix was kept"
+    matrix: Dense
+
+    def part(self, rows: Chosen, chosen: Chosen, V: Array) -> Array:
+        A = self.matrix.A
+        with one_blas_thread():  # the same numbers as the columns, in rows that lie in one piece
+            return (A[chosen].T if rows is ALL else A[np.ix_(rows, chosen)]) @ V  # type: ignore[arg-type]
+
+    def among(self, chosen: Array) -> Similarities:
+        return KeptGram(Dense(self.matrix.A[np.ix_(chosen, chosen)], positive=self.positive))
+
+
+class TiledGram(Held):
     """Tiles of a kernel, made, used and thrown away."""
 
     route = "tiles of the Gram matrix were made as needed"
+    matrix: Gram
 
-    def __init__(self, gram: Gram) -> None:
-        self.gram, self.kernel, self.X = gram, gram.kernel, gram.X
-        self.n, self.positive = gram.n, gram.positive
-
-    def __matmul__(self, V: Array) -> Array:
-        return self.gram @ V
-
-    def some(self, chosen: Array, V: Array) -> Array:
-        return cross_product(self.kernel, self.X, self.X[chosen], V)
-
-    def part(self, rows: Array, chosen: Array, V: Array) -> Array:
-        return CrossGram(self.kernel, self.X[rows], self.X[chosen]) @ V
+    def part(self, rows: Chosen, chosen: Chosen, V: Array) -> Array:
+        X = self.matrix.X
+        return cross_product(self.matrix.kernel, X if rows is ALL else X[rows], X[chosen], V)
 
     def among(self, chosen: Array) -> Similarities:
-        return similarities(self.kernel, self.X[chosen])
-
-    def columns(self, chosen: Array) -> Array:
-        return self.gram.columns(chosen)
-
-    def diagonal(self) -> Array:
-        return self.gram.diagonal()
+        return similarities(self.matrix.kernel, self.matrix.X[chosen])
 
 
 class ThinProducts(Similarities):
@@ -120,19 +113,11 @@ class ThinProducts(Similarities):
 
     route = "two thin products in place of the Gram matrix"
 
-    def __init__(self, X: Rows) -> None:
+    def __init__(self, X: Matrix) -> None:
         self.X = X.astype(np.float64, copy=False)
         self.n, self.positive = X.shape[0], True
 
-    def __matmul__(self, V: Array) -> Array:
-        with one_blas_thread():
-            return np.asarray(self.X @ (self.X.T @ V))
-
-    def some(self, chosen: Array, V: Array) -> Array:
-        with one_blas_thread():
-            return np.asarray(self.X @ (self.X[chosen].T @ V))
-
-    def part(self, rows: Array, chosen: Array, V: Array) -> Array:
+    def part(self, rows: Chosen, chosen: Chosen, V: Array) -> Array:
         with one_blas_thread():
             return np.asarray(self.X[rows] @ (self.X[chosen].T @ V))
 
@@ -193,15 +178,11 @@ class MappedEachPass(Similarities):
 
     def __init__(self, features: FeatureMap, X: Matrix) -> None:
         self.features, self.X, self.n = features, X, X.shape[0]
+        self._diagonal: Array | None = None
 
-    def __matmul__(self, V: Array) -> Array:
-        return self.features.times(self.X, self.features.sums(self.X, V))
-
-    def some(self, chosen: Array, V: Array) -> Array:
-        return self.features.times(self.X, self.features.sums(self.X[chosen], V))
-
-    def part(self, rows: Array, chosen: Array, V: Array) -> Array:
-        return self.features.times(self.X[rows], self.features.sums(self.X[chosen], V))
+    def part(self, rows: Chosen, chosen: Chosen, V: Array) -> Array:
+        X, Z = (self.X if some is ALL else self.X[some] for some in (rows, chosen))
+        return self.features.times(X, self.features.sums(Z, V))
 
     def among(self, chosen: Array) -> Similarities:
         return mapped_similarities(self.features, self.X[chosen])
@@ -210,11 +191,9 @@ class MappedEachPass(Similarities):
         return self.features.times(self.X, self.features.features(self.X[chosen]).T)
 
     def diagonal(self) -> Array:
-        return self._squares
-
-    @cached_property
-    def _squares(self) -> Array:
-        return self.features.squares(self.X)
+        if self._diagonal is None:
+            self._diagonal = self.features.squares(self.X)
+        return self._diagonal
 
 
 class KeptFeatures(ThinProducts):
@@ -228,6 +207,86 @@ def mapped_similarities(features: FeatureMap, X: Matrix) -> Similarities:
     if 8 * X.shape[0] * features.size > memory_budget() // 4:
         return MappedEachPass(features, X)
     return KeptFeatures(features.features(X))
+
+
+@dataclass(frozen=True)
+class FeatureMeans:
+    r"""Points :math:`m_k = \sum_i b_{ik} \phi(x_i)` of the feature space.
+
+    Distances are :math:`\|\phi(x) - m_k\|^2 = k(x, x) - 2 \sum_i b_{ik} k(x, x_i) + \|m_k\|^2`.
+
+    ``anchors``: the :math:`x_i`. ``coefficients`` (n, k): the :math:`b_{ik}`. ``squares`` (k,): the :math:`\|m_k\|^2`.
+    ``origin`` (d,): point that was subtracted from the anchors, and will be from new rows. ``training`` (n,): diagonal
+    of a precomputed matrix, by which the training rows are recognised. ``reach``: length of the longest row of which
+    means were written down: their rounding is a part of it. 0 if they are sums.
+    """
+
+    kernel: Kernel
+    anchors: Any
+    coefficients: Array
+    squares: Array
+    origin: Array | None = None
+    training: Array | None = None
+    reach: float = 0.0
+
+    @property
+    def size(self) -> int:
+        """Number of means."""
+        return len(self.squares)
+
+    def nearness(self, X: Matrix) -> Array:
+        r"""Return :math:`m_k'\phi(x) - \|m_k\|^2/2`, m x k: the nearer, the larger; ``k(x, x)`` is not needed.
+
+        Values that differ from the largest by rounding only are set to it: those means are equally near.
+        """
+        return resolve_ties(X, self._sized(X), self._sized)
+
+    def squared_distances(self, X: Matrix) -> Array:
+        """Return squared distances, m x k; an indefinite kernel has negative ones, and what is but rounding is 0."""
+        X = moved(X, self.origin)
+        own = own_similarities(self.kernel, X, self.training)[:, None]
+        squares = own - 2 * (CrossGram(self.kernel, X, self.anchors) @ self.coefficients - self.squares / 2)
+        squares[np.abs(squares) <= SIMILARITY_ROUNDING * (np.abs(own) + np.abs(self.squares))] = 0.0
+        return squares
+
+    def _sized(self, X: Matrix) -> Sized:
+        X = moved(X, self.origin)
+        found, sizes = CrossGram(self.kernel, X, self.anchors).with_sizes(self.coefficients)
+        if self.reach:
+            sizes = np.maximum(sizes, self.reach * np.sqrt(self.kernel.diagonal(X))[:, None])
+        return found - self.squares / 2, (sizes + np.abs(self.squares)).max(axis=1)
+
+
+def feature_means(
+    kernel: Kernel, X: Matrix, coefficients: Array, squares: Array, origin: Array | None = None
+) -> FeatureMeans:
+    """Return the means ``coefficients'Phi(X)`` of rows seen from ``origin``, keeping what is needed of them."""
+    if kernel.linear:  # features are the rows themselves: the means can be written down
+        reach = float(np.sqrt(kernel.diagonal(X).max()))
+        means = np.asarray(coefficients.T @ X)
+        return FeatureMeans(kernel, means, np.eye(len(squares)), squares, origin, reach=reach)
+    if kernel.given:  # new rows hold their similarities to all training rows
+        return FeatureMeans(kernel, kernel.anchors(X), coefficients, squares, None, np.array(X.diagonal()))
+    used = np.flatnonzero(coefficients.any(axis=1))
+    if len(used) < X.shape[0]:
+        return FeatureMeans(kernel, X[used], coefficients[used], squares)
+    return FeatureMeans(kernel, kernel.anchors(X), coefficients, squares)
+
+
+def own_similarities(kernel: Kernel, X: Matrix, training: Array | None) -> Array:
+    """Return ``k(x, x)`` for each row.
+
+    Rows of a precomputed kernel do not hold it, unless they are those of the training rows all over again.
+    """
+    if not kernel.given or training is None:
+        return kernel.diagonal(X)
+    again = X.shape[0] == X.shape[1] and np.array_equal(X.diagonal(), training)
+    if not again or abs(X - X.T).max() > 1e-5 * abs(X).max():
+        raise ValueError(
+            f"kernel='precomputed' tells no distances of new rows: X, {X.shape[0]} x {X.shape[1]}, holds similarities "
+            "to the training rows, not of the new rows to themselves. Give a kernel of rows, or use predict."
+        )
+    return np.asarray(training, dtype=np.float64)
 
 
 def mapped_means(

@@ -3,21 +3,85 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from gramian.operators.kmeans_step import KMeansStep
+from gramian.operators.features import FeatureMap, MapBuffers
 from gramian.operators.nearest import SIMILARITY_ROUNDING
 from gramian.operators.similarities import Similarities
 from gramian.progress import track
-from gramian.results import Array
+from gramian.results import Array, Matrix
 from gramian.solvers.clustering import NO_GAIN, NO_ROW_MOVES, Clusters, draw, lloyd, relaxed, seed, shares
 
 #: Batches in the sample that gives the start.
 START_BATCHES = 4
 #: Steps without a better average before the search ends; how much of the average one step is.
 BATCHES_WITHOUT_GAIN, BATCH_SMOOTHING = 10, 0.2
+
+
+@dataclass(frozen=True)
+class KMeansStep:
+    r"""Sums over rows, each counted for the mean it is nearest to; tallies add.
+
+    ``counts`` (k,): rows nearest to each mean. ``sums`` (k, r): sums of their features. ``trace``, ``kept``:
+    :math:`\sum_i k(x_i, x_i)`, and what the features keep of it. ``cost``: sum of squared distances to the nearest
+    means. ``far``, ``farthest``: squared distance and features of the row that is farthest from its nearest mean.
+    """
+
+    counts: Array
+    sums: Array
+    trace: float
+    kept: float
+    cost: float
+    far: float
+    farthest: Array
+
+    def __add__(self, other: KMeansStep) -> KMeansStep:
+        farther = other if other.far > self.far else self
+        sums = {
+            name: getattr(self, name) + getattr(other, name) for name in ("counts", "sums", "trace", "kept", "cost")
+        }
+        return KMeansStep(**sums, far=farther.far, farthest=farther.farthest)
+
+    @property
+    def means(self) -> Array:
+        """Means of the rows of each cluster; zero where there are none."""
+        return self.sums / np.maximum(self.counts, 1)[:, None]
+
+    @property
+    def objective(self) -> float:
+        """Sum of squared distances of the rows to the means of their own clusters."""
+        return max(0.0, self.trace - float(self.counts @ np.square(self.means).sum(axis=1)))
+
+
+def kmeans_step(features: FeatureMap, X: Matrix, means: Array) -> KMeansStep:
+    """Count rows for their nearest means (k, r); of equally near ones for the first."""
+    k, halves = len(means), np.square(means).sum(axis=1) / 2
+    kernel, numbers = features.kernel, np.arange(len(means))[:, None]
+
+    def step(rows: slice, buffer: MapBuffers) -> None:
+        F = buffer.mapped(X[rows])
+        own = np.asarray(kernel.diagonal(X[rows]), dtype=np.float64)
+        near = F @ means.T - halves
+        largest = near.max(axis=1, keepdims=True)
+        labels = (near >= largest - SIMILARITY_ROUNDING * (np.abs(near) + 2 * halves)).argmax(axis=1)
+        squares = np.maximum(own - 2 * largest[:, 0], 0.0)
+        at = int(squares.argmax())
+        part = KMeansStep(
+            np.bincount(labels, minlength=k).astype(np.float64),
+            (labels == numbers).astype(np.float64) @ F,
+            float(own.sum()),
+            float(np.einsum("ij,ij->", F, F)),
+            float(squares.sum()),
+            float(squares[at]),
+            F[at].copy(),
+        )
+        buffer.found = part if buffer.found is None else buffer.found + part
+
+    first, *rest = features.visit(X, step, report=False)
+    return sum(rest, start=first)
 
 
 class Passed(NamedTuple):
