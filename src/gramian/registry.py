@@ -52,74 +52,32 @@ ARGUMENTS = {
 
 @dataclass(frozen=True)
 class Record:
-    """What is known of an estimator.
-
-    Attributes
-    ----------
-    estimator : type
-    title : str
-        Name in headings and menus.
-    words : str
-        What it does, in a sentence or two for someone who has a table and a question.
-    command : str
-        Name on the command line and in :mod:`gramian.selection`; empty for a step that comes before others.
-    needs : {"", "target", "view", "label"}
-        What it is fitted to beside the rows: nothing; numeric columns to predict; a second block of columns; a column
-        of classes.
-    noun : str
-        What one of its components is called.
-    size : str
-        Argument that ``-k`` sets; none if empty.
-    default : int, optional
-        Value of ``-k`` if it is not given; None leaves it to the estimator.
-    auto : bool
-        Whether the number of components may be "auto".
-    share : bool
-        Whether the number of components may be a share of the variance.
-    units : bool
-        Whether the result depends on the units of the columns.
-    inverts : bool
-        Whether columns that are combinations of others do harm, because a matrix of the columns is inverted or sources
-        are counted.
-    streams : bool
-        Whether rows may come as a stream; those of a kernel method with landmarks only.
-    explored : bool
-        Whether the explorer offers it.
-    projects : bool
-        Whether its likelihood is that of the projection on the components, not of the whole rows.
-    refits_max_rows : int, optional
-        Rows up to which a report fits it again for errors of rows left out or over ridges, or to shuffled rows, since
-        each fit takes the cube of their number; no limit if None.
-    nested : bool
-        Whether the first k of more components are the k components.
-    counted : {"", "variances", "factors", "kernel", "predictions", "correlations"}
-        What the criteria of :func:`gramian.selection.how_many` look at; empty if they do not count its components.
-    page : str
-        Page of the reference, under ``docs/api``.
-    example : mapping
-        Arguments with which it fits a small table.
-    """
+    """What is known of an estimator; ``words`` say what it does to someone who has a table and a question."""
 
     estimator: type
-    title: str
+    title: str  #: in headings and menus
     words: str
-    command: str = ""
-    needs: str = ""
-    noun: str = "component"
-    size: str = "n_components"
-    default: int | None = None
-    auto: bool = False
-    share: bool = False
-    units: bool = True
+    command: str = ""  #: name on the command line and in gramian.selection; empty for a step that comes before others
+    needs: str = ""  #: "target", numeric columns to predict; "view", a second block of columns; "label", classes
+    noun: str = "component"  #: what one of its components is called
+    size: str = "n_components"  #: argument that -k sets; none if empty
+    default: int | None = None  #: of -k; None leaves it to the estimator
+    auto: bool = False  #: the number of components may be "auto"
+    share: bool = False  #: the number of components may be a share of the variance
+    units: bool = True  #: the result depends on the units of the columns
+    #: Columns that are combinations of others do harm: a matrix of the columns is inverted, or sources are counted.
     inverts: bool = False
-    streams: bool = False
-    explored: bool = False
-    projects: bool = False
+    streams: bool = False  #: rows may come as a stream; of a kernel method with landmarks only
+    explored: bool = False  #: the explorer offers it
+    projects: bool = False  #: its likelihood is that of the projection on the components, not of the whole rows
+    #: Rows up to which a report fits it again for errors of rows left out or over ridges, or to shuffled rows, since
+    #: each fit takes the cube of their number; no limit if None.
     refits_max_rows: int | None = None
-    nested: bool = False
+    nested: bool = False  #: the first k of more components are the k components
+    #: What the criteria of how_many look at: "variances", "factors", "kernel", "predictions" or "correlations".
     counted: str = ""
-    page: str = "linear"
-    example: Mapping[str, Any] = field(default_factory=lambda: {"n_components": 2})
+    page: str = "linear"  #: of the reference, under docs/api
+    example: Mapping[str, Any] = field(default_factory=lambda: {"n_components": 2})  #: arguments for a small table
 
     @property
     def name(self) -> str:
@@ -154,6 +112,11 @@ class Record:
         return self.has(ARGUMENTS[option])
 
 
+def yes(*fields: str) -> dict[str, Any]:
+    """Fields of a record that are true of an estimator."""
+    return dict.fromkeys(fields, True)
+
+
 RECORDS: tuple[Record, ...] = (
     Record(
         PCA,
@@ -162,11 +125,7 @@ RECORDS: tuple[Record, ...] = (
         "A score says where a row lies along a direction; a loading says how much a column contributes to it.",
         command="pca",
         counted="variances",
-        auto=True,
-        share=True,
-        streams=True,
-        explored=True,
-        nested=True,
+        **yes("auto", "share", "streams", "explored", "nested"),
     ),
     Record(
         KernelPCA,
@@ -176,11 +135,7 @@ RECORDS: tuple[Record, ...] = (
         command="kernel-pca",
         counted="kernel",
         default=2,
-        auto=True,
-        share=True,
-        streams=True,
-        explored=True,
-        nested=True,
+        **yes("auto", "share", "streams", "explored", "nested"),
         page="kernel_methods",
     ),
     Record(
@@ -191,9 +146,7 @@ RECORDS: tuple[Record, ...] = (
         command="probabilistic-pca",
         counted="variances",
         default=2,
-        auto=True,
-        streams=True,
-        explored=True,
+        **yes("auto", "streams", "explored"),
     ),
     Record(
         FactorAnalysis,
@@ -202,12 +155,9 @@ RECORDS: tuple[Record, ...] = (
         "variance that no factor explains is its uniqueness. A loading is the weight of a factor in a column.",
         command="factor-analysis",
         counted="factors",
-        inverts=True,
+        **yes("auto", "inverts", "streams", "explored"),
         noun="factor",
-        auto=True,
         units=False,
-        streams=True,
-        explored=True,
         example={"n_components": 1},
     ),
     Record(
@@ -216,11 +166,9 @@ RECORDS: tuple[Record, ...] = (
         "Independent component analysis treats the columns as mixtures of independent sources and separates the "
         "sources.",
         command="ica",
-        inverts=True,
+        **yes("inverts", "explored", "projects"),
         noun="source",
         units=False,
-        projects=True,
-        explored=True,
     ),
     Record(
         RandomProjection,
@@ -229,9 +177,7 @@ RECORDS: tuple[Record, ...] = (
         "the same.",
         command="random-projection",
         noun="direction",
-        auto=True,
-        streams=True,
-        explored=True,
+        **yes("auto", "streams", "explored"),
     ),
     Record(
         Standardizer,
@@ -249,8 +195,7 @@ RECORDS: tuple[Record, ...] = (
         command="pls",
         counted="predictions",
         needs="target",
-        auto=True,
-        streams=True,
+        **yes("auto", "streams"),
         page="two_blocks",
     ),
     Record(
@@ -260,8 +205,7 @@ RECORDS: tuple[Record, ...] = (
         command="pcr",
         counted="predictions",
         needs="target",
-        auto=True,
-        streams=True,
+        **yes("auto", "streams"),
         page="two_blocks",
     ),
     Record(
@@ -271,14 +215,10 @@ RECORDS: tuple[Record, ...] = (
         "as strongly as possible.",
         command="cca",
         counted="correlations",
-        inverts=True,
+        **yes("auto", "inverts", "streams", "explored", "nested"),
         needs="view",
         noun="pair",
-        auto=True,
         units=False,
-        streams=True,
-        explored=True,
-        nested=True,
         page="two_blocks",
     ),
     Record(
@@ -313,9 +253,7 @@ RECORDS: tuple[Record, ...] = (
         needs="view",
         noun="pair",
         default=2,
-        streams=True,
-        explored=True,
-        nested=True,
+        **yes("streams", "explored", "nested"),
         page="two_blocks",
     ),
     Record(

@@ -6,17 +6,18 @@ import difflib
 import fnmatch
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from gramian.construction import steps_of
 from gramian.operators import Data, Rows
 from gramian.results import Array, percent
-from gramian.tables.numerals import ABSENT, shorten
+from gramian.tables.records import ABSENT, shorten
 from gramian.tables.table import Column, Kind, Sheet, Table, TableError, check_size, say_doubts
 
 
@@ -95,45 +96,38 @@ MAX_LEVELS = 1000
 Categories = str | Sequence[str] | Mapping[str, Sequence[str]]
 
 
-@dataclass(frozen=True)
-class Encoded:
-    """A sheet with the columns that encoding added, the levels of each category, and which columns are dates."""
-
-    sheet: Sheet
-    levels: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    dates: tuple[str, ...] = ()
-
-
-def encode(sheet: Sheet, source: str, categories: Categories, dates: str | Sequence[str], spared: set[str]) -> Encoded:
-    """Encode what is asked for, except columns that are spared because they are labels or ids."""
-    texts = [c.name for c in sheet.columns if c.text is not None and c.days is None and c.name not in spared]
-    times = [c.name for c in sheet.columns if c.days is not None and c.name not in spared]
-    fixed = categories if isinstance(categories, Mapping) else {}
-    indicated = _asked(categories, texts, sheet, source, "categories")
-    dated = _asked(dates, times, sheet, source, "dates")
-    columns: list[Column] = []
+def _encode(
+    columns: list[Column], sheet: Sheet, source: str, roles: Roles
+) -> tuple[list[Column], dict[str, tuple[str, ...]], tuple[str, ...]]:
+    """Columns with those that encoding adds, levels of the categories, names of the dates; labels are spared."""
+    texts = [c.name for c in columns if c.text is not None and c.days is None and c.name not in roles.labels]
+    times = [c.name for c in columns if c.days is not None and c.name not in roles.labels]
+    fixed = roles.categories if isinstance(roles.categories, Mapping) else {}
+    known = {column.name for column in columns}
+    indicated = _asked(roles.categories, texts, known, source, "categories")
+    dated = _asked(roles.dates, times, known, source, "dates")
+    found: list[Column] = []
     levels: dict[str, tuple[str, ...]] = {}
-    for column in sheet.columns:
+    for column in columns:
         if column.name in dated:
             if column.days is None:
                 raise TableError(f"{source}: column {column.name!r} {_what(column)}; dates= cannot encode it.")
-            columns.append(Column(column.name, numbers=column.days, remark="is a date or time, read as days"))
+            found.append(Column(column.name, numbers=column.days, remark="is a date or time, read as days"))
         elif column.name in indicated:
-            found, indicators = _indicators(column, fixed.get(column.name), sheet, source)
-            levels[column.name] = found
-            remark = f"was encoded as {len(found)} indicator columns"
-            columns += [replace(column, numbers=None, text=None, days=None, remark=remark, refusal=""), *indicators]
+            levels[column.name], indicators = _indicators(column, fixed.get(column.name), sheet, source)
+            remark = f"was encoded as {len(indicators)} indicator columns"
+            found += [replace(column, numbers=None, text=None, days=None, remark=remark, refusal=""), *indicators]
         else:
-            columns.append(column)
-    return Encoded(replace(sheet, columns=columns), levels, tuple(dated))
+            found.append(column)
+    return found, levels, tuple(dated)
 
 
-def _asked(request: Categories, found: list[str], sheet: Sheet, source: str, argument: str) -> set[str]:
+def _asked(request: Categories, found: list[str], known: set[str], source: str, argument: str) -> set[str]:
     if isinstance(request, str):
         if request not in ("label", "encode"):
             raise TableError(f"{argument}={request!r} must be 'label', 'encode' or a list of names of columns.")
         return set(found) if request == "encode" else set()
-    unknown = set(request) - {column.name for column in sheet.columns}
+    unknown = set(request) - known
     if unknown:
         raise TableError(f"{source}: there is no column {min(unknown)!r}, which {argument}= names.")
     return set(request)
@@ -174,17 +168,16 @@ def _what(column: Column) -> str:
 
 
 MISSING_RULES = ("refuse", "drop", "keep", "as found")
-#: How a remark says that gaps are still there.
-GAPS_KEPT = "and were kept as such"
+#: A rule of our own: keep gaps and say nothing of them, since their rows will be dropped.
+DROP_LATER = "drop later"
 
 
-def treat_gaps(
-    values: Array, features: list[Column], sheet: Sheet, source: str, rule: str
-) -> tuple[Array | None, list[str]]:
-    """Refuse, drop or keep rows with gaps: which rows to keep (all, if nothing), and what to say."""
+def _treat_gaps(table: Table, sheet: Sheet, rule: str) -> Table:
+    """Refuse, drop or keep rows with gaps, and say so."""
+    values, source = table.values, table.source
     bad = ~np.isfinite(values)
     if rule == "as found" or not bad.any():
-        return None, []
+        return table
     gaps = np.isnan(values)
     fault = bad if rule == "refuse" else bad & ~gaps
     if fault.any():
@@ -194,22 +187,49 @@ def treat_gaps(
             what, remedy = "missing", "Fill them, drop those rows (missing='drop'), or choose other columns."
             fault = gaps
         raise TableError(
-            f"{source}: {sheet.place(row)}, column {features[at].name!r}: the value is {what} "
+            f"{source}: {sheet.place(row)}, column {table.columns[at]!r}: the value is {what} "
             f"({int(fault.sum()):,} such values in all). {remedy}"
         )
     counts = gaps.sum(axis=0)
     most = sorted(np.flatnonzero(counts), key=lambda at: -counts[at])
-    where = ", ".join(f"{features[at].name!r} ({counts[at]:,})" for at in most[:3]) + (", ..." if len(most) > 3 else "")
+    where = ", ".join(f"{table.columns[at]!r} ({counts[at]:,})" for at in most[:3]) + (", ..." if len(most) > 3 else "")
     if rule == "keep":
-        return None, [f"{int(counts.sum()):,} values are missing {GAPS_KEPT}: {where}"]
-    whole = np.flatnonzero(~gaps.any(axis=1))
-    if len(whole) == 0:
-        raise TableError(
-            f"{source}: every row misses a value, most often in {where}. Choose other columns, or keep gaps "
-            "(missing='keep') for an estimator that takes them."
-        )
-    lost = len(values) - len(whole)
-    return whole, [f"{lost:,} of {len(values):,} rows were dropped: values are missing in {where}"]
+        told = f"{int(counts.sum()):,} values are missing and were kept as such: {where}"
+        return replace(table, dropped=(*table.dropped, told))
+    if rule == DROP_LATER:
+        return table
+    none = (
+        f"{source}: every row misses a value, most often in {where}. Choose other columns, or keep gaps "
+        "(missing='keep') for an estimator that takes them."
+    )
+    found = without_rows(table, gaps.any(axis=1), f" in {where}", none)
+    if 2 * len(found.values) < len(values):
+        say_doubts((), found.dropped[-1:], source)
+    return found
+
+
+def without_rows(table: Table, gaps: ArrayLike, where: str, none: str) -> Table:
+    """Drop the rows that have gaps, and say where; ``none`` says what is refused if all have."""
+    gaps = np.asarray(gaps)
+    if not gaps.any():
+        return table
+    if gaps.all():
+        raise TableError(none)
+    told = f"{int(gaps.sum()):,} of {len(gaps):,} rows were dropped: values are missing{where}"
+    return replace(take_rows(table, np.flatnonzero(~gaps)), dropped=(*table.dropped, told))
+
+
+def take_rows(table: Table, rows: Array) -> Table:
+    """Keep some rows, in the order given."""
+    ids, origin = table.row_ids, table.rows
+    return replace(
+        table,
+        values=table.values[rows],
+        labels={name: [cells[row] for row in rows] for name, cells in table.labels.items()},
+        row_ids=None if ids is None else tuple(ids[row] for row in rows),
+        rows=tuple(int(row) if origin is None else origin[row] for row in rows),
+        call="",
+    )
 
 
 #: Rows that are copied at a time, so that what is copied is in the cache.
@@ -233,7 +253,7 @@ class Roles:
         for name, names in (("columns", self.columns), ("labels", self.labels)):
             if isinstance(names, str):
                 raise TypeError(f"{name}={names!r} must be a list of names, such as [{names!r}].")
-        if self.missing not in MISSING_RULES:
+        if self.missing not in (*MISSING_RULES, DROP_LATER):
             raise ValueError(f"missing={self.missing!r} must be one of: {', '.join(MISSING_RULES)}.")
 
     @property
@@ -251,32 +271,21 @@ def make_table(sheet: Sheet, source: str, roles: Roles) -> Table:
     columns = _as_labels(columns, roles, source)
     if roles.columns is None:  # those who name columns know what they leave out
         say_doubts(columns, sheet.doubts if roles.missing != "refuse" else (), source)
-    spared = {*roles.labels}
-    encoded = encode(replace(sheet, columns=columns), source, roles.categories, roles.dates, spared)
-    columns = encoded.sheet.columns
+    columns, levels, dates = _encode(columns, sheet, source, roles)
     _check_names(columns, source)
     features = _features(columns, roles, source)
-    values = stack(features, sheet.rows)
-    kept, remarks = treat_gaps(values, features, sheet, source, roles.missing)
-    labels = {column.name: column.text for column in columns if column.text is not None}
-    if kept is not None:
-        if 2 * len(kept) < sheet.rows:
-            say_doubts((), remarks, source)
-        values = values[kept]
-        labels = {name: [text[row] for row in kept] for name, text in labels.items()}
-        ids = None if ids is None else tuple(ids[row] for row in kept)
-    return Table(
-        values=values,
+    table = Table(
+        values=stack(features, sheet.rows),
         columns=tuple(column.name for column in features),
-        labels=labels,
-        dropped=(*sheet.remarks, *_remarks(columns, features), *remarks),
+        labels={column.name: column.text for column in columns if column.text is not None},
+        dropped=(*sheet.remarks, *_remarks(columns, features)),
         source=source,
         row_ids=ids,
         ids=roles.ids or "",
-        levels=encoded.levels,
-        dates=encoded.dates,
-        rows=None if kept is None else tuple(kept.tolist()),
+        levels=levels,
+        dates=dates,
     )
+    return _treat_gaps(table, sheet, roles.missing)
 
 
 def choose(columns: list[Column], wanted: Sequence[str] | None, source: str) -> list[Column]:

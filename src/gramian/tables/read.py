@@ -15,11 +15,17 @@ import numpy as np
 import pyarrow as pa
 
 from gramian.construction import arguments, as_written
-from gramian.results import Array
-from gramian.tables.arrays import Hdf5File, NpyFile, NpzFile, matrix_sheet
+from gramian.tables.arrays import ExcelFile, Hdf5File, NpyFile, NpzFile, matrix_sheet
 from gramian.tables.arrow import ArrowFile, ParquetFile, to_columns
-from gramian.tables.assemble import GAPS_KEPT, Categories, Roles, find_columns, make_table
-from gramian.tables.excel import ExcelFile
+from gramian.tables.assemble import (
+    DROP_LATER,
+    Categories,
+    Roles,
+    find_columns,
+    make_table,
+    take_rows,
+    without_rows,
+)
 from gramian.tables.table import (
     Dialect,
     Sheet,
@@ -346,13 +352,18 @@ def read_views(
             raise TableError(f"y_labels={list(y_labels)!r} needs a second file. For labels of {path} say labels=.")
         wanted = None if x_columns is None or y_columns is None else [*x_columns, *y_columns]
         return split_table(read_table(path, wanted, missing=missing, **options), x_columns, y_columns)
-    kept = "refuse" if missing == "refuse" else "keep"
+    kept = DROP_LATER if missing == "drop" else missing
     x = read_table(path, x_columns, missing=kept, **options)
     if y_labels:
         options, y_columns = {**options, "labels": y_labels}, y_columns or ()
     y = read_table(other, y_columns, missing=kept, **options)
     x, y = match_rows(x, y)
-    return drop_gaps(x, y) if missing == "drop" else (x, y)
+    if missing != "drop":
+        return x, y
+    gaps = np.isnan(x.values).any(axis=1) | np.isnan(y.values).any(axis=1)
+    none = f"{x.source} and {y.source}: every row misses a value. Choose other columns."
+    x, y = (without_rows(view, gaps, " in one view or the other", none) for view in (x, y))
+    return x, y
 
 
 def match_rows(x: Table, y: Table) -> tuple[Table, Table]:
@@ -395,46 +406,12 @@ def _matched(x: Table, y: Table) -> tuple[Table, Table]:
                 "Keep the rows that both have."
             )
     order = np.array([places[name] for name in x.row_ids])
-    ordered = _take(y, order)
+    ordered = take_rows(y, order)
     return x, replace(ordered, dropped=(*y.dropped, f"rows were put in the order of {x.source}, by {x.ids!r}"))
-
-
-def drop_gaps(x: Table, y: Table) -> tuple[Table, Table]:
-    """Drop from two views the rows that miss a value in either."""
-    gaps = np.asarray(np.isnan(x.values).any(axis=1) | np.isnan(y.values).any(axis=1))
-    if not gaps.any():
-        return x, y
-    if gaps.all():
-        raise TableError(f"{x.source} and {y.source}: every row misses a value. Choose other columns.")
-    told = f"{int(gaps.sum()):,} of {len(gaps):,} rows were dropped: values are missing in one view or the other"
-    rows = np.flatnonzero(~gaps)
-
-    def whole(view: Table) -> Table:
-        return replace(_take(view, rows), dropped=(*(line for line in view.dropped if GAPS_KEPT not in line), told))
-
-    return whole(x), whole(y)
 
 
 def complete_rows(table: Table, columns: Iterable[str]) -> Table:
     """Drop the rows that miss a value in one of these columns; names that the table lacks are passed over."""
     wanted = [at for at, name in enumerate(table.columns) if name in set(columns)]
-    gaps = np.asarray(np.isnan(table.values[:, wanted]).any(axis=1))
-    if not gaps.any():
-        return table
-    if gaps.all():
-        raise TableError(f"{table.source}: every row misses a value of these columns.")
-    told = f"{int(gaps.sum()):,} of {len(gaps):,} rows were dropped: values are missing"
-    return replace(_take(table, np.flatnonzero(~gaps)), dropped=(*table.dropped, told))
-
-
-def _take(table: Table, rows: Array) -> Table:
-    """Keep some rows, in the order given."""
-    ids, origin = table.row_ids, table.rows
-    return replace(
-        table,
-        values=table.values[rows],
-        labels={name: [cells[row] for row in rows] for name, cells in table.labels.items()},
-        row_ids=None if ids is None else tuple(ids[row] for row in rows),
-        rows=tuple(int(row) if origin is None else origin[row] for row in rows),
-        call="",
-    )
+    none = f"{table.source}: every row misses a value of these columns."
+    return without_rows(table, np.isnan(table.values[:, wanted]).any(axis=1), "", none)

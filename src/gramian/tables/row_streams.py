@@ -81,16 +81,10 @@ def open_rows(
     *,
     y_columns: Sequence[str] | None = None,
     block: int | None = None,
-    separator: str | None = None,
-    decimal: str | None = None,
-    thousands: str | None = None,
-    encoding: str | None = None,
-    header: bool | None = None,
-    sheet: str | None = None,
+    **reading: Any,
 ) -> Rows:
     """Open files as a stream of rows; see :func:`gramian.rows`."""
-    how = Dialect(separator, decimal, thousands, encoding, header, sheet)
-    name = os.fspath(source)
+    how, name = Dialect(**reading), os.fspath(source)
     try:
         paths = find_files(name)
         if y_columns is None:

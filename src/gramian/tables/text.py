@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import io
 import re
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
@@ -19,31 +18,28 @@ from gramian.operators.source import Piece
 from gramian.results import Array
 from gramian.tables.arrow import ARROW_GROUP_COLUMNS, ARROW_MAX_COLUMNS, DATE, EMPTY, compact, to_columns, to_days
 from gramian.tables.assemble import named_columns, stack
-from gramian.tables.numerals import (
+from gramian.tables.records import (
     ABSENT,
     COMMA,
     GROUPING,
     MISSING,
     POINT,
+    PROBE_BYTES,
     SPREADSHEET_ERRORS,
     WORD,
-    count_numerals,
-    find_mark,
-    judged,
-)
-from gramian.tables.records import (
-    PROBE_BYTES,
     Decoder,
     Record,
     Records,
     check_quotes,
+    count_numerals,
     end_of_records,
+    find_mark,
     guess_delimiter,
     gunzip,
-    inflate,
+    judged,
     line_ends,
     spread,
-    to_utf8,
+    unpacked,
     unquoted,
 )
 from gramian.tables.table import NO_NUMBERS, Column, Dialect, Kind, RowFile, Sheet, TableError, check_size
@@ -115,7 +111,9 @@ def begin(data: bytes, source: str, dialect: Dialect) -> Opening:
     check(dialect)
     if data.startswith(GZIP_START):
         data = gunzip(data, source)
-    return look(*to_utf8(data, source, dialect.encoding), source, dialect)
+    decoder = Decoder(data[:PROBE_BYTES], len(data), source, dialect.encoding)
+    text = decoder.feed(data, last=True)
+    return look(text, tuple(decoder.remarks), source, dialect)
 
 
 def look(data: bytes, remarks: tuple[str, ...], source: str, dialect: Dialect) -> Opening:
@@ -577,38 +575,16 @@ class TextFile(RowFile):
         """Text of the file as UTF-8, about ``size`` bytes at a time."""
         total = max(self.seen[0], 1)
         with open(self.path, "rb") as file:
-            stream, length = file, self.seen[0] or None
-            if file.peek(len(GZIP_START)).startswith(GZIP_START):
-                unpacked = inflate(iter(lambda: file.read(2**20), b""), self.source)
-                stream, length = io.BufferedReader(Unpacked(unpacked)), None
-            self.decoder = Decoder(stream.peek(PROBE_BYTES)[:PROBE_BYTES], length, self.source, self.dialect.encoding)
-            while True:
-                data = stream.read(size)
-                last = not stream.peek(1)
-                yield Part(self.decoder.feed(data, last=last), last, min(1.0, file.tell() / total))
-                if last:
-                    return
-
-
-class Unpacked(io.RawIOBase):
-    """Parts of a text as a file."""
-
-    def __init__(self, parts: Iterator[bytes]) -> None:
-        self.parts, self.held = parts, b""
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        done = 0
-        while done < len(buffer):
-            self.held = self.held or next(self.parts, b"")
-            if not self.held:
-                break
-            some = self.held[: len(buffer) - done]
-            buffer[done : done + len(some)] = some
-            self.held, done = self.held[len(some) :], done + len(some)
-        return done
+            packed = file.peek(len(GZIP_START)).startswith(GZIP_START)
+            length = None if packed else self.seen[0] or None
+            with unpacked(file, self.source) if packed else nullcontext(file) as stream:
+                start = stream.peek(PROBE_BYTES)[:PROBE_BYTES]
+                self.decoder = Decoder(start, length, self.source, self.dialect.encoding)
+                last = False
+                while not last:
+                    data = stream.read(size)
+                    last = not stream.peek(1)
+                    yield Part(self.decoder.feed(data, last=last), last, min(1.0, file.tell() / total))
 
 
 def _without_rows(column: Column) -> Column:

@@ -9,6 +9,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -186,16 +187,22 @@ def _put(path: PathLike, write: Writer, output: Output) -> None:
         sys.stdout.flush()
         return
     with atomic(path) as file:
-        write(file, output)
+        if Path(path).suffix.lower() != ".gz":
+            write(file, output)
+            return
+        # Without a time or a name in it, the same scores are the same bytes.
+        with gzip.GzipFile(filename="", mode="wb", compresslevel=6, fileobj=file, mtime=0) as stream:
+            write(stream, output)  # type: ignore[arg-type]
 
 
 def _writer(path: PathLike) -> Writer:
     path = Path(path)
-    if path.suffix.lower() == ".gz":
-        return _packed(_write_tsv if ending(path) == ".tsv" else _write_csv)
-    if ending(path) in FORMATS and ending(path) not in WRITERS:
-        raise ValueError(f"{path}: scores are not written as {ending(path)}. Use one of: {', '.join(WRITERS)}.")
-    return WRITERS.get(ending(path), _write_csv)
+    kind = ending(path)
+    if path.suffix.lower() == ".gz":  # only text is packed
+        return WRITERS[".tsv" if kind == ".tsv" else ".csv"]
+    if kind in FORMATS and kind not in WRITERS:
+        raise ValueError(f"{path}: scores are not written as {kind}. Use one of: {', '.join(WRITERS)}.")
+    return WRITERS.get(kind, _write_csv)
 
 
 def _write_csv(file: BinaryIO, output: Output, delimiter: str = ",") -> None:
@@ -216,31 +223,10 @@ def _write_csv(file: BinaryIO, output: Output, delimiter: str = ",") -> None:
             file.write("".join(f"{delimiter.join(row)}\n" for row in zip(*words, *numbers, strict=True)).encode())
 
 
-def _write_tsv(file: BinaryIO, output: Output) -> None:
-    _write_csv(file, output, "\t")
-
-
-def _packed(write: Writer) -> Writer:
-    def pack(file: BinaryIO, output: Output) -> None:
-        # Without a time or a name in it, the same scores are the same bytes.
-        with gzip.GzipFile(filename="", mode="wb", compresslevel=6, fileobj=file, mtime=0) as stream:
-            write(stream, output)  # type: ignore[arg-type]
-
-    return pack
-
-
-def _write_parquet(file: BinaryIO, output: Output) -> None:
-    _write_tables(output, lambda schema: arrow_parquet.ParquetWriter(file, schema))
-
-
-def _write_arrow(file: BinaryIO, output: Output) -> None:
-    _write_tables(output, lambda schema: arrow_ipc.new_file(file, schema))
-
-
-def _write_tables(output: Output, new: Callable[[pa.Schema], Any]) -> None:
+def _write_arrow(file: BinaryIO, output: Output, new: Callable[..., Any] = arrow_ipc.new_file) -> None:
     tables = (_arrow(scores, output.names, labels) for scores, labels in output.blocks)
     first = next(tables)
-    with new(first.schema) as writer:
+    with new(file, first.schema) as writer:
         for table in chain([first], tables):
             writer.write_table(table)
 
@@ -274,9 +260,9 @@ def _npy_header(file: BinaryIO, n: int, k: int, dtype: np.dtype) -> int:
 #: Ending of the file name -> writer. A new format joins here; other endings are CSV.
 WRITERS: dict[str, Writer] = {
     ".csv": _write_csv,
-    ".tsv": _write_tsv,
+    ".tsv": partial(_write_csv, delimiter="\t"),
     ".txt": _write_csv,
-    ".parquet": _write_parquet,
+    ".parquet": partial(_write_arrow, new=arrow_parquet.ParquetWriter),
     ".arrow": _write_arrow,
     ".feather": _write_arrow,
     ".npy": _write_npy,
