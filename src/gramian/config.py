@@ -1,4 +1,4 @@
-"""Memory, threads and progress: the settings of the process, and the one place that pins BLAS.
+"""Memory, threads and progress: settings, what machine, container and process leave, and the one place that pins BLAS.
 
 ``config(memory="2GB", threads=2)`` sets; in a ``with`` statement it also restores.
 """
@@ -7,20 +7,37 @@ from __future__ import annotations
 
 import os
 import re
+import resource
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 from threadpoolctl import ThreadpoolController
 
-from gramian.surroundings import free_memory, left_by_limits, processors
-
 UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 UNITS |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
+#: Multiplications up to which one BLAS thread is quicker than several.
+PINNED_MAX_MULTIPLICATIONS = 2e8
+#: Bytes that are taken without a look at what is free, which takes 0.2 ms: Python and its libraries take as many.
+UNASKED_MAX_BYTES = 64 * 10**6
+
+#: Variables by which those who start processes say how many threads each may have: joblib and dask set the first.
+SHARES = ("OMP_NUM_THREADS", "LOKY_MAX_CPU_COUNT")
+#: Names of limit, use and reclaimable part in the two versions of control groups.
+MEMORY = {
+    "unified": ("memory.max", "memory.current", "inactive_file"),
+    "memory": ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
+}
+#: From here on a limit is none: the first version of control groups writes a number near 2^63.
+UNLIMITED = 2**60
+#: Where Linux shows control groups, and those of this process.
+GROUPS, OWN = Path("/sys/fs/cgroup"), Path("/proc/self/cgroup")
 
 
 @dataclass(frozen=True)
@@ -132,6 +149,16 @@ def settings() -> Settings:
     return _settings
 
 
+def within_budget(size: float) -> bool:
+    """Whether a computation may use so many bytes beside the data; little is not asked for unless it is limited."""
+    return is_little(size) or size <= memory_budget()
+
+
+def is_little(size: float) -> bool:
+    """Whether so many bytes are there in any case: no budget is set, and the process has no limits."""
+    return size <= UNASKED_MAX_BYTES and _settings.memory is None and not list(left_by_limits())
+
+
 def memory_budget() -> int:
     """Bytes a computation may use beside the data; never more than the limits of the process leave."""
     if _settings.memory is None:
@@ -172,32 +199,159 @@ def format_bytes(size: float) -> str:
     return f"{size:.3g} TB"
 
 
-# threadpoolctl's limits belong to the process: the first user sets them and the last one restores. It lets only the
-# thread that set a limit lift it, and the last user may be another than the first: one thread does both for all.
+def allowed(environment: Mapping[str, str]) -> tuple[int, ...]:
+    """Numbers of threads that variables of an environment allow.
+
+    >>> allowed({"OMP_NUM_THREADS": "3,2"}), allowed({"OMP_NUM_THREADS": "many"})
+    ((3,), ())
+    """
+    told = (environment.get(name, "").split(",")[0].strip() for name in SHARES)
+    return tuple(int(value) for value in told if value.isdecimal() and int(value) > 0)
+
+
+#: As this process was started: a cluster that is made later writes variables for its workers here, too.
+ALLOWED = allowed(os.environ)
+
+
+def free_memory() -> int:
+    """Bytes that can still be had: the least of what machine, control groups and limits of the process leave."""
+    left = [_free_of_machine(), *left_by_limits()]
+    left += [_free_of_group(*found) for found in memory_groups(GROUPS, OWN)]
+    return max(0, min(left))
+
+
+def processors() -> int:
+    """Processors we may use: those we may run on, as far as the container and whoever started us allow."""
+    return min([len(os.sched_getaffinity(0)), *_quotas(GROUPS, OWN), *ALLOWED])
+
+
+def _free_of_machine() -> int:
+    free = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_AVPHYS_PAGES")
+    for line in _lines(Path("/proc/meminfo")):
+        if line.startswith("MemAvailable:"):  # also counts what caches would give back
+            free = int(line.split()[1]) * 1024
+    return free
+
+
+def left_by_limits() -> Iterator[int]:
+    """What ``ulimit -v`` and ``ulimit -d`` leave, where set: addresses, and memory that is ours to write."""
+    for kind, place in ((resource.RLIMIT_AS, 0), (resource.RLIMIT_DATA, 5)):
+        limit, _ = resource.getrlimit(kind)
+        if limit == resource.RLIM_INFINITY:
+            continue
+        for line in _lines(Path("/proc/self/statm")):
+            yield limit - int(line.split()[place]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def _free_of_group(limit: Path, use: Path, reclaimable: str) -> int:
+    """What a group leaves; pages of files that were read count as used, and are given back when asked for."""
+    most, used = _number(limit), _number(use)
+    if most is None or used is None or most >= UNLIMITED:
+        return UNLIMITED
+    cached = (line.split() for line in _lines(limit.with_name("memory.stat")))
+    return most - used + sum(int(size) for name, size in cached if name == reclaimable)
+
+
+@cache
+def memory_groups(groups: Path, own: Path) -> tuple[tuple[Path, Path, str], ...]:
+    """Files of limit and use of our control group and those around it, with a name for what can be had back."""
+    found = []
+    for kind, folder in _folders(groups, own, "memory"):
+        limit, use, reclaimable = MEMORY[kind]
+        if (folder / limit).is_file():
+            found.append((folder / limit, folder / use, reclaimable))
+    return tuple(found)
+
+
+@cache
+def _quotas(groups: Path, own: Path) -> tuple[int, ...]:
+    """Whole processors that quotas of time of our control group and those around it amount to."""
+    found = []
+    for kind, folder in _folders(groups, own, "cpu"):
+        if kind == "unified":
+            words = " ".join(_lines(folder / "cpu.max")).split()
+        else:
+            words = [*_lines(folder / "cpu.cfs_quota_us"), *_lines(folder / "cpu.cfs_period_us")]
+        if len(words) == 2 and words[0].strip().isdecimal():  # "max" and -1 are no quota
+            found.append(max(1, -(-int(words[0]) // int(words[1]))))
+    return tuple(found)
+
+
+def _folders(groups: Path, own: Path, controller: str) -> Iterator[tuple[str, Path]]:
+    """Folders of our groups, the innermost first; in a container the mount itself may be ours, whatever it is named."""
+    for line in _lines(own):
+        number, names, place = line.rstrip("\n").split(":", 2)
+        if number == "0":
+            kind, mount = "unified", groups
+        elif controller in names.split(","):
+            kind, mount = controller, groups / controller
+        else:
+            continue
+        inner = mount / place.strip("/")
+        yield from ((kind, folder) for folder in (inner, *inner.parents) if folder.is_relative_to(mount))
+
+
+def _number(path: Path) -> int | None:
+    text = "".join(_lines(path)).strip()
+    return int(text) if text.isdecimal() else None
+
+
+def _lines(path: Path) -> list[str]:
+    """Lines of a file of the system; none where there is no such file."""
+    try:
+        with open(path, encoding="ascii", errors="replace") as file:
+            return file.readlines()
+    except OSError:
+        return []
+
+
+# Limits of BLAS belong to the process: the first user sets them and the last one restores, whichever thread that is.
 _pins = 0
-_pinned: Any = None
-_controller: ThreadpoolController | None = None
-_keeper: ThreadPoolExecutor | None = None
+_pinned: list[tuple[Any, int]] = []
+_libraries: list[Any] | None = None
 
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
     """Hold BLAS to one thread: for small dense algebra, and below our own thread pool."""
-    global _pins, _pinned, _controller, _keeper
+    global _pins, _pinned, _libraries
     with _lock:
         if _pins == 0:
-            # Made at first use, when NumPy's and SciPy's libraries are both loaded; looking for them is slow.
-            _controller = _controller or ThreadpoolController()
-            _keeper = _keeper or ThreadPoolExecutor(1, thread_name_prefix="gramian-blas")
-            _pinned = _keeper.submit(_controller.limit, limits=1, user_api="blas").result()
+            # Found at first use, when NumPy's and SciPy's libraries are both loaded; looking for them is slow.
+            _libraries = _blas_libraries() if _libraries is None else _libraries
+            _pinned = [(library, library.num_threads) for library in _libraries]
+            _limit((library, 1) for library, _ in _pinned)
         _pins += 1
     try:
         yield
     finally:
         with _lock:
             _pins -= 1
-            if _pins == 0 and _keeper is not None:
-                _keeper.submit(_pinned.restore_original_limits).result()
+            if _pins == 0:
+                _limit(_pinned)
+
+
+def _blas_libraries() -> list[Any]:
+    """Loaded libraries of BLAS whose number of threads is one for the whole process: OpenMP has one for each thread."""
+    found = ThreadpoolController().select(user_api="blas").lib_controllers
+    return [library for library in found if getattr(library, "threading_layer", "") != "openmp"]
+
+
+def _limit(threads: Iterable[tuple[Any, int]]) -> None:
+    """Set the threads of each library; 4 microseconds."""
+    for library, count in threads:
+        # In recent versions of threadpoolctl a limit belongs to the thread that set it, and calls of others do nothing.
+        release = getattr(library, "clear_controlling_thread", None)
+        if release is not None:
+            release(force=True)
+        library.set_num_threads(count)
+        if release is not None:
+            release(force=True)
+
+
+def pinned_if_small(multiplications: float) -> AbstractContextManager[None]:
+    """One BLAS thread for small problems: quicker, and the same bits whatever else the process does."""
+    return one_blas_thread() if multiplications <= PINNED_MAX_MULTIPLICATIONS else nullcontext()
 
 
 def is_pinned() -> bool:
@@ -235,7 +389,7 @@ def pool(threads: int) -> ThreadPoolExecutor:
 
 def has_worked(threads: int) -> bool:
     """Whether so many threads have done work of ours in this process."""
-    return threads in _pools or (threads == 1 and _controller is not None)
+    return threads in _pools or (threads == 1 and _libraries is not None)
 
 
 def in_pool() -> bool:
@@ -245,10 +399,10 @@ def in_pool() -> bool:
 
 def _forget_in_child() -> None:
     # After a fork the threads are gone and the lock may be held by one of them.
-    global _lock, _pins, _keeper
+    global _lock, _pins
     _lock = threading.RLock()
     _pools.clear()
-    _pins, _keeper = 0, None
+    _pins = 0
 
 
 os.register_at_fork(after_in_child=_forget_in_child)

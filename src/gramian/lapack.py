@@ -13,6 +13,7 @@ import threading
 from collections.abc import Callable
 from contextlib import nullcontext, suppress
 from contextvars import copy_context
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -20,7 +21,7 @@ import numpy as np
 import scipy.linalg
 import scipy.linalg.cython_lapack
 
-from gramian.config import is_pinned, one_blas_thread
+from gramian.config import is_pinned, one_blas_thread, pinned_if_small
 from gramian.results import Array
 
 #: Multiplications from which on a call is long: half a second for the eigenpairs of 1,250 rows; a thread costs 0.1 ms.
@@ -87,7 +88,8 @@ def eigh(A: Array, *, overwrite: bool = False) -> tuple[Array, Array]:
     ``overwrite`` lets the eigenvectors take the place of A, if its columns are contiguous.
     """
     if not _by_address(A):
-        return scipy.linalg.eigh(A, driver="evd", overwrite_a=overwrite, check_finite=False)
+        with pinned_if_small(len(A) ** 3):
+            return scipy.linalg.eigh(A, driver="evd", overwrite_a=overwrite, check_finite=False)
     V, n = _columns(A, overwrite), len(A)
     values = np.empty(n)
     _with_workspace("dsyevd", "V", "L", n, V, n, values, whole_numbers=True)
@@ -96,7 +98,8 @@ def eigh(A: Array, *, overwrite: bool = False) -> tuple[Array, Array]:
 
 def eigvalsh(A: Array) -> Array:
     """All eigenvalues of a symmetric matrix, ascending."""
-    return np.asarray(interruptible(np.linalg.eigvalsh, A))
+    with pinned_if_small(len(A) ** 3):
+        return np.asarray(interruptible(np.linalg.eigvalsh, A))
 
 
 def largest_eigenpairs(A: Array, k: int) -> tuple[Array, Array]:
@@ -112,10 +115,14 @@ def largest_eigenpairs(A: Array, k: int) -> tuple[Array, Array]:
 
 
 def svd(A: Array) -> tuple[Array, Array, Array]:
-    """``U, s, V'`` with ``A = U diag(s) V'``, as many as rows or columns, whichever are fewer."""
+    """``U, s, V'`` with ``A = U diag(s) V'``, as many as rows or columns, whichever are fewer.
+
+    Singular values are right to ``eps ||A||``; an eigenproblem of ``A'A`` loses half the digits.
+    """
     try:
         if not _by_address(A):
-            return scipy.linalg.svd(A, full_matrices=False, check_finite=False)
+            with pinned_if_small(A.size * min(A.shape)):
+                return scipy.linalg.svd(A, full_matrices=False, check_finite=False)
         (m, n), r = A.shape, min(A.shape)
         U, s, Vt = np.empty((m, r), order="F"), np.empty(r), np.empty((r, n), order="F")
         workspace = np.empty(8 * r, np.int32)
@@ -123,6 +130,25 @@ def svd(A: Array) -> tuple[Array, Array, Array]:
         return U, s, Vt
     except scipy.linalg.LinAlgError:  # divide and conquer fails on rare inputs where plain QR iteration does not
         return scipy.linalg.svd(A, full_matrices=False, check_finite=False, lapack_driver="gesvd")
+
+
+@dataclass(frozen=True)
+class Singular:
+    """Leading part of ``A = U diag(s) V'``: values, left vectors U and directions V, as columns."""
+
+    values: Array
+    vectors: Array
+    directions: Array
+
+
+def left_svd(A: Array, blur: float = 1.0) -> Singular:
+    """Singular value decomposition with both sides, cut at the numerical rank.
+
+    ``blur`` is the rounding of the entries of A in units of the last place of the standard deviation of their column.
+    """
+    U, s, Vt = svd(A)
+    rank = int((s > 10 * blur * max(A.shape) * np.finfo(np.float64).eps * s.max(initial=0.0)).sum())
+    return Singular(s[:rank], U[:, :rank], Vt[:rank].T)
 
 
 def cholesky(A: Array, *, lower: bool = False) -> Array:

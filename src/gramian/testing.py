@@ -19,7 +19,7 @@ from gramian.kernels import Kernel, parse
 from gramian.operators import Dense, Gram, Operator
 from gramian.results import Array
 from gramian.solvers import eigen
-from gramian.solvers.eigen_methods import Solver
+from gramian.solvers.eigen import Solver
 
 #: Checks of scikit-learn that contradict the mathematics of an estimator: class name -> {check: reason}.
 EXPECTED_FAILED_CHECKS: dict[str, dict[str, str]] = {}

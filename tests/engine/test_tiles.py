@@ -14,7 +14,7 @@ from gramian.config import Progress, format_bytes, one_blas_thread, parse_bytes
 from gramian.engine.tiles import share
 from gramian.kernels import RBF, Function
 from gramian.operators import CrossGram, Gram
-from gramian.operators.base import pivoted_factor
+from gramian.operators.centering import pivoted_factor
 from gramian.solvers import Krylov, eigen
 
 

@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 
 import gramian as g
 from gramian import charts
-from gramian.estimators import fitted_rows
+from gramian.estimators import validation
 from gramian.estimators.calibration_metrics import merit
 from gramian.estimators.fitted_rows import of_the_fit, role, rows_of_the_fit
 
@@ -114,7 +114,7 @@ def test_any_choice_of_rows_is_told_row_by_row(form, dtype, scale, whole, taken)
 
 def test_a_hash_takes_8_bytes_and_large_fits_keep_sums(monkeypatch):
     assert g.PCA(1).fit(X)._rows_of_fit[1].nbytes == 8 * len(X)
-    monkeypatch.setattr(fitted_rows, "HASHED_MAX_ROWS", 29)
+    monkeypatch.setattr(validation, "HASHED_MAX_ROWS", 29)
     model = g.PCA(1).fit(X)
     assert len(model._rows_of_fit) == 4
     assert (role(model, X), role(model, X[:9]), role(model, X + 1)) == ("fit", "", "")

@@ -11,7 +11,7 @@ import pytest
 
 import gramian
 from gramian import ICA, PCA
-from gramian.operators.memory_limit import UNBUDGETED_MAX_BYTES
+from gramian.estimators.fit_memory import UNBUDGETED_MAX_BYTES
 
 from .processes import python
 
@@ -21,7 +21,7 @@ from sklearn.base import clone
 from gramian.estimators import fit_memory
 from gramian.costs.plan import Job
 from gramian.estimators.fit_memory import plan_of
-from gramian.operators.memory_limit import THREAD_BYTES, settle
+from gramian.estimators.fit_memory import THREAD_BYTES, settle
 
 rng = np.random.default_rng(0)
 CASES = {

@@ -17,14 +17,14 @@ from typing import Any, ParamSpec
 import numpy as np
 import scipy.linalg
 
-from gramian.config import one_blas_thread, thread_count
+from gramian.config import PINNED_MAX_MULTIPLICATIONS, one_blas_thread, thread_count
 from gramian.engine.product import Pairs
 from gramian.kernels import Kernel
 from gramian.operators import Dense, Gram, moments_of
 from gramian.operators.similarities import ThinProducts
 from gramian.results import Array
 from gramian.solvers.clustering import Run
-from gramian.solvers.dense import PINNED_MAX_MULTIPLICATIONS, CholeskyFactor
+from gramian.solvers.dense import CholeskyFactor
 from gramian.solvers.independence import HyperbolicSecant
 
 #: Seconds for which a building block is repeated, and runs at the most; the median counts.

@@ -15,8 +15,7 @@ from gramian.kernels.given import Evaluated, evaluated
 from gramian.operators import Outline
 from gramian.operators.gram import Gram, worth_keeping
 from gramian.results import Array
-from gramian.solvers.eigen import choose_eigen_solver
-from gramian.solvers.eigen_methods import Krylov, Solver
+from gramian.solvers.eigen import Krylov, Solver, choose_eigen_solver
 
 #: Products of a block Krylov method on usual data: in single precision, then in double; in double precision alone.
 _KRYLOV_FLOAT32_PRODUCTS, _KRYLOV_FLOAT64_PRODUCTS, _KRYLOV_FLOAT64_ALONE = 5, 1, 40

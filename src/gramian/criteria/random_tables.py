@@ -12,7 +12,6 @@ from gramian.criteria.spectrum import Suggestion, Variances, largest_gap, run_le
 from gramian.engine.tiles import Meter, run, share, threads_for
 from gramian.kernels import Kernel
 from gramian.results import Array, Matrix
-from gramian.solvers.dense import pinned_if_small
 from gramian.spaces import KernelSpace
 
 #: Random tables, and the quantile of theirs that a component must pass.
@@ -167,8 +166,7 @@ def sample(kernel: Kernel, X: Matrix, rng: np.random.Generator) -> Array:
 def centred_values(kernel: Kernel, A: Array) -> Array:
     """Eigenvalues of the centred Gram matrix, the largest first; the mean takes one away."""
     gram = KernelSpace(kernel, A).centred()
-    with pinned_if_small(len(A) ** 3):
-        return lapack.eigvalsh(gram.toarray())[::-1][: min(gram.limit, len(A) - 1)]
+    return lapack.eigvalsh(gram.toarray())[::-1][: min(gram.limit, len(A) - 1)]
 
 
 def shuffled_values(kernel: Kernel, A: Array, rng: np.random.Generator) -> Array:

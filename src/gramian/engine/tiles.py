@@ -181,4 +181,4 @@ def _wait(pending: set[int], meter: Meter, failures: list[BaseException], watch:
 
 def threads_for(tiles: int) -> int:
     """Threads worth starting for that many tiles."""
-    return max(1, min(thread_count(), tiles))
+    return min(thread_count(), tiles) if tiles > 1 else 1

@@ -10,8 +10,8 @@ from functools import cache
 import numpy as np
 from numpy.typing import DTypeLike
 
+from gramian.config import left_by_limits
 from gramian.results import Array
-from gramian.surroundings import left_by_limits
 
 #: Bytes of a register.
 REGISTER = 64

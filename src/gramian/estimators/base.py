@@ -19,11 +19,12 @@ from typing import Any, ClassVar
 import numpy as np
 import sklearn.base
 from numpy.typing import ArrayLike
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, is_classifier, is_regressor
 from sklearn.utils.validation import check_is_fitted
 
+from gramian.config import is_little
 from gramian.costs.plan import Job, Plan
-from gramian.estimators import callbacks, fit_memory, fitted_rows
+from gramian.estimators import callbacks, fit_memory
 from gramian.estimators.fit_rows import Gate
 from gramian.estimators.validation import Checked, Table, from_dask, validate
 from gramian.kernels.base import own_copy
@@ -134,7 +135,7 @@ def _all_or_nothing(fit: Callable[..., Any], *, whole: bool) -> Callable[..., An
         if given.get("sample_weight") is not None:
             self._weighted = True
         try:
-            if whole:
+            if whole and not _is_small(given.get("X")):
                 fit_memory.refuse_if_too_large(self, given.get("X"), given.get("y"))
             watched = "_skl_callbacks" in before or "_parent_callback_ctx" in before
             result = callbacks.call(fit, self, *args, **kwargs) if watched else fit(self, *args, **kwargs)
@@ -142,7 +143,7 @@ def _all_or_nothing(fit: Callable[..., Any], *, whole: bool) -> Callable[..., An
                 self.__dict__.pop("target_names_in_", None)
                 y = getattr(given.get("X"), "y", None) if given.get("y") is None else given["y"]
                 if hasattr(y, "columns") or hasattr(y, "name"):
-                    fitted_rows.name_targets(self, y)
+                    _name_targets(self, y)
             if self._kept_parameters:
                 self._fitted_with = _copies(self)
             return result
@@ -152,6 +153,23 @@ def _all_or_nothing(fit: Callable[..., Any], *, whole: bool) -> Callable[..., An
             raise
 
     return wrapped
+
+
+def _is_small(X: Any) -> bool:
+    """Whether no plan for rows of this shape takes memory that is worth a question."""
+    shape = getattr(X, "shape", ())
+    return None not in shape and is_little(fit_memory.PLAN_MAX_BYTES_PER_PAIR * float(sum(shape)) ** 2)
+
+
+def _name_targets(estimator: BaseEstimator, y: Any) -> None:
+    """Keep the names of the targets, or of the columns of the second view, if all are text, as those of X are kept."""
+    names = getattr(y, "columns", None)
+    if names is None and getattr(y, "name", None) is not None and np.ndim(y) == 1:
+        names = [y.name]
+    if names is None or not len(names) or not all(isinstance(name, str) for name in names):
+        return
+    if hasattr(estimator, "y_projection_") or is_regressor(estimator) or is_classifier(estimator):
+        estimator.target_names_in_ = np.array(names, dtype=object)
 
 
 def _copies(estimator: BaseEstimator) -> dict[str, Any]:

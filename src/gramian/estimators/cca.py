@@ -18,9 +18,9 @@ from gramian.estimators.two_blocks import Blocks, Scaled, complete_rows
 from gramian.estimators.two_views import TwoViews, score_correlations
 from gramian.estimators.validation import ComponentCount, Table, check_choice, check_components, is_auto
 from gramian.estimators.warnings import RankWarning, warn
+from gramian.lapack import left_svd
 from gramian.operators.moments import row_count
 from gramian.results import Array, percent
-from gramian.solvers.dense import left_svd
 from gramian.solvers.eigen import orient
 
 #: A ridge for both views, or one for each.

@@ -10,6 +10,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, RegressorMixin, Transf
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from gramian.config import pinned_if_small
 from gramian.estimators.base import BaseEstimator, all_or_nothing, by_blocks, planned_fit
 from gramian.estimators.calibration_metrics import RegressionDiagnostics, selectivity_ratio, variable_importance
 from gramian.estimators.plans_linear import (
@@ -25,7 +26,6 @@ from gramian.estimators.warnings import RankWarning, warn
 from gramian.projection import LinearProjection
 from gramian.results import Array, percent
 from gramian.solvers.deflation import Factors, partial_least_squares, principal_components
-from gramian.solvers.dense import pinned_if_small
 
 
 def _not_automatic(estimator: BaseEstimator) -> bool:

@@ -1,32 +1,63 @@
-"""Whether there is memory for a fit, asked before it begins: what its plan needs, what there is, and what would fit."""
+"""Whether there is memory for a fit, asked before it begins: what its plan needs, what there is, and what would fit.
+
+What there is: a budget that was set, or all that is free, and no more than limits of the process (ulimit) leave.
+Threads and buffers are made before that is measured.
+"""
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+import ctypes
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+import scipy.linalg
 import scipy.sparse as sp
 from sklearn.base import is_classifier
 
-from gramian.config import config, format_bytes, settings
+from gramian.config import (
+    UNLIMITED,
+    config,
+    format_bytes,
+    free_memory,
+    has_worked,
+    in_pool,
+    left_by_limits,
+    settings,
+    thread_count,
+)
 from gramian.costs.plan import Job, Plan
+from gramian.engine.tiles import Meter, run
+from gramian.estimators.validation import is_stream
 from gramian.operators import Rows
-from gramian.operators.memory_limit import BUDGET, MemoryLimit, memory_limit
-from gramian.operators.remote import is_stream
 from gramian.operators.rows import block_rows
 
 #: No plan takes more bytes than this for each pair of rows and columns together, and this many beside.
-_PLAN_MAX_BYTES_PER_PAIR, _PLAN_MAX_BYTES_BESIDE = 128, 10**8
+PLAN_MAX_BYTES_PER_PAIR, _PLAN_MAX_BYTES_BESIDE = 128, 10**8
 #: Bytes of Python's own objects in a fit, and of what allocators round up.
 _PYTHON_OBJECTS_BYTES = 10**6
 #: A budget that every fit is within.
 _UNLIMITED_BYTES = 2**60
 #: Arguments that count what is looked for.
 _COUNTING_ARGUMENTS = ("n_components", "n_clusters")
+#: Fits that take no more than this are not held to a budget that was set: Python and its libraries take ten times that.
+UNBUDGETED_MAX_BYTES = 16 * 10**6
+#: Addresses that a thread takes once: its stack, and buffers of NumPy's and of SciPy's BLAS, 32 MiB each.
+THREAD_BYTES = 80 * 10**6
+#: The C library's name for the number of its arenas, for each of which it reserves 64 MB of addresses.
+MALLOPT_ARENA_MAX = -8
+#: Side of a matrix whose product takes BLAS's buffers.
+WARM_UP_SIDE = 512
+
+#: What sets the limit; a number follows.
+BUDGET, FREE = "the memory budget is", "free memory is"
+LIMITS = "the limits of this process (ulimit) leave"
+UNSETTLED = "the limits of this process (ulimit), once its threads have their stacks and buffers, leave"
 
 
 class Planned(Protocol):
@@ -116,7 +147,7 @@ def refuse_if_too_large(estimator: Planned, X: Any, y: Any = None) -> None:
     if sp.issparse(X) or len(shape) != 2 or callable(getattr(estimator, "kernel", None)):
         return
     there = memory_limit()
-    if _PLAN_MAX_BYTES_PER_PAIR * float(sum(shape)) ** 2 + _PLAN_MAX_BYTES_BESIDE <= there.bytes and not isinstance(
+    if PLAN_MAX_BYTES_PER_PAIR * float(sum(shape)) ** 2 + _PLAN_MAX_BYTES_BESIDE <= there.bytes and not isinstance(
         X, Rows
     ):
         return  # the usual case: no need to look closely
@@ -166,3 +197,49 @@ def _refusal(estimator: Planned, job: Job, found: Plan, there: MemoryLimit) -> s
     has = format_bytes(settings().memory or 0 if there.bound == BUDGET else there.bytes)
     name, needed = type(estimator).__name__, f"{format_bytes(found.bytes)} beside the data ({found.route})"
     return f"{name} needs {needed}; {there.bound} {has}. Use {', or '.join(remedies)}."
+
+
+class MemoryLimit(NamedTuple):
+    """Bytes beside the data beyond which a fit is refused before it begins, and what sets them."""
+
+    bytes: int
+    bound: str
+
+
+def memory_limit() -> MemoryLimit:
+    """How much there is."""
+    settled = settle(min(left_by_limits(), default=UNLIMITED))
+    left = max(0, min(left_by_limits(), default=UNLIMITED)) if settled else 0
+    budget = settings().memory
+    most = free_memory() if budget is None else max(budget, UNBUDGETED_MAX_BYTES)
+    if left <= most:
+        return MemoryLimit(left, LIMITS if settled else UNSETTLED)
+    return MemoryLimit(most, FREE if budget is None else BUDGET)
+
+
+def settle(left: int) -> bool:
+    """Start the threads and have BLAS make its buffers, if none has worked yet; False if so many bytes are too few.
+
+    What limits of the process leave from then on is there for arrays. A BLAS that gets no buffer ends the process.
+    """
+    threads = thread_count()
+    if left == UNLIMITED or has_worked(threads) or in_pool():
+        return True
+    if left < (threads + 1) * THREAD_BYTES:
+        return False
+    libc = ctypes.CDLL(None)
+    if hasattr(libc, "mallopt"):
+        libc.mallopt(MALLOPT_ARENA_MAX, 1)
+    A, together = np.ones((WARM_UP_SIDE, WARM_UP_SIDE)), threading.Barrier(threads)
+
+    def work(hand: Sequence[int], meter: Meter) -> None:
+        with suppress(threading.BrokenBarrierError):  # the pool may have other work just now
+            together.wait(1.0)
+        for _ in range(3):
+            np.matmul(A, A)
+            scipy.linalg.blas.dsyrk(1.0, A)
+
+    run(work, [[turn] for turn in range(threads)])
+    np.matmul(A, A)  # on threads of its own
+    scipy.linalg.eigh(A)
+    return True

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from gramian.config import format_bytes, memory_budget
+from gramian.config import format_bytes, memory_budget, within_budget
 from gramian.estimators.validation import (
     Table,
     check_choice,
@@ -143,7 +143,7 @@ class FitRows:
     def moments(self) -> Moments:
         """Weight, mean and scatter of the columns of X, and of Y if there is one."""
         width = self.d + (0 if self.second is None else self.second.n_features)
-        if self.X is None and (size := 24 * width**2) > memory_budget():
+        if self.X is None and not within_budget(size := 24 * width**2):
             raise ValueError(
                 f"X is a stream of {width:,} columns, whose moments take {format_bytes(size)}; the memory budget "
                 f"is {format_bytes(memory_budget())}. Choose fewer columns, or use RandomProjection first."

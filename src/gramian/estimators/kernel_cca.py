@@ -31,7 +31,14 @@ from gramian.estimators.kernel_rows import Seen, has_landmarks, keep_seen, landm
 from gramian.estimators.landmarks import LandmarksArgument
 from gramian.estimators.plans_kernel import plan_kernel_cca
 from gramian.estimators.summary import Clock, SummaryBuilder, indefinite
-from gramian.estimators.validation import Table, check_choice, check_components, from_dask, random_generator, validate
+from gramian.estimators.validation import (
+    Table,
+    check_choice,
+    check_components,
+    from_dask,
+    random_generator,
+    validate,
+)
 from gramian.estimators.warnings import ConvergenceWarning, GramianWarning, IndefiniteKernelWarning, RankWarning, warn
 from gramian.kernels import Kernel
 from gramian.operators.centering import moved

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from gramian import lapack, mixing
-from gramian.config import format_bytes, memory_budget
+from gramian.config import format_bytes, memory_budget, pinned_if_small, within_budget
 from gramian.estimators.cca import correlations
 from gramian.kernels import Kernel
 from gramian.operators.centering import Centred, Projected
@@ -20,7 +20,6 @@ from gramian.operators.remote import RemoteTable
 from gramian.projection import KernelProjection
 from gramian.results import Array, Matrix, Mix, SolverTrace
 from gramian.solvers.canonical import Canonical, CanonicalPairs
-from gramian.solvers.dense import pinned_if_small
 from gramian.solvers.eigen import DENSE_LIMIT, DENSE_RETRY_MAX_ROWS, LAPACK_QUICK_MAX_ROWS, orient
 from gramian.spaces import KernelSpace, SingularBasis
 from gramian.spaces.kernel import ConditionalProjection
@@ -202,7 +201,7 @@ def _plain(T: Array, S: Array) -> Array:
 
 
 def _fits(n: int) -> bool:
-    return n <= DENSE_LIMIT and DENSE_ROUTE_MATRICES * 8 * n**2 <= memory_budget()
+    return n <= DENSE_LIMIT and within_budget(DENSE_ROUTE_MATRICES * 8 * n**2)
 
 
 @dataclass(frozen=True)

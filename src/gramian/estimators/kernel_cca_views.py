@@ -15,14 +15,14 @@ from gramian.estimators.kernel_cca_pairs import LowRankViews, partition, pieces_
 from gramian.estimators.kernel_input import CheckedRows, KernelArgument, KernelInput, own_kernel, resolve_weighted
 from gramian.estimators.kernel_rows import AnyRows, KernelRows, KernelStream, Seen, landmarks_of, narrowest
 from gramian.estimators.landmarks import low_rank
-from gramian.estimators.validation import Table, check_gram, read_targets
+from gramian.estimators.validation import Table, check_gram, is_stream, read_targets
 from gramian.kernels import Kernel, as_kernel
 from gramian.kernels.given import values
 from gramian.operators.centering import best_origin, column_means, moved
 from gramian.operators.features import FeatureMap
 from gramian.operators.mapped_moments import MappedMoments, MappedSums, mapped_moments
 from gramian.operators.matrix import column_scale
-from gramian.operators.remote import Remote, RemoteTable, is_stream
+from gramian.operators.remote import Remote, RemoteTable
 from gramian.projection import KernelProjection
 from gramian.results import Array, Matrix
 from gramian.spaces.kernel import ConditionalProjection

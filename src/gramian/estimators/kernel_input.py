@@ -83,7 +83,7 @@ class KernelInput:
 
 def own_kernel(kernel: KernelArgument) -> Kernel:
     """Return the kernel that an argument asks for as an object of the fit's own, which nobody else can change."""
-    return own_copy(as_kernel(kernel))
+    return parse(kernel) if isinstance(kernel, str) else own_copy(as_kernel(kernel))
 
 
 def resolve_weighted(kernel: Kernel, X: CheckedRows, weights: Array | None) -> Kernel:

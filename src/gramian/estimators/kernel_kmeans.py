@@ -29,13 +29,20 @@ from gramian.estimators.landmarks import (
 )
 from gramian.estimators.plans_kernel import plan_kernel_kmeans
 from gramian.estimators.summary import Clock, SummaryBuilder
-from gramian.estimators.validation import Checked, Table, check_choice, check_weights, random_generator, validate
+from gramian.estimators.validation import (
+    Checked,
+    Table,
+    check_choice,
+    check_weights,
+    is_stream,
+    random_generator,
+    validate,
+)
 from gramian.estimators.warnings import ConvergenceWarning, IndefiniteKernelWarning, RankWarning, warn
 from gramian.kernels import Kernel
 from gramian.kernels.base import is_number
 from gramian.operators.centering import moved
 from gramian.operators.features import FeatureMap
-from gramian.operators.remote import is_stream
 from gramian.operators.similarities import FeatureMeans, Similarities, feature_means, natural_order
 from gramian.results import Array, FitSummary, Matrix, Seed
 from gramian.solvers.clustering import Clusters, lloyd, relaxed, scatter, seed, shares

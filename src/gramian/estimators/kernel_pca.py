@@ -27,7 +27,14 @@ from gramian.estimators.landmarks import LandmarksArgument, RandomFeatures
 from gramian.estimators.n_components import choose_for_kernel, how_many
 from gramian.estimators.plans_kernel import plan_kernel_pca
 from gramian.estimators.summary import Clock, summarize, warn_of
-from gramian.estimators.validation import Table, check_components, from_dask, is_auto, random_generator, whole_number
+from gramian.estimators.validation import (
+    Table,
+    check_components,
+    from_dask,
+    is_auto,
+    random_generator,
+    whole_number,
+)
 from gramian.estimators.warnings import GramianWarning, RankWarning, warn
 from gramian.kernels import Kernel
 from gramian.operators.centering import uncentred
@@ -35,7 +42,7 @@ from gramian.operators.remote import Remote
 from gramian.preimage import PreImage, check_method, preimage
 from gramian.preimage.search import numbers
 from gramian.results import Array, Seed
-from gramian.solvers.eigen_methods import Solver
+from gramian.solvers.eigen import Solver
 from gramian.spaces import KernelSpace, SingularBasis
 from gramian.spaces.low_rank import LowRankSpace
 

@@ -28,14 +28,13 @@ from gramian.estimators.landmarks import (
     checked_trace_error,
     low_rank,
 )
-from gramian.estimators.validation import Table, check_targets, validate
+from gramian.estimators.validation import Table, check_targets, is_stream, validate
 from gramian.kernels import Kernel, as_kernel
 from gramian.kernels.text import takes_matrix
 from gramian.operators import Rows
 from gramian.operators.features import FeatureMap
 from gramian.operators.mapped_moments import MappedMoments, MappedSums, mapped_moments
 from gramian.operators.moments import row_count
-from gramian.operators.remote import is_stream
 from gramian.operators.rows import Piece, Views
 from gramian.results import Array, FitSummary, Matrix
 from gramian.spaces.ridge import powers_of_two

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
-from gramian.config import format_bytes, memory_budget
+from gramian.config import format_bytes, memory_budget, within_budget
 from gramian.estimators.distances import check_count, check_similarities, warn_of_underflow
 from gramian.estimators.kernel_input import CheckedRows
 from gramian.estimators.validation import check_choice
@@ -283,7 +283,7 @@ def mapped_rows(
 ) -> tuple[Array, float | None]:
     """Return mapped rows in double precision, to be kept, and the trace error; refuse what does not fit."""
     n, needed = X.shape[0], 8 * X.shape[0] * features.size * copies
-    if needed > memory_budget():
+    if not within_budget(needed):
         raise ValueError(
             f"landmarks: {n:,} rows of {features.size:,} features take {format_bytes(needed)}, over the memory budget "
             f"of {format_bytes(memory_budget())}. Use fewer landmarks, or gramian.config(memory=...)."

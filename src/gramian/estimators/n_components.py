@@ -11,7 +11,7 @@ from gramian.estimators.warnings import RankWarning, warn
 from gramian.kernels import Kernel
 from gramian.operators import Moments
 from gramian.results import Matrix
-from gramian.solvers.eigen_methods import Solver
+from gramian.solvers.eigen import Solver
 from gramian.spaces import LinearBasis, LinearSpace, MomentSpace, SingularBasis
 from gramian.spaces.linear import StreamSpace
 

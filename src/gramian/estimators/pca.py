@@ -36,7 +36,7 @@ from gramian.estimators.warnings import RankWarning, warn
 from gramian.operators import Moments
 from gramian.operators.moments import has_variance, row_count
 from gramian.results import Array, Seed, percent
-from gramian.solvers.eigen_methods import Solver
+from gramian.solvers.eigen import Solver
 from gramian.spaces import LinearBasis
 from gramian.spaces.linear import moments_unresolved
 

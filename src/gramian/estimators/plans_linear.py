@@ -19,8 +19,7 @@ from gramian.operators import Outline
 from gramian.operators.matrix import columns_of_a_block
 from gramian.operators.moments import are_few
 from gramian.operators.rows import block_rows
-from gramian.solvers.eigen import LAPACK_QUICK_MAX_ROWS
-from gramian.solvers.eigen_methods import Solver
+from gramian.solvers.eigen import LAPACK_QUICK_MAX_ROWS, Solver
 from gramian.solvers.independence import ICA_START_ROWS, ICA_START_ROWS_PER_SOURCE
 from gramian.spaces.linear import choose
 

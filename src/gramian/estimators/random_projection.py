@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
-from gramian.config import format_bytes, memory_budget
+from gramian.config import format_bytes, memory_budget, within_budget
 from gramian.engine.tiles import row_blocks
 from gramian.estimators.base import BaseEstimator, ProjectionTransformer, planned_fit
 from gramian.estimators.fit_rows import read
@@ -272,7 +272,7 @@ def _check_room(k: int, shape: tuple[int, int], density: float) -> None:
     """Refuse, before anything is drawn, a matrix and scores of the measured rows that do not fit the memory budget."""
     n, d = shape
     size = 8 * k * (2 * d * density + 3 * min(DISTORTION_MAX_PAIRS, n * n))
-    if size > memory_budget():
+    if not within_budget(size):
         raise ValueError(
             f"n_components={k} needs {format_bytes(size)}, over the memory budget of {format_bytes(memory_budget())}. "
             "Use fewer components, or a lower density."

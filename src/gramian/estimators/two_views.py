@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, RegressorMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from gramian.config import pinned_if_small
 from gramian.estimators.base import BaseEstimator, all_or_nothing, as_fitted, by_blocks, planned_fit
 from gramian.estimators.plans_linear import plan_pls_canonical, plan_pls_svd
 from gramian.estimators.summary import Clock, SummaryBuilder
@@ -19,7 +20,6 @@ from gramian.estimators.warnings import RankWarning, warn
 from gramian.projection import LinearProjection
 from gramian.results import Array, percent
 from gramian.solvers.deflation import canonical_partial_least_squares, covariance_directions
-from gramian.solvers.dense import pinned_if_small
 
 
 class TwoViews(BlockInput, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ABC):

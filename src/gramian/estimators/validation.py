@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import reprlib
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from functools import cache
+from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,13 +14,14 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
-from gramian.estimators import fitted_rows
+from gramian.config import format_bytes, memory_budget, within_budget
 from gramian.kernels import Kernel
 from gramian.kernels.given import values
 from gramian.kernels.text import takes_matrix
 from gramian.operators import Moments, Rows
+from gramian.operators.gram import mirror
 from gramian.operators.moments import has_variance
-from gramian.operators.remote import Remote, gathered, mirror
+from gramian.operators.remote import Remote
 from gramian.results import Array, Matrix, Seed
 
 #: Rows as users give them: arrays, nested lists, data frames and dask collections, sparse matrices, streams.
@@ -30,6 +32,16 @@ ComponentCount: TypeAlias = int | float | str | None
 DASK_PACKAGES = ("dask", "dask_expr")
 #: Weights that sum to less leave squares of sums of squares, of rows of any usual size, within double precision.
 MAX_TOTAL_WEIGHT = 1e100
+
+
+#: Rows up to which a fit keeps a hash of each: 2 MB, in memory and in a model file. Of more, sums of entries are kept.
+HASHED_MAX_ROWS = 2**18
+#: Entries hashed at a time: they stay in the second-level cache.
+HASHED_ENTRIES = 2**16
+#: Entries that are summed: 0.1 ms. Of a larger table, evenly spaced rows.
+SUMMED_ENTRIES = 2**16
+#: Bits of the NaN of single precision: there are many, and all of them are a missing value.
+NAN_BITS = np.uint32(0x7FC00000)
 
 
 class Checked(np.ndarray):
@@ -43,6 +55,24 @@ def from_dask(given: Any) -> Any:
     from gramian.operators.dask_rows import rows_of
 
     return rows_of(given)
+
+
+def is_stream(X: Any) -> TypeGuard[Rows]:
+    """Whether rows come block by block through this process, rather than stay where they are."""
+    return isinstance(X, Rows) and not isinstance(X, Remote)
+
+
+def gathered(given: Any, name: str, who: str) -> Any:
+    """Return remote rows in memory, if they fit the budget; anything else as it is."""
+    if not isinstance(given, Remote):
+        return given
+    size = given.dtype.itemsize * sum(given.lengths) * given.n_features
+    if not within_budget(2 * size):
+        raise ValueError(
+            f"{who} needs {name} in this process, {format_bytes(size)}; the memory budget is "
+            f"{format_bytes(memory_budget())}. Use landmarks= if it has them, a sample, or gramian.config(memory=...)."
+        )
+    return given.whole()
 
 
 def validate(
@@ -106,12 +136,88 @@ def validate(
             f"{min_samples} samples, one a row."
         )
     if reset or more:
-        fitted_rows.remember(estimator, asked, more=not reset)
+        remember(estimator, asked, more=not reset)
     if given and reset:
         return check_gram(X)
     if isinstance(remote, Remote):
         mirror(X, remote)
     return X
+
+
+def remember(estimator: BaseEstimator, X: Matrix, *, more: bool = False) -> None:
+    """Keep a hash of each row of a fit, or of ``more`` rows beside those that it has: see :mod:`.fitted_rows`."""
+    before = estimator.__dict__.pop("_rows_of_fit", None)
+    if more and not is_hashed(before):
+        return  # of the rows before nothing is known
+    total, known = before if more else (0, np.empty(0, np.uint64))
+    total += X.shape[0]
+    if total <= HASHED_MAX_ROWS:
+        estimator._rows_of_fit = (total, np.concatenate([known, row_hashes(X)]) if len(known) else row_hashes(X))
+    elif not more:
+        estimator._rows_of_fit = sums_of_entries(X)
+
+
+def row_hashes(X: Any) -> Array:
+    """A hash of the entries of each row, in single precision: sums of products with odd numbers, modulo 2^64.
+
+    Entries of zero add nothing, so that a sparse matrix has the hashes of the same rows in full.
+
+    >>> row_hashes(np.array([[1.0, 0.1]])) == row_hashes(np.array([[1.0, 0.1]], dtype=np.float32))
+    array([ True])
+    """
+    if sp.issparse(X):
+        X = sp.csr_array(X)
+        products = _bits(X.data) * _factors(X.shape[1])[X.indices]
+        ends = np.concatenate([np.zeros(1, np.uint64), np.cumsum(products, dtype=np.uint64)])[X.indptr]
+        return ends[1:] - ends[:-1]
+    X = np.asarray(X)
+    X = X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
+    factors = _factors(X.shape[1])
+    if X.size <= HASHED_ENTRIES:
+        return _bits(X) @ factors
+    step = max(HASHED_ENTRIES // X.shape[1], 1)
+    return np.concatenate([_bits(X[at : at + step]) @ factors for at in range(0, len(X), step)])
+
+
+def _bits(values: Array) -> Array:
+    """The bits of numbers in single precision; of numbers outside its range, the leading half of the double ones."""
+    with np.errstate(all="ignore"):
+        narrow = np.add(values, 0, dtype=np.float32, casting="same_kind", order="C")  # -0 is 0
+        usual = np.isfinite(narrow.sum()) and np.count_nonzero(narrow) == np.count_nonzero(values)
+    bits = narrow.view(np.uint32)
+    if not usual:
+        bits[np.isnan(narrow)] = NAN_BITS
+        if values.dtype == np.float64:
+            outside = (np.isinf(narrow) | (narrow == 0)) & (values != 0)
+            bits[outside] = (values[outside].view(np.uint64) >> np.uint64(32)).astype(np.uint32)
+    return bits.astype(np.uint64)
+
+
+@cache
+def _factors(count: int) -> Array:
+    """Odd numbers of 64 bits, one for each column: those of the generator splitmix64, the same everywhere."""
+    z = np.arange(1, count + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return (z ^ (z >> np.uint64(31))) | np.uint64(1)
+
+
+def sums_of_entries(X: Any) -> tuple[int, int, float, float]:
+    """Rows, columns, the sum of all entries that are there, and of their magnitudes."""
+    n, d = X.shape if hasattr(X, "shape") else np.shape(X)
+    every = -(-n * d // SUMMED_ENTRIES)
+    some = X[::every] if every > 1 and (sp.issparse(X) or isinstance(X, np.ndarray)) else X
+    values = np.asarray(some.data if sp.issparse(some) else some, dtype=np.float64)
+    with np.errstate(over="ignore", invalid="ignore"):
+        total, size = float(values.sum()), float(np.abs(values).sum())
+        if np.isnan(total):
+            total, size = float(np.nansum(values)), float(np.nansum(np.abs(values)))
+    return int(n), int(d), total, size
+
+
+def is_hashed(kept: Any) -> bool:
+    """Whether a fit has kept the hashes of its rows."""
+    return isinstance(kept, tuple) and len(kept) == 2 and isinstance(kept[1], np.ndarray) and kept[1].dtype == np.uint64
 
 
 def _refuse_what_reads_wrong(X: Table, estimator: BaseEstimator) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, DTypeLike
 
-from gramian.config import format_bytes, memory_budget
+from gramian.config import format_bytes, memory_budget, within_budget
 from gramian.engine.product import Pairs, Rows, to_dense
 from gramian.kernels.base import (
     REGISTRY,
@@ -287,7 +287,7 @@ def monomials(X: Array, degree: int, scale: float, constant: float) -> Array:
     n, d = X.shape
     degrees = range(degree + 1) if constant else [degree]
     width = sum(comb(d + k - 1, k) for k in degrees)
-    if (size := 8 * n * width) > memory_budget():
+    if not within_budget(size := 8 * n * width):
         raise ValueError(
             f"the feature map of degree {degree} has {width:,} columns for {d} columns of X: {format_bytes(size)}, "
             f"over the memory budget of {format_bytes(memory_budget())}. Use the kernel, which needs none of them."

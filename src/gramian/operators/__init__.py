@@ -9,8 +9,7 @@
     Source     rows wherever they are: InMemory | Rows (a stream of blocks) | Remote (dask)
 """
 
-from gramian.operators.base import Dense, Operator, Outline
-from gramian.operators.centering import Centred, KernelCentring
+from gramian.operators.centering import Centred, Dense, KernelCentring, Operator, Outline
 from gramian.operators.gram import CrossGram, Gram
 from gramian.operators.matrix import Data, Normal
 from gramian.operators.moments import Compressed, Moments, complements, compress, moments_of

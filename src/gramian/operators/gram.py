@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
 
-from gramian.config import memory_budget
+from gramian.config import within_budget
 from gramian.engine.product import Pairs, Rows, striped, transposed_times, two_products
 from gramian.engine.tiles import Meter, run, share, spans, threads_for, tile_spans
 from gramian.kernels import Kernel
-from gramian.operators.base import ColumnOperator, Dense
-from gramian.operators.remote import Remote, remote_of
+from gramian.operators.centering import ColumnOperator, Dense
+from gramian.operators.remote import Remote
 from gramian.operators.source import Piece
 from gramian.progress import part_done
 from gramian.results import Array
 
 #: Bytes up to which a Gram matrix is kept. Memory touched for the first time costs about as much as five products.
 KEPT_GRAM_MAX_BYTES = 10**8
+
+
+#: Arrays in memory whose rows are also on a cluster, by identity, for as long as they live.
+_mirrors: dict[int, tuple[weakref.ref[Any], Remote]] = {}
 
 
 class CrossGram:
@@ -206,6 +212,18 @@ class RemoteGram(Gram):
         return self if self.dtype == dtype else RemoteGram(self.kernel, self.X, self.remote, dtype)
 
 
+def mirror(X: Array, remote: Remote) -> None:
+    """Remember that the rows of an array are also on a cluster."""
+    key = id(X)
+    _mirrors[key] = weakref.ref(X, lambda _: _mirrors.pop(key, None)), remote
+
+
+def remote_of(X: Any) -> Remote | None:
+    """Where the rows of this very array came from; None if they were here from the start."""
+    known = _mirrors.get(id(X))
+    return known[1] if known is not None and known[0]() is X else None
+
+
 def gram_of(kernel: Kernel, X: Rows) -> Gram:
     """Return the Gram matrix of rows, with products where the rows came from."""
     remote = remote_of(X)
@@ -226,8 +244,8 @@ def _block_product(kernel: Kernel, Z: Rows, V: Array, piece: Piece) -> Array:
 
 def worth_keeping(kernel: Kernel, n: int) -> bool:
     """Whether a Gram matrix of n rows is made once and kept."""
-    size, room = 8 * n**2, memory_budget() // 4
-    return size <= min(KEPT_GRAM_MAX_BYTES, room) or (kernel.costly and size <= room)
+    size = 8 * n**2
+    return (size <= KEPT_GRAM_MAX_BYTES or kernel.costly) and within_budget(4 * size)
 
 
 def _buffer(rows: list[slice], cols: list[slice], dtype: np.dtype) -> Array:

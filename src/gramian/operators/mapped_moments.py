@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
-from gramian.config import format_bytes, memory_budget, one_blas_thread
+from gramian.config import format_bytes, memory_budget, one_blas_thread, within_budget
 from gramian.engine.product import STRIPE
 from gramian.engine.scatter import Scatter, scatter_for, total_of, write_reflected
 from gramian.engine.tiles import Meter, run, share, spans, threads_for
@@ -210,7 +210,7 @@ def _both(weights: Array | None, beside: Array | None, rows: slice) -> tuple[Arr
 
 def _check_room(width: int, sets: int) -> None:
     needed = 8 * width**2 * ((1 + sets) * threads_for(width) + 2)
-    if needed > memory_budget():
+    if not within_budget(needed):
         raise ValueError(
             f"landmarks: sums over {width:,} features take {format_bytes(needed)}, over the memory budget of "
             f"{format_bytes(memory_budget())}. Use fewer landmarks, or gramian.config(memory=...)."

@@ -12,8 +12,7 @@ from gramian.engine.product import to_dense
 from gramian.engine.tiles import row_blocks, spans
 from gramian.kernels.pairwise import far_means, moved
 from gramian.lapack import interruptible
-from gramian.operators.base import Operator
-from gramian.operators.centering import column_means
+from gramian.operators.centering import Operator, column_means
 from gramian.results import Array, Matrix
 
 

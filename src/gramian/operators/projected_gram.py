@@ -9,7 +9,7 @@ from numpy.typing import DTypeLike
 
 from gramian.config import one_blas_thread
 from gramian.engine.tiles import Meter, run, share, spans, threads_for
-from gramian.operators.base import ColumnOperator
+from gramian.operators.centering import ColumnOperator
 from gramian.results import Array
 
 

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import weakref
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeAlias, TypeGuard
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import DTypeLike
 
-from gramian.config import format_bytes, memory_budget
 from gramian.kernels import Kernel
 from gramian.kernels.pairwise import MEDIAN_SAMPLE_ROWS
 from gramian.operators.moments import (
@@ -91,40 +89,6 @@ class Remote(Rows):
     def column_sums(self, weights: Weights = None, *, refuse: Refuse = accept) -> ColumnRanges:
         found: ColumnRanges = self.total(partial(block_columns, refuse=refuse), _weights(weights), task="columns")
         return found
-
-
-#: Arrays in memory whose rows are also on a cluster, by identity, for as long as they live.
-_mirrors: dict[int, tuple[weakref.ref[Any], Remote]] = {}
-
-
-def is_stream(X: Any) -> TypeGuard[Rows]:
-    """Whether rows come block by block through this process, rather than stay where they are."""
-    return isinstance(X, Rows) and not isinstance(X, Remote)
-
-
-def mirror(X: Array, remote: Remote) -> None:
-    """Remember that the rows of an array are also on a cluster."""
-    key = id(X)
-    _mirrors[key] = weakref.ref(X, lambda _: _mirrors.pop(key, None)), remote
-
-
-def remote_of(X: Any) -> Remote | None:
-    """Where the rows of this very array came from; None if they were here from the start."""
-    known = _mirrors.get(id(X))
-    return known[1] if known is not None and known[0]() is X else None
-
-
-def gathered(given: Any, name: str, who: str) -> Any:
-    """Return remote rows in memory, if they fit the budget; anything else as it is."""
-    if not isinstance(given, Remote):
-        return given
-    n, d = sum(given.lengths), given.n_features
-    if (size := given.dtype.itemsize * n * d) > memory_budget() // 2:
-        raise ValueError(
-            f"{who} needs {name} in this process, {format_bytes(size)}; the memory budget is "
-            f"{format_bytes(memory_budget())}. Use landmarks= if it has them, a sample, or gramian.config(memory=...)."
-        )
-    return given.whole()
 
 
 def block_moments(piece: Piece, *beside: Piece | None, refuse: Callable[..., None]) -> Moments:

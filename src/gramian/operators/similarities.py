@@ -15,8 +15,7 @@ from gramian.engine.product import to_dense
 from gramian.engine.tiles import row_blocks
 from gramian.kernels import Kernel
 from gramian.kernels.pairwise import squared_norms
-from gramian.operators.base import Dense
-from gramian.operators.centering import moved
+from gramian.operators.centering import Dense, moved
 from gramian.operators.features import FeatureMap
 from gramian.operators.gram import CrossGram, Gram, cross_product, gram_of, worth_keeping
 from gramian.operators.nearest import SIMILARITY_ROUNDING, Sized, resolve_ties

@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from gramian.config import memory_budget, thread_count
+from gramian.config import memory_budget, pinned_if_small, thread_count
 from gramian.engine.product import Rows, to_dense
 from gramian.engine.tiles import Meter, run, share, spans, threads_for
 from gramian.kernels import Kernel
@@ -19,7 +19,6 @@ from gramian.operators import CrossGram, Gram
 from gramian.operators.centering import centre_columns, column_means
 from gramian.progress import part_done, track
 from gramian.results import Array
-from gramian.solvers.dense import pinned_if_small
 
 #: Kernel values of a block of points held at a time by each thread.
 PREIMAGE_BLOCK_VALUES = 2**20

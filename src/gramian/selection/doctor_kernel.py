@@ -17,7 +17,6 @@ from gramian.operators import CrossGram
 from gramian.registry import KernelPCA
 from gramian.results import Array, percent
 from gramian.selection.doctor_findings import Finding, at_rows, plural, row_numbers
-from gramian.solvers.dense import pinned_if_small
 from gramian.solvers.eigen import null_tolerance
 
 #: Rows whose Gram matrix is looked at, and rows whose neighbours among all are.
@@ -131,8 +130,7 @@ def _mean_apart(K: Array) -> float:
 def _negative(kernel: Kernel, K: Array) -> Iterator[Finding]:
     if kernel.positive_definite:
         return
-    with pinned_if_small(float(len(K)) ** 3):
-        values = lapack.eigvalsh(K)
+    values = lapack.eigvalsh(K)
     count = int((values < -10 * null_tolerance(len(K), float(np.abs(values).max()))).sum())
     if count:
         message = (

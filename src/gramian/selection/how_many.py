@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gramian import criteria, registry
+from gramian.config import pinned_if_small
 from gramian.criteria import Suggestion, Variances, kernel_criteria
 from gramian.criteria.noise_edge import DEFLATED
 from gramian.criteria.random_tables import SHUFFLED
@@ -25,7 +26,6 @@ from gramian.operators import Moments, moments_of
 from gramian.registry import CCA, PCA, FactorAnalysis, KernelPCA, PLSRegression, PrincipalComponentRegression
 from gramian.results import Array, Matrix, Seed
 from gramian.selection.printing import Compared
-from gramian.solvers.dense import pinned_if_small
 from gramian.spaces import LinearSpace, MomentSpace
 from gramian.spaces.gaussian import correlations
 from gramian.spaces.linear import SUM_OF_SQUARES_RANGE

@@ -7,9 +7,7 @@
 """
 
 from gramian.solvers.conjugate import ConjugateGradients
-from gramian.solvers.dense import svd
-from gramian.solvers.eigen import choose_eigen_solver, eigen, orient
-from gramian.solvers.eigen_methods import Dense, Krylov, Power, Randomized, Raw
+from gramian.solvers.eigen import Dense, Krylov, Power, Randomized, Raw, choose_eigen_solver, eigen, orient
 from gramian.solvers.linear_methods import Cholesky, MinimalResiduals
 
 __all__ = [
@@ -24,5 +22,4 @@ __all__ = [
     "choose_eigen_solver",
     "eigen",
     "orient",
-    "svd",
 ]

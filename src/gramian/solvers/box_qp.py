@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import DTypeLike
 
-from gramian.config import memory_budget
+from gramian.config import is_little, memory_budget, within_budget
 from gramian.engine.product import to_dense
 from gramian.engine.tiles import Meter, run, share, threads_for
 from gramian.progress import Tracker, track
@@ -127,7 +127,9 @@ class Search:
         self.state, self.tol, self.limit, self.tracker = state, tol, limit, tracker
         self.n, self.c = state.b.shape
         # The block, and for each concurrent problem a smaller copy of it once coordinates have settled.
-        self.room = max(int(np.sqrt(memory_budget() / (4 * (1 + threads_for(self.c))))), LEAST_WORKING_SET)
+        copies, self.room = 1 + threads_for(self.c), max(self.n, LEAST_WORKING_SET)
+        if not is_little(4 * copies * self.room**2):
+            self.room = max(int(np.sqrt(memory_budget() / (4 * copies))), LEAST_WORKING_SET)
         # Double precision for small problems, and where kernel values exceed the range of single precision.
         self.wide = (
             self.n <= FLOAT64_MAX_ROWS or not float(np.abs(state.matrix.diagonal()).max()) < FLOAT32_MAX_DIAGONAL
@@ -288,7 +290,7 @@ def box_dual(matrix: Blocks, signs: Array, bounds: Array, *, tol: float, max_ste
     with track("support vectors", expected=4) as tracker:
         search = Search(state, tol, limit, tracker)
         stopped = search.run()
-        if small and float(state.violation().max()) > tol and 40 * matrix.n**2 <= memory_budget():
+        if small and float(state.violation().max()) > tol and within_budget(40 * matrix.n**2):
             K = matrix.block(np.arange(matrix.n), np.empty((matrix.n, matrix.n)))
             state.place_if_better(_interior(lambda y: Whole(K * np.outer(y, y)), signs, bounds)[0], tol)
             state.sharpen(tol)

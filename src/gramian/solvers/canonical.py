@@ -7,11 +7,12 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 
-from gramian.config import format_bytes, memory_budget, one_blas_thread
+from gramian.config import format_bytes, memory_budget, one_blas_thread, within_budget
+from gramian.lapack import left_svd
 from gramian.progress import part_done, track
 from gramian.results import Array
 from gramian.solvers.conjugate import Preconditioner
-from gramian.solvers.dense import CholeskyFactor, NotPositive, left_svd
+from gramian.solvers.dense import CholeskyFactor, NotPositive
 
 #: A factor is complete if the trace that it leaves is at most this part of the ridge.
 FACTOR_REST_PER_RIDGE = 1e-9
@@ -290,7 +291,7 @@ class Canonical:
                 if (
                     x.products == CANONICAL_TRIAL_PRODUCTS
                     and A.n <= CANONICAL_FACTOR_MAX_ROWS
-                    and 4 * 8 * A.n**2 <= memory_budget()
+                    and within_budget(4 * 8 * A.n**2)
                 ):
                     x.sharpen()
                     y.sharpen()

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 import scipy.linalg
 
-from gramian.config import memory_budget, one_blas_thread
+from gramian.config import memory_budget, one_blas_thread, within_budget
 from gramian.engine.tiles import spans
 from gramian.operators import Operator
 from gramian.progress import Tracker, part_done, track
@@ -97,7 +97,7 @@ class ConjugateGradients:
 
     def may_factor(self, n: int) -> bool:
         """Whether a factor in single precision is allowed, and fits."""
-        return self.factor == "auto" and n <= FLOAT32_FACTOR_MAX_ROWS and 6 * n**2 <= memory_budget()
+        return self.factor == "auto" and n <= FLOAT32_FACTOR_MAX_ROWS and within_budget(6 * n**2)
 
 
 @dataclass

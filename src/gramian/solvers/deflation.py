@@ -12,7 +12,6 @@ import numpy as np
 from gramian import lapack
 from gramian.config import one_blas_thread
 from gramian.results import Array
-from gramian.solvers.dense import left_svd
 from gramian.solvers.eigen import orient
 
 
@@ -125,7 +124,7 @@ def principal_components(A: Array, B: Array, k: int, blur: Array, order: str = "
 
 
 def _principal(A: Array, B: Array, k: int, blur: float, order: str) -> tuple[Array, Array, Array]:
-    found = left_svd(A, blur)
+    found = lapack.left_svd(A, blur)
     s, V = found.values, found.directions
     image = found.vectors.T @ B
     chosen = np.arange(len(s))

@@ -1,58 +1,17 @@
-"""Factorisations of dense matrices: singular values from LAPACK, and a tiled Cholesky factor."""
+"""A Cholesky factor by tiles."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
 
 import numpy as np
 import scipy.linalg
 
-from gramian import lapack
-from gramian.config import one_blas_thread
 from gramian.engine.tiles import Meter, run, spans, threads_for
 from gramian.results import Array
 
-#: Multiplications up to which one BLAS thread is quicker than several.
-PINNED_MAX_MULTIPLICATIONS = 2e8
 #: Side of a tile of the Cholesky factor: fast matrix products, and a serial part of 256 rows at a time.
 CHOLESKY_TILE = 256
-
-
-def svd(A: Array) -> tuple[Array, Array]:
-    """Singular values and right singular vectors (as columns) of a centred table.
-
-    The accurate route: singular values are right to ``eps ||A||``; an eigenproblem of ``A'A`` loses half the digits.
-    """
-    with pinned_if_small(A.size * min(A.shape)):
-        _, s, Vt = lapack.svd(A)
-    return s, Vt.T
-
-
-def pinned_if_small(multiplications: float) -> AbstractContextManager[None]:
-    """One BLAS thread for small problems: quicker, and the same bits whatever else the process does."""
-    return one_blas_thread() if multiplications <= PINNED_MAX_MULTIPLICATIONS else nullcontext()
-
-
-@dataclass(frozen=True)
-class Singular:
-    """Leading part of ``A = U diag(s) V'``: values, left vectors U and directions V, as columns."""
-
-    values: Array
-    vectors: Array
-    directions: Array
-
-
-def left_svd(A: Array, blur: float = 1.0) -> Singular:
-    """Singular value decomposition with both sides, cut at the numerical rank.
-
-    ``blur`` is the rounding of the entries of A in units of the last place of the standard deviation of their column.
-    """
-    with pinned_if_small(A.size * min(A.shape)):
-        U, s, Vt = lapack.svd(A)
-    rank = int((s > 10 * blur * max(A.shape) * np.finfo(np.float64).eps * s.max(initial=0.0)).sum())
-    return Singular(s[:rank], U[:, :rank], Vt[:rank].T)
 
 
 class NotPositive(ArithmeticError):

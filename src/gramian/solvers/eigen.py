@@ -1,18 +1,21 @@
-"""Eigenpairs of symmetric operators: choice of the method, and order, sign, rank and certificate of its result.
+"""Eigenpairs of symmetric operators: dense, block Krylov, power and subspace iteration, and what is made of them.
 
-Only this module sorts eigenvalues, fixes signs, cuts the null space and computes residuals.
+Only this module chooses the method, sorts eigenvalues, fixes signs, cuts the null space and computes residuals.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+from typing import ClassVar, Protocol
+
 import numpy as np
 
-from gramian.config import format_bytes, memory_budget
+from gramian import lapack
+from gramian.config import format_bytes, memory_budget, one_blas_thread, within_budget
 from gramian.operators import Operator, Outline
+from gramian.progress import Tracker, track
 from gramian.results import Array, SolverTrace, Spectrum
-from gramian.solvers.eigen_methods import Dense, Krylov, Power, Randomized, Raw, Solver
 
-EIGEN_SOLVERS: dict[str, type] = {solver.name: solver for solver in (Dense, Krylov, Power, Randomized)}
 #: Largest matrix handed to LAPACK: beyond it memory and time are better spent on products.
 DENSE_LIMIT = 10_000
 #: Rows up to which LAPACK is as quick as any iteration.
@@ -25,6 +28,366 @@ DENSE_RETRY_MAX_ROWS = 4_000
 SIGN_TIE = 1e-8
 #: Squares of larger eigenvalues, which residuals are made of, would overflow.
 MAX_EIGENVALUE = 1e150
+
+
+@dataclass(frozen=True)
+class Raw:
+    """Eigenpairs as a solver returns them: in any order, with any sign.
+
+    ``complete``: whether the values are the whole spectrum. ``image``: ``A @ vectors`` in double precision if the
+    solver has it, so that the certificate costs nothing more. ``others``: further Ritz values, without vectors.
+    """
+
+    values: Array
+    vectors: Array
+    products: str
+    complete: bool = False
+    converged: bool = True
+    stopped: str = ""
+    image: Array | None = None
+    others: Array = field(default_factory=lambda: np.empty(0))
+
+
+class Solver(Protocol):
+    """Finds the k algebraically largest eigenpairs of a symmetric operator."""
+
+    name: ClassVar[str]
+
+    def solve(self, operator: Operator, k: int, rng: np.random.Generator) -> Raw:
+        """Return at least the k largest, or all there are."""
+        ...
+
+
+def orthonormal(V: Array) -> Array:
+    """Orthonormal basis of the columns."""
+    Q, _ = np.linalg.qr(V)
+    return Q
+
+
+@dataclass(frozen=True)
+class Dense:
+    """Form the matrix and hand it to LAPACK.
+
+    The whole spectrum is computed: LAPACK's routines for a part of it can return no pairs and no error where
+    eigenvalues coincide, as they do for a kernel near the identity.
+
+    Cost
+    ----
+    About ``9 n^3``; three matrices of ``8 n^2`` bytes.
+    """
+
+    name: ClassVar[str] = "dense"
+
+    def solve(self, operator: Operator, k: int, rng: np.random.Generator) -> Raw:
+        # Symmetric: the transpose is the same matrix in column order, which LAPACK overwrites without a copy.
+        A = operator.toarray().T
+        values, vectors = lapack.eigh(A, overwrite=True)
+        return Raw(values, vectors, products="", complete=True)
+
+
+@dataclass(frozen=True)
+class Krylov:
+    r"""Search the span of a block and its images for the leading eigenpairs.
+
+    Definition
+    ----------
+    .. math:: Q = \mathrm{orth}[V, AV, A^2V, \dots], \qquad Q'AQ = Y \Theta Y', \quad v_k = Q y_k
+
+    The search runs in single precision, where a product costs half; it is finished by products in double precision,
+    the last of which is the certificate.
+
+    Parameters
+    ----------
+    tol : float
+        Largest residual ``||A v - lambda v|| / lambda`` of the wanted pairs, in double precision.
+    extra : int
+        Vectors in a block beyond the wanted ones.
+    max_products : int
+        Block products before giving up; the residuals then say how far it came.
+    mixed : bool
+        Search in single precision first.
+    blocks : int
+        Blocks kept before a restart; fewer if the memory budget asks for it.
+
+    Cost
+    ----
+    Some 3 to 10 products of ``k + extra`` vectors for spectra that decay; memory for ``2 blocks (k + extra)`` vectors.
+    """
+
+    tol: float = 1e-6
+    extra: int = 10
+    max_products: int = 100
+    mixed: bool = True
+    blocks: int = 8
+
+    name: ClassVar[str] = "krylov"
+
+    def solve(self, operator: Operator, k: int, rng: np.random.Generator) -> Raw:
+        size = min(operator.n, k + self.extra)
+        blocks = self.affordable(operator.n, size)
+        # Products have threads of their own: threads of BLAS beside them would compete for the same cores.
+        with one_blas_thread():
+            return self._solve(operator, k, size, blocks, rng)
+
+    def _solve(self, operator: Operator, k: int, size: int, blocks: int, rng: np.random.Generator) -> Raw:
+        start, block = leading(operator.sketch(4 * size, rng), size), size
+        with track("eigenvectors", expected=5) as tracker:
+            search = Subspace(k, blocks * size, tracker)
+            narrow = 0
+            if self.mixed and operator.narrow_pays:
+                # To 0.8 tol, so that one product in double precision confirms it; that product needs few spare vectors.
+                search.run(operator.astype(np.float32), start, 0.8 * self.tol, self.max_products - 1)
+                size = min(size, k + 2) if search.converged else size
+                narrow, start = search.products, search.vectors(size).astype(np.float64)
+            search.run(operator, start, self.tol, self.max_products)
+        theta, V, image = search.ritz(size)
+        others = search.values()[size:]
+        wide = search.products - narrow
+        counts = f"{narrow} products in float32, {wide} in float64" if narrow else f"{wide} products"
+        return Raw(
+            theta,
+            V,
+            f"{counts}, {block} vectors each",
+            converged=search.converged,
+            stopped="" if search.converged else f"max_products={self.max_products} reached",
+            image=image,
+            others=others,
+        )
+
+    def affordable(self, n: int, size: int) -> int:
+        """Blocks of vectors that fit the memory budget, with their images."""
+        blocks = min(self.blocks, memory_budget() // (3 * 8 * n * size))
+        if blocks < 3:
+            raise ValueError(
+                f"{size} vectors of {n:,} rows need at least {format_bytes(3 * 3 * 8 * n * size)}, over the budget of "
+                f"{format_bytes(memory_budget())}. Ask for fewer components, or raise gramian.config(memory=...)."
+            )
+        return blocks
+
+
+@dataclass
+class Subspace:
+    """An orthonormal basis Q that grows by blocks, with its image ``W = A Q`` and ``H = Q'AQ``."""
+
+    k: int
+    limit: int
+    tracker: Tracker
+    products: int = 0
+    converged: bool = False
+    worst: list[float] = field(default_factory=list)
+    Q: Array = field(init=False)
+    W: Array = field(init=False)
+
+    def run(self, operator: Operator, block: Array, tol: float, max_products: int) -> None:
+        """Multiply and extend until the k leading pairs are within ``tol``, stagnate, or products run out."""
+        eps = float(np.finfo(operator.dtype).eps)
+        self.Q = self.W = np.empty((operator.n, 0), dtype=operator.dtype)
+        self.worst, self.converged = [], False
+        block = orthonormalise(block.astype(operator.dtype), self.Q)
+        while block.shape[1] and self.products < max_products:
+            self.Q, self.W = np.hstack([self.Q, block]), np.hstack([self.W, operator @ block])
+            self.products += 1
+            theta, V, image = self.ritz(self.k)
+            errors = np.linalg.norm((image - V * theta).astype(np.float64), axis=0)
+            scale = np.abs(theta[0]) if len(theta) else 1.0
+            floor = 2 * eps * scale
+            self.worst.append(float((errors / np.maximum(np.abs(theta), floor)).max(initial=0.0)))
+            self.tracker.advance(self._forecast(tol))
+            if (errors <= np.maximum(tol * np.abs(theta), floor)).all():
+                self.converged = True
+                return
+            if self._stagnates(eps):
+                return
+            # All residuals lie in what the last image adds to the whole basis: find it before the basis is cut.
+            block = orthonormalise(self.W[:, -block.shape[1] :], self.Q)
+            if self.Q.shape[1] + block.shape[1] > self.limit:
+                _, self.Q, self.W = self.ritz(max(self.limit // 2, self.k))
+        self.converged = not block.shape[1]  # nothing new to add: the span is invariant
+
+    def ritz(self, count: int) -> tuple[Array, Array, Array]:
+        """Leading Ritz values (descending), vectors, and their images."""
+        H = (self.Q.T @ self.W).astype(np.float64)
+        theta, Y = np.linalg.eigh((H + H.T) / 2)
+        leading = np.argsort(-theta)[:count]
+        Y = Y[:, leading].astype(self.Q.dtype)
+        return theta[leading], self.Q @ Y, self.W @ Y
+
+    def values(self) -> Array:
+        """All Ritz values, descending."""
+        H = (self.Q.T @ self.W).astype(np.float64)
+        return np.linalg.eigvalsh((H + H.T) / 2)[::-1]
+
+    def vectors(self, count: int) -> Array:
+        """Leading Ritz vectors."""
+        return self.ritz(count)[1]
+
+    def _stagnates(self, eps: float) -> bool:
+        # Residuals below 1e-4 that no longer halve are rounding of single precision.
+        return eps > 1e-10 and len(self.worst) > 2 and self.worst[-1] < 1e-4 and self.worst[-1] > 0.5 * self.worst[-2]
+
+    def _forecast(self, tol: float) -> float:
+        """Products expected in all, from the rate of the last two."""
+        if len(self.worst) < 2 or self.worst[-1] <= 0 or self.worst[-1] >= self.worst[-2]:
+            return self.products + 4
+        rate = np.log(self.worst[-2] / self.worst[-1])
+        return self.products + max(1.0, float(np.log(max(self.worst[-1] / tol, 1.0)) / rate)) + 1
+
+
+def leading(F: Array, count: int) -> Array:
+    """Leading left singular vectors of a tall factor."""
+    values, Y = np.linalg.eigh(F.T @ F)
+    order = np.argsort(-values)[:count]
+    return F @ Y[:, order] / np.sqrt(np.maximum(values[order], np.finfo(np.float64).tiny))
+
+
+def orthonormalise(V: Array, Q: Array) -> Array:
+    """Orthonormal basis of what the columns of ``V`` add to the span of ``Q``; nothing if they add nothing.
+
+    Projected twice, scaled by the eigenvectors of V'V twice: only products of tall matrices, and columns that carry
+    rounding alone drop out.
+    """
+    eps = float(np.finfo(V.dtype).eps)
+    before = np.linalg.norm(V, axis=0)
+    V = V - Q @ (Q.T @ V)
+    after = np.linalg.norm(V, axis=0)
+    kept = after > 20 * eps * before
+    V = V[:, kept] / after[kept]
+    for _ in range(2):
+        V = V - Q @ (Q.T @ V)
+        values, Y = np.linalg.eigh((V.T @ V).astype(np.float64))
+        kept = values > 1e3 * eps * values.max(initial=0.0)
+        V = V @ (Y[:, kept] / np.sqrt(values[kept])).astype(V.dtype)
+    return V
+
+
+@dataclass(frozen=True)
+class Power:
+    r"""Power iteration with deflation: multiply and normalise until the component converges, project it out, repeat.
+
+    Definition
+    ----------
+    .. math:: v \leftarrow (I - PP') A v / \|\cdot\|, \qquad P = \text{the components so far}
+
+    Parameters
+    ----------
+    tol : float
+        Residual ``||A v - lambda v|| / lambda`` at which a component is taken.
+    max_iter : int
+        Products per component before it is taken as it is.
+
+    Cost
+    ----
+    ``log(tol) / log(lambda_2 / lambda_1)`` products of one vector per component: slow for close eigenvalues.
+    """
+
+    tol: float = 1e-10
+    max_iter: int = 10_000
+
+    name: ClassVar[str] = "power"
+
+    def solve(self, operator: Operator, k: int, rng: np.random.Generator) -> Raw:
+        with track("components", expected=k) as tracker:
+            return self._deflate(operator, k, rng, tracker)
+
+    def _deflate(self, operator: Operator, k: int, rng: np.random.Generator, tracker: Tracker) -> Raw:
+        n, eps = operator.n, np.finfo(np.float64).eps
+        found: list[tuple[float, Array]] = []
+        largest, products, converged = 0.0, 0, True
+        while sum(value > 0 for value, _ in found) < k and len(found) < n:
+            P = np.column_stack([v for _, v in found]) if found else np.empty((n, 0))
+            v = _project_out(rng.standard_normal(n), P)
+            v /= np.linalg.norm(v)
+            for _ in range(self.max_iter):
+                w = _project_out((operator @ v[:, None])[:, 0], P)
+                products += 1
+                value, length = float(v @ w), float(np.linalg.norm(w))
+                largest = max(largest, length)
+                if length <= n * eps * largest:  # only the null space is left
+                    return _raw(found, n, products, converged, "the rest is null space")
+                if np.linalg.norm(w - value * v) <= max(self.tol * abs(value), 50 * eps * largest):
+                    break
+                v = w / length
+            else:
+                converged = False
+            found.append((value, v))
+            tracker.advance(k)
+        return _raw(found, n, products, converged, "" if converged else f"max_iter={self.max_iter} reached")
+
+
+def _project_out(v: Array, P: Array) -> Array:
+    """Project out the columns of ``P``; twice, because once leaves rounding."""
+    for _ in range(2):
+        v = v - P @ (P.T @ v)
+    return v
+
+
+def _raw(found: list[tuple[float, Array]], n: int, products: int, converged: bool, stopped: str) -> Raw:
+    values = np.array([value for value, _ in found])
+    vectors = np.column_stack([v / np.linalg.norm(v) for _, v in found]) if found else np.empty((n, 0))
+    return Raw(values, vectors, f"{products} products of one vector", converged=converged, stopped=stopped)
+
+
+@dataclass(frozen=True)
+class Randomized:
+    r"""Multiply a random block until the wanted eigenpairs have settled.
+
+    Definition
+    ----------
+    .. math:: Q \leftarrow \mathrm{orth}(A Q), \qquad Q'AQ = Y \Theta Y', \quad V = QY
+
+    Parameters
+    ----------
+    tol : float
+        Largest residual ``||A v - lambda v|| / lambda`` of the wanted pairs.
+    oversampling : int
+        Columns beyond the wanted ones.
+    max_iter : int
+        Products before giving up; the residuals then say how far it came.
+
+    Cost
+    ----
+    One product of ``k + oversampling`` vectors per iteration; the error falls by ``lambda_{k+p} / lambda_k`` each time.
+    """
+
+    tol: float = 1e-8
+    oversampling: int = 10
+    max_iter: int = 300
+
+    name: ClassVar[str] = "randomized"
+
+    def solve(self, operator: Operator, k: int, rng: np.random.Generator) -> Raw:
+        with track("eigenvectors", expected=20) as tracker:
+            return self._iterate(operator, k, rng, tracker)
+
+    def _iterate(self, operator: Operator, k: int, rng: np.random.Generator, tracker: Tracker) -> Raw:
+        size = min(operator.n, k + self.oversampling)
+        Q = orthonormal(rng.standard_normal((operator.n, size)))
+        floor, shift = 50 * np.finfo(np.float64).eps, 0.0
+        for products in range(1, self.max_iter + 1):
+            W = operator @ Q
+            theta, Y = np.linalg.eigh((Q.T @ W + W.T @ Q) / 2)
+            V, image = Q @ Y, W @ Y
+            wanted = slice(size - k, size)
+            errors = np.linalg.norm(image[:, wanted] - V[:, wanted] * theta[wanted], axis=0)
+            allowed = np.maximum(self.tol * np.abs(theta[wanted]), floor * np.abs(theta).max())
+            tracker.advance(max(20, products + 1))
+            if (errors <= allowed).all():
+                break
+            # The iteration converges to the largest magnitudes; a shift makes large negative values small.
+            shift = max(shift, -float(theta[0]))
+            Q = orthonormal(image + shift * V)
+        converged = bool((errors <= allowed).all())
+        return Raw(
+            theta,
+            V,
+            f"{products} products of {size} vectors",
+            converged=converged,
+            stopped="" if converged else f"max_iter={self.max_iter} reached",
+            image=image,
+        )
+
+
+EIGEN_SOLVERS: dict[str, type] = {solver.name: solver for solver in (Dense, Krylov, Power, Randomized)}
 
 
 def eigen(
@@ -61,7 +424,7 @@ def choose_eigen_solver(operator: Operator | Outline, k: int, solver: str | Solv
             return Dense(), "the whole spectrum tells how indefinite the kernel is"
         if fits:
             return _krylov(operator), f"for {k} of {n:,} components a few products are quicker than a factorisation"
-        over = f", the budget is {format_bytes(memory_budget())}" if 3 * size > memory_budget() else ""
+        over = f", the budget is {format_bytes(memory_budget())}" if not within_budget(3 * size) else ""
         return _krylov(operator), f"matrix-free: the {n:,} x {n:,} matrix would take {format_bytes(size)}{over}"
     if solver not in EIGEN_SOLVERS:
         known = ", ".join(["auto", *EIGEN_SOLVERS])
@@ -123,7 +486,7 @@ def _krylov(operator: Operator | Outline) -> Krylov:
 
 def _fits(n: int) -> bool:
     # Three times the matrix: itself, its eigenvectors, and LAPACK's work space.
-    return n <= DENSE_LIMIT and 3 * 8 * n**2 <= memory_budget()
+    return n <= DENSE_LIMIT and within_budget(3 * 8 * n**2)
 
 
 def _check_dense(n: int, size: int) -> None:

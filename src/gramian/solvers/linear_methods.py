@@ -9,12 +9,12 @@ import numpy as np
 import scipy.linalg
 
 from gramian import lapack
-from gramian.config import memory_budget, one_blas_thread
+from gramian.config import one_blas_thread, pinned_if_small, within_budget
 from gramian.engine.tiles import spans
 from gramian.operators import Operator
 from gramian.progress import Tracker, part_done, track
 from gramian.results import Array, SolverTrace
-from gramian.solvers.dense import CholeskyFactor, NotPositive, pinned_if_small
+from gramian.solvers.dense import CholeskyFactor, NotPositive
 
 OVERFLOW = "the linear system overflows double precision. Divide X and y by constants, or standardise their columns."
 #: Largest relative residual of a converged solution, where the solver has no tolerance of its own.
@@ -234,8 +234,7 @@ def spectrum(operator: Operator, null: Array | None) -> tuple[Array, Array]:
         below = -2 * max(largest, origin(operator)) or -1.0
         for rows in spans(len(A)):
             A[rows] += below * (null[rows] @ null.T)
-    with pinned_if_small(operator.n**3):
-        values, V = lapack.eigh(A.T, overwrite=True)
+    values, V = lapack.eigh(A.T, overwrite=True)
     return values[m:] if largest else np.zeros(len(V) - m), V[:, m:]
 
 
@@ -251,8 +250,7 @@ def _negative(operator: Operator, shift: float) -> tuple[int, float]:
     except NotPositive:
         if operator.n > COUNT_NEGATIVE_MAX_ROWS:
             return 1, 0.0
-    with pinned_if_small(operator.n**3):
-        values = lapack.eigvalsh(operator.toarray())
+    values = lapack.eigvalsh(operator.toarray())
     negative = values[values < -negligible(operator.n, max(float(np.abs(values).max()), size), shift)]
     return len(negative), float(-negative.min(initial=0.0))
 
@@ -265,7 +263,7 @@ def _deleted(X: Array, inverse: Array, share: Array) -> Array:
 
 def fits(n: int, copies: int = 2) -> bool:
     """Whether dense matrices of that size fit the memory budget."""
-    return copies * 8 * n**2 <= memory_budget()
+    return within_budget(copies * 8 * n**2)
 
 
 @dataclass(frozen=True)

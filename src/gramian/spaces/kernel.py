@@ -17,8 +17,7 @@ from gramian.operators.centering import PolynomialCentring, Polynomials, Project
 from gramian.operators.gram import gram_of
 from gramian.projection import KernelProjection
 from gramian.results import Array, Matrix, Mix
-from gramian.solvers.eigen import DENSE_LIMIT, eigen, orient
-from gramian.solvers.eigen_methods import Solver
+from gramian.solvers.eigen import DENSE_LIMIT, Solver, eigen, orient
 from gramian.spaces.base import SingularBasis
 
 

@@ -9,16 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from gramian.config import format_bytes, memory_budget
-from gramian.lapack import interruptible
+from gramian.config import format_bytes, within_budget
+from gramian.lapack import interruptible, svd
 from gramian.operators import Compressed, Data, Dense, Moments, Normal, moments_of
 from gramian.operators.matrix import column_scale
 from gramian.operators.moments import row_count
 from gramian.projection import LinearProjection
 from gramian.results import Array, Matrix, Mix, SolverTrace
-from gramian.solvers.dense import svd
-from gramian.solvers.eigen import DENSE_LIMIT, EIGEN_SOLVERS, eigen, null_tolerance, orient, residuals
-from gramian.solvers.eigen_methods import Solver
+from gramian.solvers.eigen import DENSE_LIMIT, EIGEN_SOLVERS, Solver, eigen, null_tolerance, orient, residuals
 from gramian.spaces.base import SingularBasis
 
 #: An eigenproblem of A'A keeps about ``eps / ratio`` of an eigenvalue; below this ratio, half the digits are gone.
@@ -245,9 +243,9 @@ class LinearSpace:
         side = "left" if route == "dual" or (route not in LINEAR_ROUTES and data.d > data.n) else "right"
         normal = Normal(data, side)
         if route == "svd":
-            s, V = svd(data.toarray())
+            _, s, Vt = svd(data.toarray())
             kept = min(k, int((s > null_tolerance(max(data.n, data.d), s.max(initial=0))).sum()))
-            values, V = s[:kept] ** 2, V[:, :kept]
+            values, V = s[:kept] ** 2, Vt[:kept].T
             certificate, trace = residuals(normal @ V, V, values), SolverTrace("svd", reason)
             fourth: float | None = float((s**4).sum())
         else:
@@ -279,7 +277,7 @@ class LinearSpace:
         )
 
     def _fits(self) -> bool:
-        return isinstance(self.X, np.ndarray) and 24 * self.n * self.d <= memory_budget()
+        return isinstance(self.X, np.ndarray) and within_budget(24 * self.n * self.d)
 
 
 def choose(n: int, d: int, solver: str | Solver, *, sparse: bool = False) -> tuple[str | Solver, str]:
@@ -293,9 +291,9 @@ def choose(n: int, d: int, solver: str | Solver, *, sparse: bool = False) -> tup
         return solver, "as asked"
     if not sparse and n * d * min(n, d) <= SVD_MAX_MULTIPLICATIONS:
         return "svd", f"{n:,} x {d:,} is small"
-    if d <= n and d <= DENSE_LIMIT and 24 * d**2 <= memory_budget():
+    if d <= n and d <= DENSE_LIMIT and within_budget(24 * d**2):
         return "covariance", f"{d:,} columns, fewer than {n:,} rows"
-    if n <= DENSE_LIMIT and 24 * n**2 <= memory_budget():
+    if n <= DENSE_LIMIT and within_budget(24 * n**2):
         return "dual", f"{n:,} rows, fewer than {d:,} columns"
     side = min(n, d)
     return "krylov", f"a {side:,} x {side:,} matrix would take {format_bytes(8 * side**2)}"
@@ -356,9 +354,9 @@ class StreamSpace:
             A, unit = A * (unit / scale), 1.0
         limit = min(len(mean), row_count(n))
         k = limit if rank is None else min(rank, limit)
-        s, V = svd(A)
+        _, s, Vt = svd(A)
         kept = min(k, int((s > null_tolerance(int(max(n, len(mean))), s.max(initial=0))).sum()))
-        values, V = s[:kept] ** 2, V[:, :kept]
+        values, V = s[:kept] ** 2, Vt[:kept].T
         return finished(
             values,
             V,

@@ -10,14 +10,13 @@ import numpy as np
 import scipy.linalg
 
 from gramian import lapack
+from gramian.config import pinned_if_small
 from gramian.operators import Dense
 from gramian.operators.features import FeatureMap
 from gramian.operators.mapped_moments import MappedMoments
 from gramian.projection import KernelProjection
 from gramian.results import Array, Matrix, Mix, SolverTrace
-from gramian.solvers.dense import pinned_if_small
-from gramian.solvers.eigen import eigen, null_tolerance, orient
-from gramian.solvers.eigen_methods import Solver
+from gramian.solvers.eigen import Solver, eigen, null_tolerance, orient
 from gramian.solvers.linear_methods import lengths
 from gramian.spaces.base import SingularBasis
 from gramian.spaces.ridge_fit import KernelFunction, RidgeFit

@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from gramian import lapack
-from gramian.config import format_bytes, memory_budget
+from gramian.config import format_bytes, memory_budget, within_budget
 from gramian.engine.tiles import row_blocks
 from gramian.kernels import Kernel
 from gramian.operators import moments_of
@@ -16,7 +16,6 @@ from gramian.operators.gram import gram_of
 from gramian.operators.mapped_moments import MappedMoments
 from gramian.operators.projected_gram import ProjectedGram
 from gramian.results import Array, Matrix, SolverTrace
-from gramian.solvers.dense import pinned_if_small
 from gramian.solvers.eigen import DENSE_LIMIT
 from gramian.solvers.linear import LINEAR_SOLVERS, solve
 from gramian.solvers.linear_methods import OVERFLOW, LinearSolver, fits, from_spectrum, lengths, origin, spectrum
@@ -116,7 +115,7 @@ def choose_form(kernel: Kernel, shape: tuple[int, int], solver: str | LinearSolv
         if not linear:
             raise ValueError(f"solver='primal' is for the linear kernel, not for {kernel}. Use solver='auto'.")
         return True, "as asked"
-    small = d < n and d <= DENSE_LIMIT and 3 * 8 * d**2 <= memory_budget()
+    small = d < n and d <= DENSE_LIMIT and within_budget(3 * 8 * d**2)
     auto = isinstance(solver, str) and solver == "auto"
     return linear and auto and small, f"{d:,} weights are fewer than {n:,} dual coefficients"
 
@@ -158,8 +157,7 @@ class PrimalRidge:
 
     def path(self, ridges: Array | None) -> RidgeCurve:
         """Fit all ridges from one eigendecomposition."""
-        with pinned_if_small(self.d**3):
-            values, V = lapack.eigh(self.S)
+        values, V = lapack.eigh(self.S)
         values = np.maximum(values, 0.0)
         ridges = usual_ridges(values) if ridges is None else ridges
         squares, fits = np.square(self._centred(V)), []
@@ -180,10 +178,9 @@ class PrimalRidge:
         Columns are brought to one scale first: a large unit does not make the others look like rounding.
         """
         scale = self._scale(ridge)
-        with pinned_if_small(self.d**3):
-            A = scale[:, None] * self.S * scale
-            A[np.diag_indices(self.d)] += (np.sqrt(ridge) * scale) ** 2
-            values, V = lapack.eigh(A)
+        A = scale[:, None] * self.S * scale
+        A[np.diag_indices(self.d)] += (np.sqrt(ridge) * scale) ** 2
+        values, V = lapack.eigh(A)
         kept = values > max(self.X.shape) * np.finfo(np.float64).eps * values.max(initial=0.0)
         return scale[:, None] * V[:, kept] / np.sqrt(values[kept]), not kept.all()
 
