@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -169,7 +169,10 @@ class FitRows:
         """The centred (and scaled) columns."""
         if self.X is None:
             return StreamSpace(self.moments, self.triangle, center=center, scale=scale)
-        check = partial(check_finite, self.X, self.estimator)
+
+        def check() -> None:
+            check_finite(self.X, self.estimator)
+
         self._space = LinearSpace(self.X, center=center, scale=scale, weights=self.weights, check=check)
         return self._space
 
