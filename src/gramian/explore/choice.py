@@ -31,10 +31,13 @@ def kernels_listed() -> dict[str, type[Kernel]]:
     return {name: cls for name, cls in REGISTRY.items() if cls.listed}
 
 
-#: Controls of a fit, in the order in which callbacks take them.
-CONTROLS = ("method", "second", "scale", "kernel", "width", "degree", "text", "ridge", "k", "exact")
+#: Controls of a fit, in the order in which callbacks take them, and what they say first; a table has advice on some.
+CONTROLS: dict[str, Any] = {
+    **{"method": "pca", "second": [], "scale": False, "kernel": "rbf", "width": 0.0, "degree": 3},
+    **{"text": "", "ridge": -2.0, "k": 2, "exact": False},
+}
 #: Controls of the view.
-LOOKS = ("x", "y", "z", "space", "colour", "rows-as")
+LOOKS: dict[str, Any] = {"x": 0, "y": 1, "z": 2, "space": False, "colour": "one", "rows-as": "bars"}
 
 
 @dataclass(frozen=True)
@@ -129,9 +132,8 @@ def read_choice(data: Dataset, values: dict[str, Any]) -> Choice:
     """What the controls say, whatever was sent: bounded, and of the right kind."""
     known = set(data.table.columns)
     given = values.get("second")
-    second = tuple(
-        name for name in (given if isinstance(given, list) else ()) if isinstance(name, str) and name in known
-    )
+    names = given if isinstance(given, list) else []
+    second = tuple(name for name in names if isinstance(name, str) and name in known)
     method, kernel = str(values.get("method")), str(values.get("kernel"))
     plain = Choice()
     exponent = _number(values.get("ridge"), -4, 2, -4)

@@ -66,12 +66,9 @@ def _tables(app: Dash, explorer: Explorer) -> None:
         return session.key, session.key
 
     app.clientside_callback(in_browser("webgl"), Output("webgl", "data"), Input("page", "data"))
-    app.clientside_callback(
-        in_browser("sliderLabels"),
-        *(Output(f"{name}-label", "children") for name in SLIDERS),
-        *(Input(name, "drag_value") for name in SLIDERS),
-        prevent_initial_call=True,
-    )
+    labels = (Output(f"{name}-label", "children") for name in SLIDERS)
+    moved = (Input(name, "drag_value") for name in SLIDERS)
+    app.clientside_callback(in_browser("sliderLabels"), *labels, *moved, prevent_initial_call=True)
     app.clientside_callback(in_browser("accessibleNames"), Output("send", "title"), Input("page", "data"))
 
     @on(app, f"model-says.children upload.contents {FILLED}", LOADING, "upload.filename")
@@ -100,10 +97,9 @@ def _tables(app: Dash, explorer: Explorer) -> None:
             values |= {"second": list(session.data.half()), "rows-as": session.data.rows_as}
         return "", None, *filled(explorer, session, values or firstvalues_of(session.data))
 
-    @on(app, ARRANGED, "loaded.data method.value kernel.value text.value second.value", "page.data")
-    def arrange(loaded: object, *values: object) -> tuple[Any, ...]:
-        *given, page = values
-        data = explorer.session(page).data
+    @explorer.on(app, ARRANGED, "loaded.data method.value kernel.value text.value second.value")
+    def arrange(session: Session, loaded: object, *given: object) -> tuple[Any, ...]:
+        data = session.data
         choice = read_choice(data, dict(zip(("method", "kernel", "text", "second"), given, strict=True)))
         most = most_components(data, choice)
         sliders = () if choice.text else kernels_listed()[choice.kernel].sliders
@@ -157,44 +153,21 @@ def colours(data: Dataset) -> list[dict[str, str]]:
 
 def firstvalues_of(data: Dataset) -> dict[str, Any]:
     """First values of the controls for a table."""
-    group = next(iter(data.groups), None)
-    plain = {
-        "method": "pca",
-        "second": list(data.half()),
-        "scale": data.advice.get("scale"),
-        "kernel": "rbf",
-        "width": 0.0,
-        "degree": 3,
-        "text": "",
-        "ridge": -2.0,
-        "k": min(2, data.X.shape[1]),
-        "exact": False,
-        "x": 0,
-        "y": 1,
-        "z": 2,
-        "space": False,
-        "colour": "one" if group is None else f"group:{group}",
-        "rows-as": data.rows_as,
-    }
-    values = {**plain, **data.advice}
-    return {name: _ticked(value) if name in ("scale", "exact", "space") else value for name, value in values.items()}
-
-
-def _ticked(value: object) -> list[str]:
-    return ["on"] if value else []
+    values = {**CONTROLS, **LOOKS, "second": list(data.half()), "k": min(2, data.X.shape[1]), "rows-as": data.rows_as}
+    if data.groups:
+        values["colour"] = f"group:{next(iter(data.groups))}"
+    values |= data.advice
+    return values | {name: ["on"] if values[name] else [] for name in ("scale", "exact", "space")}
 
 
 def _fits(app: Dash, explorer: Explorer) -> None:
     """A control is released: the exact fit, in the worker; its progress; its end."""
 
-    @on(app, ANSWER, f"loaded.data {values_of(CONTROLS)}", f"page.data {values_of(LOOKS)}")
-    def ask(loaded: object, *values: object) -> tuple[Any, ...]:
-        page, looks = values[len(CONTROLS)], values[len(CONTROLS) + 1 :]
-        session = explorer.session(page)
-        given = dict(zip(CONTROLS, values, strict=False))
-        session.controls = {**given, **dict(zip(LOOKS, looks, strict=True))}
+    @explorer.on(app, ANSWER, f"loaded.data {values_of(CONTROLS)}", values_of(LOOKS))
+    def ask(session: Session, loaded: object, *values: object) -> tuple[Any, ...]:
+        session.controls = dict(zip((*CONTROLS, *LOOKS), values, strict=True))
         try:
-            job = session.ask(read_choice(session.data, given), explorer.worker)
+            job = session.ask(read_choice(session.data, session.controls), explorer.worker)
         except ValueError as error:
             session.message = in_controls(str(error))
             return answer(session)
@@ -202,18 +175,16 @@ def _fits(app: Dash, explorer: Explorer) -> None:
             session.take(job)
         return answer(session)
 
-    @on(app, _also(ANSWER), "tick.n_intervals", "page.data shown.data")
-    def look(ticks: object, page: object, shown: object) -> tuple[Any, ...]:
-        session = explorer.session(page)
+    @explorer.on(app, _also(ANSWER), "tick.n_intervals", "shown.data")
+    def look(session: Session, ticks: object, shown: object) -> tuple[Any, ...]:
         if session.job is not None and session.job.over:
             session.take(session.job)
         found = answer(session)
         # What is on the screen already is not sent again.
         return found if found[0] != shown else (no_update, *found[1:])
 
-    @on(app, _also(ANSWER), "cancel.n_clicks", "page.data")
-    def cancel(clicks: object, page: object) -> tuple[Any, ...]:
-        session = explorer.session(page)
+    @explorer.on(app, _also(ANSWER), "cancel.n_clicks")
+    def cancel(session: Session, clicks: object) -> tuple[Any, ...]:
         explorer.worker.cancel(session.key)
         session.give_up()
         return (no_update, *answer(session)[1:])
@@ -222,19 +193,15 @@ def _fits(app: Dash, explorer: Explorer) -> None:
 def answer(session: Session) -> tuple[Any, ...]:
     """What the page is told of a session: the picture, the cut, a sentence, and whether to ask again."""
     job, found = session.job, session.fit
+    stale = "stale" if found is None else ""
     if job is not None:
         words = "Waiting for another tab ..." if job.state == "waiting" else f"{session.choice.row.title} ..."
-        stale = "stale" if found is None else ""
         return no_update, no_update, words, "", f"{job.share:.3f}", False, False, False, stale
-    shown: Any = no_update
-    cut: Any = no_update
-    words = session.message
-    if found is not None:
-        shown = {"version": session.version}
-        cut = {"k": min(session.choice.k, found.size), "of": session.version}
-        words = words or sentence(session, found)
-    kind = "error" if session.message else ""
-    return shown, cut, words, kind, "0", True, True, True, "stale" if found is None else ""
+    kind, idle = "error" if session.message else "", ("0", True, True, True, stale)
+    if found is None:
+        return no_update, no_update, session.message, kind, *idle
+    cut = {"k": min(session.choice.k, found.size), "of": session.version}
+    return {"version": session.version}, cut, session.message or sentence(session, found), kind, *idle
 
 
 def sentence(session: Session, found: Fit) -> str:
@@ -254,9 +221,8 @@ def _models(app: Dash, explorer: Explorer) -> None:
     """Models are saved to the working folder, and opened from there."""
     saving, opening = ([(Output(name, "disabled"), True, False)] for name in ("save", "open"))
 
-    @on(app, "+model-says.children +models.options", "save.n_clicks", "name.value page.data", running=saving)
-    def keep(clicks: object, name: object, page: object) -> tuple[Any, Any]:
-        session = explorer.session(page)
+    @explorer.on(app, "+model-says.children +models.options", "save.n_clicks", "name.value", running=saving)
+    def keep(session: Session, clicks: object, name: object) -> tuple[Any, Any]:
         try:
             path = inside(explorer.folder, name)
         except ValueError as error:
@@ -275,9 +241,8 @@ def _models(app: Dash, explorer: Explorer) -> None:
         explorer.session(page)
         return models_in(explorer.folder)
 
-    @on(app, _also(f"model-says.children {FILLED}"), "open.n_clicks", "models.value page.data", running=opening)
-    def fetch(clicks: object, name: object, page: object) -> tuple[Any, ...]:
-        session = explorer.session(page)
+    @explorer.on(app, _also(f"model-says.children {FILLED}"), "open.n_clicks", "models.value", running=opening)
+    def fetch(session: Session, clicks: object, name: object) -> tuple[Any, ...]:
         unchanged = (no_update,) * len(FILLED.split())
         values = session.controls or firstvalues_of(session.data)
         try:

@@ -15,23 +15,10 @@ from gramian.estimators.cca import correlations
 from gramian.explore.datasets import Dataset
 from gramian.explore.fitting import SHARE_OF_VARIANCE, Fit
 from gramian.figures import chart_figures
-from gramian.figures.grammar import (
-    TRANSPARENT,
-    Figure,
-    Part,
-    axis,
-    bars,
-    colour_scale,
-    encoded,
-    layout,
-    line,
-    outline,
-    packed,
-    plain,
-    stroke,
-    written,
-)
+from gramian.figures import grammar as g
+from gramian.figures.grammar import Figure, Part
 from gramian.results import Array
+from gramian.tables import Table
 
 #: Points up to which each carries its name, and up to which a browser without WebGL can draw them.
 NAMED_POINTS_MAX, POINTS_MAX_WITHOUT_WEBGL = 3_000, 10_000
@@ -83,7 +70,7 @@ def card(figure: Figure, *, left: int = 58, key: bool = True) -> Part:
     Margins are fixed, as measuring labels takes longer than drawing. The key stands in one line above: a legend of
     plotly.js would be broken into lines that lie on the bars.
     """
-    frame = {**figure.layout, "modebar": {"bgcolor": TRANSPARENT, "color": "#8a9099", "orientation": "v"}}
+    frame = {**figure.layout, "modebar": {"bgcolor": g.TRANSPARENT, "color": "#8a9099", "orientation": "v"}}
     frame["margin"] = {"l": left, "r": 14, "t": 30 if key else 12, "b": 46, "autoexpand": False}
     for name in [name for name in frame if name[1:5] == "axis"]:
         frame[name] = {**frame[name], "automargin": False, "ticklabeloverflow": "allow"}
@@ -91,18 +78,18 @@ def card(figure: Figure, *, left: int = 58, key: bool = True) -> Part:
         named = [trace for trace in figure.data if trace.get("showlegend", True)]
         words = [f'<span style="color:{trace["marker"]["color"]}">■</span> {trace["name"]}' for trace in named]
         place: Part = {"xref": "paper", "xanchor": "left", "xshift": 10 - left, "yref": "paper", "yshift": 6}
-        frame["annotations"] = [written("   ".join(words), 0, 1, size=11, yanchor="bottom", **place)]
+        frame["annotations"] = [g.written("   ".join(words), 0, 1, size=11, yanchor="bottom", **place)]
     return _sent(figure.data, frame)
 
 
 def _sent(data: list[Part], frame: Part) -> Part:
-    return encoded({"data": data, "layout": frame})
+    return g.encoded({"data": data, "layout": frame})
 
 
 def message(text: str) -> Part:
     """A picture that says why there is none."""
-    note = written(text, 0.5, 0.5, xref="paper", yref="paper") | {"font": {"color": MUTED}}
-    return _sent([], layout({"visible": False}, {"visible": False}, annotations=[note]))
+    note = g.written(text, 0.5, 0.5, xref="paper", yref="paper") | {"font": {"color": MUTED}}
+    return _sent([], g.layout({"visible": False}, {"visible": False}, annotations=[note]))
 
 
 def scree(spectrum: Array, measure: str, k: int) -> Part:
@@ -147,7 +134,7 @@ def scores(data: Dataset, cloud: Cloud, view: View, focus: list[int]) -> Part:
         order = sorted(places, key=lambda at: focus.index(int(cloud.rows[at])))
         rim = {"width": [3.0] + [1.2] * (len(order) - 1), "color": INK}
         ring: Part = {"type": "scatter", "mode": "markers", "hoverinfo": "skip", "showlegend": False}
-        ring |= {"marker": {"size": 14, "color": TRANSPARENT, "line": rim}}
+        ring |= {"marker": {"size": 14, "color": g.TRANSPARENT, "line": rim}}
         traces += [{**ring, **axes, **coordinates(each[order], view)} for each, axes in views]
     # While this stays, the browser keeps its zoom.
     revision = f"{data.key} {data.serial} {view.x} {view.y} {view.z} {view.space} {cloud.second is None}"
@@ -158,7 +145,7 @@ def coordinates(scores: Array, view: View) -> Part:
     """Coordinates of points; a component that is not there is zero."""
     zero = np.zeros(len(scores), dtype=np.float32)
     asked = [("x", view.x), ("y", view.y), *([("z", view.z)] if view.solid else [])]
-    return {name: packed(scores[:, at] if at < scores.shape[1] else zero) for name, at in asked}
+    return {name: g.packed(scores[:, at] if at < scores.shape[1] else zero) for name, at in asked}
 
 
 def marks(data: Dataset, rows: Array, view: View) -> Part:
@@ -170,11 +157,11 @@ def marks(data: Dataset, rows: Array, view: View) -> Part:
         _, codes = np.unique(data.groups[view.group], return_inverse=True)
         last = len(COLOURS)
         steps = [[(at + step) / last, shade] for at, shade in enumerate(COLOURS) for step in (0, 1)]
-        return {**given, "color": packed(codes[rows] % last), "cmin": -0.5, "cmax": last - 0.5, "colorscale": steps}
+        return {**given, "color": g.packed(codes[rows] % last), "cmin": -0.5, "cmax": last - 0.5, "colorscale": steps}
     if view.column in data.table.columns:
         values = data.X[rows, data.table.columns.index(view.column)]
-        bar = {"title": {"text": plain(view.column), "side": "right"}, "thickness": 10, "outlinewidth": 0}
-        return {**given, "color": packed(values), "colorscale": "Viridis", "showscale": True, "colorbar": bar}
+        bar = {"title": {"text": g.plain(view.column), "side": "right"}, "thickness": 10, "outlinewidth": 0}
+        return {**given, "color": g.packed(values), "colorscale": "Viridis", "showscale": True, "colorbar": bar}
     return {**given, "color": COLOURS[0]}
 
 
@@ -195,12 +182,12 @@ def _points(data: Dataset, cloud: Cloud, view: View) -> Part:
     if not view.space:
         trace |= {"selected": {"marker": {"opacity": 1}}, "unselected": {"marker": {"opacity": 0.12}}}
     if n < len(data.X):
-        trace["customdata"] = packed(cloud.rows)
+        trace["customdata"] = g.packed(cloud.rows)
     if n <= NAMED_POINTS_MAX:
         group = data.groups.get(view.group)
         names = data.names
         words = [f"{names[at]} ({group[at]})" if group else names[at] for at in cloud.rows.tolist()]
-        trace["text"] = [plain(word) for word in words]
+        trace["text"] = [g.plain(word) for word in words]
         trace["hovertemplate"] = "%{text}<br>%{x:.4g}, %{y:.4g}<extra></extra>"
     return trace
 
@@ -212,7 +199,7 @@ def _key(data: Dataset, view: View) -> list[Part]:
     dot: Part = {"type": "scatter3d" if view.solid else "scatter", "mode": "markers", "x": [None], "y": [None]}
     dot |= {"showlegend": True, **({"z": [None]} if view.solid else {})}
     return [
-        {**dot, "name": plain(word), "marker": {"color": colour(at), "size": 8}}
+        {**dot, "name": g.plain(word), "marker": {"color": colour(at), "size": 8}}
         for at, word in enumerate(np.unique(data.groups[view.group])[:20])
     ]
 
@@ -220,26 +207,26 @@ def _key(data: Dataset, view: View) -> list[Part]:
 def _frame(cloud: Cloud, view: View) -> Part:
     key = {"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0, "itemclick": False, "itemdoubleclick": False}
     margin = {"l": 58, "r": 12, "t": 34, "b": 44 if cloud.second is None else 60}
-    bar = {"bgcolor": TRANSPARENT, "color": "#8a9099", "activecolor": INK, "orientation": "v"}
+    bar = {"bgcolor": g.TRANSPARENT, "color": "#8a9099", "activecolor": INK, "orientation": "v"}
     more: Part = {"legend": True, "modebar": bar, "font": {"size": 12, "color": INK}}
     picks = (view.x, view.y, view.z)
     titles = [cloud.titles[at] if at < len(cloud.titles) else "(no such component)" for at in picks]
     runs = [direction(cloud.signs, at) for at in picks]
     if view.solid:  # no room for the shares of components
         named = zip("xyz", titles, runs, strict=True)
-        scene: Part = {f"{name}axis": axis(short_label(title), autorange=run) for name, title, run in named}
+        scene: Part = {f"{name}axis": g.axis(short_label(title), autorange=run) for name, title, run in named}
         scene |= {"aspectmode": "cube", "camera": {"eye": CAMERA_EYE}}
-        return {**layout(**more, margin={"l": 0, "r": 0, "t": 34, "b": 0}, scene=scene), "legend": key}
+        return {**g.layout(**more, margin={"l": 0, "r": 0, "t": 34, "b": 0}, scene=scene), "legend": key}
     more |= {"margin": margin, "dragmode": "lasso", "hovermode": "closest"}
     fixed = {"automargin": False, "ticklabeloverflow": "allow", "zerolinecolor": "#c4c7cc"}
-    x, y = axis(titles[0], autorange=runs[0], **fixed), axis(titles[1], autorange=runs[1], **fixed)
+    x, y = g.axis(titles[0], autorange=runs[0], **fixed), g.axis(titles[1], autorange=runs[1], **fixed)
     if cloud.second is not None:
         # On a narrow page each view has half of little: what a pair holds goes into a second line.
         words = [f"{which} view, {titles[0]}".replace(" (", "<br>(") for which in ("first", "second")]
         more["xaxis2"] = {**x, "title": {**x["title"], "text": words[1]}, "domain": [0.54, 1], "anchor": "y2"}
         more["yaxis2"] = {**y, "title": {"text": ""}, "anchor": "x2"}
         x = {**x, "title": {**x["title"], "text": words[0]}, "domain": [0, 0.46]}
-    return {**layout(x, y, **more), "legend": key}
+    return {**g.layout(x, y, **more), "legend": key}
 
 
 def loadings(data: Dataset, found: Fit, components: list[int]) -> tuple[Part, str]:
@@ -252,12 +239,6 @@ def loadings(data: Dataset, found: Fit, components: list[int]) -> tuple[Part, st
     return components_of(names, weights, what, components, "bars" if found.choice.pair else data.rows_as, noun), hint
 
 
-def glimpsed_loadings(data: Dataset, rows: Array, scores: Array, components: list[int]) -> Part:
-    """Correlations of columns with the scores of some rows."""
-    weights = _correlations(data.X[rows], scores)
-    return components_of(data.table.columns, weights, "correlation", components, data.rows_as)
-
-
 def column_numbers(data: Dataset, found: Fit) -> tuple[Sequence[str], Array, str]:
     """Names of columns, a number for each and each component, and what the numbers are."""
     known = vectors_of(found.estimator)
@@ -265,16 +246,17 @@ def column_numbers(data: Dataset, found: Fit) -> tuple[Sequence[str], Array, str
         return data.table.columns, known.weights, known.weights_are
     step = max(1, len(data.X) // SAMPLED_ROWS_MAX)
     if found.second is None:
-        return data.table.columns, _correlations(data.X[::step], found.scores[::step]), "correlation"
+        return data.table.columns, correlated(data.X[::step], found.scores[::step]), "correlation"
     x, y = data.views(found.choice.second)
     names = [*x.columns, *y.columns]
     if known is not None:
         return names, known.values, "correlation"
     views = ((x.values, found.scores), (y.values, found.second))
-    return names, np.vstack([_correlations(X[::step], T[::step]) for X, T in views]), "correlation"
+    return names, np.vstack([correlated(X[::step], T[::step]) for X, T in views]), "correlation"
 
 
-def _correlations(X: Array, T: Array) -> Array:
+def correlated(X: Array, T: Array) -> Array:
+    """Correlations of columns with scores."""
     T = T.astype(np.float64)
     return correlations(X - X.mean(axis=0), T - T.mean(axis=0))
 
@@ -289,8 +271,8 @@ def components_of(
     if rows_as == "image":
         return _tiles({name: _square(values) for name, values in shown.items()}, diverging=True)
     if rows_as == "curve":
-        lines = [line(list(names), part, name, **stroke(colour(at))) for at, (name, part) in enumerate(shown.items())]
-        return _curves(lines, what)
+        parts = enumerate(shown.items())
+        return _curves([g.line(list(names), part, name, **g.stroke(colour(at))) for at, (name, part) in parts], what)
     return _bars(names, shown, what)
 
 
@@ -311,20 +293,13 @@ def row(data: Dataset, kind: str, focus: list[int], rebuilt: Array | None) -> Pa
         return _tiles({title: _square(values) for title, values in tiles.items()})
     if kind == "curve":
         names = list(data.table.columns)
-        pale = stroke("#c3c8d0", 1)
-        lines = [line(names, X[other], "rows near it", hoverinfo="skip", **pale) for other in near]
+        pale = g.stroke("#c3c8d0", 1)
+        lines = [g.line(names, X[other], "rows near it", hoverinfo="skip", **pale) for other in near]
         lines = [{**one, "showlegend": number == 0} for number, one in enumerate(lines)]
-        lines.append(line(names, X[at], f"row {name}", **stroke(colour(0), 2.5)))
-        lines += [] if rebuilt is None else [line(names, rebuilt[0], "rebuilt", **stroke(colour(1), 2, "dot"))]
+        lines.append(g.line(names, X[at], f"row {name}", **g.stroke(colour(0), 2.5)))
+        lines += [] if rebuilt is None else [g.line(names, rebuilt[0], "rebuilt", **g.stroke(colour(1), 2, "dot"))]
         return _curves(lines, "value")
-    return _deviations(data.table.columns, X, at, rebuilt, name, "rebuilt")
-
-
-def second_row(columns: tuple[str, ...], Y: Array, at: int, predicted: Array | None, name: str) -> Part:
-    """A row of the second view and what the first says of it."""
-    if predicted is None:
-        return message(NO_WAY_BACK)
-    return _deviations(columns, Y, at, predicted, name, "from the first view")
+    return deviations(data.table, at, rebuilt, name, "rebuilt")
 
 
 def _plane(data: Dataset, rebuilt: Array | None) -> Part:
@@ -333,26 +308,28 @@ def _plane(data: Dataset, rebuilt: Array | None) -> Part:
     traces = [_dots(shown, "rows", PALE)]
     if rebuilt is not None:
         ways = np.stack([X[sample(len(X))], rebuilt, np.full_like(rebuilt, np.nan)], axis=1).reshape(-1, 2)
-        traces += [outline(ways, "#e7b3a8"), _dots(rebuilt, "rebuilt", colour(1))]
+        traces += [g.outline(ways, "#e7b3a8"), _dots(rebuilt, "rebuilt", colour(1))]
     names = data.table.columns
-    return card(Figure(traces, layout(axis(names[0]), axis(names[1], scaleanchor="x"))))
+    return card(Figure(traces, g.layout(g.axis(names[0]), g.axis(names[1], scaleanchor="x"))))
 
 
 def _dots(at: Array, name: str, shade: str) -> Part:
-    return line(at[:, 0], at[:, 1], name, mode="markers", marker={"color": shade, "size": 5}, hoverinfo="skip")
+    return g.line(at[:, 0], at[:, 1], name, mode="markers", marker={"color": shade, "size": 5}, hoverinfo="skip")
 
 
 def _curves(lines: list[Part], what: str) -> Part:
-    return card(Figure(lines, layout(axis("", type="category", nticks=6), axis(what))))
+    return card(Figure(lines, g.layout(g.axis("", type="category", nticks=6), g.axis(what))))
 
 
-def _deviations(columns: tuple[str, ...], X: Array, at: int, rebuilt: Array | None, name: str, twin: str) -> Part:
-    """Columns have units of their own: bars are standard deviations away from the mean."""
+def deviations(table: Table, at: int, rebuilt: Array | None, name: str, twin: str) -> Part:
+    """A row and its twin; columns have units of their own: bars are standard deviations away from the mean."""
+    X = table.values
     some = X[:: max(1, len(X) // SAMPLED_ROWS_MAX)]
     mean, spread = some.mean(axis=0), some.std(axis=0)
     spread = np.where(spread > 0, spread, 1.0)
     rows = {f"row {name}": X[at], **({} if rebuilt is None else {twin: rebuilt[0]})}
-    return _bars(columns, {word: (part - mean) / spread for word, part in rows.items()}, "deviations from the mean")
+    series = {word: (part - mean) / spread for word, part in rows.items()}
+    return _bars(table.columns, series, "deviations from the mean")
 
 
 def _bars(columns: Sequence[str], series: dict[str, Array], what: str) -> Part:
@@ -362,7 +339,7 @@ def _bars(columns: Sequence[str], series: dict[str, Array], what: str) -> Part:
     if len(columns) > CARD_MAX_BARS:
         what = f"{what}; the {CARD_MAX_BARS} largest of {len(columns):,}"
     names = [columns[at] for at in order]
-    figure = bars(names, {name: values[order] for name, values in series.items()}, what, longest=CARD_MAX_LETTERS)
+    figure = g.bars(names, {name: values[order] for name, values in series.items()}, what, longest=CARD_MAX_LETTERS)
     figure.layout["yaxis"] |= {"autorange": False, "range": [len(names) - 0.4, -0.6], "tickfont": {"size": 11}}
     left = 14 + 7 * max(min(len(name), CARD_MAX_LETTERS) for name in names)
     return card(Figure(figure.data, {**figure.layout, "bargap": 0.3}), left=left)
@@ -380,7 +357,7 @@ def _tiles(pictures: dict[str, Array], *, diverging: bool = False, across: int =
     lines = -(-len(pictures) // columns)
     traces: list[Part] = []
     notes: list[Part] = []
-    frame = layout(margin={"l": 8, "r": 8, "t": 8, "b": 8})
+    frame = g.layout(margin={"l": 8, "r": 8, "t": 8, "b": 8})
     for at, (title, pixels) in enumerate(pictures.items()):
         down, right = divmod(at, columns)
         left, top = right / columns, 1 - down / lines
@@ -392,10 +369,10 @@ def _tiles(pictures: dict[str, Array], *, diverging: bool = False, across: int =
         frame[f"yaxis{end}"] = {**hidden, "domain": y, "anchor": f"x{end}", **upright}
         size = float(np.abs(pixels).max()) or 1.0
         low = -size if diverging else float(min(0.0, pixels.min()))
-        scale = colour_scale(DIVERGING if diverging else ("#ffffff", INK))
+        scale = g.colour_scale(DIVERGING if diverging else ("#ffffff", INK))
         look = {"zmin": low, "zmax": size, "colorscale": scale, "showscale": False}
         axes = {"xaxis": f"x{end}", "yaxis": f"y{end}", "hovertemplate": "%{z:.3g}<extra></extra>"}
         traces.append({"type": "heatmap", "z": pixels, **axes, **look})
         place: Part = {"xref": "paper", "yref": "paper", "xanchor": "center", "yanchor": "bottom"}
-        notes.append(written(plain(title), sum(x) / 2, y[1] + 0.01, **place))
+        notes.append(g.written(g.plain(title), sum(x) / 2, y[1] + 0.01, **place))
     return _sent(traces, {**frame, "annotations": notes})

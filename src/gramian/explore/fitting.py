@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 import threading
 import time
-from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -47,7 +46,7 @@ class Fit:
     second: Array | None
     spectrum: Array
     measure: str
-    seconds: float
+    seconds: float = 0.0
     notes: tuple[str, ...] = ()
     source: str = ""
     scaler: Any = None
@@ -103,21 +102,26 @@ def fit(data: Dataset, choice: Choice) -> Fit:
     most = most_components(data, choice)
     k = most if choice.row.nested else min(choice.k, most)
     estimator = choice.row.estimator(**choice.arguments(data, k))
+    scaler = data.standardizer if choice.standardizes else None
     with collected() as notes:
-        if choice.pair:
-            x, y = (view.values for view in data.views(choice.second))
-            estimator.fit(x, y)
-            first, second = (np.asarray(part, dtype=np.float32) for part in estimator.transform(x, y))
-        else:
-            rows = data.scaled if choice.standardizes else data.X
-            first, second = np.asarray(estimator.fit_transform(rows), dtype=np.float32), None
-        spectrum, measure = spectrum_of(data, choice, estimator)
+        found = applied(data, choice, estimator, scaler, fits=True)
     # More components than there are were asked for here, not by the user of the page.
     ours = re.compile(r"\b\d+ components or fewer")
-    told = tuple(note for note in notes if choice.k > first.shape[1] or not ours.search(note))
-    scaler = data.standardizer if choice.standardizes else None
-    seconds = time.perf_counter() - start
-    return Fit(choice, estimator, first, second, spectrum, measure, seconds, told, scaler=scaler)
+    told = tuple(note for note in notes if choice.k > found.size or not ours.search(note))
+    return replace(found, notes=told, seconds=time.perf_counter() - start)
+
+
+def applied(data: Dataset, choice: Choice, estimator: BaseEstimator, scaler: Any, *, fits: bool = False) -> Fit:
+    """What an estimator makes of a table, after a fit to it if it ``fits``."""
+    if choice.pair:
+        x, y = (view.values for view in data.views(choice.second))
+        scores = (estimator.fit(x, y) if fits else estimator).transform(x, y)
+    else:
+        rows = data.X if scaler is None else data.scaled if fits else scaler.transform(data.X)
+        scores = [(estimator.fit_transform if fits else estimator.transform)(rows), None]
+    first, second = (None if part is None else np.asarray(part, dtype=np.float32) for part in scores)
+    assert first is not None
+    return Fit(choice, estimator, first, second, *spectrum_of(data, choice, estimator), scaler=scaler)
 
 
 def spectrum_of(data: Dataset, choice: Choice, estimator: BaseEstimator) -> tuple[Array, str]:
@@ -227,20 +231,7 @@ class Glimpses:
         return measure(X, self.Z).tile(slice(0, n), slice(0, m), np.empty((n, m))).astype(np.float32)
 
 
-class GlimpseCache:
-    """Glimpses of the tables used last."""
-
-    def __init__(self) -> None:
-        self._known: OrderedDict[tuple[int, bool], Glimpses] = OrderedDict()
-        self._lock = threading.Lock()
-
-    def of(self, data: Dataset, *, scaled: bool) -> Glimpses:
-        """Glimpses of a dataset, made when first asked for."""
-        key = (data.serial, scaled)
-        with self._lock:
-            if key not in self._known:
-                self._known[key] = Glimpses(data.scaled if scaled else data.X)
-            self._known.move_to_end(key)
-            while len(self._known) > CACHED_TABLES:
-                self._known.popitem(last=False)
-            return self._known[key]
+@lru_cache(CACHED_TABLES)
+def glimpses_of(data: Dataset, *, scaled: bool) -> Glimpses:
+    """Glimpses of a dataset, made when first asked for."""
+    return Glimpses(data.scaled if scaled else data.X)

@@ -9,7 +9,6 @@ from dash.development.base_component import Component
 
 from gramian.explore.choice import METHODS, kernels_listed
 from gramian.explore.datasets import MAX_UPLOAD_BYTES
-from gramian.registry import Record
 
 #: plotly.js would offer to send the data to its makers.
 PLOT = {"displaylogo": False, "responsive": True, "scrollZoom": False, "showSendToCloud": False, "plotlyServerURL": ""}
@@ -47,7 +46,7 @@ def page() -> html.Div:
 def _controls() -> html.Aside:
     return html.Aside(
         [
-            _group("Data", _pick("data", "Table", {}), _upload(), _columns(), _pick("colour", "Colour points by", {})),
+            _group("Data", *_data()),
             _group("Method", *_method()),
             _group("View", *_view()),
             _group("Model", *_model()),
@@ -56,9 +55,20 @@ def _controls() -> html.Aside:
     )
 
 
-def _method() -> list[Component]:
+def _data() -> list[Component]:
+    button = html.Button(f"Upload a table (up to {MAX_UPLOAD_BYTES // 10**6} MB)", type="button", id="send")
     return [
-        _pick("method", "Method", {key: _titled(row) for key, row in METHODS.items()}),
+        _pick("data", "Table", {}),
+        dcc.Upload(button, id="upload", max_size=MAX_UPLOAD_BYTES, className="upload"),
+        html.Div(_labelled("columns", "Columns used", multi=True, clearable=False), className="pick"),
+        _pick("colour", "Colour points by", {}),
+    ]
+
+
+def _method() -> list[Component]:
+    views = {key: " (two views)" if row.needs == "view" else "" for key, row in METHODS.items()}
+    return [
+        _pick("method", "Method", {key: f"{row.title}{views[key]}" for key, row in METHODS.items()}),
         html.Div(_labelled("second", "Columns of the second view", multi=True), id="second-box", hidden=True),
         _tick("scale", "scale columns to unit variance"),
         html.Div(
@@ -91,15 +101,10 @@ def _view() -> list[Component]:
 
 
 def _model() -> list[Component]:
+    name = dcc.Input(id="name", type="text", value="model.safetensors", maxLength=200)
     return [
         html.Label("Save as", htmlFor="name"),
-        html.Div(
-            [
-                dcc.Input(id="name", type="text", value="model.safetensors", maxLength=200),
-                html.Button("Save", id="save"),
-            ],
-            className="beside",
-        ),
+        html.Div([name, html.Button("Save", id="save")], className="beside"),
         html.Div([_pick("models", "Open", {}), html.Button("Open", id="open")], className="beside"),
         html.P(id="model-says", className="says", role="status"),
     ]
@@ -149,31 +154,15 @@ def _pictures() -> html.Main:
 
 
 def _card(name: str, title: str, hint: str, kind: str = "", config: Any = PLOT) -> html.Section:
-    picture = dcc.Graph(
-        id=name,
-        config=config,
-        className="graph",
-        responsive=True,
-        style={"height": "100%"},
-        figure={"data": [], "layout": {}},
-    )
-    return html.Section(
-        [
-            html.H2(title, id=f"{name}-title"),
-            html.P(hint, className="hint", id=f"{name}-hint"),
-            html.Div(picture, className="frame"),
-        ],
-        className=f"card {kind}".strip(),
-        **aria(labelledby=f"{name}-title"),
-    )
+    empty: Any = {"figure": {"data": [], "layout": {}}, "style": {"height": "100%"}}
+    picture = dcc.Graph(id=name, config=config, className="graph", responsive=True, **empty)
+    heads = [html.H2(title, id=f"{name}-title"), html.P(hint, className="hint", id=f"{name}-hint")]
+    parts = [*heads, html.Div(picture, className="frame")]
+    return html.Section(parts, className=f"card {kind}".strip(), **aria(labelledby=f"{name}-title"))
 
 
 def _group(title: str, *parts: Component) -> html.Section:
     return html.Section([html.H2(title), *parts], className="group")
-
-
-def _titled(method: Record) -> str:
-    return f"{method.title} (two views)" if method.needs == "view" else method.title
 
 
 def _pick(name: str, label: str, options: dict[Any, str]) -> html.Div:
@@ -193,13 +182,3 @@ def _slide(name: str, label: str, low: float, high: float, step: float, marks: d
     # No tooltip: it would show the exponent, where the label says the number.
     slider = dcc.Slider(id=name, min=low, max=high, step=step, marks=marks, value=low, allow_direct_input=False)
     return html.Div([html.Label(label, id=f"{name}-label"), slider], id=f"{name}-box", className="slide")
-
-
-def _columns() -> html.Div:
-    return html.Div(_labelled("columns", "Columns used", multi=True, clearable=False), className="pick")
-
-
-def _upload() -> dcc.Upload:
-    limit = f"up to {MAX_UPLOAD_BYTES // 10**6} MB"
-    button = html.Button(f"Upload a table ({limit})", type="button", id="send")
-    return dcc.Upload(button, id="upload", max_size=MAX_UPLOAD_BYTES, className="upload")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from sklearn.base import BaseEstimator
 from gramian.construction import steps_of
 from gramian.explore.choice import METHODS, Choice, read_choice
 from gramian.explore.datasets import Dataset
-from gramian.explore.fitting import Fit, spectrum_of
+from gramian.explore.fitting import Fit, applied
 from gramian.explore.notes import collected
 from gramian.models import load, save
 from gramian.registry import Standardizer
@@ -89,7 +90,10 @@ def open_model(data: Dataset, path: Path, values: dict[str, Any]) -> tuple[Datas
     values = {**values, "method": method, "second": list(second) or list(data.half())}
     values |= _controls_of(estimator, scaled=len(steps) > 1)
     choice = read_choice(data, values)
-    return data, _applied(data, choice, steps, path.name), values
+    vars(steps[0]).pop("feature_names_in_", None)  # checked above; arrays have no names
+    with collected() as notes:
+        found = applied(data, choice, estimator, steps[0] if len(steps) > 1 else None)
+    return data, replace(found, notes=tuple(notes), source=path.name), values
 
 
 def _controls_of(estimator: BaseEstimator, *, scaled: bool) -> dict[str, Any]:
@@ -112,21 +116,6 @@ def _seen(data: Dataset, first: tuple[str, ...], second: tuple[str, ...], width:
     if not first and width != len(known):
         raise ValueError(f"{name} takes {width:,} columns, {data.title} has {len(known):,}.")
     return data if not first or wanted == known else data.only(wanted)
-
-
-def _applied(data: Dataset, choice: Choice, steps: list[Any], name: str) -> Fit:
-    estimator = steps[-1]
-    vars(steps[0]).pop("feature_names_in_", None)  # checked above; arrays have no names
-    with collected() as notes:
-        if choice.pair:
-            x, y = (view.values for view in data.views(choice.second))
-            first, second = (np.asarray(part, dtype=np.float32) for part in estimator.transform(x, y))
-        else:
-            rows = steps[0].transform(data.X) if len(steps) > 1 else data.X
-            first, second = np.asarray(estimator.transform(rows), dtype=np.float32), None
-        spectrum, measure = spectrum_of(data, choice, estimator)
-    scaler = steps[0] if len(steps) > 1 else None
-    return Fit(choice, estimator, first, second, spectrum, measure, 0.0, tuple(notes), name, scaler)
 
 
 def _names(estimator: BaseEstimator, attribute: str) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from gramian.charts.base import label_of
 from gramian.explore import drawing
 from gramian.explore.choice import CONTROLS, Choice, code_for, read_choice
 from gramian.explore.drawing import NEIGHBOURS
-from gramian.explore.fitting import SHARE_OF_VARIANCE, Fit, Glimpse, fit
+from gramian.explore.fitting import SHARE_OF_VARIANCE, Fit, Glimpse, fit, glimpses_of
 from gramian.explore.session import SLIDERS, Explorer, Session, in_browser, on, values_of
 from gramian.kernels import parse
 from gramian.results import Array, percent
@@ -33,51 +33,47 @@ def register(app: Dash, explorer: Explorer) -> None:
 def _pictures(app: Dash, explorer: Explorer) -> None:
     """A fit is there: all its pictures."""
 
-    @on(app, "scores.figure scores-hint.children", f"shown.data {SEEN}", "page.data")
-    def draw_scores(shown: object, *values: object) -> tuple[Any, str]:
-        *look, webgl, focus, page = values
-        session, found = _shown(explorer, page)
-        return points_of(session, found, session.turned, read_view(look, webgl), focus)
+    @explorer.on(app, "scores.figure scores-hint.children", f"shown.data {SEEN}")
+    def draw_scores(session: Session, shown: object, *values: object) -> tuple[Any, str]:
+        *look, webgl, focus = values
+        return points_of(session, _shown(session), session.turned, read_view(look, webgl), focus)
 
-    @on(app, "scree.figure", "cut.data", "page.data")
-    def draw_scree(cut: dict[str, int], page: object) -> Any:
-        _, found = _shown(explorer, page)
+    @explorer.on(app, "scree.figure", "cut.data")
+    def draw_scree(session: Session, cut: dict[str, int]) -> Any:
+        found = _shown(session)
         return drawing.scree(found.spectrum, found.measure, int(cut["k"]))
 
     # A callback of its own: plotly.js tells of every change of size too, and a new question ends the one before.
-    @on(app, "+scree.figure +k.value", "scree.relayoutData", "page.data")
-    def drag_cut(changed: object, page: object) -> tuple[Any, int]:
-        _, found = _shown(explorer, page)
+    @explorer.on(app, "+scree.figure +k.value", "scree.relayoutData")
+    def drag_cut(session: Session, changed: object) -> tuple[Any, int]:
+        found = _shown(session)
         k = drawing.dragged_to(changed, found.size)
         if k is None:
             raise PreventUpdate
         return drawing.scree(found.spectrum, found.measure, k), k
 
-    @on(app, "loadings.figure loadings-hint.children", "shown.data x.value y.value", "page.data")
-    def draw_loadings(shown: object, x: object, y: object, page: object) -> tuple[Any, str]:
-        session, found = _shown(explorer, page)
+    @explorer.on(app, "loadings.figure loadings-hint.children", "shown.data x.value y.value")
+    def draw_loadings(session: Session, shown: object, x: object, y: object) -> tuple[Any, str]:
         view = read_view([x, y, 0, None, None], True)
-        return drawing.loadings(session.data, found, [view.x, view.y])
+        return drawing.loadings(session.data, _shown(session), [view.x, view.y])
 
-    @on(app, "row.figure row-hint.children", "cut.data focus.data rows-as.value", "page.data")
-    def draw_row(cut: object, focus: object, kind: object, page: object) -> tuple[Any, str]:
-        session, found = _shown(explorer, page)
+    @explorer.on(app, "row.figure row-hint.children", "cut.data focus.data rows-as.value")
+    def draw_row(session: Session, cut: object, focus: object, kind: object) -> tuple[Any, str]:
+        found = _shown(session)
         k = min(session.choice.k, found.size)
         return rows_of(session, found, k, focus, kind), row_words(found, k)
 
-    @on(app, "code.children summary.children kernel-says.children slider-says.children", "cut.data", "page.data")
-    def tell(cut: object, page: object) -> tuple[str, ...]:
-        session, found = _shown(explorer, page)
-        choice = session.choice
+    @explorer.on(app, "code.children summary.children kernel-says.children slider-says.children", "cut.data")
+    def tell(session: Session, cut: object) -> tuple[str, ...]:
+        choice, found = session.choice, _shown(session)
         done = found.summary(min(choice.k, found.size))
         return code_for(session.data, choice, found.source), done, kernel_words(session, choice), slider_words(found)
 
 
-def _shown(explorer: Explorer, page: object) -> tuple[Session, Fit]:
-    session = explorer.session(page)
+def _shown(session: Session) -> Fit:
     if session.fit is None:
         raise PreventUpdate
-    return session, session.fit
+    return session.fit
 
 
 def read_view(look: list[Any], webgl: object) -> drawing.View:
@@ -113,7 +109,9 @@ def rows_of(session: Session, found: Fit, k: int, focus: object, kind: object) -
     if found.choice.pair:
         y = data.views(found.choice.second)[1]
         guess = found.rebuilt(data, np.array(places[:1]), k)
-        return drawing.second_row(y.columns, y.values, places[0], guess, data.names[places[0]])
+        if guess is None:
+            return drawing.message(drawing.NO_WAY_BACK)
+        return drawing.deviations(y, places[0], guess, data.names[places[0]], "from the first view")
     return drawing.row(data, str(kind), places, found.rebuilt(data, wanted_rows(session, places, kind), k))
 
 
@@ -146,7 +144,7 @@ def slider_words(found: Fit) -> str:
 
 def hint(view: drawing.View, drawn: int, n: int) -> str:
     """What can be done with the points."""
-    if view.space and view.webgl:
+    if view.solid:
         return "Drag to rotate; click a point for its neighbours."
     words = "Draw a lasso around points to see their rows; click one for its neighbours."
     if view.space:
@@ -156,19 +154,13 @@ def hint(view: drawing.View, drawn: int, n: int) -> str:
 
 def _previews(app: Dash, explorer: Explorer) -> None:
     """A slider moves: quick fits are made on the way, kernel PCA with few landmarks; others wait for its release."""
-    app.clientside_callback(
-        in_browser("askOneAtATime"),
-        Output("ask", "data"),
-        *(Input(name, "drag_value") for name in SLIDERS),
-        prevent_initial_call=True,
-    )
-    app.clientside_callback(
-        in_browser("askTheNext"), Output("send", "name"), Input("drawn", "data"), prevent_initial_call=True
-    )
+    moves = (Input(name, "drag_value") for name in SLIDERS)
+    app.clientside_callback(in_browser("askOneAtATime"), Output("ask", "data"), *moves, prevent_initial_call=True)
+    drawn = (Output("send", "name"), Input("drawn", "data"))
+    app.clientside_callback(in_browser("askTheNext"), *drawn, prevent_initial_call=True)
 
-    @on(app, "+scores.figure +kernel-says.children drawn.data", "ask.data", f"page.data {values_of(CONTROLS)} {SEEN}")
-    def preview(ask: dict[str, Any], page: object, *values: object) -> tuple[Any, ...]:
-        session = explorer.session(page)
+    @explorer.on(app, "+scores.figure +kernel-says.children drawn.data", "ask.data", f"{values_of(CONTROLS)} {SEEN}")
+    def preview(session: Session, ask: dict[str, Any], *values: object) -> tuple[Any, ...]:
         moved = {name: ask[name] for name in SLIDERS if ask.get(name) is not None}
         choice = read_choice(session.data, {**dict(zip(CONTROLS, values, strict=False)), **moved})
         *look, webgl, focus = values[len(CONTROLS) :]
@@ -183,7 +175,7 @@ def _previews(app: Dash, explorer: Explorer) -> None:
                 session.glimpse = choice, found, None
                 return still
             if choice.row.has("kernel") and not choice.pair:
-                glimpses = explorer.glimpses.of(session.data, scaled=choice.scale)
+                glimpses = glimpses_of(session.data, scaled=choice.scale)
                 glimpse = glimpses.glimpse(parse(choice.kernels(session.data)[0]).resolve(glimpses.X))
                 session.glimpse = choice, found, glimpse
                 figure: Any = _preview_scores(session, glimpse, view, focus)
@@ -200,9 +192,8 @@ def _previews(app: Dash, explorer: Explorer) -> None:
 
     looks = "x.value y.value focus.data rows-as.value"
 
-    @on(app, "+scree.figure +row.figure +loadings.figure", "drawn.data", f"page.data {looks}")
-    def follow(drawn: object, page: object, x: object, y: object, focus: object, kind: object) -> tuple[Any, ...]:
-        session = explorer.session(page)
+    @explorer.on(app, "+scree.figure +row.figure +loadings.figure", "drawn.data", looks)
+    def follow(session: Session, drawn: object, x: object, y: object, focus: object, kind: object) -> tuple[Any, ...]:
         found, seen = session.fit, session.glimpse
         if found is None or seen is None or seen[0] == session.choice:
             raise PreventUpdate
@@ -213,11 +204,12 @@ def _previews(app: Dash, explorer: Explorer) -> None:
             new = no_update if shown is found else drawing.loadings(session.data, shown, [view.x, view.y])[0]
             spectrum = drawing.scree(shown.spectrum, shown.measure, k)
             return spectrum, rows_of(session, shown, k, focus, kind), new
-        k = min(choice.k, len(glimpse.shares))
+        k, data = min(choice.k, len(glimpse.shares)), session.data
+        weights = drawing.correlated(data.X[glimpse.rows], glimpse.scores)
         return (
             drawing.scree(glimpse.shares, SHARE_OF_VARIANCE, k),
             _preview_rows(session, glimpse, k, focus, kind),
-            drawing.glimpsed_loadings(session.data, glimpse.rows, glimpse.scores, [view.x, view.y]),
+            drawing.components_of(data.table.columns, weights, "correlation", [view.x, view.y], data.rows_as),
         )
 
 
@@ -234,11 +226,10 @@ def _preview_scores(session: Session, glimpse: Glimpse, view: drawing.View, focu
             patch["data"][1][name] = numbers
     if len(glimpse.rows) < len(session.data.X):
         patch["data"][0]["marker"] = drawing.marks(session.data, glimpse.rows, view)
-    solid = view.space and view.webgl
-    frame = patch["layout"]["scene"] if solid else patch["layout"]
-    for name, at in zip("xyz" if solid else "xy", (view.x, view.y, view.z), strict=False):
+    frame = patch["layout"]["scene"] if view.solid else patch["layout"]
+    for name, at in zip("xyz" if view.solid else "xy", (view.x, view.y, view.z), strict=False):
         frame[f"{name}axis"]["autorange"] = drawing.direction(signs, at)
-        if at < len(glimpse.shares) and not solid:
+        if at < len(glimpse.shares) and not view.solid:
             share = percent(glimpse.shares[at] / 100)
             frame[f"{name}axis"]["title"]["text"] = f"component {at + 1} ({share} of variance)"
     return patch
@@ -265,15 +256,13 @@ def _selections(app: Dash, explorer: Explorer) -> None:
     """Points are chosen: their rows, their neighbours, a file of them."""
     app.clientside_callback(in_browser("picked"), Output("picked", "data"), Input("scores", "selectedData"))
 
-    @on(app, "chosen.children export.disabled", "picked.data shown.data", "page.data")
-    def list_rows(picked: object, shown: object, page: object) -> tuple[Any, bool]:
-        session = explorer.session(page)
+    @explorer.on(app, "chosen.children export.disabled", "picked.data shown.data")
+    def list_rows(session: Session, picked: object, shown: object) -> tuple[Any, bool]:
         rows = read_rows(picked, session)
         return as_table(session, rows), not len(rows)
 
-    @on(app, "file.data", "export.n_clicks", "picked.data page.data")
-    def export(clicks: object, picked: object, page: object) -> Any:
-        session = explorer.session(page)
+    @explorer.on(app, "file.data", "export.n_clicks", "picked.data")
+    def export(session: Session, clicks: object, picked: object) -> Any:
         rows = read_rows(picked, session)
         if not len(rows):
             raise PreventUpdate
@@ -283,9 +272,8 @@ def _selections(app: Dash, explorer: Explorer) -> None:
     def forget(loaded: object) -> tuple[None, None, None]:
         return None, None, None  # rows of another table
 
-    @on(app, "focus.data", "scores.clickData", "page.data")
-    def click(clicked: object, page: object) -> dict[str, Any]:
-        session = explorer.session(page)
+    @explorer.on(app, "focus.data", "scores.clickData")
+    def click(session: Session, clicked: object) -> dict[str, Any]:
         row = clicked_row(clicked, len(session.data.X))
         if row is None:
             raise PreventUpdate
@@ -294,13 +282,9 @@ def _selections(app: Dash, explorer: Explorer) -> None:
 
 def read_rows(picked: object, session: Session) -> Array:
     """Numbers of rows, whatever was sent."""
-    if not isinstance(picked, list):
-        return np.empty(0, dtype=int)
-    n = len(session.data.X)
-    whole = (
-        at for at in picked if isinstance(at, (int, float)) and not isinstance(at, bool) and float(at).is_integer()
-    )
-    return np.array(sorted({int(at) for at in whole if 0 <= at < n}), dtype=int)
+    numbers = [at for at in picked if type(at) in (int, float)] if isinstance(picked, list) else []
+    whole = {int(at) for at in numbers if 0 <= at < len(session.data.X) and at % 1 == 0}
+    return np.array(sorted(whole), dtype=int)
 
 
 def clicked_row(clicked: Any, n: int) -> int | None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 import secrets
 import threading
 from collections import OrderedDict, deque
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from dash import ClientsideFunction, Dash, Input, Output, State
@@ -17,7 +16,7 @@ from dash.exceptions import PreventUpdate
 from gramian.config import Progress, config
 from gramian.explore.choice import Choice
 from gramian.explore.datasets import PRESETS, Dataset, preset
-from gramian.explore.fitting import Fit, Glimpse, GlimpseCache, fit
+from gramian.explore.fitting import Fit, Glimpse, fit
 from gramian.explore.notes import in_controls
 from gramian.results import Array
 
@@ -138,7 +137,34 @@ class Worker:
         job.share = min(1.0, progress.done / max(progress.expected, 1e-9))
 
 
-#: Tabs that are remembered; the one used longest ago is forgotten first.
+Key = TypeVar("Key", bound=Hashable)
+Value = TypeVar("Value")
+
+
+class Recent(Generic[Key, Value]):
+    """What was used last, up to a number of things; the one used longest ago is forgotten first."""
+
+    def __init__(self, most: int) -> None:
+        self._known: OrderedDict[Key, Value] = OrderedDict()
+        self._most, self._lock = most, threading.Lock()
+
+    def get(self, key: Key) -> Value | None:
+        """Return what is known by a key, if anything is, which uses it."""
+        with self._lock:
+            if key in self._known:
+                self._known.move_to_end(key)
+            return self._known.get(key)
+
+    def put(self, key: Key, value: Value) -> Value:
+        """Remember a value, and return it."""
+        with self._lock:
+            self._known[key] = value
+            while len(self._known) > self._most:
+                self._known.popitem(last=False)
+            return value
+
+
+#: Tabs that are remembered.
 MAX_TABS = 32
 #: Fits of a tab that are kept, so that going back is instant.
 FITS_KEPT = 4
@@ -160,7 +186,7 @@ class Session:
         self.fit: Fit | None = None
         self.job: Job | None = None
         self.message = ""
-        self._fits: OrderedDict[Choice, Fit] = OrderedDict()
+        self._fits: Recent[Choice, Fit] = Recent(FITS_KEPT)
         self.turned = np.ones(0)
         self._lock = threading.RLock()
 
@@ -168,7 +194,7 @@ class Session:
         """Turn to another table, or to some of its columns."""
         with self._lock:
             self.base, self.data, self.fit, self.job = base, data or base, None, None
-            self._fits.clear()
+            self._fits = Recent(FITS_KEPT)
 
     def give_up(self) -> None:
         """Forget what was asked for; the picture stays as it is."""
@@ -204,18 +230,14 @@ class Session:
             if job.state != "done":
                 self.message = job.error or CANCELLED
                 return False
-            self._fits[self.choice.key] = job.result
-            while len(self._fits) > FITS_KEPT:
-                self._fits.popitem(last=False)
-            self._show(job.result)
+            self._show(self._fits.put(self.choice.key, job.result))
             return True
 
     def show(self, found: Fit) -> None:
         """Show a fit that came from elsewhere, such as a file."""
         with self._lock:
             self.choice, self.job = found.choice, None
-            self._fits[found.choice.key] = found
-            self._show(found)
+            self._show(self._fits.put(found.choice.key, found))
 
     def _show(self, found: Fit) -> None:
         self.turned = self.directions(found)
@@ -248,30 +270,16 @@ class Sessions:
 
     def __init__(self, first: Dataset) -> None:
         self.first = first
-        self._all: OrderedDict[str, Session] = OrderedDict()
-        self._lock = threading.Lock()
+        self._all: Recent[str, Session] = Recent(MAX_TABS)
 
     def open(self, key: object = None) -> Session:
         """Return the session of a key, or a new one if there is none."""
-        with self._lock:
-            if isinstance(key, str) and key in self._all:
-                self._all.move_to_end(key)
-                return self._all[key]
-            session = Session(secrets.token_urlsafe(24), self.first)
-            self._all[session.key] = session
-            while len(self._all) > MAX_TABS:
-                self._all.popitem(last=False)
-            return session
+        new = Session(secrets.token_urlsafe(24), self.first)
+        return self.find(key) or self._all.put(new.key, new)
 
     def find(self, key: object) -> Session | None:
         """Return the session of a key, if there is one."""
-        if not isinstance(key, str) or not re.fullmatch(r"[\w-]{32}", key):
-            return None
-        with self._lock:
-            found = self._all.get(key)
-            if found is not None:
-                self._all.move_to_end(key)
-            return found
+        return self._all.get(key) if isinstance(key, str) else None
 
 
 class Explorer:
@@ -281,7 +289,6 @@ class Explorer:
         self.first, self.folder = first, folder
         self.sessions = Sessions(first)
         self.worker = Worker()
-        self.glimpses = GlimpseCache()
 
     def session(self, key: object) -> Session:
         """The session of a tab; a tab that is not known yet, or no longer, is left alone."""
@@ -289,6 +296,17 @@ class Explorer:
         if found is None:
             raise PreventUpdate
         return found
+
+    def on(self, app: Dash, outputs: str, inputs: str, states: str = "", **options: Any) -> Callable[[Any], Any]:
+        """Like :func:`on`, for a callback that takes the session of the tab before its values."""
+
+        def connect(callback: Callable[..., Any]) -> Any:
+            def answer(*values: object) -> Any:
+                return callback(self.session(values[-1]), *values[:-1])
+
+            return on(app, outputs, inputs, f"{states} page.data", **options)(answer)
+
+        return connect
 
     def named(self, key: object, session: Session) -> Dataset:
         """A table of the list."""
@@ -308,7 +326,7 @@ def in_browser(name: str) -> ClientsideFunction:
     return ClientsideFunction("gramian", name)
 
 
-def values_of(names: tuple[str, ...]) -> str:
+def values_of(names: Iterable[str]) -> str:
     """The values of some controls, for :func:`on`."""
     return " ".join(f"{name}.value" for name in names)
 
