@@ -52,12 +52,7 @@ def log_likelihoods(found: Variances) -> Array:
 
 
 def bic(found: Variances) -> Suggestion:
-    """Bayesian information criterion of probabilistic PCA.
-
-    References
-    ----------
-    Schwarz, Estimating the dimension of a model, Annals of Statistics 1978.
-    """
+    """Bayesian information criterion of probabilistic PCA (Schwarz, Annals of Statistics 1978)."""
     gains = log_likelihoods(found)
     k = np.arange(len(gains))
     parameters = found.d * k - k * (k - 1) / 2 + 1 + found.d
@@ -65,20 +60,13 @@ def bic(found: Variances) -> Suggestion:
 
 
 def minka(found: Variances) -> Suggestion:
-    r"""Evidence of probabilistic PCA, by Laplace's approximation.
-
-    References
-    ----------
-    Minka, Automatic choice of dimensionality for PCA, NIPS 2000.
-    """
+    """Evidence of probabilistic PCA, by Laplace's approximation (Minka, NIPS 2000)."""
     return _best("evidence of probabilistic PCA", -log_evidence(found), "Minka 2000", found)
 
 
 def log_evidence(found: Variances) -> Array:
     r"""Log-evidence of 0, 1, ... components, but for a constant.
 
-    Definition
-    ----------
     .. math:: \log p(U) - \tfrac n2 \sum_{j \le k} \log \lambda_j - \tfrac{n (d-k)}{2} \log v
               + \tfrac{m + k}{2} \log 2 \pi - \tfrac12 \log |A| - \tfrac k2 \log n, \qquad
               |A| = \prod_{i \le k} \prod_{j > i} n (\hat\lambda_j^{-1} - \hat\lambda_i^{-1}) (\lambda_i - \lambda_j)
@@ -121,18 +109,12 @@ def _best(name: str, costs: Array, source: str, found: Variances) -> Suggestion:
 
 def _left_beside(k: int, d: int, share: float) -> str:
     """What to know of an answer that leaves no noise."""
-    return (
-        f"nothing is left beside {k} of {d}: columns are combinations of others" if share <= _NO_NOISE_SHARE * d else ""
-    )
+    said = f"nothing is left beside {k} of {d}: columns are combinations of others"
+    return said if share <= _NO_NOISE_SHARE * d else ""
 
 
 def held_out(folds: Sequence[Moments], scale: Array) -> Suggestion:
-    """The number of components under which rows left out are most likely; everything comes from moments of folds.
-
-    References
-    ----------
-    Tipping, Bishop, Probabilistic principal component analysis, Journal of the Royal Statistical Society B 1999.
-    """
+    """The number of components under which rows left out are most likely; everything comes from moments of folds."""
     totals = held_out_log_likelihoods(folds, scale)
     name, source = "likelihood of rows left out", "Tipping, Bishop 1999"
     if not len(totals):
@@ -167,13 +149,7 @@ def held_out_log_likelihoods(folds: Sequence[Moments], scale: Array) -> Array:
 
 
 def bi_cross_validation(folds: Sequence[Moments], scale: Array) -> Suggestion:
-    """The number of components that predicts left-out blocks best, two by two of them.
-
-    References
-    ----------
-    Owen, Perry, Bi-cross-validation of the SVD and the nonnegative matrix factorization, Annals of Applied Statistics
-    2009.
-    """
+    """The number of components that predicts left-out blocks best (Owen, Perry, Annals of Applied Statistics 2009)."""
     errors = block_errors(folds, scale)
     name, source = "bi-cross-validation", "Owen, Perry 2009"
     if len(errors) < 2:
@@ -185,8 +161,6 @@ def bi_cross_validation(folds: Sequence[Moments], scale: Array) -> Suggestion:
 def block_errors(folds: Sequence[Moments], scale: Array) -> Array:
     r"""Squared error of left-out blocks, relative to that of the mean, with 0, 1, ... components.
 
-    Definition
-    ----------
     .. math:: X = \begin{pmatrix} A & B \\ C & D \end{pmatrix}, \qquad \hat A_k = B D_k^+ C
 
     where A is left out. :math:`D_k^+ C = V_k S_k^{-2} V_k' D'C`, so moments of the two halves of the rows are enough.
@@ -226,10 +200,7 @@ def block_errors(folds: Sequence[Moments], scale: Array) -> Array:
 def factor_fits(R: Array, n: float) -> tuple[Suggestion, Suggestion]:
     """Bayesian information criterion, and the first number of factors that a likelihood-ratio test does not refuse.
 
-    References
-    ----------
-    Schwarz, Estimating the dimension of a model, Annals of Statistics 1978; Lawley, The estimation of factor loadings
-    by the method of maximum likelihood, Proceedings of the Royal Society of Edinburgh 1940.
+    Reference: Lawley, Proceedings of the Royal Society of Edinburgh 1940.
     """
     cost, test = partial(Suggestion, "BIC of factor analysis"), partial(Suggestion, "likelihood-ratio test")
     sources = "Schwarz 1978", "Lawley 1940"

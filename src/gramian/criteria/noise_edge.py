@@ -60,12 +60,7 @@ def noise_edge(columns: Array, freedom: float, weights: Array | None = None) -> 
 
 
 def deterministic(found: Variances) -> Suggestion:
-    """Parallel analysis without permutations: components above the edge of uncorrelated columns as varied as these.
-
-    References
-    ----------
-    Dobriban, Owen, Deterministic parallel analysis, Journal of the Royal Statistical Society B 2019.
-    """
+    """Components above the edge of uncorrelated columns as varied as these (Dobriban, Owen, JRSS B 2019)."""
     edge = noise_edge(found.columns, found.freedom)
     k = run_length(found.leading() > edge.place)
     return Suggestion("deterministic parallel analysis", k, "Dobriban, Owen 2019", f"edge {edge.place:.4g}")
@@ -74,8 +69,6 @@ def deterministic(found: Variances) -> Suggestion:
 def deflated(found: Variances, level: float = _CHANCE_LEVEL) -> Suggestion:
     r"""Take components out one by one, as long as the next is beyond what the noise that is left would show by chance.
 
-    Definition
-    ----------
     .. math:: p_j = 1 - \sum_{i \le k} v_{ij}^2, \qquad
               t_j \propto \Big(c_{jj} - \sum_{i \le k} \lambda_i v_{ij}^2\Big) / p_j, \qquad
               \sum_j p_j t_j = (d - k) \hat\sigma^2
@@ -84,12 +77,8 @@ def deflated(found: Variances, level: float = _CHANCE_LEVEL) -> Suggestion:
     much as chance has driven them apart, and give the edge that component k + 1 must pass. Components also hold some of
     the noise: :math:`\hat\sigma^2` gives it back.
 
-    References
-    ----------
-    Dobriban, Owen 2019 (deflation); Kritchman, Nadler, Determining the number of components in a factor model from
-    limited noisy data, Chemometrics and Intelligent Laboratory Systems 2008 (the noise given back); El Karoui,
-    Tracy-Widom limit for the largest eigenvalue of a large class of complex sample covariance matrices, Annals of
-    Probability 2007 (the chance).
+    References: Dobriban, Owen 2019 (deflation); Kritchman, Nadler, Chemometrics and Intelligent Laboratory Systems 2008
+    (the noise given back); El Karoui, Annals of Probability 2007 (the chance).
     """
     source = "Dobriban, Owen 2019; Kritchman, Nadler 2008"
     if found.d == 0:
@@ -139,8 +128,6 @@ def _chance(t: Array, weights: Array, freedom: float, level: float) -> float:
 def noise_variance(values: Array, total: float, d: int, freedom: float) -> float:
     r"""Variance of the noise beside leading components, without the noise that they hold.
 
-    Definition
-    ----------
     .. math:: \hat\sigma^2 = \frac{1}{d-k} \Big(\mathrm{tr}\,C - \sum_{i \le k} \ell_i\Big), \qquad
               \lambda_i = \ell_i \Big(1 + \frac{d - k}{N} \frac{\hat\sigma^2}{\ell_i - \hat\sigma^2}\Big)
     """

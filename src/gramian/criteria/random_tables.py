@@ -9,6 +9,7 @@ import numpy as np
 
 from gramian import lapack
 from gramian.criteria.spectrum import Suggestion, Variances, largest_gap, run_length
+from gramian.engine.product import to_dense
 from gramian.engine.tiles import Meter, run, share, threads_for
 from gramian.kernels import Kernel
 from gramian.results import Array, Matrix
@@ -60,37 +61,35 @@ def descending(C: Array) -> Array:
 
 def reduced(R: Array) -> Array:
     """Eigenvalues of a correlation matrix with squared multiple correlations on its diagonal, the largest first."""
-    own = 1 / np.diag(lapack.interruptible(np.linalg.inv, R))
-    return descending(R - np.diag(own))
+    return descending(R - np.diag(1 / np.diag(lapack.interruptible(np.linalg.inv, R))))
+
+
+def random_variances(
+    columns: Array, freedom: float, *, correlation: bool, tables: int, seed: int, of: Callable[..., Array] = descending
+) -> Array:
+    """Variances of the components of random tables, a row each; with :func:`reduced`, common variances."""
+    seeds = np.random.default_rng(seed).spawn(tables)
+
+    def one(at: int) -> Array:
+        C = random_scatter(columns, freedom, seeds[at])
+        return of(correlation_of(C) if correlation else C)
+
+    return each(one, tables)
+
+
+def component_limits(columns: Array, freedom: float, **tables: Any) -> Array:
+    """What the k-th variance of a random table passes once in twenty."""
+    return np.quantile(random_variances(columns, freedom, **tables), _TABLES_QUANTILE, axis=0)
 
 
 def horn(found: Variances, *, correlation: bool, tables: int = RANDOM_TABLES, seed: int = 0) -> Suggestion:
     """Components with more variance than in 95 % of random tables; the scale is that of the analysis.
 
-    References
-    ----------
-    Horn, Psychometrika 1965; Buja, Eyuboglu, Remarks on parallel analysis, Multivariate Behavioral Research 1992.
+    References: Horn, Psychometrika 1965; Buja, Eyuboglu, Multivariate Behavioral Research 1992.
     """
     columns = np.ones(found.d) if correlation else found.columns
     limits = component_limits(columns, found.freedom, correlation=correlation, tables=tables, seed=seed)
     return passed_limits(found, limits, tables)
-
-
-def component_limits(columns: Array, freedom: float, *, correlation: bool, tables: int, seed: int) -> Array:
-    """What the k-th variance of a random table passes once in twenty."""
-    drawn = random_variances(columns, freedom, correlation=correlation, tables=tables, seed=seed)
-    return np.quantile(drawn, _TABLES_QUANTILE, axis=0)
-
-
-def random_variances(columns: Array, freedom: float, *, correlation: bool, tables: int, seed: int) -> Array:
-    """Variances of the components of random tables, a row each."""
-    seeds = np.random.default_rng(seed).spawn(tables)
-
-    def one(at: int) -> Array:
-        C = random_scatter(columns, freedom, seeds[at])
-        return descending(correlation_of(C) if correlation else C)
-
-    return each(one, tables)
 
 
 def passed_limits(found: Variances, limits: Array, tables: int) -> Suggestion:
@@ -104,15 +103,11 @@ def passed_limits(found: Variances, limits: Array, tables: int) -> Suggestion:
 def horn_factors(R: Array, n: float, *, tables: int = RANDOM_TABLES, seed: int = 0) -> Suggestion:
     """Factors with more common variance than in 95 % of random tables.
 
-    References
-    ----------
-    Humphreys, Ilgen, Note on a criterion for the number of common factors, Educational and Psychological Measurement
-    1969.
+    Reference: Humphreys, Ilgen, Educational and Psychological Measurement 1969.
     """
-    d = len(R)
-    if n - 1 <= d or lapack.eigvalsh(R)[0] <= 1e-10:
+    if n - 1 <= len(R) or lapack.eigvalsh(R)[0] <= 1e-10:
         return Suggestion(_COMMON_VARIANCE, None, "Humphreys, Ilgen 1969", "the correlation matrix is singular")
-    return passed_factor_limits(R, factor_limits(d, n - 1, tables=tables, seed=seed), tables)
+    return passed_factor_limits(R, factor_limits(len(R), n - 1, tables=tables, seed=seed), tables)
 
 
 def passed_factor_limits(R: Array, limits: Array, tables: int) -> Suggestion:
@@ -124,20 +119,14 @@ def passed_factor_limits(R: Array, limits: Array, tables: int) -> Suggestion:
 
 def factor_limits(d: int, freedom: float, *, tables: int, seed: int) -> Array:
     """What the k-th common variance of a random table passes once in twenty."""
-    seeds, ones = np.random.default_rng(seed).spawn(tables), np.ones(d)
-    drawn = each(lambda at: reduced(correlation_of(random_scatter(ones, freedom, seeds[at]))), tables)
-    return np.quantile(drawn, _TABLES_QUANTILE, axis=0)
+    return component_limits(np.ones(d), freedom, correlation=True, tables=tables, seed=seed, of=reduced)
 
 
 def kernel_criteria(kernel: Kernel, X: Matrix, seed: int = 0) -> tuple[Suggestion, Suggestion]:
     """What shuffled columns say, and the largest gap; both of a sample of at most 500 rows.
 
-    The parameters of the kernel are resolved; X is the Gram matrix of a precomputed one.
-
-    References
-    ----------
-    Jorgensen, Hansen, Model selection for Gaussian kernel PCA denoising, IEEE Transactions on Neural Networks and
-    Learning Systems 2012.
+    The parameters of the kernel are resolved; X is the Gram matrix of a precomputed one. Reference: Jorgensen, Hansen,
+    IEEE Transactions on Neural Networks and Learning Systems 2012.
     """
     rng = np.random.default_rng(seed)
     n, given = X.shape[0], kernel.given
@@ -159,21 +148,16 @@ def sample(kernel: Kernel, X: Matrix, rng: np.random.Generator) -> Array:
     """At most 500 rows, dense."""
     n = X.shape[0]
     rows = np.sort(rng.choice(n, KERNEL_SAMPLE_ROWS, replace=False)) if n > KERNEL_SAMPLE_ROWS else np.arange(n)
-    A = X[rows][:, rows] if kernel.given else X[rows]
-    return np.asarray(A, dtype=np.float64) if isinstance(A, np.ndarray) else A.toarray()
+    return np.asarray(to_dense(X[rows][:, rows] if kernel.given else X[rows]), dtype=np.float64)
 
 
 def centred_values(kernel: Kernel, A: Array) -> Array:
     """Eigenvalues of the centred Gram matrix, the largest first; the mean takes one away."""
     gram = KernelSpace(kernel, A).centred()
-    return lapack.eigvalsh(gram.toarray())[::-1][: min(gram.limit, len(A) - 1)]
+    return descending(gram.toarray())[: min(gram.limit, len(A) - 1)]
 
 
 def shuffled_values(kernel: Kernel, A: Array, rng: np.random.Generator) -> Array:
     """Eigenvalues of tables with every column in an order of its own, a row each."""
     seeds = rng.spawn(SHUFFLED_TABLES)
-
-    def one(at: int) -> Array:
-        return centred_values(kernel, seeds[at].permuted(A, axis=0))
-
-    return each(one, SHUFFLED_TABLES)
+    return each(lambda at: centred_values(kernel, seeds[at].permuted(A, axis=0)), SHUFFLED_TABLES)

@@ -22,15 +22,12 @@ _PARTIALS_MAX_COMPONENTS = 50
 
 @dataclass(frozen=True)
 class Suggestion:
-    """What one criterion says: k components, or None where it cannot say.
-
-    ``reference`` is author and year, ``detail`` the figures behind it, or why there is no number.
-    """
+    """What one criterion says."""
 
     criterion: str
-    k: int | None
-    reference: str
-    detail: str = ""
+    k: int | None  #: components; None where it cannot say
+    reference: str  #: author and year
+    detail: str = ""  #: the figures behind it, or why there is no number
 
 
 @dataclass(frozen=True)
@@ -104,8 +101,6 @@ def kaiser(found: Variances) -> Suggestion:
 def broken_stick(found: Variances) -> Suggestion:
     r"""Components whose shares are above those of a stick broken at random.
 
-    Definition
-    ----------
     .. math:: \lambda_k / \sum_j \lambda_j > \tfrac1p \sum_{i=k}^{p} \tfrac1i
     """
     p = found.limit
@@ -154,12 +149,9 @@ def median_of_noise(beta: float) -> float:
 
 
 def gavish_donoho(found: Variances) -> Suggestion:
-    """Components above the optimal threshold; the noise comes from the median, so all variances must be known.
+    """Components above the optimal threshold (Gavish, Donoho, IEEE Transactions on Information Theory 2014).
 
-    References
-    ----------
-    Gavish, Donoho, The optimal hard threshold for singular values is 4/sqrt(3), IEEE Transactions on Information
-    Theory 2014.
+    The noise comes from the median, so all variances must be known.
     """
     name, source, p = "optimal threshold", "Gavish, Donoho 2014", found.limit
     if len(found.values) < p:
@@ -186,12 +178,7 @@ def average_partials(found: Variances) -> Array:
 
 
 def velicer(found: Variances) -> Suggestion:
-    """The number of components that leaves the least partial correlation; needs all variances.
-
-    References
-    ----------
-    Velicer, Determining the number of components from the matrix of partial correlations, Psychometrika 1976.
-    """
+    """The number of components that leaves the least partial correlation (Velicer, Psychometrika 1976)."""
     name, source = "minimum average partial", "Velicer 1976"
     if len(found.values) < found.limit or found.d < 2:
         return Suggestion(name, None, source, "needs all variances of two columns or more")

@@ -74,8 +74,6 @@ class PreImage:
 class FeaturePoints:
     r"""Points of a feature space and what can be known of them without their rows.
 
-    Definition
-    ----------
     .. math:: P_i = \sum_q s_{iq} \sum_j a_{jq}\,\phi(x_j), \qquad
               \langle P_i, \phi(x_j) \rangle = (S (KA)')_{ij}, \quad \|P_i\|^2 = (S A'KA S')_{ii}
 
@@ -143,25 +141,15 @@ def dense(rows: Rows) -> Array:
 
 
 def fixed_point(points: FeaturePoints, slope: Kernel, start: Array, *, radial: bool) -> Array:
-    r"""Rows that minimise the distance in feature space, from given ones downhill.
+    r"""Rows that minimise the distance in feature space, from given ones downhill; 10 to 100 steps.
 
-    Definition
-    ----------
     With :math:`c_j` the weights of P on the training rows and :math:`s = |f'|` the slope of the kernel
 
     .. math:: x \leftarrow \frac{\sum_j c_j\, s(x, x_j)\, x_j}{\sum_j c_j\, s(x, x_j)} \text{ (distances)}, \qquad
               x \leftarrow \frac{\sum_j c_j\, s(x, x_j)\, x_j}{s(x, x)} \text{ (dot products)}
 
     Both are steps downhill. A step is shortened until the distance falls and lengthened while it does; where the
-    denominator is not positive nothing pulls, and the row stays.
-
-    Cost
-    ----
-    Some 10 to 100 steps of ``n (d + q)`` multiplications and n kernel values a point.
-
-    References
-    ----------
-    Mika, Schoelkopf, Smola, Mueller, Scholz, Raetsch, Kernel PCA and de-noising in feature spaces, NIPS 1998.
+    denominator is not positive nothing pulls, and the row stays. Reference: Mika et al., NIPS 1998.
     """
     out, blocks, finished = start.copy(), points.blocks(), []
 
@@ -221,22 +209,12 @@ def _block(kernel: Kernel, Z: Array, points: FeaturePoints) -> Array:
 def from_distances(points: FeaturePoints, form: Form, neighbours: int) -> Array:
     r"""Rows whose distances to the nearest training rows are those the points have in feature space.
 
-    Definition
-    ----------
     .. math:: f(\|x - x_j\|^2) = k(x, x) - \tfrac{1}{2} \|P - \phi(x_j)\|^2, \qquad
               x = \bar x + \tfrac{1}{2} Z^+ (|z_j|^2 - \|x - x_j\|^2)_j
 
     over the nearest rows :math:`x_j = \bar x + z_j`; those without similarity are left out, for their distances are not
     known. A kernel :math:`f(x'x_j)` gives dot products, and these the distances but for a constant that the second
-    step does not see.
-
-    Cost
-    ----
-    ``n q`` multiplications a point, and a few small eigenproblems. No kernel values.
-
-    References
-    ----------
-    Kwok, Tsang, The pre-image problem in kernel methods, IEEE Transactions on Neural Networks 2004.
+    step does not see. Reference: Kwok, Tsang, IEEE Transactions on Neural Networks 2004.
     """
     X, count = points.anchors, min(neighbours, points.n)
     reach = _reach(points, form)
@@ -297,21 +275,11 @@ def _reach(points: FeaturePoints, form: Form) -> float:
 def learned(points: FeaturePoints) -> Array:
     r"""Rows by the linear map of the feature space that gives the training rows back best.
 
-    Definition
-    ----------
     .. math:: \hat x = \bar x + W'(z - \bar z), \qquad
               W = \arg\min \|X_c - Z_c W\|^2 + \rho \|W\|^2
 
-    with z the coordinates of a point in an orthonormal basis of the span of the directions. The ridge :math:`\rho`
-    with the smallest leave-one-out error is taken.
-
-    Cost
-    ----
-    ``n q (q + d)`` multiplications and an eigenproblem of size q.
-
-    References
-    ----------
-    Bakir, Weston, Schoelkopf, Learning to find pre-images, NIPS 2004.
+    with z the coordinates of a point in an orthonormal basis of the span of the directions, and the ridge :math:`\rho`
+    of the smallest leave-one-out error. Reference: Bakir, Weston, Schoelkopf, NIPS 2004.
     """
     X, basis = points.anchors, _orthonormal(points.metric)
     F, mean = points.images @ basis, column_means(points.anchors)

@@ -85,8 +85,9 @@ def preimage(
     lost, known = np.zeros(points.m, dtype=bool), _checked_far(far, points.m)
     if f is not None and f.radial:
         lost = points.without_pull(nearest) | known
+    by = np.full(points.m, method, dtype="<U11")
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # what overflows falls back below
-        found, by = _best(points, f, start) if method == "auto" else _one(points, f, method, start)
+        found, by = _best(points, f, start) if method == "auto" else (_one(points, f, method, start), by)
         lost |= ~_placed(points, found)
     found[lost], by[lost] = start[lost], "nearest"
     return PreImage(found, points.residuals(found), by, lost)
@@ -134,22 +135,18 @@ def check_method(kernel: Kernel, method: str) -> None:
         raise ValueError(f"preimage={method!r} does not work with the kernel {kernel}. Use one of: {others}.")
 
 
-def _one(points: FeaturePoints, f: Form | None, method: str, start: Array) -> tuple[Array, Array]:
-    """Rows by one method."""
+def _one(points: FeaturePoints, f: Form | None, method: str, start: Array) -> Array:
+    """Rows by one method, which the kernel allows."""
     if f is not None and f.slope is not None and method == "fixed_point":
-        found = fixed_point(points, f.slope, start, radial=f.radial)
-    elif f is not None and method == "distance":
-        found = from_distances(points, f, DISTANCE_NEIGHBOURS)
-    else:
-        found = learned(points)
-    return found, np.full(points.m, method, dtype="<U11")
+        return fixed_point(points, f.slope, start, radial=f.radial)
+    return from_distances(points, f, DISTANCE_NEIGHBOURS) if f is not None and method == "distance" else learned(points)
 
 
 def _best(points: FeaturePoints, f: Form | None, start: Array) -> tuple[Array, Array]:
     """The nearest in feature space of what the methods find; the fixed point starts from the best of the others."""
     found, by, least = start.copy(), np.full(points.m, "nearest", dtype="<U11"), points.residuals(start)
     for method in sorted(available(points.kernel), key=lambda name: name == "fixed_point"):
-        trial, _ = _one(points, f, method, found)
+        trial = _one(points, f, method, found)
         trial = np.where(_placed(points, trial)[:, None], trial, found)
         residuals = points.residuals(trial)
         # Within rounding an exact training row stays what it is, and the fixed point, which settles, has the last word.

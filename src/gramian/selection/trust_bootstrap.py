@@ -105,8 +105,6 @@ def quiet_fit(estimator: BaseEstimator, *arguments: Any, **more: Any) -> tuple[A
 def drawn_moments(views: Sequence[Array], n_boot: int, rng: np.random.Generator) -> Iterator[Moments]:
     r"""Moments of bootstrap draws of rows, whose weights are made tile by tile and never exist as a whole.
 
-    Definition
-    ----------
     .. math:: (w_1, \dots, w_n) \sim \mathrm{Multinomial}(n; 1/n, \dots, 1/n)
 
     How many rows of a draw fall into a tile is multinomial; given that, so is how they fall within it.
@@ -166,8 +164,6 @@ def _weights(totals: Array, size: int, seed: list[int]) -> Array:
 def stand_ins(moments: Moments) -> tuple[Array, Array]:
     r"""Few rows, and their weights, that have given moments.
 
-    Definition
-    ----------
     .. math:: \mu \pm \sqrt{r/n}\,a_k, \quad \text{each of weight } n/2r, \qquad \sum_{k \le r} a_k a_k' = M
 
     with the scatter M: the weight is n, the mean :math:`\mu`, the scatter M. A linear method finds from them
@@ -201,8 +197,6 @@ class Band:
 def band(estimate: Array, draws: Array, kind: str, level: float) -> Band:
     r"""Limits from bootstrap draws.
 
-    Definition
-    ----------
     .. math:: g^{-1}\bigl(g(\hat\theta) - b \pm z\,s\bigr), \qquad b = \bar g^* - g(\hat\theta), \quad
               s = \mathrm{sd}(g^*)
 

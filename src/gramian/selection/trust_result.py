@@ -54,8 +54,6 @@ class Recovery:
 def recovery(target: Array, draws: Array) -> Recovery:
     r"""Compare components of draws, matched to those of the fit, with the fit.
 
-    Definition
-    ----------
     .. math:: c_k = \frac{|f_k' v_k|}{\|f_k\|\,\|v_k\|}, \qquad C = F^+ V, \qquad
               i, j \text{ mixed: } \max(|C_{ij}|, |C_{ji}|) > \sqrt{1 - 0.95^2}
 
@@ -100,8 +98,6 @@ class Ties:
 def gaps_in_errors(values: Array, influence: Array) -> tuple[Array, Array]:
     r"""Gaps between eigenvalues in standard errors, and the standard errors of the eigenvalues.
 
-    Definition
-    ----------
     .. math:: \widehat{\mathrm{Var}}(\lambda_k - \lambda_l) = \tfrac1n \mathrm{Var}_i(\psi_{ik} - \psi_{il})
 
     with the influence :math:`\psi_{ik} = t_{ik}^2 - \lambda_k` of row i, which needs no Gaussian rows.
