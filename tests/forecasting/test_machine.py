@@ -17,7 +17,7 @@ from gramian.kernels import as_kernel, parse
 def test_rates_are_measured_once(rate, monkeypatch):
     monkeypatch.setattr(machine, "_rates", {})
     first = rate()
-    monkeypatch.setattr(machine, "seconds", lambda run: pytest.fail("measured twice"))
+    monkeypatch.setattr(machine, "seconds", lambda run, alone=False: pytest.fail("measured twice"))
     assert 0 < first < 1e-5
     assert rate() == first
 
@@ -33,7 +33,7 @@ def test_rates_belong_to_a_number_of_threads(monkeypatch):
     monkeypatch.setattr(machine, "_rates", {})
     with g.config(threads=1):
         machine.touch()
-    monkeypatch.setattr(machine, "seconds", lambda run: 32.0)
+    monkeypatch.setattr(machine, "seconds", lambda run, alone=False: 32.0)
     with g.config(threads=2):
         assert machine.touch() == 1e-6
 
@@ -105,6 +105,6 @@ def test_a_forecast_follows_from_measured_rates(monkeypatch):
     for pace in (1.0, 2.0):
         monkeypatch.setattr(machine, "_rates", {})
         monkeypatch.setattr(machine, "_tiles", {})
-        monkeypatch.setattr(machine, "seconds", lambda run, pace=pace: pace * 1e-2)
+        monkeypatch.setattr(machine, "seconds", lambda run, alone=False, pace=pace: pace * 1e-2)
         totals.append(g.forecast(g.KernelPCA(3), 20_000, 10).seconds)
     np.testing.assert_allclose(totals[1], 2 * totals[0])

@@ -20,9 +20,9 @@ from gramian import (
 )
 from gramian.operators import moments_of
 from gramian.selection import column_importance, trust, trust_bootstrap
-from gramian.selection.trust import align, largest_angle, read
+from gramian.selection.trust import align, influence_of_rows, largest_angle, read
 from gramian.selection.trust_bootstrap import Replicas, band, drawn_moments, stand_ins
-from gramian.selection.trust_result import DISTINCT_GAP_ERRORS, gaps_in_errors, influence_of_rows
+from gramian.selection.trust_result import DISTINCT_GAP_ERRORS, gaps_in_errors
 
 LINEAR = {
     "pca": PCA(3),

@@ -10,6 +10,7 @@ import math
 import statistics
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import wraps
 from typing import Any, ParamSpec
@@ -92,12 +93,9 @@ def tiles(kernel: Kernel, d: int, dtype: str = "float64", *, pairs: float = 0.0)
 
 def _measured_tiles(kernel: Kernel, d: int, dtype: str, rows: int) -> Tiles:
     if d > _TIMED_MAX_COLUMNS and not kernel.given:
-        near, far = (
-            _measured_tiles(kernel, width, dtype, rows) for width in (_TIMED_MAX_COLUMNS // 2, _TIMED_MAX_COLUMNS)
-        )
-        return Tiles(
-            far.value + (d - _TIMED_MAX_COLUMNS) * max(far.value - near.value, 0.0) / (_TIMED_MAX_COLUMNS // 2), far.use
-        )
+        half = _TIMED_MAX_COLUMNS // 2
+        near, far = (_measured_tiles(kernel, width, dtype, rows) for width in (half, 2 * half))
+        return Tiles(far.value + (d - 2 * half) * max(far.value - near.value, 0.0) / half, far.use)
     X = sample(kernel, d, rows)
     gram = Gram(kernel, X, dtype)
     few, many = np.ones((gram.n, 4), dtype=dtype), np.ones((gram.n, 24), dtype=dtype)
@@ -133,31 +131,18 @@ def _bytes(part: object, seen: set[int]) -> int:
 
 
 def spectrum(n: int) -> float:
-    """Seconds of all eigenpairs of an n x n matrix."""
+    """Seconds of all eigenpairs of an n x n matrix, of a small one on one thread as the solver has it."""
     if n**3 <= PINNED_MAX_MULTIPLICATIONS:
-        return n**3 * _small_spectrum()
-    return (n**3 + _EIGH_SQUARE_TERM * n**2) * _large_spectrum()
+        return n**3 * _eigh(512, 0, alone=True)
+    return (n**3 + _EIGH_SQUARE_TERM * n**2) * _eigh(1024, _EIGH_SQUARE_TERM, alone=False)
 
 
 @once
-def _small_spectrum() -> float:
-    """Seconds per n^3, on one thread as the solver has it."""
-    A = _symmetric(512)
-
-    def run() -> None:
-        with one_blas_thread():
-            scipy.linalg.eigh(A.copy(), driver="evd", overwrite_a=True, check_finite=False)
-
-    return seconds(run) / 512**3
-
-
-@once
-def _large_spectrum() -> float:
-    """Seconds per ``n^3 + _EIGH_SQUARE_TERM n^2``, on all threads."""
-    n = 1024
+def _eigh(n: int, square_term: int, alone: bool) -> float:
+    """Seconds per ``n^3 + square_term n^2``."""
     A = _symmetric(n)
-    spent = seconds(lambda: scipy.linalg.eigh(A.copy(), driver="evd", overwrite_a=True, check_finite=False))
-    return spent / (n**3 + _EIGH_SQUARE_TERM * n**2)
+    spent = seconds(lambda: scipy.linalg.eigh(A.copy(), driver="evd", overwrite_a=True, check_finite=False), alone)
+    return spent / (n**3 + square_term * n**2)
 
 
 def factor(n: int) -> float:
@@ -169,36 +154,21 @@ def factor(n: int) -> float:
 def _factor() -> float:
     n = 2048
     A = _symmetric(n) + 4 * n * np.eye(n)
-
-    def run() -> None:
-        with one_blas_thread():
-            CholeskyFactor(A.copy())
-
-    return seconds(run) / (n**3 + _CHOLESKY_SQUARE_TERM * n**2)
+    return seconds(lambda: CholeskyFactor(A.copy()), alone=True) / (n**3 + _CHOLESKY_SQUARE_TERM * n**2)
 
 
 @once
 def svd() -> float:
     """Seconds per n d min(n, d) of a singular value decomposition, on one thread."""
     A = _symmetric(512)[:, :256]
-
-    def run() -> None:
-        with one_blas_thread():
-            scipy.linalg.svd(A, full_matrices=False, check_finite=False)
-
-    return seconds(run) / (A.size * 256)
+    return seconds(lambda: scipy.linalg.svd(A, full_matrices=False, check_finite=False), alone=True) / (A.size * 256)
 
 
 @once
 def multiply(threads: int = 1) -> float:
     """Seconds for a multiplication and addition inside large matrix products, on one BLAS thread or (0) on all."""
     A = _symmetric(768)
-
-    def alone() -> None:
-        with one_blas_thread():
-            A @ A
-
-    return seconds(alone if threads else lambda: A @ A) / 768**3
+    return seconds(lambda: A @ A, alone=threads != 0) / 768**3
 
 
 @once
@@ -258,12 +228,13 @@ def _symmetric(n: int) -> Array:
     return A + A.T
 
 
-def seconds(run: Callable[[], Any]) -> float:
-    """Median seconds of a few runs after a first one that does not count."""
-    run()
+def seconds(run: Callable[[], Any], alone: bool = False) -> float:
+    """Median seconds of a few runs after a first one that does not count; ``alone`` on one BLAS thread."""
     spent: list[float] = []
-    while not spent or (sum(spent) < _TIMED_SECONDS and len(spent) < _TIMED_MAX_RUNS):
-        start = clock()
+    with one_blas_thread() if alone else nullcontext():
         run()
-        spent.append(clock() - start)
+        while not spent or (sum(spent) < _TIMED_SECONDS and len(spent) < _TIMED_MAX_RUNS):
+            start = clock()
+            run()
+            spent.append(clock() - start)
     return statistics.median(spent)

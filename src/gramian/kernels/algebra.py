@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
@@ -30,39 +31,26 @@ class Combined(Pairs):
         return self.operation(first, second, out=first)
 
 
+def _of_parts(ability: str, rule: Callable[[Iterable[bool]], bool]) -> Any:
+    """An ability that a kernel has if all of its parts, or any of them, have it."""
+    return property(lambda self: rule(getattr(part, ability) for part in self.parts.values()))
+
+
 class Composite(Kernel):
     """A kernel with others as parameters, which may be set as text too."""
 
     has_text = False
+    given = _of_parts("given", all)
+    positive_definite = _of_parts("positive_definite", all)
+    falls_with_distance = _of_parts("falls_with_distance", all)
+    costly = _of_parts("costly", any)
+    needs_rows = _of_parts("needs_rows", any)
+    properly_centred = _of_parts("properly_centred", any)
 
     @property
     def parts(self) -> dict[str, Kernel]:
         """The parameters that are kernels."""
         return {key: value for key, value in self.get_params(deep=False).items() if isinstance(value, Kernel)}
-
-    @property
-    def given(self) -> bool:
-        return all(part.given for part in self.parts.values())
-
-    @property
-    def positive_definite(self) -> bool:
-        return all(part.positive_definite for part in self.parts.values())
-
-    @property
-    def costly(self) -> bool:
-        return any(part.costly for part in self.parts.values())
-
-    @property
-    def falls_with_distance(self) -> bool:
-        return all(part.falls_with_distance for part in self.parts.values())
-
-    @property
-    def needs_rows(self) -> bool:
-        return any(part.needs_rows for part in self.parts.values())
-
-    @property
-    def properly_centred(self) -> bool:
-        return any(part.properly_centred for part in self.parts.values())
 
     def resolve(self, X: Rows) -> Self:
         self.check()
@@ -256,6 +244,7 @@ class Columns(Composite):
     columns: tuple[int, ...] | slice
 
     name = "columns"
+    falls_with_distance = False  # with the distance of some columns alone
 
     def check(self) -> None:
         if self.kernel.given:
@@ -264,9 +253,8 @@ class Columns(Composite):
                 "rows and columns of the matrix before."
             )
         chosen = self.columns
-        if isinstance(chosen, slice):
-            return
-        if not isinstance(chosen, tuple) or not chosen or not all(_is_index(c) for c in chosen):
+        whole = isinstance(chosen, tuple) and all(is_number(c) and isinstance(c, (int, np.integer)) for c in chosen)
+        if not isinstance(chosen, slice) and not (whole and chosen):
             raise ValueError(f"columns={chosen!r} must be whole numbers or a slice, as in rbf[0, 3] or rbf[0:3].")
 
     def resolve(self, X: Rows) -> Self:
@@ -279,10 +267,6 @@ class Columns(Composite):
 
     def diagonal(self, X: Rows) -> Array:
         return self.kernel.diagonal(self._take(X))
-
-    @property
-    def falls_with_distance(self) -> bool:
-        return False  # with that of some columns alone
 
     def _take(self, X: Rows) -> Rows:
         d = X.shape[1]
@@ -306,27 +290,21 @@ class Columns(Composite):
 
 
 def _add(left: object, right: object) -> Kernel:
-    if not (isinstance(left, Kernel) and isinstance(right, Kernel)):
-        return NotImplemented
-    return Sum(left, right)
+    return Sum(left, right) if isinstance(left, Kernel) and isinstance(right, Kernel) else NotImplemented
 
 
-def _multiply(left: Kernel | float, right: Kernel | float) -> Kernel:
-    if is_number(left):
-        return Scaled(left, right)  # type: ignore[arg-type]
-    if is_number(right):
-        return Scaled(right, left)  # type: ignore[arg-type]
-    if not (isinstance(left, Kernel) and isinstance(right, Kernel)):
-        return NotImplemented
-    return Product(left, right)
+def _multiply(left: object, right: object) -> Kernel:
+    if isinstance(right, Kernel):
+        return Product(left, right) if isinstance(left, Kernel) else _scaled(left, right)
+    return _scaled(right, left)
+
+
+def _scaled(weight: object, kernel: object) -> Kernel:
+    return Scaled(weight, kernel) if is_number(weight) else NotImplemented  # type: ignore[arg-type]
 
 
 def _columns(kernel: Kernel, columns: int | tuple[int, ...] | slice) -> Kernel:
     return Columns(kernel, columns if isinstance(columns, (tuple, slice)) else (columns,))
-
-
-def _is_index(value: object) -> bool:
-    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
 def _bracketed(kernel: Kernel, *loose: type[Kernel]) -> str:

@@ -31,9 +31,8 @@ class Form:
 
     radial: bool
     value: Callable[[Array], Array]  #: f, entry by entry
-    slope: Kernel | None = (
-        None  #: ``|f'(m)| / rate``; None where f has a kink at zero, which a fixed point cannot leave
-    )
+    #: ``|f'(m)| / rate``; None where f has a kink at zero, which a fixed point cannot leave
+    slope: Kernel | None = None
     rate: float = 1.0
     invertible: bool = True  #: whether f is one to one, so that a similarity gives m back
 
@@ -383,10 +382,7 @@ def evolve(original: Made, /, **changes: object) -> Made:
 
 
 def own_copy(value: Value) -> Value:
-    """Return a copy of an object given as a parameter, which the caller may change after the fit.
-
-    What cannot be copied, such as an object that holds an open file, is returned itself.
-    """
+    """A copy of a parameter, which the caller may change; itself if it cannot be copied (an open file in it)."""
     try:
         return copy.deepcopy(value)
     except Exception:  # a class may refuse by any exception

@@ -279,8 +279,6 @@ def _divided(X: Rows, lengths: Array) -> Rows:
 def monomials(X: Array, degree: int, scale: float, constant: float) -> Array:
     r"""Weighted monomials of the columns, of every degree k up to p (of p alone if c = 0).
 
-    Definition
-    ----------
     .. math:: \phi_\alpha(x) = \sqrt{\tfrac{p!}{(p-k)!\,\alpha_1! \cdots \alpha_d!}\, c^{p-k} a^k}\; x^\alpha,
               \qquad |\alpha| = k
     """
@@ -307,8 +305,6 @@ def monomials(X: Array, degree: int, scale: float, constant: float) -> Array:
 class Waves(MappedKernel):
     r"""Features of rows rather than similarities: the second argument holds frequencies.
 
-    Definition
-    ----------
     .. math:: f_j(x) = \sqrt{v / D}\,(\cos w_j'x + \sin w_j'x)
 
     With frequencies in pairs w, -w the products :math:`f(x)'f(y)` are :math:`v/D \sum_j \cos w_j'(x - y)`: no phases
@@ -338,14 +334,10 @@ class Waves(MappedKernel):
 
 
 def random_waves(kernel: Kernel, d: int, count: int, rng: np.random.Generator) -> tuple[Waves, Array]:
-    r"""Draw frequencies from the spectral measure of a stationary kernel; return the features and the frequencies.
+    """Draw frequencies from the spectral measure of a stationary kernel; return the features and the frequencies.
 
-    Directions are orthogonal in groups of d, which makes the error smaller than that of independent ones; lengths have
-    the distribution the kernel asks for. A city-block Laplacian has independent Cauchy entries instead.
-
-    References
-    ----------
-    Yu, Suresh, Choromanski, Holtmann-Rice, Kumar, Orthogonal random features, NIPS 2016.
+    Directions are orthogonal in groups of d, which makes the error smaller than that of independent ones (Yu et al.,
+    Orthogonal random features, NIPS 2016). A city-block Laplacian has independent Cauchy entries instead.
     """
     half = -(-count // 2)
     W = kernel.frequencies(half, d, rng)

@@ -64,9 +64,9 @@ class Distances(Pairs):
 
 
 class Manhattan(Pairs):
-    """Tiles of ``a ||x - y||_1`` by a compiled loop, which releases the interpreter lock."""
+    """Tiles of ``a ||x - y||_1`` by a compiled loop without the interpreter lock; sparse rows are made dense."""
 
-    def __init__(self, X: Rows, Y: Rows, factor: float, dtype: DTypeLike) -> None:
+    def __init__(self, X: Rows, Y: Rows, factor: float = 1.0, dtype: DTypeLike = np.float64) -> None:
         if X.shape[1] != Y.shape[1]:  # the compiled loop would read past the end of a row
             raise ValueError(f"X has {X.shape[1]} columns and Y has {Y.shape[1]}. Give rows of one width.")
         size = 8 * (X.shape[0] + Y.shape[0]) * X.shape[1]
@@ -82,6 +82,10 @@ class Manhattan(Pairs):
     def tile(self, rows: slice | Array, cols: slice, out: Array) -> Array:
         self.loop(self.X[rows], self.Y[cols], self.factor, out)
         return out
+
+
+#: The measure of kernels, as ``dot`` and ``squared_euclidean`` are.
+manhattan = Manhattan
 
 
 def dot(X: Rows, Y: Rows, factor: float = 1.0, dtype: DTypeLike = np.float64) -> Pairs:
@@ -105,7 +109,9 @@ def squared_euclidean(
 
     Overflowing norms are refused: every later number would be NaN.
     """
-    X, Y = _centre(*_at_least(X, Y, dtype))
+    # Single-precision rows asked for in double precision are widened first, so that nothing is lost twice.
+    wide = _cast(Y, np.result_type(Y.dtype, dtype))
+    X, Y = _centre(wide if X is Y else _cast(X, np.result_type(X.dtype, dtype)), wide)
     with np.errstate(over="ignore"):
         nx = squared_norms(X)
         ny = nx if Y is X else squared_norms(Y)
@@ -126,11 +132,6 @@ def squared_euclidean(
     return pairs
 
 
-def manhattan(X: Rows, Y: Rows, factor: float = 1.0, dtype: DTypeLike = np.float64) -> Pairs:
-    """Prepare ``a ||x - y||_1``. Sparse rows are made dense: the loop visits every column."""
-    return Manhattan(X, Y, factor, dtype)
-
-
 def squared_norms(X: Rows) -> Array:
     """Squared Euclidean length of each row."""
     if is_sparse(X):
@@ -144,27 +145,15 @@ def _largest(X: Rows) -> float:
     return float(max(values.max(initial=0.0), -values.min(initial=0.0)))
 
 
-def _at_least(X: Rows, Y: Rows, dtype: DTypeLike) -> tuple[Rows, Rows]:
-    # Single-precision rows asked for in double precision are widened first, so that nothing is lost twice.
-    wide = _cast(Y, np.result_type(Y.dtype, dtype))
-    return (wide if X is Y else _cast(X, np.result_type(X.dtype, dtype))), wide
-
-
 def _centre(X: Rows, Y: Rows) -> tuple[Rows, Rows]:
     # Distances do not see a shift, rounding does: far from the origin the three terms cancel.
-    if is_sparse(X) or is_sparse(Y):
-        mean = far_means(X, Y)
-        if not mean.any():
-            return X, Y
-        Yc = moved(Y, mean)
-        return (Yc if X is Y else moved(X, mean)), Yc
     with np.errstate(over="ignore", invalid="ignore"):
-        mean = Y.mean(axis=0, dtype=np.float64)
-    if not np.isfinite(mean).all():
+        sparse = is_sparse(X) or is_sparse(Y)
+        mean = far_means(X, Y) if sparse else Y.mean(axis=0, dtype=np.float64)
+    if not np.isfinite(mean).all() or (sparse and not mean.any()):
         return X, Y
-    mean = mean.astype(Y.dtype)
-    Yc = Y - mean
-    return (Yc if X is Y else X - mean), Yc
+    Yc = moved(Y, mean.astype(Y.dtype))
+    return (Yc if X is Y else moved(X, mean.astype(Y.dtype))), Yc
 
 
 def far_means(X: Rows, Y: Rows) -> Array:

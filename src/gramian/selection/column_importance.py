@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
+from gramian.engine.product import to_dense
 from gramian.estimators.base import BaseEstimator
 from gramian.estimators.validation import Table, check_choice, random_generator, validate
 from gramian.kernels import Kernel
@@ -111,8 +112,6 @@ def column_importance(
 
 def importance_of(estimator: BaseEstimator, X: Matrix, method: str, rng: np.random.Generator) -> ColumnImportance:
     """The same for checked rows."""
-    names = getattr(estimator, "feature_names_in_", None)
-    columns = tuple(map(str, names)) if names is not None else tuple(f"x{j}" for j in range(X.shape[1]))
     projection: Any = getattr(estimator, "projection_", None)
     smooth = _form(projection)
     if method == "slopes" and smooth is None:
@@ -128,7 +127,13 @@ def importance_of(estimator: BaseEstimator, X: Matrix, method: str, rng: np.rand
         parts, used = _shuffled(estimator, rows, rng), "shuffled"
     totals = parts.sum(axis=0)
     shares = np.divide(parts, totals, out=np.zeros_like(parts), where=totals > 0)
-    return ColumnImportance(shares, columns, used, len(rows))
+    return ColumnImportance(shares, columns_of(estimator), used, len(rows))
+
+
+def columns_of(estimator: BaseEstimator) -> tuple[str, ...]:
+    """Names of the columns of a fit, or their numbers."""
+    names = getattr(estimator, "feature_names_in_", None)
+    return tuple(map(str, names)) if names is not None else tuple(f"x{j}" for j in range(estimator.n_features_in_))
 
 
 def _form(projection: object) -> Form | None:
@@ -141,8 +146,7 @@ def _form(projection: object) -> Form | None:
 
 def _sample(X: Matrix, most: int, rng: np.random.Generator) -> Array:
     chosen = np.sort(rng.choice(X.shape[0], most, replace=False)) if X.shape[0] > most else slice(None)
-    rows = X[chosen]
-    return np.asarray(rows if isinstance(rows, np.ndarray) else rows.toarray(), dtype=np.float64)
+    return np.asarray(to_dense(X[chosen]), dtype=np.float64)
 
 
 def _spread(X: Matrix) -> Array:

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import singledispatch
 from typing import Any
 
 import numpy as np
@@ -15,21 +14,24 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
+from gramian.engine.product import to_dense
+from gramian.engine.tiles import row_blocks
 from gramian.estimators.base import BaseEstimator
 from gramian.estimators.component_regression import ComponentRegressor
 from gramian.estimators.factor_analysis import sums_of_squares
 from gramian.estimators.validation import check_targets, random_generator, validate
 from gramian.registry import CCA, PCA, FactorAnalysis, KernelPCA, ProbabilisticPCA
 from gramian.results import Array, Matrix, Seed
-from gramian.selection.column_importance import importance_of
+from gramian.selection.column_importance import columns_of, importance_of
 from gramian.selection.trust_bootstrap import Replicas, band, band_from_error, quiet_fit
-from gramian.selection.trust_result import Ties, Trust, gaps_in_errors, influence_of_rows, recovery
+from gramian.selection.trust_result import Ties, Trust, gaps_in_errors, recovery, unit
 
 #: Rows below which draws differ too much from each other to tell anything.
 _MIN_ROWS = 10
 #: Rows, as a share of all, and times that the number of components is chosen again. Rows are taken once: copies of a
 #: row on both sides of a fold would make every number look good.
 _SUBSAMPLE_SHARE, _SUBSAMPLES = 0.8, 20
+KNOWN = (PCA, ProbabilisticPCA, FactorAnalysis, ComponentRegressor, CCA, KernelPCA)
 
 
 def trust(
@@ -95,11 +97,12 @@ def trust(
     span        turns by up to 2.9 degrees in half of the draws, up to 6.1 in 95 %
     direction   3 of 15 entries differ from zero; table(k) lists them
     """
-    _check(n_boot, level)
+    if isinstance(n_boot, bool) or not isinstance(n_boot, (int, np.integer)) or n_boot < 20:
+        raise ValueError(f"n_boot={n_boot!r} must be a whole number of 20 or more: fewer draws give no intervals.")
+    if not 0 < level < 1:
+        raise ValueError(f"level={level!r} must be between 0 and 1, such as 0.95.")
     fitted = _fitted(estimator, X, y)
-    names = tuple(map(str, getattr(fitted, "feature_names_in_", ()))) or tuple(
-        f"x{j}" for j in range(fitted.n_features_in_)
-    )
+    names = columns_of(fitted)
     rng = random_generator(random_state)
     gaps = getattr(fitted, "missing", None) is not None
     rows: Matrix = validate(fitted, X, reset=False, missing=gaps, sparse=not gaps)
@@ -113,17 +116,13 @@ def trust(
     return replace(found, chosen=_choices(estimator, X, y, count, rng))
 
 
-def _check(n_boot: int, level: float) -> None:
-    if isinstance(n_boot, bool) or not isinstance(n_boot, (int, np.integer)) or n_boot < 20:
-        raise ValueError(f"n_boot={n_boot!r} must be a whole number of 20 or more: fewer draws give no intervals.")
-    if not 0 < level < 1:
-        raise ValueError(f"level={level!r} must be between 0 and 1, such as 0.95.")
-
-
 def _fitted(estimator: BaseEstimator, X: Matrix, y: ArrayLike | None) -> Any:
     """The estimator if it is fitted to these rows, or a clone that is."""
-    if not isinstance(estimator, KernelPCA) and read.dispatch(type(estimator)) is read.dispatch(object):
-        read(estimator)  # which refuses it
+    if not isinstance(estimator, KNOWN):
+        raise TypeError(
+            f"trust does not know {type(estimator).__name__}. Known: PCA, ProbabilisticPCA, FactorAnalysis, "
+            "PLSRegression, PrincipalComponentRegression, CCA, KernelPCA."
+        )
     n = X.shape[0] if hasattr(X, "shape") else len(X)
     if n < _MIN_ROWS:
         raise ValueError(f"X has {n} rows; at least {_MIN_ROWS} are needed to say what other rows would give.")
@@ -257,46 +256,47 @@ class Reading:
     of_columns: bool = False
 
 
-@singledispatch
 def read(estimator: BaseEstimator) -> Reading:
     """Read a fitted estimator."""
-    raise TypeError(
-        f"trust does not know {type(estimator).__name__}. Known: PCA, ProbabilisticPCA, FactorAnalysis, "
-        "PLSRegression, PrincipalComponentRegression, CCA, KernelPCA."
-    )
+    match estimator:
+        case PCA():
+            V, variances = estimator.components_.T.astype(np.float64), estimator.explained_variance_
+            kept = {"bounded": True, "ordered": True, "of_columns": True}
+            return Reading(variances, "positive", "variance", V, "direction", **kept)
+        case ProbabilisticPCA():
+            W = estimator.loadings_.astype(np.float64)
+            variances = (W**2).sum(axis=0) + estimator.noise_variance_
+            return Reading(variances, "positive", "variance", W, "loadings", ordered=True, of_columns=True)
+        case FactorAnalysis():
+            L = estimator.loadings_.astype(np.float64)
+            what, sums = sums_of_squares(L, estimator.factor_correlation_)
+            free = estimator.rotation is None and L.shape[1] > 1
+            return Reading(sums, "positive", what, L, "loadings", free=free)
+        case ComponentRegressor():
+            return Reading(estimator.y_explained_, "share", "share of y", estimator.x_weights_, "weights", bounded=True)
+        case _:
+            both = np.vstack([estimator.x_structure_, estimator.y_structure_])
+            values = (estimator.correlations_, "correlation", "correlation", both, "structure correlations")
+            return Reading(*values, bounded=True, second=len(estimator.y_structure_), spans=False, ordered=True)
 
 
-@read.register
-def _(estimator: PCA) -> Reading:
-    V, kept = estimator.components_.T.astype(np.float64), {"ordered": True, "of_columns": True}
-    return Reading(estimator.explained_variance_, "positive", "variance", V, "direction", bounded=True, **kept)
+def influence_of_rows(estimator: BaseEstimator, X: Matrix) -> Array:
+    r"""Influence of rows on the variances of linear components, n x K.
 
-
-@read.register
-def _(estimator: ProbabilisticPCA) -> Reading:
-    W = estimator.loadings_.astype(np.float64)
-    variances = (W**2).sum(axis=0) + estimator.noise_variance_
-    return Reading(variances, "positive", "variance", W, "loadings", ordered=True, of_columns=True)
-
-
-@read.register
-def _(estimator: FactorAnalysis) -> Reading:
-    L = estimator.loadings_.astype(np.float64)
-    free = estimator.rotation is None and L.shape[1] > 1
-    what, sums = sums_of_squares(L, estimator.factor_correlation_)
-    return Reading(sums, "positive", what, L, "loadings", free=free)
-
-
-@read.register
-def _(estimator: ComponentRegressor) -> Reading:
-    return Reading(estimator.y_explained_, "share", "share of y", estimator.x_weights_, "weights", bounded=True)
-
-
-@read.register
-def _(estimator: CCA) -> Reading:
-    both = np.vstack([estimator.x_structure_, estimator.y_structure_])
-    values = (estimator.correlations_, "correlation", "correlation", both, "structure correlations")
-    return Reading(*values, bounded=True, second=len(estimator.y_structure_), spans=False, ordered=True)
+    Of correlation PCA the standard deviations are estimated too, and
+    :math:`\psi_{ik} = t_{ik}^2 - \lambda_k \sum_j v_{jk}^2 z_{ij}^2`.
+    """
+    reading = read(estimator)
+    V, scaled = unit(reading.vectors), getattr(estimator, "scale", False)
+    out = np.empty((X.shape[0], V.shape[1]))
+    for rows in row_blocks(*X.shape):
+        Z = to_dense(X[rows]) - estimator.mean_.astype(np.float64)
+        if scaled:
+            Z /= estimator.scale_
+        out[rows] = (Z @ V) ** 2
+        if scaled:
+            out[rows] -= reading.values * (Z**2 @ V**2)
+    return out
 
 
 def padded(A: Array, k: int) -> Array:

@@ -7,11 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from gramian.engine.tiles import row_blocks
-from gramian.estimators.base import BaseEstimator
 from gramian.operators import moments_of
-from gramian.registry import PCA
-from gramian.results import Array, FitSummary, Matrix, percent, plain_values
+from gramian.results import Array, FitSummary, percent, plain_values
 from gramian.selection.column_importance import ColumnImportance
 from gramian.selection.printing import Summarized
 from gramian.selection.trust_bootstrap import Band
@@ -60,7 +57,7 @@ def recovery(target: Array, draws: Array) -> Recovery:
     with columns of unit length in F (the fit) and V (the draw). The pseudoinverse takes off what components that are
     not orthogonal share without being mixed.
     """
-    F, V = (_unit(vectors) for vectors in (target, draws))
+    F, V = (unit(vectors) for vectors in (target, draws))
     cosines = np.abs(np.einsum("pk,bpk->bk", F, V))
     parts = np.abs(np.linalg.pinv(F) @ V) > np.sqrt(1 - SAME_COMPONENT_COSINE**2)
     mixed = (parts | parts.swapaxes(1, 2)).mean(axis=0)
@@ -68,7 +65,8 @@ def recovery(target: Array, draws: Array) -> Recovery:
     return Recovery((cosines >= SAME_COMPONENT_COSINE).mean(axis=0), np.median(cosines, axis=0), mixed)
 
 
-def _unit(vectors: Array) -> Array:
+def unit(vectors: Array) -> Array:
+    """Columns of length 1; those of zeros stay."""
     lengths = np.linalg.norm(vectors, axis=-2, keepdims=True)
     return np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
 
@@ -108,29 +106,6 @@ def gaps_in_errors(values: Array, influence: Array) -> tuple[Array, Array]:
     spread = np.sqrt(np.maximum(variances[:-1] + variances[1:] - 2 * np.diag(C, 1), 0.0))
     gaps = -np.diff(values)
     return np.divide(gaps, spread, out=np.full(len(gaps), np.inf), where=spread > 0), np.sqrt(variances)
-
-
-def influence_of_rows(estimator: BaseEstimator, X: Matrix) -> Array:
-    r"""Influence of rows on the variances of linear components, n x K.
-
-    Of correlation PCA the standard deviations are estimated too, and
-    :math:`\psi_{ik} = t_{ik}^2 - \lambda_k \sum_j v_{jk}^2 z_{ij}^2`.
-    """
-    if isinstance(estimator, PCA):
-        V, scale, values = estimator.components_.T.astype(np.float64), estimator.scale_, estimator.explained_variance_
-    else:
-        W = estimator.loadings_.astype(np.float64)
-        lengths = np.linalg.norm(W, axis=0)
-        V, scale, values = W / np.where(lengths > 0, lengths, 1.0), np.ones(len(W)), None
-    scaled = values is not None and estimator.scale
-    out = np.empty((X.shape[0], V.shape[1]))
-    for rows in row_blocks(*X.shape):
-        block = X[rows] if isinstance(X, np.ndarray) else X[rows].toarray()
-        Z = (block - estimator.mean_.astype(np.float64)) / scale
-        out[rows] = (Z @ V) ** 2
-        if scaled:
-            out[rows] -= values * (Z**2 @ V**2)
-    return out
 
 
 @dataclass(frozen=True, kw_only=True)
