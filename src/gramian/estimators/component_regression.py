@@ -57,10 +57,6 @@ class ComponentRegressor(
             Targets; not needed if the stream X has ``y_columns``.
         sample_weight : (n,) array, optional
             Frequencies: a row of weight 2 counts as two rows.
-
-        Returns
-        -------
-        self
         """
         clock = Clock()
         return self._regress(gather(self, X, y, sample_weight), clock)

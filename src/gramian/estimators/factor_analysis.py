@@ -135,10 +135,6 @@ class FactorAnalysis(GaussianModel, BaseEstimator):
         y : ignored
         sample_weight : (n,) array, optional
             Frequencies of the rows.
-
-        Returns
-        -------
-        self
         """
         clock = Clock()
         check_choice("rotation", self.rotation, (None, *ROTATIONS))

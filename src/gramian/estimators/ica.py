@@ -105,10 +105,6 @@ class ICA(ProjectionTransformer, DensityMixin, BaseEstimator):
         X : (n, d) array or data frame
             Rows.
         y : ignored
-
-        Returns
-        -------
-        self
         """
         clock = Clock()
         X = validate(self, X, sparse=False, min_samples=2)

@@ -166,10 +166,6 @@ class KernelCCA(KernelViews, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         y : (n, q) or (n,) array, data frame, sparse matrix or stream
             The other view of the same rows; its Gram matrix (n, n) if ``kernel_y`` is precomputed. Not needed if the
             stream X has ``y_columns``.
-
-        Returns
-        -------
-        self
         """
         self._fit(X, y)
         return self
@@ -209,10 +205,6 @@ class KernelCCA(KernelViews, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         ----------
         X, y : (n, d) and (n, q) arrays, data frames or sparse matrices
             More rows of both views.
-
-        Returns
-        -------
-        self
         """
         clock, how = Clock(), self._check()
         rows = next_rows(self, X)

@@ -165,10 +165,6 @@ class KernelKMeans(KernelInput, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         y : ignored
         sample_weight : (n,) array, optional
             Frequencies: weighting a row equals repeating it.
-
-        Returns
-        -------
-        self
         """
         clock = Clock()
         if is_stream(X):
@@ -198,10 +194,6 @@ class KernelKMeans(KernelInput, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         X : (n, d) array, data frame or sparse matrix
             More rows.
         y : ignored
-
-        Returns
-        -------
-        self
         """
         clock, rows = Clock(), next_rows(self, X)
         if not hasattr(self, "seen_"):

@@ -140,10 +140,6 @@ class KernelPCA(KernelInput, ProjectionTransformer, BaseEstimator):
         X : (n, d) array, data frame, sparse matrix or stream (:func:`gramian.rows`)
             Rows; the Gram matrix (n, n) if the kernel is precomputed. A stream needs ``landmarks``, and is read once.
         y : ignored
-
-        Returns
-        -------
-        self
         """
         self._fit(X)
         return self
@@ -168,10 +164,6 @@ class KernelPCA(KernelInput, ProjectionTransformer, BaseEstimator):
         X : (n, d) array, data frame or sparse matrix
             More rows; at first more of them than components.
         y : ignored
-
-        Returns
-        -------
-        self
         """
         clock = Clock()
         seen = seen_more(self, KernelRows((next_rows(self, X),)))

@@ -84,10 +84,6 @@ class KernelPrototypeClassifier(ClassifierMixin, KernelInput, BaseEstimator):
             Labels.
         sample_weight : (n,) array, optional
             Frequencies: weighting a row equals repeating it.
-
-        Returns
-        -------
-        self
         """
         clock = Clock()
         kernel, table, given = self._read(X, sample_weight)

@@ -136,10 +136,6 @@ class KernelRidge(KernelInput, MultiOutputMixin, RegressorMixin, BaseEstimator):
             Targets; several share the work. Not needed if the stream X has ``y_columns``.
         sample_weight : (n,) array, optional
             Frequencies of the rows.
-
-        Returns
-        -------
-        self
         """
         clock = Clock()
         self._check()
@@ -172,10 +168,6 @@ class KernelRidge(KernelInput, MultiOutputMixin, RegressorMixin, BaseEstimator):
             Their targets.
         sample_weight : (n,) array, optional
             Frequencies of these rows.
-
-        Returns
-        -------
-        self
         """
         clock = Clock()
         self._check()

@@ -131,10 +131,6 @@ class KernelSVC(KernelInput, ClassifierMixin, BaseEstimator):
             Labels: numbers, strings or booleans.
         sample_weight : (n,) array, optional
             Factors of ``C``; a row of weight zero is left out.
-
-        Returns
-        -------
-        self
         """
         clock = Clock()
         self._check_parameters()

@@ -137,10 +137,6 @@ class PCA(ComponentDiagnostics, ProjectionTransformer, BaseEstimator):
         y : ignored
         sample_weight : (n,) array, optional
             Frequencies: a row of weight 2 counts as two rows.
-
-        Returns
-        -------
-        self
         """
         clock = Clock()
         rows = read(self, X, sample_weight, finite=False, loses=self._loses)
@@ -160,10 +156,6 @@ class PCA(ComponentDiagnostics, ProjectionTransformer, BaseEstimator):
         y : ignored
         sample_weight : (n,) array, optional
             Frequencies of these rows.
-
-        Returns
-        -------
-        self
         """
         clock = Clock()
         rows = more_rows(self, X, sample_weight)

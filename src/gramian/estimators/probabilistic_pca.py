@@ -170,10 +170,6 @@ class ProbabilisticPCA(GaussianModel, BaseEstimator):
         y : ignored
         sample_weight : (n,) array, optional
             Frequencies of the rows.
-
-        Returns
-        -------
-        self
         """
         clock = Clock()
         check_choice("method", self.method, ("closed", "em"))

@@ -153,10 +153,6 @@ class RandomProjection(ProjectionTransformer, BaseEstimator):
         X : (n, d) array, data frame, sparse matrix or stream (:func:`gramian.rows`)
             Rows; of a stream the first block alone is looked at.
         y : ignored
-
-        Returns
-        -------
-        self
         """
         clock = Clock()
         rows = read(self, X)

@@ -58,10 +58,6 @@ class Standardizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         y : ignored
         sample_weight : (n,) array, optional
             Frequencies of the rows.
-
-        Returns
-        -------
-        self
         """
         self.__dict__.pop("moments_", None)
         rows = read(self, X, sample_weight, sparse=False)
@@ -86,10 +82,6 @@ class Standardizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         y : ignored
         sample_weight : (n,) array, optional
             Frequencies of these rows.
-
-        Returns
-        -------
-        self
         """
         seen: ColumnSums | None = getattr(self, "moments_", None)
         if seen is None and hasattr(self, "summary_"):

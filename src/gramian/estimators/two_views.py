@@ -41,10 +41,6 @@ class TwoViews(BlockInput, ClassNamePrefixFeaturesOutMixin, TransformerMixin, AB
             The other view of the same rows; not needed if the stream X has ``y_columns``.
         sample_weight : (n,) array, optional
             Frequencies: a row of weight 2 counts as two rows.
-
-        Returns
-        -------
-        self
         """
         clock = Clock()
         return self._pair(gather(self, X, y, sample_weight, name="Y"), clock)
