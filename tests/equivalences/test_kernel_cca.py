@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 import gramian
 from gramian import KernelCCA
 from gramian.estimators.cca import CCA
-from gramian.estimators.kernel_cca_pairs import find_pairs
+from gramian.estimators.kernel_cca_pairs import Search, find_pairs
 from gramian.estimators.warnings import RankWarning
 from gramian.kernels import RBF, Polynomial
 from gramian.kernels.dot_product import monomials
@@ -267,5 +267,5 @@ def test_the_route_can_be_asked_for_and_is_said(rng):
     assert KernelCCA(2, folds=None).fit(X, Y).summary_.facts["solver"] == "krylov"
     assert KernelCCA(100, folds=None).fit(X, Y).summary_.facts["solver"] == "dense"
     space = KernelSpace(RBF(sigma=2.0), X[:30])
-    pairs = find_pairs(space, space, None, (0.1, 0.1), rank=None, solver="auto", rng=rng)
+    pairs = find_pairs(space, space, None, Search((0.1, 0.1), None, "auto", rng))
     assert len(pairs.values) == 29

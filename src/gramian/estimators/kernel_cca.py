@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -12,20 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from gramian.estimators.base import BaseEstimator, all_or_nothing, by_blocks, planned_fit
 from gramian.estimators.cca import check_ridge, correlation_lines, shown
-from gramian.estimators.kernel_cca_pairs import (
-    PAIR_SOLVERS,
-    ExactViews,
-    KernelPairs,
-    LowRankViews,
-    partition,
-)
-from gramian.estimators.kernel_cca_views import (
-    KernelViews,
-    divided,
-    more_pairs,
-    seen_pairs,
-    told_held,
-)
+from gramian.estimators.kernel_cca_pairs import PAIR_SOLVERS, ExactViews, KernelPairs, LowRankViews, Search, partition
+from gramian.estimators.kernel_cca_views import KernelViews, divided, more_pairs, seen_pairs, told_held
 from gramian.estimators.kernel_input import KernelArgument
 from gramian.estimators.kernel_rows import Seen, has_landmarks, keep_seen, landmarks_of, next_rows
 from gramian.estimators.landmarks import LandmarksArgument
@@ -183,10 +171,10 @@ class KernelCCA(KernelViews, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         dtype, shape = rows.first[0].dtype, rows.first[0].shape
         views: ExactViews | LowRankViews
         if landmarks_of(self)[0] is None:
-            parts, held = partition(rows.n_first, self.folds, how["rng"])
+            parts, held = partition(rows.n_first, self.folds, how.rng)
             views = ExactViews(kernels, self._from(*rows.first), parts)
         else:
-            seen, views, held = seen_pairs(self, kernels, rows, how["rng"])
+            seen, views, held = seen_pairs(self, kernels, rows, how.rng)
             shape = (seen.n, shape[1])
         pairs = self._find(views, kernels, held, how, shape, clock)
         if seen is not None:
@@ -200,11 +188,6 @@ class KernelCCA(KernelViews, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
 
         The first call chooses the landmarks, a width such as "scale" and, with ``scale=True``, the deviations, from its
         rows: give it a good sample. Only moments of the features are kept; one row in ``folds`` is held out.
-
-        Parameters
-        ----------
-        X, y : (n, d) and (n, q) arrays, data frames or sparse matrices
-            More rows of both views.
         """
         clock, how = Clock(), self._check()
         rows = next_rows(self, X)
@@ -223,18 +206,18 @@ class KernelCCA(KernelViews, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         views: ExactViews | LowRankViews,
         kernels: tuple[Kernel, ...],
         held: str,
-        how: dict[str, Any],
+        how: Search,
         shape: tuple[int, int],
         clock: Clock,
     ) -> KernelPairs:
         """Find the pairs and set the fitted attributes; ``held`` says which rows are held out, if any are."""
-        pairs = views.pairs(self.n_components, **how)
+        pairs = views.pairs(self.n_components, how)
         k = _count(pairs, kernels)
         self.x_projection_, self.y_projection_ = pairs.x, pairs.y
         self.kernel_, self.kernel_y_ = kernels
         self.correlations_ = pairs.values
         self.score_correlations_ = pairs.plain
-        self.held_out_correlations_ = views.held_out(k, **how) if held else None
+        self.held_out_correlations_ = views.held_out(k, how) if held else None
         self.summary_ = _summary(self, shape, pairs, held, clock)
         return pairs
 
@@ -250,7 +233,7 @@ class KernelCCA(KernelViews, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         scores = scores.astype(rows.dtype, copy=False)
         return scores if Y is None else (scores, self._y_scores(Y, rows.shape[0]))
 
-    def _check(self) -> dict[str, Any]:
+    def _check(self) -> Search:
         """Refuse parameters out of their range; return how pairs are to be found."""
         check_components(self.n_components, 10**9, "there can be", fractions=False)
         check_choice("scale", self.scale, (True, False))
@@ -263,8 +246,7 @@ class KernelCCA(KernelViews, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         ridge, pair = check_ridge(self.ridge), landmarks_of(self)
         if len(pair) != 2 or (pair[0] is None) != (pair[1] is None):
             raise ValueError(f"landmarks={self.landmarks!r} must be one for both views, a pair, or None.")
-        rng = random_generator(self.random_state)
-        return {"ridge": ridge, "rank": self.rank, "solver": self.solver, "rng": rng}
+        return Search(ridge, self.rank, self.solver, random_generator(self.random_state))
 
     @property
     def _n_features_out(self) -> int:

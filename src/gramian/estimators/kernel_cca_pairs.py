@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
 
@@ -58,27 +58,29 @@ class KernelPairs:
     cut: bool = False
 
 
-def find_pairs(
-    x: KernelSpace,
-    y: KernelSpace,
-    k: int | None,
-    ridge: tuple[float, float],
-    *,
-    rank: int | None,
-    solver: str,
-    rng: np.random.Generator,
-) -> KernelPairs:
+@dataclass(frozen=True)
+class Search:
+    """How pairs are to be found: the arguments of the estimator."""
+
+    ridge: tuple[float, float]
+    rank: int | None
+    solver: str
+    rng: np.random.Generator
+
+
+def find_pairs(x: KernelSpace, y: KernelSpace, k: int | None, how: Search) -> KernelPairs:
     """Return the k leading pairs (all if None) by the route that suits size, ridges and kernels."""
-    route, reason = choose_pairs_route(x.n, k, products_obstacle(x, y, ridge), rank, solver)
+    route, reason = choose_pairs_route(x.n, k, products_obstacle(x, y, how.ridge), how.rank, how.solver)
+    dense = replace(how, solver="dense")
     if route == "products":
-        pairs = _by_products(x, y, int(k or 1), ridge, reason, rng)
-        if solver == "auto" and not pairs.trace.converged and x.n <= DENSE_RETRY_MAX_ROWS and _fits(x.n):
-            return _from_bases(x, y, k, ridge, None, "dense", f"products did not settle: {pairs.trace.stopped}", rng)
+        pairs = _by_products(x, y, int(k or 1), how, reason)
+        if how.solver == "auto" and not pairs.trace.converged and x.n <= DENSE_RETRY_MAX_ROWS and _fits(x.n):
+            return _from_bases(x, y, k, dense, f"products did not settle: {pairs.trace.stopped}")
         return pairs
     if route == "rank":
-        found = rank or min(x.n, max(DEFAULT_RANK, 2 * int(k or 1)))
-        return _from_bases(x, y, k, ridge, found, solver, reason, rng, cut=rank is None)
-    return _from_bases(x, y, k, ridge, rank, "dense", reason, rng)
+        found = how.rank or min(x.n, max(DEFAULT_RANK, 2 * int(k or 1)))
+        return _from_bases(x, y, k, replace(how, rank=found), reason, cut=how.rank is None)
+    return _from_bases(x, y, k, dense, reason)
 
 
 def choose_pairs_route(n: int, k: int | None, obstacle: str, rank: int | None, solver: str) -> tuple[str, str]:
@@ -133,55 +135,47 @@ def products_obstacle(x: KernelSpace, y: KernelSpace, ridge: tuple[float, float]
 
 
 def _from_bases(
-    x: KernelSpace,
-    y: KernelSpace,
-    k: int | None,
-    ridge: tuple[float, float],
-    rank: int | None,
-    solver: str,
-    reason: str,
-    rng: np.random.Generator,
-    cut: bool = False,
+    x: KernelSpace, y: KernelSpace, k: int | None, how: Search, reason: str, cut: bool = False
 ) -> KernelPairs:
     """Singular bases of both spaces, then a small problem."""
-    a, b = (space.basis(None if rank is None else min(rank, space.n), solver, rng) for space in (x, y))
+    rank = how.rank
+    a, b = (space.basis(None if rank is None else min(rank, space.n), how.solver, how.rng) for space in (x, y))
     with pinned_if_small(x.n * a.rank * b.rank):
-        mix = mixing.correlate(
-            a.singular, b.singular, lapack.interruptible(np.matmul, a.vectors.T, b.vectors), x.n, ridge
-        )
+        cross = lapack.interruptible(np.matmul, a.vectors.T, b.vectors)
+        mix = mixing.correlate(a.singular, b.singular, cross, x.n, how.ridge)
         k = min(len(mix.values), k or len(mix.values))
         Tx, Ty = a.scores() @ mix.x[:, :k], b.scores() @ mix.y[:, :k]
     signs = orient(Tx) if k else np.ones(0)
     to_x, to_y = (
         basis.projection(Mix(forward=M[:, :k] * signs, back=(M[:, :k] * signs * (basis.variances + r)[:, None]).T))
-        for basis, M, r in zip((a, b), (mix.x, mix.y), ridge, strict=True)
+        for basis, M, r in zip((a, b), (mix.x, mix.y), how.ridge, strict=True)
     )
-    name, stopped = a.trace.solver, "; ".join(filter(None, (a.trace.stopped, b.trace.stopped)))
     work = f"X: {a.trace.products}; Y: {b.trace.products}" if a.trace.products else ""
-    trace = SolverTrace(name, reason, work, a.trace.converged and b.trace.converged, stopped)
-    residuals, cut = np.concatenate([a.residuals, b.residuals]), cut and max(a.rank, b.rank) == rank
-    return KernelPairs(mix.values[:k], to_x, to_y, _plain(Tx, Ty), Tx * signs, residuals, trace, (a, b), cut)
+    found = mix.values[:k], to_x, to_y, _plain(Tx, Ty), Tx * signs
+    return KernelPairs(*found, *_certified(a, b, reason, work), cut and max(a.rank, b.rank) == rank)
 
 
-def _by_products(
-    x: KernelSpace, y: KernelSpace, k: int, ridge: tuple[float, float], reason: str, rng: np.random.Generator
-) -> KernelPairs:
+def _certified(
+    a: SingularBasis, b: SingularBasis, reason: str, work: str
+) -> tuple[Array, SolverTrace, tuple[SingularBasis, ...]]:
+    """Residuals of the components of both spaces, how they were found, and the components."""
+    stopped = "; ".join(filter(None, (a.trace.stopped, b.trace.stopped)))
+    trace = SolverTrace(a.trace.solver, reason, work, a.trace.converged and b.trace.converged, stopped)
+    return np.concatenate([a.residuals, b.residuals]), trace, (a, b)
+
+
+def _by_products(x: KernelSpace, y: KernelSpace, k: int, how: Search, reason: str) -> KernelPairs:
     """All components of both spaces, from products with their matrices."""
     A, B = x.centred(), y.centred()
     root = np.sqrt(x.n - 1.0)
     # A ridge on variances of divisor n - 1 is n - 1 times as much on the kernel matrix.
-    found: CanonicalPairs = Canonical().solve(A, B, k, (ridge[0] * root**2, ridge[1] * root**2), rng)
+    ridge = how.ridge[0] * root**2, how.ridge[1] * root**2
+    found: CanonicalPairs = Canonical().solve(A, B, k, ridge, how.rng)
     signs = (orient(found.x_images) if len(found.values) else np.ones(0)) * root
     trace = SolverTrace(Canonical.name, reason, found.products, found.converged, found.stopped)
-    return KernelPairs(
-        found.values,
-        _projection(x, A, found.x * signs),
-        _projection(y, B, found.y * signs),
-        _plain(found.x_images, found.y_images),
-        found.x_images * signs,
-        found.residuals,
-        trace,
-    )
+    x_side, y_side = _projection(x, A, found.x * signs), _projection(y, B, found.y * signs)
+    plain = _plain(found.x_images, found.y_images)
+    return KernelPairs(found.values, x_side, y_side, plain, found.x_images * signs, found.residuals, trace)
 
 
 def _projection(
@@ -212,12 +206,12 @@ class ExactViews:
     rows: tuple[Matrix, Matrix]
     parts: list[Array]
 
-    def pairs(self, k: int | None, **how: Any) -> KernelPairs:
-        """Return the k leading pairs (all if None); ``how`` are the other arguments of :func:`find_pairs`."""
+    def pairs(self, k: int | None, how: Search) -> KernelPairs:
+        """Return the k leading pairs (all if None)."""
         x, y = map(KernelSpace, self.kernels, self.rows)
-        return find_pairs(x, y, k, **how)
+        return find_pairs(x, y, k, how)
 
-    def held_out(self, k: int, **how: Any) -> Array | None:
+    def held_out(self, k: int, how: Search) -> Array | None:
         r"""Return the correlations of the scores of rows that were held out; None if the others never vary.
 
         Definition
@@ -236,7 +230,7 @@ class ExactViews:
             if not (_varies(x) and _varies(y)):
                 continue
             fits += 1
-            pairs = find_pairs(x, y, sums.shape[1], **how)
+            pairs = find_pairs(x, y, sums.shape[1], how)
             X, Y = self._some(part, rest)
             T, S = pairs.x.scores(X), pairs.y.scores(Y)
             T, S = T - T.mean(axis=0), S - S.mean(axis=0)
@@ -275,43 +269,30 @@ class LowRankViews:
         self.parts = self.pieces[:parts]
         self.all = reduce(MappedMoments.__add__, self.pieces)
 
-    def pairs(self, k: int | None, **how: Any) -> KernelPairs:
-        """Return the k leading pairs (all if None); ``how`` are the other arguments of :func:`find_pairs`."""
-        return self._pairs(self.all, k, **how)[0]
+    def pairs(self, k: int | None, how: Search) -> KernelPairs:
+        """Return the k leading pairs (all if None)."""
+        return self._pairs(self.all, k, how)[0]
 
-    def _pairs(
-        self,
-        moments: MappedMoments,
-        k: int | None,
-        ridge: tuple[float, float],
-        *,
-        rank: int | None,
-        solver: str,
-        rng: np.random.Generator,
-    ) -> tuple[KernelPairs, tuple[Array, Array]]:
+    def _pairs(self, moments: MappedMoments, k: int | None, how: Search) -> tuple[KernelPairs, tuple[Array, Array]]:
         """Return the k leading pairs (all if None), and the directions of both sides in the features."""
         spaces = [LowRankSpace(map, moments, view) for view, map in enumerate(self.maps)]
-        a, b = (space.basis(rank, solver if rank else "auto", rng) for space in spaces)
+        a, b = (space.basis(how.rank, how.solver if how.rank else "auto", how.rng) for space in spaces)
         S = moments.moments.scatter[moments.part(0), moments.part(1)]
         with pinned_if_narrow(max(S.shape)):
             cross = (a.directions / a.singular).T @ S @ (b.directions / b.singular)
-            mix = mixing.correlate(a.singular, b.singular, cross, moments.moments.weight, ridge)
+            mix = mixing.correlate(a.singular, b.singular, cross, moments.moments.weight, how.ridge)
         k = min(len(mix.values), k or len(mix.values))
         A, B = a.directions @ mix.x[:, :k], b.directions @ mix.y[:, :k]
         signs = orient(_anchored(a, A)) if k else np.ones(0)
         A, B = A * signs, B * signs
         x, y = (projection(basis.features, M, basis.mean) for basis, M in ((a, A), (b, B)))
         reason = f"{a.limit:,} and {b.limit:,} features stand for the kernels"
-        stopped = "; ".join(filter(None, (a.trace.stopped, b.trace.stopped)))
-        trace = SolverTrace(
-            a.trace.solver, reason, "one pass for the moments", a.trace.converged and b.trace.converged, stopped
-        )
         plain = np.clip(_ratio(*_sums(moments, A, B)), -1.0, 1.0)
-        residuals = np.concatenate([a.residuals, b.residuals])
-        found = KernelPairs(mix.values[:k], x, y, plain, None, residuals, trace, (a, b))
+        certified = _certified(a, b, reason, "one pass for the moments")
+        found = KernelPairs(mix.values[:k], x, y, plain, None, *certified)
         return found, (A, B)
 
-    def held_out(self, k: int, **how: Any) -> Array | None:
+    def held_out(self, k: int, how: Search) -> Array | None:
         """Return the correlations of the scores of parts that were held out: moments of the others give the fit.
 
         See :meth:`ExactViews.held_out`.
@@ -319,7 +300,7 @@ class LowRankViews:
         k, sums = min(k, HELD_OUT_MAX_PAIRS), np.zeros((3, min(k, HELD_OUT_MAX_PAIRS)))
         for at, part in enumerate(self.parts):
             rest = reduce(MappedMoments.__add__, self.pieces[:at] + self.pieces[at + 1 :])
-            _, (A, B) = self._pairs(rest, k, **how)
+            _, (A, B) = self._pairs(rest, k, how)
             sums[:, : A.shape[1]] += _sums(part, A, B)
         return np.clip(_ratio(*sums), -1.0, 1.0) if self.parts else None
 

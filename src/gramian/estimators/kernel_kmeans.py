@@ -188,12 +188,6 @@ class KernelKMeans(KernelInput, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         mean of all rows that were counted for them so far. Rows are not kept and never counted again, so that
         ``inertia_``, the sum of the squared distances at which rows were counted, is more than that of a fit to all of
         them; ``labels_`` are not known.
-
-        Parameters
-        ----------
-        X : (n, d) array, data frame or sparse matrix
-            More rows.
-        y : ignored
         """
         clock, rows = Clock(), next_rows(self, X)
         if not hasattr(self, "seen_"):

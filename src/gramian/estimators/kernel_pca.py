@@ -158,12 +158,6 @@ class KernelPCA(KernelInput, ProjectionTransformer, BaseEstimator):
 
         The first call chooses the landmarks, and a width such as "scale", from its rows: give it a good sample. Only
         moments of the features are kept.
-
-        Parameters
-        ----------
-        X : (n, d) array, data frame or sparse matrix
-            More rows; at first more of them than components.
-        y : ignored
         """
         clock = Clock()
         seen = seen_more(self, KernelRows((next_rows(self, X),)))

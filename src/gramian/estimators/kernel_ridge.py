@@ -159,15 +159,6 @@ class KernelRidge(KernelInput, MultiOutputMixin, RegressorMixin, BaseEstimator):
 
         The first call chooses the landmarks, and a width such as "scale", from its rows: give it a good sample. Only
         moments of the features and the targets are kept.
-
-        Parameters
-        ----------
-        X : (n, d) array, data frame or sparse matrix
-            More rows.
-        y : (n,) or (n, q) array
-            Their targets.
-        sample_weight : (n,) array, optional
-            Frequencies of these rows.
         """
         clock = Clock()
         self._check()

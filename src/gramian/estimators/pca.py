@@ -148,14 +148,6 @@ class PCA(ComponentDiagnostics, ProjectionTransformer, BaseEstimator):
         """Add rows to those seen so far; the result is that of one ``fit`` of all of them.
 
         Only moments are kept, d x d numbers. Components come as soon as there are more rows than components.
-
-        Parameters
-        ----------
-        X : (n, d) array, data frame or sparse matrix
-            More rows, one or many.
-        y : ignored
-        sample_weight : (n,) array, optional
-            Frequencies of these rows.
         """
         clock = Clock()
         rows = more_rows(self, X, sample_weight)

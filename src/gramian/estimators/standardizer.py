@@ -73,16 +73,7 @@ class Standardizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     @all_or_nothing
     def partial_fit(self, X: Table, y: object = None, sample_weight: Table | None = None) -> Self:
-        """Add rows to those seen so far; the result is that of one ``fit`` of all of them.
-
-        Parameters
-        ----------
-        X : (n, d) array or data frame
-            More rows, one or many.
-        y : ignored
-        sample_weight : (n,) array, optional
-            Frequencies of these rows.
-        """
+        """Add rows to those seen so far; the result is that of one ``fit`` of all of them."""
         seen: ColumnSums | None = getattr(self, "moments_", None)
         if seen is None and hasattr(self, "summary_"):
             raise ValueError("partial_fit cannot go on from this fit, of which no sums were kept. Clone the estimator.")
