@@ -6,13 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from gramian.estimators.warnings import IndefiniteKernelWarning, RankWarning, warn
 from gramian.kernels import Kernel
-from gramian.operators.remote import RemoteTable
-from gramian.results import Array, Matrix
+from gramian.operators.remote import Table, largest_entry
+from gramian.results import Array
 
 #: Entries below this have squares of which double precision keeps few digits, or none.
 SQUARES_UNDERFLOW_BELOW = 1e-150
@@ -52,19 +51,15 @@ def check_similarities(kernel: Kernel, diagonal: Array, total: float = 1.0) -> N
         )
 
 
-def underflows(kernel: Kernel, X: Matrix | RemoteTable) -> float | None:
+def underflows(kernel: Kernel, X: Table) -> float | None:
     """Return the size of the largest entry if all are so small that rows which differ look alike to the kernel."""
     if kernel.given:
         return None
-    if isinstance(X, RemoteTable):
-        largest = X.columns().largest
-    else:
-        values: Any = X.data if sp.issparse(X) else X
-        largest = float(max(values.max(initial=0.0), -values.min(initial=0.0)))
+    largest = largest_entry(X)
     return largest if 0 < largest < SQUARES_UNDERFLOW_BELOW else None
 
 
-def warn_of_underflow(kernel: Kernel, X: Matrix | RemoteTable) -> None:
+def warn_of_underflow(kernel: Kernel, X: Table) -> None:
     """Say that rows look alike because their squares underflow."""
     if (largest := underflows(kernel, X)) is not None:
         warn(

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from gramian.estimators.base import BaseEstimator, all_or_nothing, by_blocks, planned_fit
 from gramian.estimators.cca import check_ridge, correlation_lines, shown
 from gramian.estimators.kernel_cca_pairs import PAIR_SOLVERS, ExactViews, KernelPairs, LowRankViews, Search, partition
-from gramian.estimators.kernel_cca_views import KernelViews, divided, more_pairs, seen_pairs, told_held
+from gramian.estimators.kernel_cca_views import KernelViews, more_pairs, seen_pairs, told_held
 from gramian.estimators.kernel_input import KernelArgument
 from gramian.estimators.kernel_rows import Seen, has_landmarks, keep_seen, landmarks_of, next_rows
 from gramian.estimators.landmarks import LandmarksArgument
@@ -30,7 +30,7 @@ from gramian.estimators.validation import (
 from gramian.estimators.warnings import ConvergenceWarning, GramianWarning, IndefiniteKernelWarning, RankWarning, warn
 from gramian.kernels import Kernel
 from gramian.operators.centering import moved
-from gramian.operators.remote import Remote
+from gramian.operators.remote import Remote, divided
 from gramian.results import Array, FitSummary, Seed
 
 

@@ -16,7 +16,6 @@ from gramian.kernels import Kernel
 from gramian.operators.centering import Centred, Projected
 from gramian.operators.features import FeatureMap
 from gramian.operators.mapped_moments import MappedMoments, mapped_moments, part_moments
-from gramian.operators.remote import RemoteTable
 from gramian.projection import KernelProjection
 from gramian.results import Array, Matrix, Mix, SolverTrace
 from gramian.solvers.canonical import Canonical, CanonicalPairs
@@ -311,9 +310,7 @@ def pieces_of(maps: tuple[FeatureMap, ...], views: tuple[Any, Any], parts: Seque
         return [mapped_moments(maps, views)]
     rest = np.setdiff1d(np.arange(views[0].shape[0]), np.concatenate(parts))
     chosen = [part for part in (*parts, rest) if len(part)]
-    if all(isinstance(view, RemoteTable) for view in views):
-        return list(part_moments(maps, views, chosen))
-    return [mapped_moments(maps, [view[part] for view in views]) for part in chosen]
+    return list(part_moments(maps, views, chosen))
 
 
 def _anchored(basis: LowRankBasis, A: Array) -> Array:

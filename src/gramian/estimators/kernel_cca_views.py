@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from gramian.estimators.distances import underflows
 from gramian.estimators.fit_rows import Gate, second_stream
@@ -18,11 +17,10 @@ from gramian.estimators.landmarks import low_rank
 from gramian.estimators.validation import Table, check_gram, is_stream, read_targets
 from gramian.kernels import Kernel, as_kernel
 from gramian.kernels.given import values
-from gramian.operators.centering import best_origin, column_means, moved
+from gramian.operators.centering import best_origin, moved
 from gramian.operators.features import FeatureMap
 from gramian.operators.mapped_moments import MappedMoments, MappedSums, mapped_moments
-from gramian.operators.matrix import column_scale
-from gramian.operators.remote import Remote, RemoteTable
+from gramian.operators.remote import Remote, RemoteTable, deviations, divided
 from gramian.projection import KernelProjection
 from gramian.results import Array, Matrix
 from gramian.spaces.kernel import ConditionalProjection
@@ -125,34 +123,6 @@ def check_underflow(kernel: Kernel, X: CheckedRows, name: str) -> None:
             f"the entries of {name} are {largest:.3g} at the most: their squares underflow. Multiply {name} by a "
             "constant, or use scale=True."
         )
-
-
-def deviations(X: CheckedRows) -> Array:
-    """Standard deviations of columns, divisor n - 1; 1 for a column without variance."""
-    n = X.shape[0]
-    if isinstance(X, RemoteTable):
-        found = X.columns()
-        return column_scale(np.sqrt(found.squares / (n - 1)), found.mean)
-    if sp.issparse(X):
-        largest = abs(X).max(axis=0).toarray().ravel().astype(np.float64)
-        size = np.where(largest > 0, largest, 1.0)
-        unit = divided(X, size)
-        mean = column_means(unit)
-        squares = np.asarray(unit.multiply(unit).sum(axis=0)).ravel() - n * mean**2
-    else:
-        rest = X.astype(np.float64) - column_means(X)
-        largest = np.abs(X).max(axis=0).astype(np.float64)
-        size = np.where(largest > 0, largest, 1.0)
-        squares = np.square(rest / size).sum(axis=0)
-    spread = np.sqrt(np.maximum(squares, 0.0) / (n - 1))
-    return np.where(spread > n * np.finfo(np.float64).eps, spread * size, 1.0)
-
-
-def divided(X: CheckedRows, scale: Array | None) -> Any:
-    """Rows with their columns divided by a scale, if there is one."""
-    if scale is None:
-        return X
-    return sp.csr_array(X.multiply(1 / scale)) if isinstance(X, sp.sparray | sp.spmatrix) else X / scale
 
 
 def mapped_views(

@@ -23,7 +23,6 @@ from gramian.estimators.landmarks import (
     LandmarksArgument,
     add_low_rank,
     checked_trace_error,
-    diagonal_of,
     inner_products,
     lost_trace,
 )
@@ -43,6 +42,7 @@ from gramian.kernels import Kernel
 from gramian.kernels.base import is_number
 from gramian.operators.centering import moved
 from gramian.operators.features import FeatureMap
+from gramian.operators.remote import diagonal_of
 from gramian.operators.similarities import FeatureMeans, Similarities, feature_means, natural_order
 from gramian.results import Array, FitSummary, Matrix, Seed
 from gramian.solvers.clustering import Clusters, lloyd, relaxed, scatter, seed, shares
@@ -278,7 +278,7 @@ class KernelKMeans(KernelInput, ClassNamePrefixFeaturesOutMixin, TransformerMixi
     def fit_predict(self, X: Table, y: object = None, sample_weight: ArrayLike | None = None) -> Array:
         """Find the clusters and return the labels of the training rows."""
         self.fit(X, sample_weight=sample_weight)
-        return self.predict(X) if is_stream(X) else self.labels_
+        return self.labels_ if hasattr(self, "labels_") else self.predict(X)
 
     @by_blocks
     def transform(self, X: Table) -> Array:

@@ -21,7 +21,7 @@ from gramian.kernels.dot_product import random_waves
 from gramian.operators.centering import best_origin, moved
 from gramian.operators.features import FeatureMap
 from gramian.operators.landmarks import centred_on_cells, check_positive, landmark_map, pivots, spread, uniform
-from gramian.operators.remote import RemoteTable
+from gramian.operators.remote import diagonal_of
 from gramian.operators.similarities import Similarities, mapped_similarities, similarities
 from gramian.results import Array, FitSummary, Matrix, percent
 from gramian.solvers.eigen import DENSE_LIMIT
@@ -246,10 +246,8 @@ def _sample(
     """Rows to choose among, in their order; those drawn by their weight count alike."""
     if weights is not None and (weights == 0).any():
         X, weights = X[weights > 0], weights[weights > 0]
-    if X.shape[0] <= most and isinstance(X, RemoteTable):
-        X = X[:]
     if X.shape[0] <= most or method == "uniform":
-        return X, weights
+        return X if X.shape[0] > most else X[:], weights  # few of them come here from a cluster
     return X[np.sort(uniform(X.shape[0], most, rng, weights))], None
 
 
@@ -316,11 +314,6 @@ def inner_products(
     check_similarities(kernel, inner.diagonal(), total=total)
     warn_of_underflow(kernel, X)
     return origin, rows, features, inner
-
-
-def diagonal_of(kernel: Kernel, X: CheckedRows) -> Array:
-    """Similarities of rows to themselves, wherever the rows are."""
-    return X.diagonal(kernel) if isinstance(X, RemoteTable) else kernel.diagonal(X)
 
 
 def checked_trace_error(landmarks: LandmarksArgument, features: FeatureMap, error: float) -> float | None:

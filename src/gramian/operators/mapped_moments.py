@@ -174,10 +174,10 @@ class _Several(tuple[MappedMoments, ...]):
         return _Several(a + b for a, b in zip(self, other, strict=True))
 
 
-def part_moments(
-    maps: Sequence[FeatureMap], views: Sequence[RemoteTable], parts: Sequence[Array]
-) -> tuple[MappedMoments, ...]:
-    """Return the moments of parts of mapped rows on a cluster, in one pass for all parts."""
+def part_moments(maps: Sequence[FeatureMap], views: Sequence[Any], parts: Sequence[Array]) -> tuple[MappedMoments, ...]:
+    """Return the moments of parts of mapped rows; on a cluster, in one pass for all parts."""
+    if not isinstance(views[0], RemoteTable):
+        return tuple(mapped_moments(maps, [view[part] for view in views]) for part in parts)
     codes = np.empty(views[0].shape[0])
     for at, part in enumerate(parts):
         codes[part] = at

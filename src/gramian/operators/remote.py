@@ -9,10 +9,13 @@ from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import DTypeLike
 
 from gramian.kernels import Kernel
 from gramian.kernels.pairwise import MEDIAN_SAMPLE_ROWS
+from gramian.operators.centering import column_means
+from gramian.operators.matrix import column_scale
 from gramian.operators.moments import (
     Accumulator,
     ColumnRanges,
@@ -192,10 +195,6 @@ class RemoteTable:
         found = self.columns()
         return float(np.mean(found.squares / found.weight) + np.var(found.mean))
 
-    def diagonal(self, kernel: Kernel) -> Array:
-        """Return ``k(x, x)`` of every row."""
-        return self.each(partial(_diagonal, kernel), task="diagonal")
-
     def resolve(self, kernel: Kernel, weights: Array | None = None) -> Kernel:
         """Return the kernel with its parameters resolved, as if rows were repeated ``weights`` times."""
         n = self.shape[0]
@@ -232,6 +231,48 @@ def total(X: Table, function: Callable[..., Any], *beside: Beside, task: str) ->
     return X.total(function, *beside, task=task) if isinstance(X, RemoteTable) else function(X, *beside)
 
 
+def diagonal_of(kernel: Kernel, X: Table) -> Array:
+    """Similarities of rows to themselves."""
+    return each(X, partial(_diagonal, kernel), task="diagonal")
+
+
+def _diagonal(kernel: Kernel, X: Array) -> Array:
+    return np.asarray(kernel.diagonal(X), dtype=np.float64)
+
+
+def largest_entry(X: Table) -> float:
+    """Size of the largest entry."""
+    if isinstance(X, RemoteTable):
+        return X.columns().largest
+    values: Any = X.data if sp.issparse(X) else X
+    return float(max(values.max(initial=0.0), -values.min(initial=0.0)))
+
+
+def deviations(X: Table) -> Array:
+    """Standard deviations of columns, divisor n - 1; 1 for a column without variance."""
+    n = X.shape[0]
+    if isinstance(X, RemoteTable):
+        found = X.columns()
+        return column_scale(np.sqrt(found.squares / (n - 1)), found.mean)
+    size = abs(X).max(axis=0)
+    size = (size.toarray().ravel() if sp.issparse(size) else size).astype(np.float64)
+    size = np.where(size > 0, size, 1.0)
+    if sp.issparse(X):
+        unit = divided(X, size)
+        squares = np.asarray(unit.multiply(unit).sum(axis=0)).ravel() - n * column_means(unit) ** 2
+    else:
+        squares = np.square((X.astype(np.float64) - column_means(X)) / size).sum(axis=0)
+    spread = np.sqrt(np.maximum(squares, 0.0) / (n - 1))
+    return np.where(spread > n * np.finfo(np.float64).eps, spread * size, 1.0)
+
+
+def divided(X: Table, scale: Array | None) -> Any:
+    """Rows with their columns divided by a scale, if there is one."""
+    if scale is None:
+        return X
+    return sp.csr_array(X.multiply(1 / scale)) if isinstance(X, sp.sparray | sp.spmatrix) else X / scale
+
+
 @dataclass(frozen=True)
 class Prepared:
     """A function of arrays, as it goes to blocks."""
@@ -256,7 +297,3 @@ def _stepped(X: Array, steps: tuple[Step, ...]) -> Array:
 
 def _weighted_columns(X: Array, weights: Array) -> ColumnRanges:
     return column_ranges(X, weights[:, 0])
-
-
-def _diagonal(kernel: Kernel, X: Array) -> Array:
-    return np.asarray(kernel.diagonal(X), dtype=np.float64)
