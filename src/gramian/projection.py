@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from gramian.engine.tiles import Meter, row_blocks, run, share, threads_for
+from gramian.engine.tiles import for_each, row_blocks
 from gramian.kernels import Kernel
 from gramian.operators import CrossGram
 from gramian.operators.centering import moved
@@ -36,25 +35,25 @@ class LinearProjection:
 
     def scores(self, X: Matrix) -> Array:
         """Scores of rows, n x k, in double precision."""
-        if sp.issparse(X):
-            return np.asarray(X @ self.weights - self.mean @ self.weights)
-        blocks = row_blocks(*X.shape)
-        out = np.empty((X.shape[0], self.size))
-
-        def work(panels: Sequence[int], meter: Meter) -> None:
-            room = np.empty((blocks[0].stop, X.shape[1]))
-            for rows in (blocks[i] for i in panels):
-                # Centre before multiplying: far from the origin the difference of two products has no digits left.
-                centred = np.subtract(X[rows], self.mean, out=room[: rows.stop - rows.start])
-                np.matmul(centred, self.weights, out=out[rows])
-                meter.tick()
-
-        run(work, share(len(blocks), threads_for(len(blocks))))
-        return out
+        return centred_product(X, self.mean, self.weights)
 
     def inverse(self, scores: Array) -> Array:
         """Rows on the span of the components that have these scores."""
         return scores @ self.back + self.mean
+
+
+def centred_product(X: Matrix, mean: Array, W: Array) -> Array:
+    """``(X - mean) W`` of rows, dense or CSR."""
+    if sp.issparse(X):
+        return np.asarray(X @ W - mean @ W)
+    blocks, out = row_blocks(*X.shape), np.empty((X.shape[0], W.shape[1]))
+
+    def write(rows: slice, room: Array) -> None:
+        # Centre before multiplying: far from the origin the difference of two products has no digits left.
+        np.matmul(np.subtract(X[rows], mean, out=room[: rows.stop - rows.start]), W, out=out[rows])
+
+    for_each(blocks, write, lambda: np.empty((blocks[0].stop, X.shape[1])))
+    return out
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import DTypeLike
 
 from gramian.config import is_little, memory_budget, within_budget
-from gramian.engine.product import to_dense
 from gramian.engine.tiles import Meter, run, share, threads_for
 from gramian.progress import Tracker, track
 from gramian.results import Array, Matrix
@@ -23,6 +21,7 @@ from gramian.solvers.box_qp_steps import (
     interior_point,
     minimise,
     newton,
+    rows_times,
     settled,
     violation,
 )
@@ -47,24 +46,6 @@ class Blocks(Protocol):
     def diagonal(self) -> Array: ...
     def block(self, chosen: Array, out: Array) -> Array: ...  # principal, of the chosen rows, written into out
     def product(self, chosen: Array, V: Array, dtype: DTypeLike) -> Array: ...  # chosen columns times V, in float64
-
-
-class Factors:
-    """``ZZ'`` for narrow features Z, dense or CSR."""
-
-    def __init__(self, Z: Matrix) -> None:
-        self.Z, self.n = Z, Z.shape[0]
-
-    def diagonal(self) -> Array:
-        return np.asarray((self.Z * self.Z).sum(axis=1)).ravel()
-
-    def block(self, chosen: Array, out: Array) -> Array:
-        rows = self.Z[chosen]
-        out[...] = to_dense(rows @ rows.T)
-        return out
-
-    def product(self, chosen: Array, V: Array, dtype: DTypeLike) -> Array:
-        return np.asarray(self.Z @ (self.Z[chosen].T @ V), dtype=np.float64)
 
 
 class State:
@@ -100,9 +81,9 @@ class State:
 
     def sharpen(self, tol: float) -> None:
         """Solve for the free coefficients of each problem as if there were no bounds, where they are few."""
-        b = self.b.copy()
+        b, between = self.b.copy(), self.free()
         for c in range(b.shape[1]):
-            free = np.flatnonzero((b[:, c] > self.lower[:, c]) & (b[:, c] < self.upper[:, c]))
+            free = np.flatnonzero(between[:, c])
             if 0 < len(free) <= NEWTON_MAX_FREE:
                 K, point = self.matrix.block(free, np.empty((len(free), len(free)))), b[free, c]
                 newton(K, self.g[free, c], point, self.lower[free, c], self.upper[free, c])
@@ -251,10 +232,9 @@ class Search:
 class DualSolution:
     """Where the dual problems of several classes ended.
 
-    ``coefficients`` (n, c): ``a_i y_i``, one column for each class. ``gradient`` (n, c): ``K b - y`` in double
-    precision. ``violation`` (c,): largest violation of the optimality conditions (the KKT residual). ``steps``,
-    ``rounds``, ``largest``: steps of two coordinates each, working sets, and rows in the largest of them.
-    ``converged``, ``stopped``: whether the tolerance was met, and if not, why the search ended.
+    ``coefficients`` (n, c): ``b_i = a_i y_i``. ``gradient`` (n, c): ``K b - y`` in double precision. ``violation``
+    (c,): largest violation of the optimality conditions. ``steps``, ``rounds``, ``largest``: steps of two coordinates
+    each, working sets, and rows in the largest of them. ``stopped``: why the search ended above the tolerance.
     """
 
     coefficients: Array
@@ -270,19 +250,13 @@ class DualSolution:
 def box_dual(matrix: Blocks, signs: Array, bounds: Array, *, tol: float, max_steps: int | None = None) -> DualSolution:
     r"""Solve :math:`\max \sum_i a_i - \tfrac12 \sum_{ij} a_i a_j y_i y_j K_{ij}`, :math:`0 \le a_i \le C_i`.
 
-    ``matrix``: the kernel matrix. ``signs`` (n, c): :math:`y`, +1 or -1, one column for each problem; the problems
-    share kernel values. ``bounds`` (n, c): :math:`C_i > 0`. ``tol``: largest violation of the optimality conditions,
-    checked with a gradient in double precision. ``max_steps``: steps of two coordinates for each problem; by default
-    500 a row. Small problems that need more than 100 a row are handed to an interior point method.
+    ``signs`` (n, c): :math:`y`, +1 or -1, one column for each problem; the problems share kernel values. ``bounds``
+    (n, c): :math:`C_i > 0`. ``tol``: largest violation of the optimality conditions, checked with a gradient in double
+    precision. ``max_steps``: steps of two coordinates for each problem; by default 500 a row. Small problems that need
+    more than 100 a row are handed to an interior point method.
 
-    Cost
-    ----
     Blocks of the working sets are kept within the memory budget: all rows at once if they fit, else those that are free
     or violate. Each round multiplies the columns that changed.
-
-    References
-    ----------
-    Steinwart, Hush, Scovel, Training SVMs without offset, Journal of Machine Learning Research 2011.
     """
     state = State(matrix, signs, bounds)
     small = matrix.n <= FLOAT64_MAX_ROWS
@@ -299,14 +273,9 @@ def box_dual(matrix: Blocks, signs: Array, bounds: Array, *, tol: float, max_ste
 
 
 def narrow_dual(features: Matrix, signs: Array, bounds: Array, *, tol: float) -> DualSolution:
-    """Solve the same problem for the matrix ``ZZ'`` of narrow features Z, n x d, dense or CSR.
-
-    Cost
-    ----
-    A few dozen iterations of n d^2 multiplications; no n x n matrix.
-    """
-    state = State(Factors(features), signs, bounds)
-    b, steps = _interior(lambda y: Narrow(_rows_times(y, features)), signs, bounds)
+    """Solve the same problem for ``ZZ'`` of features Z, n x d: a few dozen iterations of n d^2 multiplications."""
+    state = State(Narrow(features), signs, bounds)
+    b, steps = _interior(lambda y: Narrow(rows_times(y, features)), signs, bounds)
     state.place_if_better(b, tol)
     state.sharpen(tol)
     state.refresh()
@@ -332,10 +301,6 @@ def _interior(matrix: Callable[[Array], Factorable], signs: Array, bounds: Array
         return taken
 
     return b, sum(run(work, share(signs.shape[1], threads_for(signs.shape[1]))))
-
-
-def _rows_times(y: Array, Z: Matrix) -> Matrix:
-    return sp.csr_array(sp.diags_array(y) @ Z) if sp.issparse(Z) else y[:, None] * Z
 
 
 def _solution(state: State, steps: int, rounds: int, largest: int, tol: float, stopped: str) -> DualSolution:

@@ -8,6 +8,7 @@ from typing import Protocol
 import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
+from numpy.typing import DTypeLike
 
 from gramian import lapack
 from gramian.config import one_blas_thread
@@ -42,19 +43,10 @@ def minimise(
 ) -> int:
     r"""Minimise :math:`\tfrac12 b'Kb - y'b` in the box, from ``b`` with gradient ``g``, both changed in place.
 
-    ``K`` (m, m): symmetric, in single or double precision. ``g`` (m,): gradient ``Kb - y`` in the precision of ``K``.
-    ``b``, ``lower``, ``upper`` (m,): point and bounds in double precision. ``tol``: largest violation to leave.
-    ``limit``: coordinate steps at the most. ``tick``: called between stretches of steps; may raise to stop.
-
-    Returns ``int``: Coordinate steps taken.
-
-    Cost
-    ----
-    Two passes over m numbers a step, each of which moves two coordinates.
-
-    References
-    ----------
-    Steinwart, Hush, Scovel, Training SVMs without offset, Journal of Machine Learning Research 2011.
+    K and the gradient ``Kb - y`` are in single or double precision, the point and its bounds in double. ``tol``:
+    largest violation to leave. ``tick``: called between stretches of steps; may raise to stop. Returns the steps taken,
+    each two passes over m numbers that move two coordinates (Steinwart, Hush, Scovel, Training SVMs without offset,
+    Journal of Machine Learning Research 2011).
     """
     from gramian.solvers.coordinate import descend
 
@@ -140,18 +132,33 @@ class Narrow:
     """``ZZ'`` for n x d features Z, dense or CSR: solved by way of a d x d factor."""
 
     def __init__(self, Z: Matrix) -> None:
-        self.Z = Z
+        self.Z, self.n = Z, Z.shape[0]
+
+    def diagonal(self) -> Array:
+        return np.asarray((self.Z * self.Z).sum(axis=1)).ravel()
+
+    def block(self, chosen: Array, out: Array) -> Array:
+        rows = self.Z[chosen]
+        out[...] = to_dense(rows @ rows.T)
+        return out
+
+    def product(self, chosen: Array, V: Array, dtype: DTypeLike) -> Array:
+        return np.asarray(self.Z @ (self.Z[chosen].T @ V), dtype=np.float64)
 
     def __matmul__(self, a: Array) -> Array:
         return np.asarray(self.Z @ (self.Z.T @ a))
 
     def factor(self, D: Array) -> Callable[[Array], Array]:
-        Z = self.Z
-        scaled = sp.csr_array(sp.diags_array(1 / D) @ Z) if sp.issparse(Z) else Z / D[:, None]
-        inner = to_dense(Z.T @ scaled)
+        scaled = sp.csr_array(sp.diags_array(1 / D) @ self.Z) if sp.issparse(self.Z) else self.Z / D[:, None]
+        inner = to_dense(self.Z.T @ scaled)
         inner[np.diag_indices(len(inner))] += 1
         found = (lapack.cholesky(inner, lower=True), True)
         return lambda r: r / D - scaled @ scipy.linalg.cho_solve(found, scaled.T @ r, check_finite=False)
+
+
+def rows_times(y: Array, Z: Matrix) -> Matrix:
+    """``diag(y) Z``."""
+    return sp.csr_array(sp.diags_array(y) @ Z) if sp.issparse(Z) else y[:, None] * Z
 
 
 class Whole:
@@ -173,17 +180,9 @@ class Whole:
 def interior_point(Q: Factorable, C: Array, tick: Callable[[], None]) -> tuple[Array, int]:
     r"""Minimise :math:`\tfrac12 a'Qa - \sum_i a_i` for :math:`0 \le a_i \le C_i`.
 
-    ``Q``: positive semidefinite. ``C`` (n,): upper bounds. ``tick``: called before each iteration; may raise to stop.
-
-    Returns ``(n,) array, int``: The point, with coefficients at a bound exactly there, and the iterations it took.
-
-    Cost
-    ----
-    20 to 60 factorisations.
-
-    References
-    ----------
-    Ferris, Munson, Interior-point methods for massive support vector machines, SIAM Journal on Optimization 2002.
+    ``tick`` is called before each iteration; it may raise to stop. Returns the point, with coefficients at a bound
+    exactly there, and the iterations it took: 20 to 60 factorisations (Ferris, Munson, Interior-point methods for
+    massive support vector machines, SIAM Journal on Optimization 2002).
     """
     n = len(C)
     a = np.minimum(0.5 * C, 1.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
@@ -31,23 +32,14 @@ RESIDUAL_GROWTH_LIMIT = 1e3
 
 
 class Matrix(Protocol):
-    """A positive operator with its trace."""
+    """A positive operator with a low-rank factor and its trace."""
 
     n: int
 
     def __matmul__(self, V: Array) -> Array: ...
-
-    def toarray(self) -> Array:
-        """Return the whole matrix."""
-        ...
-
-    def sketch(self, rank: int, rng: np.random.Generator) -> Array:
-        """Return a low-rank factor."""
-        ...
-
-    def trace(self) -> float:
-        """Return the trace."""
-        ...
+    def toarray(self) -> Array: ...
+    def sketch(self, rank: int, rng: np.random.Generator) -> Array: ...
+    def trace(self) -> float: ...
 
 
 @dataclass(frozen=True)
@@ -97,10 +89,8 @@ class Side:
 
     def sharpen(self) -> None:
         """Precondition by the inverse itself."""
-        try:
+        with suppress(NotPositive):  # the rounding of the matrix exceeds the ridge: the low-rank factor stays
             self.inverse = Inverse(self.K, self.shift)
-        except NotPositive:  # the rounding of the matrix exceeds the ridge: the low-rank factor stays
-            return
 
     def begin(self, V: Array) -> None:
         """Restart the search from these vectors, with new products."""
@@ -204,9 +194,8 @@ class Inverse:
 class CanonicalPairs:
     """Pairs as they were found, values descending.
 
-    ``values``: (k,). ``x``, ``y`` (n, k): coefficients a and b. ``x_images``, ``y_images`` (n, k): ``A a`` and ``B b``.
-    ``residuals`` (k,): bounds on ``||Tv - rho u||`` and ``||T'u - rho v||``, the larger of the two. ``products``: the
-    work. ``stopped``: why it stopped if it did not converge.
+    ``x``, ``y`` (n, k): coefficients a and b. ``x_images``, ``y_images`` (n, k): ``A a`` and ``B b``. ``residuals``
+    (k,): bounds on ``||Tv - rho u||`` and ``||T'u - rho v||``, the larger of the two. ``products``: the work.
     """
 
     values: Array
@@ -224,26 +213,17 @@ class CanonicalPairs:
 class Canonical:
     r"""Block Davidson iteration: search both sides at once, and correct each by what it lacks.
 
-    Definition
-    ----------
     .. math:: \max\ a'AB\,b \quad \text{subject to} \quad a'A(A + \alpha I)a = b'B(B + \beta I)b = 1
 
     Stationary where :math:`Bb = \rho (A + \alpha I) a` and :math:`Aa = \rho (B + \beta I) b`, the singular triples of
     :math:`T = [A(A + \alpha I)^{-1}]^{1/2} [B(B + \beta I)^{-1}]^{1/2}`. The residual of an equation, times a low-rank
-    approximation of the inverse, is the next direction to search.
+    approximation of the inverse, is the next direction to search (Morgan, Scott, Generalizations of Davidson's method,
+    SIAM Journal on Scientific and Statistical Computing 1986).
 
     ``tol``: largest ``||Tv - rho u||`` of the wanted pairs. The norm of T is at most 1: this is in units of
     correlations. ``extra``: pairs searched beyond the wanted ones. ``max_products``: block products with each matrix
-    before giving up.
-
-    Cost
-    ----
-    Some 5 to 20 products of ``k + extra`` vectors with each matrix; memory for ``32 (k + extra)`` vectors and two
-    factors of 200 columns. For small ridges two Cholesky factorisations up to 10,000 rows; more products beyond.
-
-    References
-    ----------
-    Morgan, Scott, Generalizations of Davidson's method, SIAM Journal on Scientific and Statistical Computing 1986.
+    before giving up; 5 to 20 are usual. Memory for ``32 (k + extra)`` vectors and two factors of 200 columns; for small
+    ridges two Cholesky factorisations up to 10,000 rows.
     """
 
     tol: float = 1e-8
@@ -318,9 +298,9 @@ def _start(x: Side, y: Side, size: int) -> tuple[Array, Array]:
     (Ux, gx), (Uy, gy) = ((side.factor.U, side.factor.gains) for side in (x, y))
     A, _, Bt = np.linalg.svd(np.sqrt(gx)[:, None] * (Ux.T @ Uy).astype(np.float64) * np.sqrt(gy), full_matrices=False)
     # With gains g = s/(s + shift): coefficients A / sqrt(s (s + shift)), up to a factor.
-    return Ux @ (((1 - gx) / np.sqrt(gx))[:, None] * A[:, :size]), Uy @ (
-        ((1 - gy) / np.sqrt(gy))[:, None] * Bt[:size].T
-    )
+    sides = ((Ux, gx, A[:, :size]), (Uy, gy, Bt[:size].T))
+    a, b = (U @ (((1 - gains) / np.sqrt(gains))[:, None] * C) for U, gains, C in sides)
+    return a, b
 
 
 def _ritz(x: Side, y: Side, count: int) -> tuple[Array, Block, Block]:

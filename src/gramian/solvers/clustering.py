@@ -28,10 +28,9 @@ SCORE_STARTS = 10
 class Partition:
     """Where a run ended.
 
-    ``labels`` (n,): cluster of each point. ``masses`` (k,): weight of each cluster; 0 if it is empty. ``products`` (k,
-    k): inner products of the means. ``path``: objective of every partition on the way; each is lower than the one
-    before. ``rounding``: of the objective. ``n_negative``: squared distances below zero, which only an indefinite
-    matrix has. ``end``: why the run ended; empty if steps ran out.
+    ``masses`` (k,): weight of each cluster; 0 if it is empty. ``products`` (k, k): inner products of the means.
+    ``path``: objective of every partition on the way, falling. ``rounding``: of the objective. ``n_negative``: squared
+    distances below zero, which only an indefinite matrix has. ``end``: why the run ended; empty if steps ran out.
     """
 
     labels: Array
@@ -52,9 +51,8 @@ class Partition:
 class Clusters:
     """What a clustering found: no cluster is empty.
 
-    ``labels``: (n,). ``coefficients`` (n, k): coefficients B of the means in the points. ``squares`` (k,): squared
-    lengths of the means. ``path``: the objective on the way; the last is that of the labels. ``n_negative``: squared
-    distances below zero. ``end``: why the search ended; empty if steps ran out. ``work``: what it took, in words.
+    ``coefficients`` (n, k): coefficients B of the means in the points. ``squares`` (k,): squared lengths of the means.
+    ``path``, ``n_negative``, ``end``: as in :class:`Partition`. ``work``: what it took, in words.
     """
 
     labels: Array
@@ -162,17 +160,10 @@ def lloyd(
 ) -> Clusters:
     r"""Run Lloyd's iteration from several partitions, together, and return the best end.
 
-    Definition
-    ----------
     With the indicator :math:`a_k` of cluster k and its weight :math:`n_k`, point i goes to
+    :math:`\arg\min_k n_k^{-2} a_k'Ka_k - 2 n_k^{-1} K_i'a_k` until no point moves. For a positive matrix the objective
+    falls at every step. Clusters keep their numbers, or are numbered by their first point in a given ``order``.
 
-    .. math:: \arg\min_k\; n_k^{-2} a_k'Ka_k - 2 n_k^{-1} K_i'a_k
-
-    until no point moves. For a positive matrix the objective falls at every step. Clusters keep their numbers, or are
-    numbered by their first point in a given ``order``.
-
-    Cost
-    ----
     One product with k columns for each run, and then, as fewer and fewer points move, products with the columns of
     those alone. All runs share the products, as many as the memory budget allows.
     """
@@ -255,19 +246,11 @@ def twins(products: Array, masses: Array, sizes: Array) -> Array:
 def seed(
     inner: Similarities, k: int, runs: int, weights: Array, rng: np.random.Generator, order: Array | None = None
 ) -> list[Array]:
-    r"""Return starts by k-means++: each seed is drawn with probability proportional to its squared distance.
+    """Return starts by k-means++: each seed is drawn with probability proportional to its squared distance.
 
-    ``k``, ``runs``: seeds of a start; number of starts. ``weights``: (n,). ``order`` (n,): order of the points in which
-    draws count through them; with one that depends on the points alone, starts do not depend on the order in which they
-    came.
-
-    Cost
-    ----
-    ``runs (2 + log k)`` columns for each of the k seeds; the best of ``2 + log k`` candidates becomes a seed.
-
-    References
-    ----------
-    Arthur, Vassilvitskii, k-means++: the advantages of careful seeding, SODA 2007.
+    ``order`` (n,): order of the points in which draws count through them; with one that depends on the points alone,
+    starts do not depend on the order in which they came. The best of ``2 + log k`` candidates becomes a seed (Arthur,
+    Vassilvitskii, k-means++: the advantages of careful seeding, SODA 2007).
     """
     order = np.arange(inner.n) if order is None else order
     diagonal = np.asarray(inner.diagonal(), dtype=np.float64)
@@ -322,17 +305,12 @@ def _seeded(
 def relaxed(
     inner: Similarities, k: int, weights: Array, rng: np.random.Generator, order: Array | None = None
 ) -> list[Array]:
-    r"""Return a start from the k - 1 leading components, none if the matrix is not known to be positive.
+    """Return a start from the k - 1 leading components, none if the matrix is not known to be positive.
 
-    Definition
-    ----------
-    If the columns of A need not be indicators, the leading eigenvectors of the centred matrix minimise the objective.
-    They are taken from a sample of columns, and the points are clustered by their scores on them. For clusters that are
-    connected only through points in between, this start ends at a much lower objective than seeds do.
-
-    References
-    ----------
-    Zha, He, Ding, Gu, Simon, Spectral relaxation for k-means clustering, NIPS 2001.
+    If the columns of A need not be indicators, the leading eigenvectors of the centred matrix minimise the objective
+    (Zha, He, Ding, Gu, Simon, Spectral relaxation for k-means clustering, NIPS 2001). They are taken from a sample of
+    columns, and the points are clustered by their scores on them. For clusters that are connected only through points
+    in between, this start ends at a much lower objective than seeds do.
     """
     order = np.arange(inner.n) if order is None else order
     if not inner.positive or k < 2:

@@ -237,22 +237,11 @@ class Preconditioner(Protocol):
 class LowRank:
     r"""Randomly pivoted Cholesky factor with the ridge.
 
-    Definition
-    ----------
     .. math:: A \approx FF' = U \Sigma U', \qquad
               \lambda (FF' + \lambda I)^{-1} = I - U\, \mathrm{diag}\Big(\frac{\sigma}{\sigma + \lambda}\Big) U'
 
     What the factor leaves of A decides how many iterations are needed: about the square root of
-    ``1 + |A - FF'| / lambda`` of them for each digit.
-
-    Cost
-    ----
-    ``rank`` columns of A and ``2 n rank^2`` multiplications once; ``n rank`` numbers; ``2 n rank`` multiplications a
-    vector.
-
-    References
-    ----------
-    Diaz, Epperly, Frangella, Tropp, Webber, Robust, randomized preconditioning for kernel ridge regression, 2023.
+    ``1 + |A - FF'| / lambda`` of them for each digit. It takes ``rank`` columns of A and ``2 n rank^2`` products.
     """
 
     def __init__(self, operator: Operator, shift: float, rank: int, rng: np.random.Generator) -> None:
@@ -275,15 +264,10 @@ class LowRank:
 
 
 class Factored:
-    r"""Cholesky factor of the whole matrix in single precision.
+    """Cholesky factor of the whole matrix in single precision.
 
     Half the memory and half the time of double precision; a few iterations restore the digits. Where rounding makes
     the matrix indefinite the shift is raised eightfold until it is not, which costs more iterations.
-
-    Cost
-    ----
-    ``n^2`` kernel values, ``n^3 / 3`` multiplications and additions, ``4 n^2`` bytes; ``2 n^2`` multiplications a
-    vector.
     """
 
     name = "a Cholesky factor in float32"

@@ -53,11 +53,10 @@ class HyperbolicSecant:
 
 @dataclass(frozen=True)
 class Certificate:
-    """Likelihood, gradient and moments of an unmixing matrix W on all rows.
+    """Total log-density ``sum_j log p(y_j)`` of ``y = W z`` over all rows, and what W does to them.
 
-    ``log_density``: total of ``sum_j log p(y_j)`` with ``y = W z``. ``gradient``: largest entry of ``|E[tanh(y) y'] -
-    I|``, the gradient for a relative change of W. ``variances`` (k,): mean squares of the sources. ``excess`` (k,):
-    their excess kurtosis: negative below a Gaussian.
+    ``gradient``: largest entry of ``|E[tanh(y) y'] - I|``, the gradient for a relative change of W. ``variances``,
+    ``excess`` (k,): mean squares of the sources, and their excess kurtosis: negative below a Gaussian.
     """
 
     log_density: float
@@ -97,10 +96,9 @@ def certify(W: Array, Z: Array) -> Certificate:
 
 
 def unmix(Z: Array, rng: np.random.Generator, *, tol: float, max_iter: int) -> Unmixing:
-    """Return the unmixing matrix of greatest likelihood.
+    """Return the unmixing matrix of greatest likelihood for white rows Z (k, n).
 
-    ``Z`` (k, n): white rows, one in a column. ``rng``: source of the first rotation and of the sample. ``tol``: largest
-    entry of the relative gradient at which to stop. ``max_iter``: steps at the most.
+    ``tol`` is the largest entry of the relative gradient at which to stop.
     """
     k, n = Z.shape
     start, R = np.linalg.qr(rng.standard_normal((k, k)))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from gramian.config import format_bytes, memory_budget
@@ -37,13 +39,10 @@ def solve(
     *,
     null: Array | None = None,
 ) -> LinearSolution:
-    """Solve ``(A + shift I) X = B``.
+    """Solve ``(A + shift I) X = B`` for a symmetric A, all right sides (n, q) at once.
 
-    ``operator``: A, symmetric, n x n. ``B`` (n, q): right sides; all share the products. ``shift``: 0 or more.
-    ``solver``: "auto", "cholesky", "cg", "minres", or an object such as ``ConjugateGradients(tol=1e-4)``. ``rng``:
-    source of random pivots. ``null`` (n, m): orthonormal columns known to be orthogonal to A and to B.
-
-    Returns ``LinearSolution``.
+    ``shift``: 0 or more. ``solver``: "auto", "cholesky", "cg", "minres", or an object such as
+    ``ConjugateGradients(tol=1e-4)``. ``null`` (n, m): orthonormal columns known to be orthogonal to A and to B.
     """
     chosen, reason = choose_linear_solver(operator, shift, solver)
     with np.errstate(over="ignore", invalid="ignore"):  # certify raises if anything overflowed
@@ -119,14 +118,8 @@ def certify(
         converged, stopped = False, "rounding allows no smaller residual"
     if found.singular:  # least squares: the residual of the normal equations must vanish
         residuals = lengths(operator @ R + shift * R, zero=0.0) / lengths(B) / (found.largest or 1.0)
-    return LinearSolution(
-        solution=X,
-        residuals=residuals,
-        trace=SolverTrace(name, reason, found.products, converged, stopped),
-        deleted=found.deleted,
-        singular=found.singular,
-        rank=found.rank if found.singular else None,
-        n_negative=0 if operator.positive else found.n_negative,  # a positive operator has them by rounding only
-        most_negative=0.0 if operator.positive else found.most_negative,
-        counted=found.counted,
-    )
+    found = replace(found, solution=X, rank=found.rank if found.singular else None)
+    if operator.positive:  # negative eigenvalues are rounding
+        found = replace(found, n_negative=0, most_negative=0.0)
+    trace = SolverTrace(name, reason, found.products, converged, stopped)
+    return LinearSolution(**vars(found), residuals=residuals, trace=trace)

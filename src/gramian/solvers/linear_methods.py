@@ -56,26 +56,16 @@ class Found:
     counted: bool = True
 
 
-@dataclass(frozen=True)
-class LinearSolution:
+@dataclass(frozen=True, kw_only=True)
+class LinearSolution(Found):
     """Solution of ``(A + shift I) X = B`` with its certificate.
 
-    ``solution``: (n, q). ``residuals`` (q,): ``|b - (A + shift I) x| / |b|`` in double precision; of the normal
-    equations if the matrix is singular. ``deleted`` (n, q): residual of each row when the system is solved without it,
-    where it is known. ``singular``: whether the matrix is singular to rounding, and this a solution of least squares.
-    ``rank``: its rank then, if known. ``n_negative``, ``most_negative``, ``counted``: negative eigenvalues met of A,
-    the size of the largest of them, and whether these are all there are.
+    ``residuals`` (q,): ``|b - (A + shift I) x| / |b|`` in double precision; of the normal equations if the matrix is
+    singular.
     """
 
-    solution: Array
     residuals: Array
     trace: SolverTrace
-    deleted: Array | None = None
-    singular: bool = False
-    rank: int | None = None
-    n_negative: int = 0
-    most_negative: float = 0.0
-    counted: bool = True
 
 
 class LinearSolver(Protocol):

@@ -100,8 +100,7 @@ def lloyd_passes(look: Callable[[Array], KMeansStep], means: Array, *, tol: floa
     No label is kept: no point moved if the counts and, to rounding, the sums of all clusters are the same. Every step
     lowers the objective. One empty cluster in each pass restarts at the point farthest from its own mean.
 
-    ``look``: maps means (k, r) to the result of one pass. ``means`` (k, r): to start from. ``tol``: relative gain of
-    the objective at which to stop. ``max_iter``: passes at the most.
+    ``look``: maps means (k, r) to the result of one pass. ``tol``: relative gain of the objective at which to stop.
     """
     best, end, steps = look(means), "", 1
     path = [best.objective]
@@ -148,22 +147,11 @@ def batches(
 ) -> Clusters:
     r"""Find clusters from batches drawn with replacement in proportion to the weights.
 
-    Definition
-    ----------
-    Each batch is assigned to the present means; a mean then moves to the mean of all points assigned to it so far:
-
-    .. math:: m_k \leftarrow (1 - a) m_k + a \bar\phi_k, \qquad a = \frac{\text{assigned now}}{\text{assigned so far}}
-
-    Lengths follow from those before and from inner products within the batch and with the mean. The start is the best
-    of several runs of Lloyd's iteration on a sample of four batches.
-
-    Cost
-    ----
-    Step t needs ``t size^2`` inner products; a last pass, of all points with those drawn, labels them.
-
-    References
-    ----------
-    Sculley, Web-scale k-means clustering, WWW 2010.
+    Each batch is assigned to the present means; a mean then moves to the mean of all points assigned to it so far,
+    :math:`m_k \leftarrow (1 - a) m_k + a \bar\phi_k` with a = assigned now / assigned so far. Lengths follow from those
+    before and from inner products within the batch and with the mean. The start is the best of several runs of Lloyd's
+    iteration on a sample of four batches. Step t needs ``t size^2`` inner products; a last pass, of all points with
+    those drawn, labels them (Sculley, Web-scale k-means clustering, WWW 2010).
     """
     rank = np.argsort(order)
     places, counts = np.unique(rank[draw(weights, order, START_BATCHES * size, rng)], return_counts=True)

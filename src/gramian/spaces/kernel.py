@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -28,26 +27,24 @@ class KernelBasis(SingularBasis):
     kernel: Kernel
     anchors: Any
     vectors: Array
-    centring: KernelCentring
+    centring: KernelCentring | PolynomialCentring
     origin: Array | None = None
 
     def scores(self) -> Array:
         return self.vectors * self.singular
 
-    def projection(self, mix: Mix) -> KernelProjection:
+    def projection(self, mix: Mix) -> KernelProjection | ConditionalProjection:  # type: ignore[override]
         coefficients, offset = self.centring.fold(interruptible(np.matmul, self.vectors / self.singular, mix.forward))
-        return KernelProjection(self.kernel, self.anchors, coefficients, offset, origin=self.origin)
+        if isinstance(self.centring, KernelCentring):
+            return KernelProjection(self.kernel, self.anchors, coefficients, offset, origin=self.origin)
+        return ConditionalProjection(self.kernel, self.anchors, coefficients, offset, self.centring.polynomials.shift)
 
     def _truncated(self, k: int) -> dict[str, Any]:
         return {"vectors": self.vectors[:, :k]}
 
 
 class KernelSpace:
-    """Centred features of a kernel.
-
-    ``kernel``: parameters may still be words: they are resolved on ``X``. ``X``: dense or CSR, n x d; for a precomputed
-    kernel the Gram matrix.
-    """
+    """Centred features of a kernel, whose parameters are resolved on ``X``; for a precomputed one the Gram matrix."""
 
     def __init__(self, kernel: Kernel, X: Matrix) -> None:
         self.kernel, self.origin = kernel.resolve(X), best_origin(kernel, X)
@@ -56,14 +53,13 @@ class KernelSpace:
 
     def basis(
         self, rank: int | None, solver: str | Solver = "auto", rng: np.random.Generator | None = None
-    ) -> KernelBasis | ConditionalBasis:
+    ) -> KernelBasis:
         """Return the leading ``rank`` components with a positive eigenvalue (all of them if None)."""
         check_rank(rank, self.n)
         gram = self.centred()
         spectrum = eigen(gram, min(gram.limit, rank or self.n), solver, rng)
         total = gram.trace() if gram.positive else spectrum.absolute_sum
-        kind: Any = ConditionalBasis if isinstance(gram, Projected) else partial(KernelBasis, origin=self.origin)
-        return kind(
+        return KernelBasis(
             singular=np.sqrt(spectrum.values),
             shares=None if not total else spectrum.values / total,
             n=self.n,
@@ -76,6 +72,7 @@ class KernelSpace:
             anchors=self.kernel.anchors(self.X),
             vectors=spectrum.vectors * orient(spectrum.vectors),
             centring=gram.centring,
+            origin=self.origin,
         )
 
     def centred(self) -> Centred | Projected:
@@ -104,33 +101,9 @@ def check_rank(rank: int | None, n: int) -> None:
         )
 
 
-@dataclass(frozen=True, kw_only=True)
-class ConditionalBasis(SingularBasis):
-    """Singular basis of features freed of polynomials, with left vectors U, n x k."""
-
-    kernel: Kernel
-    anchors: Any
-    vectors: Array
-    centring: PolynomialCentring
-
-    def scores(self) -> Array:
-        return self.vectors * self.singular
-
-    def projection(self, mix: Mix) -> ConditionalProjection:  # type: ignore[override]
-        coefficients, trend = self.centring.fold(self.vectors / self.singular @ mix.forward)
-        return ConditionalProjection(self.kernel, self.anchors, coefficients, trend, self.centring.polynomials.shift)
-
-    def _truncated(self, k: int) -> dict[str, Any]:
-        return {"vectors": self.vectors[:, :k]}
-
-
 @dataclass(frozen=True)
 class ConditionalProjection:
-    r"""Scores from kernel values and polynomials of new rows, with the centring folded in.
-
-    Definition
-    ----------
-    .. math:: t = B'k(x) + D'(p(x) - \mu), \qquad k(x)_i = k(x, x_i), \quad p(x) = (1, x)'
+    r"""Scores :math:`B'k(x) + D'(p(x) - \mu)` from kernel values and polynomials :math:`p(x) = (1, x)'` of new rows.
 
     ``anchors``: training rows. ``coefficients`` (n, k): B. ``trend`` (p, k): D. ``shift`` (p,): :math:`\mu`.
     """

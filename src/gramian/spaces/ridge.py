@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeVar
+
 import numpy as np
 import scipy.sparse as sp
 
@@ -15,6 +18,7 @@ from gramian.operators.features import FeatureMap
 from gramian.operators.gram import gram_of
 from gramian.operators.mapped_moments import MappedMoments
 from gramian.operators.projected_gram import ProjectedGram
+from gramian.projection import centred_product
 from gramian.results import Array, Matrix, SolverTrace
 from gramian.solvers.eigen import DENSE_LIMIT
 from gramian.solvers.linear import LINEAR_SOLVERS, solve
@@ -22,13 +26,14 @@ from gramian.solvers.linear_methods import OVERFLOW, LinearSolver, fits, from_sp
 from gramian.spaces.low_rank import LowRankRidge
 from gramian.spaces.ridge_fit import KernelFunction, LinearFunction, RidgeCurve, RidgeFit, determined
 
+Found = TypeVar("Found", RidgeFit, RidgeCurve)
+
 
 class RidgeSpace:
     """Rows, targets and weights of a ridge problem, in the form that is smaller.
 
-    ``kernel``: with resolved parameters. ``X``: n x d; for a precomputed kernel the Gram matrix. ``Y``: (n, q).
-    ``weights`` (n,): frequencies. ``intercept``: whether a constant is unpenalised. ``solver``: "auto", "primal", or
-    what :func:`gramian.solvers.linear.solve` takes.
+    ``X``: n x d; for a precomputed kernel the Gram matrix. ``intercept``: whether a constant is unpenalised.
+    ``solver``: "auto", "primal", or what :func:`gramian.solvers.linear.solve` takes.
     """
 
     def __init__(
@@ -41,36 +46,21 @@ class RidgeSpace:
         intercept: bool,
         solver: str | LinearSolver = "auto",
     ) -> None:
-        self.kernel, self.solver = kernel, solver
         self.units = powers_of_two(Y)
-        Y = Y / self.units
-        self.primal: PrimalRidge | None = None
-        self.dual: DualRidge | None = None
-        primal, self.reason = choose_form(kernel, X.shape, solver)
-        if primal:
-            self.primal = PrimalRidge(X, Y, weights, intercept=intercept)
-        else:
-            self.dual = DualRidge(kernel, X, Y, weights, intercept=intercept)
+        primal, reason = choose_form(kernel, X.shape, solver)
+        self.form: PrimalRidge | DualRidge = (
+            PrimalRidge(X, Y / self.units, weights, intercept=intercept, reason=reason)
+            if primal
+            else DualRidge(kernel, X, Y / self.units, weights, intercept=intercept, solver=solver)
+        )
 
-    def fit(self, ridge: float, rng: np.random.Generator | None = None) -> RidgeFit:
+    def fit(self, ridge: float) -> RidgeFit:
         """Fit one ridge."""
-        with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused below
-            if self.primal is not None:
-                fit = self.primal.fit(ridge, self.reason).times(self.units)
-            else:
-                assert self.dual is not None  # for the type checker, one of the two is there
-                fit = self.dual.fit(ridge, self.solver, rng).times(self.units)
-        _refuse_overflow(fit.dual, fit.offsets, fit.left_out)
-        return fit
+        return _in_units(lambda: self.form.fit(ridge), self.units)
 
     def path(self, ridges: Array | None) -> RidgeCurve:
         """Fit a path of ridges (a usual one if None) from one eigendecomposition."""
-        form = self.primal or self.dual
-        assert form is not None  # for the type checker, landmarks were refused before
-        with np.errstate(over="ignore", invalid="ignore"):
-            curve = form.path(ridges).times(self.units)
-        _refuse_overflow(curve.dual, curve.offsets, curve.left_out)
-        return curve
+        return _in_units(lambda: self.form.path(ridges), self.units)
 
 
 def check_low_rank_solver(solver: str | LinearSolver) -> None:
@@ -85,16 +75,17 @@ def from_moments(
     """Fit one ridge to features and to targets, in units of their own, that are known by their moments alone."""
     if not np.isfinite(moments.moments.scatter).all():
         raise ValueError("squares of features or y overflow. Divide X or y by a constant.")
-    with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused below
-        fit = LowRankRidge(features, moments, intercept=intercept).fit(ridge).times(np.asarray(units))
-    _refuse_overflow(fit.dual, fit.offsets)
-    return fit
+    space = LowRankRidge(features, moments, intercept=intercept)
+    return _in_units(lambda: space.fit(ridge), np.asarray(units))
 
 
-def _refuse_overflow(*parts: Array | None) -> None:
-    """Coefficients may leave the range of doubles where targets do not: a small ridge, and a large unit."""
-    if any(part is not None and np.isinf(part).any() for part in parts):
+def _in_units(find: Callable[[], Found], units: Array) -> Found:
+    """What is found for targets in their units; coefficients may overflow where targets do not: a small ridge."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = find().times(units)
+    if any(part is not None and np.isinf(part).any() for part in (found.dual, found.offsets, found.left_out)):
         raise ValueError("the coefficients overflow double precision. Divide y by a constant, or raise the ridge.")
+    return found
 
 
 def powers_of_two(Y: Array) -> Array:
@@ -106,18 +97,16 @@ def powers_of_two(Y: Array) -> Array:
 def choose_form(kernel: Kernel, shape: tuple[int, int], solver: str | LinearSolver) -> tuple[bool, str]:
     """Whether the weights are the smaller unknown, and the reason."""
     n, d = shape
-    linear = kernel.linear
-    if isinstance(solver, str) and solver not in ("auto", "primal", *LINEAR_SOLVERS):
-        raise ValueError(
-            f"solver={solver!r} is not known. Use one of: {', '.join(['auto', 'primal', *LINEAR_SOLVERS])}."
-        )
+    known = ("auto", "primal", *LINEAR_SOLVERS)
+    if isinstance(solver, str) and solver not in known:
+        raise ValueError(f"solver={solver!r} is not known. Use one of: {', '.join(known)}.")
     if isinstance(solver, str) and solver == "primal":
-        if not linear:
+        if not kernel.linear:
             raise ValueError(f"solver='primal' is for the linear kernel, not for {kernel}. Use solver='auto'.")
         return True, "as asked"
     small = d < n and d <= DENSE_LIMIT and within_budget(3 * 8 * d**2)
     auto = isinstance(solver, str) and solver == "auto"
-    return linear and auto and small, f"{d:,} weights are fewer than {n:,} dual coefficients"
+    return kernel.linear and auto and small, f"{d:,} weights are fewer than {n:,} dual coefficients"
 
 
 #: Corrections from the rows themselves: what squaring the table has cost in digits comes back with them.
@@ -126,17 +115,15 @@ TINY = float(np.finfo(np.float64).tiny)
 
 
 class PrimalRidge:
-    r"""``sum w_i (y_i - v'x_i - b)^2 + ridge |v|^2``.
+    r"""``sum w_i (y_i - v'x_i - b)^2 + ridge |v|^2``: the weights v are the unknown.
 
-    Definition
-    ----------
     .. math:: (X_c'WX_c + \lambda I)\, v = X_c'W y_c, \qquad a = W (y - Xv - b) / \lambda
 
-    ``X``: n x d, dense or CSR. ``Y``: (n, q). ``weights``: (n,). ``intercept``: without it nothing is centred.
+    Without ``intercept`` nothing is centred.
     """
 
-    def __init__(self, X: Matrix, Y: Array, weights: Array | None, *, intercept: bool) -> None:
-        self.X, self.Y, self.weights, self.d = X, Y, weights, X.shape[1]
+    def __init__(self, X: Matrix, Y: Array, weights: Array | None, *, intercept: bool, reason: str = "") -> None:
+        self.X, self.Y, self.weights, self.d, self.reason = X, Y, weights, X.shape[1], reason
         beside = sp.csr_array(Y) if sp.issparse(X) else Y
         with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused below
             moments = moments_of(X, weights, beside=beside)
@@ -149,28 +136,24 @@ class PrimalRidge:
         if not (np.isfinite(self.S).all() and np.isfinite(self.cross).all()):
             raise ValueError("squares of X or y overflow. Divide X by a constant, or standardise its columns.")
 
-    def fit(self, ridge: float, reason: str) -> RidgeFit:
+    def fit(self, ridge: float) -> RidgeFit:
         """Fit one ridge."""
         H, deficient = self._root(ridge)
         leverage = np.einsum("ij,ij->i", *2 * (self._centred(H),))
-        return self._finish(ridge, reason, H, leverage, deficient)
+        return self._finish(ridge, H, leverage, deficient)
 
     def path(self, ridges: Array | None) -> RidgeCurve:
         """Fit all ridges from one eigendecomposition."""
         values, V = lapack.eigh(self.S)
         values = np.maximum(values, 0.0)
         ridges = usual_ridges(values) if ridges is None else ridges
-        squares, fits = np.square(self._centred(V)), []
+        squares, parts = np.square(self._centred(V)), []
         for ridge in map(float, ridges):
-            if ridge > 0:
-                fits.append(
-                    self._finish(ridge, "", V / np.sqrt(values + ridge), squares @ (1 / (values + ridge)), False)
-                )
-            else:
-                fits.append(self.fit(ridge, ""))
-        left_out = [np.full_like(self.Y, np.nan) if fit.left_out is None else fit.left_out for fit in fits]
-        duals, offsets = np.stack([fit.dual for fit in fits]), np.stack([fit.offsets for fit in fits])
-        return RidgeCurve(ridges, duals, offsets, np.stack(left_out))
+            root, leverage = V / np.sqrt(values + ridge), squares @ (1 / (values + ridge))
+            fit = self._finish(ridge, root, leverage, False) if ridge > 0 else self.fit(ridge)
+            left_out = np.full_like(self.Y, np.nan) if fit.left_out is None else fit.left_out
+            parts.append((fit.dual, fit.offsets, left_out))
+        return RidgeCurve(ridges, *map(np.stack, zip(*parts, strict=True)))
 
     def _root(self, ridge: float) -> tuple[Array, bool]:
         """H with ``HH' = (S + ridge I)^-1``, or a generalised inverse, and whether it is one.
@@ -188,7 +171,7 @@ class PrimalRidge:
         size = np.sqrt(np.maximum(self.S.diagonal(), 0.0) + ridge)
         return np.where(size > 0, 1 / np.where(size > 0, size, 1.0), 0.0)
 
-    def _finish(self, ridge: float, reason: str, H: Array, leverage: Array, deficient: bool) -> RidgeFit:
+    def _finish(self, ridge: float, H: Array, leverage: Array, deficient: bool) -> RidgeFit:
         weights, scale = H @ (H.T @ self.cross), self._scale(ridge)[:, None]
         for _ in range(PRIMAL_CORRECTIONS):
             weights = weights + H @ (H.T @ self._gradient(self._rest(weights), weights, ridge))
@@ -203,7 +186,7 @@ class PrimalRidge:
             self._dual(R, weights, ridge, H),
             (self.level - self.mean @ weights)[None, :],
             left,
-            SolverTrace("primal", reason, f"one pass for the moments, {PRIMAL_CORRECTIONS} for corrections"),
+            SolverTrace("primal", self.reason, f"one pass for the moments, {PRIMAL_CORRECTIONS} for corrections"),
             left_out,
             unknown,
             singular=deficient,
@@ -212,10 +195,8 @@ class PrimalRidge:
         )
 
     def _centred(self, M: Array) -> Array:
-        """``Xc M``, block by block."""
-        if sp.issparse(self.X):
-            return np.asarray(self.X @ M - self.mean @ M)
-        return np.concatenate([(self.X[rows] - self.mean) @ M for rows in row_blocks(*self.X.shape)])
+        """``Xc M``."""
+        return centred_product(self.X, self.mean, M)
 
     def _rest(self, weights: Array) -> Array:
         return self.Y - self.level - self._centred(weights)
@@ -251,20 +232,24 @@ NO_INVERSE = (
 class DualRidge:
     r"""``sum w_i (y_i - f(x_i))^2 + ridge |f|^2`` over functions ``f = k(x)'a + t(x)'b`` with b unpenalised.
 
-    Definition
-    ----------
     .. math:: (K + \lambda W^{-1}) a + T b = y, \qquad T'a = 0
 
     With :math:`a = W^{1/2} u` and P the projection orthogonal to :math:`W^{1/2} T` this is
     :math:`(P W^{1/2} K W^{1/2} P + \lambda I)\, u = P W^{1/2} y`, symmetric, and positive if K is (conditionally).
-
-    ``kernel``: with resolved parameters. ``X``: n x d; for a precomputed kernel the Gram matrix. ``Y``: (n, q).
-    ``weights`` (n,): frequencies; rows of weight 0 have no coefficient. ``intercept``: whether a constant is
-    unpenalised.
+    Rows of weight 0 have no coefficient.
     """
 
-    def __init__(self, kernel: Kernel, X: Matrix, Y: Array, weights: Array | None, *, intercept: bool) -> None:
-        self.kernel, self.X, self.Y = kernel, X, Y
+    def __init__(
+        self,
+        kernel: Kernel,
+        X: Matrix,
+        Y: Array,
+        weights: Array | None,
+        *,
+        intercept: bool,
+        solver: str | LinearSolver = "auto",
+    ) -> None:
+        self.kernel, self.X, self.Y, self.solver = kernel, X, Y, solver
         self.used = np.ones(len(Y), dtype=bool) if weights is None else weights > 0
         self.roots = None if weights is None else np.sqrt(weights[self.used])
         rows = X if self.used.all() else X[self.used]
@@ -304,9 +289,9 @@ class DualRidge:
         B[:, lengths(B, zero=0.0) <= 64 * np.finfo(np.float64).eps * lengths(V)] = 0.0
         return B
 
-    def fit(self, ridge: float, solver: str | LinearSolver, rng: np.random.Generator | None = None) -> RidgeFit:
+    def fit(self, ridge: float) -> RidgeFit:
         """Fit one ridge."""
-        found = solve(self.operator, self.B, ridge, solver, rng, null=self.null)
+        found = solve(self.operator, self.B, ridge, self.solver, null=self.null)
         dual, offsets, function = self._read(found.solution)
         left_out, unknown = None, NO_INVERSE.format(found.trace.solver)
         if found.deleted is not None:
@@ -321,7 +306,7 @@ class DualRidge:
             unknown,
             singular=found.singular,
             rank=found.rank,
-            size=self.operator.n - (0 if self.null is None else self.null.shape[1]),
+            size=self.operator.n - self.operator.null.shape[1],
             free=1 if self.null is None else self.null.shape[1],
             n_negative=found.n_negative,
             most_negative=found.most_negative,
@@ -340,15 +325,13 @@ class DualRidge:
         values, V = spectrum(self.operator, self.null)
         squares = np.square(V)
         ridges = usual_ridges(values) if ridges is None else ridges
-        duals, constants, left_out, size = [], [], [], origin(self.operator)
+        parts, size = [], origin(self.operator)
         for ridge in ridges:
             found = from_spectrum(values, V, self.B, float(ridge), size, squares)
             dual, offsets, function = self._read(found.solution)
-            duals.append(dual)
-            constants.append(offsets)
             assert found.deleted is not None  # for the type checker, squares were given
-            left_out.append(self._left_out(found.deleted, function))
-        return RidgeCurve(ridges, np.stack(duals), np.stack(constants), np.stack(left_out))
+            parts.append((dual, offsets, self._left_out(found.deleted, function)))
+        return RidgeCurve(ridges, *map(np.stack, zip(*parts, strict=True)))
 
     def _read(self, U: Array) -> tuple[Array, Array, KernelFunction | LinearFunction]:
         """Coefficients a of all rows, b, and the function they make."""

@@ -6,11 +6,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
-from gramian.engine.tiles import row_blocks
 from gramian.kernels import Kernel
 from gramian.operators import CrossGram
+from gramian.projection import centred_product
 from gramian.results import Array, Matrix, SolverTrace
 
 
@@ -40,10 +39,7 @@ class KernelFunction:
 
 @dataclass(frozen=True)
 class LinearFunction:
-    """``f(x) = w'(x - m) + b``.
-
-    ``weights``: (d, q). ``mean``: (d,). ``offsets``: (q,).
-    """
+    """``f(x) = w'(x - m) + b``."""
 
     weights: Array
     mean: Array
@@ -51,11 +47,7 @@ class LinearFunction:
 
     def __call__(self, X: Matrix) -> Array:
         """Values at rows, m x q."""
-        if sp.issparse(X):
-            return np.asarray(X @ self.weights - self.mean @ self.weights) + self.offsets
-        # Centre before multiplying: far from the origin the difference of two products has no digits left.
-        blocks = [(X[rows] - self.mean) @ self.weights for rows in row_blocks(*X.shape)]
-        return np.concatenate(blocks) + self.offsets
+        return centred_product(X, self.mean, self.weights) + self.offsets
 
     def times(self, units: Array) -> LinearFunction:
         """The function, each column in another unit."""
@@ -117,8 +109,6 @@ ROW_NEEDED = (
 )
 
 
-def determined(left_out: Array | None) -> tuple[Array | None, str]:
+def determined(left_out: Array) -> tuple[Array | None, str]:
     """Leave-one-out residuals, or why there are none."""
-    if left_out is not None and np.isfinite(left_out).all():
-        return left_out, ""
-    return None, ROW_NEEDED
+    return (left_out, "") if np.isfinite(left_out).all() else (None, ROW_NEEDED)
