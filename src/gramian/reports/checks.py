@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from gramian.adequacy import GRADES, LIMITS, grade
+from gramian.construction import steps_of
+from gramian.registry import Standardizer
 from gramian.reports.contents import CHECK_GRADES, Check, at_least, at_most, brief
 from gramian.reports.sentences import check, check_of, full
 from gramian.reports.subject import Subject
@@ -51,12 +52,7 @@ def checks_of(subject: Subject) -> list[Check]:
 def _of_rows(subject: Subject) -> list[Check]:
     if subject.X is None:
         return [check("no_rows")]
-    found = [
-        made
-        for diagnosis, where in ((subject.diagnosis, ""), (subject.diagnosis_of_y, "Second view: "))
-        if diagnosis is not None
-        for made in _findings(subject, diagnosis, where)
-    ]
+    found = [made for where, diagnosis in subject.diagnoses.items() for made in _findings(subject, diagnosis, where)]
     if not found:
         found = [check("no_finding", n=subject.n)]
     if not subject.of_the_fit:
@@ -67,15 +63,19 @@ def _of_rows(subject: Subject) -> list[Check]:
 
 
 def _findings(subject: Subject, diagnosis: Diagnosis, where: str) -> list[Check]:
-    gaps = getattr(subject.estimator, "missing", None) is not None
+    estimator, record = subject.estimator, subject.record
+    imputed = getattr(estimator, "missing", None) is not None
+    scaled = any(isinstance(step, Standardizer) for step in steps_of(subject.model)[:-1])
+    uneven = record.units and not (scaled or getattr(estimator, "scale", False))
+    inverts = record.inverts and not np.any(getattr(estimator, "ridge", 0))
     found = []
     for finding in diagnosis:
         message = f"{where}{full(finding.message)}"
-        if finding.code == "uneven_scales" and subject.even:
+        if finding.code == "uneven_scales" and not uneven:
             continue
-        if finding.code == "missing_values" and gaps:
+        if finding.code == "missing_values" and imputed:
             found.append(check("gaps_imputed", message=message))
-        elif finding.code == "collinear_columns" and not subject.minds_repetition:
+        elif finding.code == "collinear_columns" and not inverts:  # no matrix is inverted, no sources are counted
             found.append(check("repetition_harmless", message=message))
         else:
             found.append(check_of(finding, where))
@@ -95,20 +95,15 @@ def _of_fit(subject: Subject) -> list[Check]:
         found.append(check("optimal", worst=at_most(float(optimality))))
     elif facts.get("converged") is True:
         found.append(check("converged"))
-    error = getattr(estimator, "trace_error_", None)
+    error, distortion = (getattr(estimator, name, None) for name in ("trace_error_", "distortion_"))
     if error is not None:
         code = "landmarks_close" if error < CLOSE_SHARE else "landmarks_near" if error < NEAR_SHARE else "landmarks_far"
         found.append(check(code, share=percent(max(float(error), 0.0))))
-    return found + _of_distances(estimator)
-
-
-def _of_distances(estimator: BaseEstimator) -> list[Check]:
-    distortion = getattr(estimator, "distortion_", None)
-    if distortion is None:
-        return []
-    code = "distances_kept" if distortion.share_within >= DISTANCES_KEPT_MIN_SHARE else "distances_changed"
-    share, eps = percent(distortion.share_within), percent(estimator.eps)
-    return [check(code, share=share, pairs=distortion.pairs, eps=eps)]
+    if distortion is not None:
+        code = "distances_kept" if distortion.share_within >= DISTANCES_KEPT_MIN_SHARE else "distances_changed"
+        share, eps = percent(distortion.share_within), percent(estimator.eps)
+        found.append(check(code, share=share, pairs=distortion.pairs, eps=eps))
+    return found
 
 
 def _of_factors(subject: Subject) -> list[Check]:
@@ -146,12 +141,16 @@ def _of_predictions(subject: Subject) -> list[Check]:
     found = []
     for name, chart in zip(subject.targets, subject.left_out, strict=False):
         r2 = chart.merit.r2
-        if not np.isfinite(r2):
-            continue
-        codes = ((WELL_SHARE, "predicts_well"), (LITTLE_SHARE, "predicts_partly"), (0.0, "predicts_little"))
-        code = next((code for least, code in codes if r2 > least), "predicts_nothing")
-        found.append(check(code, name=name, share=percent(max(r2, 0.0)), rmse=brief(chart.merit.rmse)))
+        if np.isfinite(r2):
+            share, rmse = percent(max(r2, 0.0)), brief(chart.merit.rmse)
+            found.append(check(f"predicts_{_how_well(r2)}", name=name, share=share, rmse=rmse))
     return found
+
+
+def _how_well(share: float) -> str:
+    """A word for a share of the variance, or of what chance gets wrong, that is predicted."""
+    words = ((WELL_SHARE, "well"), (LITTLE_SHARE, "partly"), (0.0, "little"))
+    return next((word for least, word in words if share > least), "nothing")
 
 
 def _of_classes(subject: Subject) -> list[Check]:
@@ -161,13 +160,12 @@ def _of_classes(subject: Subject) -> list[Check]:
     truth = np.asarray(subject.y).astype(str).ravel()
     right = float((truth == guesses.astype(str).ravel()).mean())
     chance = float(np.unique(truth, return_counts=True)[1].max() / len(truth))
-    codes = ((WELL_SHARE, "classes_well"), (LITTLE_SHARE, "classes_partly"), (0.0, "classes_little"))
-    code = next((code for least, code in codes if right > chance + least * (1 - chance)), "classes_nothing")
-    return [check(code, right=percent(right), chance=percent(chance))]
+    gained = (right - chance) / (1 - chance) if chance < 1 else 0.0
+    return [check(f"classes_{_how_well(gained)}", right=percent(right), chance=percent(chance))]
 
 
 def _of_trust(subject: Subject) -> list[Check]:
-    known, noun = subject.trust, subject.noun
+    known, noun = subject.trust, subject.record.noun
     if known is None:
         return []
     found = [*_of_recovery(known, noun), *_of_gaps(known, noun)]
@@ -188,11 +186,9 @@ def _of_recovery(known: Trust, noun: str) -> list[Check]:
     if known.recovery is None:
         return []
     shares, cosines, pairs = known.recovery.shares, known.recovery.cosines, known.recovery.pairs
-    places: dict[str, list[int]] = {"recovered": [], "similar": [], "lost": []}
-    for k, (share, cosine) in enumerate(zip(shares, cosines, strict=True)):
-        places[
-            "recovered" if share >= RECOVERED_SHARE else "similar" if cosine >= SIMILAR_COMPONENT_COSINE else "lost"
-        ].append(k)
+    similar = np.where(cosines >= SIMILAR_COMPONENT_COSINE, "similar", "lost")
+    codes = np.where(shares >= RECOVERED_SHARE, "recovered", similar)
+    places = {code: np.flatnonzero(codes == code).tolist() for code in ("recovered", "similar", "lost")}
     found = []
     if places["recovered"]:
         share, which = _recovered(noun, places["recovered"], shares)

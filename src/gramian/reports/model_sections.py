@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import Any
 
 from gramian import charts
 from gramian.construction import construction, unwritten
@@ -51,7 +52,7 @@ def rounded(text: str) -> str:
 def number_of_components(subject: Subject) -> Section | None:
     """What every criterion says of the number of components, and the picture behind it."""
     parts: list[Part] = [*_curves(subject)]
-    said, noun = subject.how_many, subject.noun
+    said, noun = subject.how_many, subject.record.noun
     says = []
     if said is not None:
         kept = subject.facts.get("n_components")
@@ -66,10 +67,8 @@ def number_of_components(subject: Subject) -> Section | None:
         says.append(say("purpose", noun=noun))
         if said.note:
             says.append(say("criteria_note", note=full(said.note)))
-        rows = []
-        for line in said.table:
-            decides = " (decides)" if line.criterion == said.decided_by else ""
-            rows.append([f"{line.criterion}{decides}", line.k, line.reference, line.detail])
+        marks = {said.decided_by: " (decides)"}
+        rows = [[row.criterion + marks.get(row.criterion, ""), row.k, row.reference, row.detail] for row in said.table]
         columns = ["criterion", "recommends", "reference", "detail"]
         parts.append(Grid("What every criterion recommends", columns, rows, shown=ALL_ROWS))
     if not parts:
@@ -82,22 +81,20 @@ def number_of_components(subject: Subject) -> Section | None:
 def _curves(subject: Subject) -> list[Picture]:
     model, X, y = subject.model, subject.X, subject.y
     fitted = X if subject.of_the_fit and subject.affordable and subject.countable else None
-    if hasattr(subject.estimator, "correlations_"):
-        both = (fitted, y) if fitted is not None and y is not None else (None, None)
-        pairs = chart_or_none(charts.correlations, model, *both) or chart_or_none(charts.correlations, model)
-        return [picture(pairs)] if pairs is not None else []
-    curve = chart_or_none(charts.cv_curve, model, fitted, y if fitted is not None else None)
-    curve = curve or chart_or_none(charts.cv_curve, model)
-    if curve is not None:
-        return [picture(curve)]
-    spectrum = chart_or_none(charts.scree, model, fitted) or chart_or_none(charts.scree, model)
-    return [picture(spectrum)] if spectrum is not None else []
+    both = (fitted, y) if fitted is not None and y is not None else (None, None)
+    charted: list[tuple[Any, tuple[Any, ...]]]
+    charted = [(charts.correlations, both), (charts.cv_curve, both), (charts.scree, (fitted,))]
+    tries = [(chart, rows) for chart, full in charted for rows in (full, ())]
+    return next((found for chart, rows in tries if (found := drawn(chart, model, *rows))), [])
 
 
 def components(subject: Subject) -> Section | None:
     """Loadings, contributions, what a regression rests on, intervals."""
-    parts = [*_loadings(subject), *_importance(subject), *_contours(subject), *_limits(subject)]
-    return Section(f"{subject.noun.capitalize()}s", (), parts) if parts else None
+    parts = _loadings(subject)
+    for kind in ("vip", "coefficients"):
+        parts += drawn(charts.importance, subject.model, kind=kind, names=subject.columns)
+    parts += [*_contours(subject), *_limits(subject)]
+    return Section(f"{subject.record.noun.capitalize()}s", (), parts) if parts else None
 
 
 def _loadings(subject: Subject) -> list[Part]:
@@ -120,13 +117,6 @@ def _loadings(subject: Subject) -> list[Part]:
     return found
 
 
-def _importance(subject: Subject) -> list[Picture]:
-    kinds = ("vip", "coefficients")
-    return [
-        made for kind in kinds for made in drawn(charts.importance, subject.model, kind=kind, names=subject.columns)
-    ]
-
-
 def _contours(subject: Subject) -> Sequence[Picture]:
     if subject.X is None or len(subject.columns) != 2 or subject.record.counted != "kernel":
         return []
@@ -145,14 +135,18 @@ def _limits(subject: Subject) -> list[Grid]:
     if known.recovery is None:
         note = [say("limits_by_rows", level=level)]
     else:
-        note = [say("limits_by_draws", level=level, draws=known.draws, noun=subject.noun, alike=SAME_COMPONENT_COSINE)]
+        note = [
+            say(
+                "limits_by_draws", level=level, draws=known.draws, noun=subject.record.noun, alike=SAME_COMPONENT_COSINE
+            )
+        ]
         columns += ["recovered in samples", "median cosine"]
         parts += [known.recovery.shares, known.recovery.cosines]
     if ((v.estimate < v.low) | (v.estimate > v.high)).any():
         note.append(say("bias_corrected"))
     rows = [[k + 1, *map(float, row)] for k, row in enumerate(zip(*parts, strict=True))]
-    title = f"{known.what.capitalize()} of each {subject.noun}, with limits"
-    found = [Grid(title, [subject.noun, *columns], rows, note)]
+    title = f"{known.what.capitalize()} of each {subject.record.noun}, with limits"
+    found = [Grid(title, [subject.record.noun, *columns], rows, note)]
     return found if known.importance is None else [*found, _depends(known.importance, subject.columns)]
 
 

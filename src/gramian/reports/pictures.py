@@ -8,26 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gramian.charts import (
-    Biplot,
-    Chart,
-    Contours,
-    Contributions,
-    Correlations,
-    CVCurve,
-    Heat,
-    Importance,
-    Likelihood,
-    Loadings,
-    Outliers,
-    Paired,
-    Predicted,
-    Reconstructions,
-    Regions,
-    Residuals,
-    Scores,
-    Scree,
-)
+from gramian import charts
 from gramian.charts.base import short_label
 from gramian.charts.points import extremes
 from gramian.estimators.cca_tests import chance_in_words
@@ -57,19 +38,21 @@ GROUP_TEST_LEVEL = 0.05
 CONTOUR_TABLE_POINTS = 12
 
 
-def drawn(chart: Callable[..., Chart], *args: object, **options: object) -> list[Picture]:
+def drawn(chart: Callable[..., charts.Chart], *args: object, **options: object) -> list[Picture]:
     """The picture of a chart; none where the estimator, or these rows, cannot give it."""
     found = chart_or_none(chart, *args, **options)
     return [] if found is None else [picture(found)]
 
 
 @singledispatch
-def picture(chart: Chart, **more: Any) -> Picture:
+def picture(chart: charts.Chart, **more: Any) -> Picture:
     """The picture of a chart, with its sentences and its table."""
     raise TypeError(f"no picture of {type(chart).__name__}")
 
 
-def _picture(chart: Chart, figure: Figure, says: Iterable[Sentence], grid: Grid, title: str | None = None) -> Picture:
+def _picture(
+    chart: charts.Chart, figure: Figure, says: Iterable[Sentence], grid: Grid, title: str | None = None
+) -> Picture:
     """A picture whose sentences end with the notes of the chart."""
     return Picture(title or chart.title, [*says, *(noted(note) for note in chart.notes)], figure, grid)
 
@@ -82,7 +65,7 @@ def _table(title: str, columns: Sequence[tuple[str, Iterable[Any] | None]], show
 
 
 @picture.register
-def _(chart: Scree) -> Picture:
+def _(chart: charts.Scree) -> Picture:
     columns: Columns = [
         (chart.xlabel, chart.numbers),
         (chart.ylabel, chart.values),
@@ -94,7 +77,7 @@ def _(chart: Scree) -> Picture:
     return _picture(chart, figures.scree(chart), _scree_says(chart), _table(chart.title, columns, 30))
 
 
-def _scree_says(chart: Scree) -> list[Sentence]:
+def _scree_says(chart: charts.Scree) -> list[Sentence]:
     noun, kept = chart.xlabel, chart.kept
     if chart.cumulative is None:
         said = [say("first_value", noun=noun, what=chart.ylabel, value=number(float(chart.values[0])))]
@@ -117,7 +100,7 @@ def _scree_says(chart: Scree) -> list[Sentence]:
 
 
 @picture.register
-def _(chart: CVCurve) -> Picture:
+def _(chart: charts.CVCurve) -> Picture:
     x, best = chart.x[chart.recommended], chart.x[chart.best]
     names = [name or chart.ylabel for name in chart.targets]
     columns: Columns = [(chart.xlabel, chart.x), *zip(names, chart.errors.T, strict=True)]
@@ -133,7 +116,7 @@ def _(chart: CVCurve) -> Picture:
 
 
 @picture.register
-def _(chart: Correlations) -> Picture:
+def _(chart: charts.Correlations) -> Picture:
     total, held, chances = len(chart.values), None, None
     if chart.held_out is not None:
         held = [*map(float, chart.held_out), *[None] * (total - len(chart.held_out))]
@@ -160,17 +143,16 @@ def _(chart: Correlations) -> Picture:
 
 
 @picture.register
-def _(chart: Residuals) -> Picture:
+def _(chart: charts.Residuals) -> Picture:
     worst, residual = (float(part.max(initial=0.0)) for part in (chart.angles, chart.residuals))
     says = [say("residuals", worst=at_most(residual), angle=at_most(worst))]
-    parts = (chart.numbers, chart.residuals, chart.gaps, chart.angles)
-    columns: Columns = list(zip((chart.xlabel, "residual", "gap", "angle"), parts, strict=True))
-    grid = _table("Certificate", columns, 30)
+    columns: Columns = [(chart.xlabel, chart.numbers), ("residual", chart.residuals)]
+    grid = _table("Certificate", [*columns, ("gap", chart.gaps), ("angle", chart.angles)], 30)
     return _picture(chart, figures.residuals(chart), says, grid, "How exact the computation is")
 
 
 @picture.register
-def _(chart: Likelihood) -> Picture:
+def _(chart: charts.Likelihood) -> Picture:
     first, last, steps = *(f"{float(chart.values[at]):,.2f}" for at in (0, -1)), len(chart.steps)
     says = [say("likelihood_rose", first=first, last=last, steps=steps)]
     rise = float(chart.values[-1] - chart.values[0])
@@ -181,7 +163,7 @@ def _(chart: Likelihood) -> Picture:
 
 
 @picture.register
-def _(chart: Loadings) -> Picture:
+def _(chart: charts.Loadings) -> Picture:
     says = _largest(chart.labels, chart.columns, chart.values)
     if chart.kind == "arrows":
         says.append(say("arrows_show", what=chart.what))
@@ -194,12 +176,12 @@ def _(chart: Loadings) -> Picture:
 
 
 @picture.register
-def _(chart: Heat) -> Picture:
+def _(chart: charts.Heat) -> Picture:
     says, grid = _largest(chart.labels, chart.columns, chart.values), heat_grid(chart)
     return _picture(chart, figures.heat(chart), says, grid, grid.title)
 
 
-def heat_grid(chart: Heat) -> Grid:
+def heat_grid(chart: charts.Heat) -> Grid:
     """The same as numbers."""
     columns: Columns = [("column", chart.columns), *zip(chart.labels, chart.values.T.tolist(), strict=True)]
     common = None if chart.communalities is None else chart.communalities.tolist()
@@ -207,7 +189,7 @@ def heat_grid(chart: Heat) -> Grid:
 
 
 @picture.register
-def _(chart: Contributions) -> Picture:
+def _(chart: charts.Contributions) -> Picture:
     total = len(chart.names) + chart.left_out
     says = say("contribute_alike", total=total, of=chart.of)
     if chart.above:
@@ -218,7 +200,7 @@ def _(chart: Contributions) -> Picture:
 
 
 @picture.register
-def _(chart: Importance) -> Picture:
+def _(chart: charts.Importance) -> Picture:
     total, names = len(chart.values), leading(chart.columns, chart.values)
     if chart.limit is not None:
         above, limit = int((chart.values > chart.limit).sum()), number(chart.limit)
@@ -235,14 +217,14 @@ def _(chart: Importance) -> Picture:
 
 
 @picture.register
-def _(chart: Scores, title: str = "", *, compare: bool = True) -> Picture:
+def _(chart: charts.Scores, title: str = "", *, compare: bool = True) -> Picture:
     """Rows as points of two components, and columns as arrows if it is a biplot.
 
     ``compare`` says whether means of groups may be compared: not if the axes were fitted to the groups.
     """
     says = [say("points", n=counted(chart.points.total, "row"), xlabel=chart.xlabel, ylabel=chart.ylabel)]
     says += _differences(chart) if compare else []
-    if isinstance(chart, Biplot):
+    if isinstance(chart, charts.Biplot):
         says.append(say("arrows", names=listed(chart.columns)))
     if chart.ellipses:
         code = "ellipses" if chart.colouring.groups else "ellipse"
@@ -250,36 +232,25 @@ def _(chart: Scores, title: str = "", *, compare: bool = True) -> Picture:
     return _picture(chart, figures.scores(chart), says, _rows_table(chart, title), title)
 
 
-def _differences(chart: Scores) -> list[Sentence]:
+def _differences(chart: charts.Scores) -> list[Sentence]:
     """Along which axes the means of groups differ, by tests at a level of 5 % that is shared by the axes."""
     points, colours = chart.points, chart.points.colouring
     if not colours.groups or colours.codes is None or points.density is not None:
         return []
-    labels = (chart.xlabel, chart.ylabel)
-    found = [extremes(points.at[:, at], colours.codes, len(colours.groups)) for at in range(len(labels))]
-    tested = [(short_label(label), one) for label, one in zip(labels, found, strict=True) if one is not None]
-    says = [
-        say(
-            "groups_differ",
-            axis=axis_name,
-            low=colours.groups[one.low],
-            high=colours.groups[one.high],
-            p=_p_value(len(labels) * one.p),
-            groups=one.groups,
-            axes=len(labels),
-        )
-        for axis_name, one in tested
-        if len(labels) * one.p <= GROUP_TEST_LEVEL
-    ]
+    labels, says, tested = (chart.xlabel, chart.ylabel), [], False
+    for label, values in zip(labels, points.at.T, strict=False):
+        found = extremes(values, colours.codes, len(colours.groups))
+        tested |= found is not None
+        if found is not None and (p := len(labels) * found.p) <= GROUP_TEST_LEVEL:
+            ends = {"low": colours.groups[found.low], "high": colours.groups[found.high]}
+            chance = "< 0.001" if p < 0.001 else f"= {p:.2g}"
+            beside = {"p": chance, "groups": found.groups, "axes": len(labels)}
+            says.append(say("groups_differ", axis=short_label(label), **ends, **beside))
     return says or ([say("groups_alike")] if tested else [])
 
 
-def _p_value(p: float) -> str:
-    return "< 0.001" if p < 0.001 else f"= {p:.2g}"
-
-
 @picture.register
-def _(chart: Paired, canonical: float | None = None) -> Picture:
+def _(chart: charts.Paired, canonical: float | None = None) -> Picture:
     """Scores of one view against those of the other; ``canonical`` is the correlation of the fit, with its ridge."""
     says = [say("paired", value=brief(chart.correlation))]
     if canonical is not None and brief(canonical) != brief(chart.correlation):
@@ -288,7 +259,7 @@ def _(chart: Paired, canonical: float | None = None) -> Picture:
 
 
 @picture.register
-def _(chart: Predicted, title: str = "") -> Picture:
+def _(chart: charts.Predicted, title: str = "") -> Picture:
     found = chart.merit
     r2 = brief(found.r2) if np.isfinite(found.r2) else number(found.r2)
     says = [say("predicted", rmse=brief(found.rmse), bias=brief(bias_or_zero(found)), r2=r2)]
@@ -296,7 +267,7 @@ def _(chart: Predicted, title: str = "") -> Picture:
 
 
 @picture.register
-def _(chart: Outliers) -> Picture:
+def _(chart: charts.Outliers) -> Picture:
     title, says = "Distances of rows from the model", []
     if chart.t2_limit is not None or chart.q_limit is not None:
         some = [row_name(chart.names, row) for row in chart.beyond.tolist()]
@@ -306,7 +277,7 @@ def _(chart: Outliers) -> Picture:
     return _picture(chart, figures.outliers(chart), says, _rows_table(chart, title), title)
 
 
-def _rows_table(chart: Scores | Paired | Predicted | Outliers, title: str = "") -> Grid:
+def _rows_table(chart: charts.Scores | charts.Paired | charts.Predicted | charts.Outliers, title: str = "") -> Grid:
     """The points, or, where a density stands for them, how many rows of each group there are, and where."""
     points, colours, title = chart.points, chart.points.colouring, title or chart.title
     x, y = chart.xlabel, chart.ylabel
@@ -326,7 +297,7 @@ def _rows_table(chart: Scores | Paired | Predicted | Outliers, title: str = "") 
     return _table(title, columns, 10)
 
 
-def contours_pictures(chart: Contours) -> list[Picture]:
+def contours_pictures(chart: charts.Contours) -> list[Picture]:
     """One picture for each component, as contours over the plane."""
     pictures = []
     step = max(1, len(chart.x) // CONTOUR_TABLE_POINTS)
@@ -345,7 +316,7 @@ def contours_pictures(chart: Contours) -> list[Picture]:
 
 
 @picture.register
-def _(chart: Regions) -> Picture:
+def _(chart: charts.Regions) -> Picture:
     shares = [float((chart.codes == at).mean()) for at in range(len(chart.classes))]
     held = ", ".join(f"{name} {percent(share)}" for name, share in zip(chart.classes, shares, strict=True))
     says = [say("regions", shares=held)]
@@ -358,7 +329,7 @@ def _(chart: Regions) -> Picture:
 
 
 @picture.register
-def _(chart: Reconstructions) -> Picture:
+def _(chart: charts.Reconstructions) -> Picture:
     pairs = zip(chart.counts, chart.errors, strict=True)
     errors = ", ".join(f"{number(float(error))} with {counted(k, 'component')}" for k, error in pairs)
     says = [say("rebuilt", errors=errors)]

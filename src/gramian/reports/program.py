@@ -36,7 +36,8 @@ def program(subject: Subject) -> str:
     lines.append(f"print({'model[-1]' if hasattr(model, 'steps') else 'model'}.summary_)")
     given = ["model", repr(subject.path), *([x] if x else []), *([y] if y else [])]
     given += [f"colour={_colour(subject, x)}"] if subject.colour is not None else []
-    given += ["names=names"] if subject.names is not None and not subject.named_by_table else []
+    of_table = () if subject.table is None else subject.table.row_ids or ()
+    given += ["names=names"] if subject.names is not None and list(subject.names) != list(of_table) else []
     given += [f"title={subject.title!r}"] if subject.title else []
     lines.append(f"report({', '.join(given)})")
     return "\n".join([*imports("\n".join(lines)), "", *lines])
@@ -61,28 +62,20 @@ def _reading(subject: Subject) -> tuple[list[str], str, str]:
         of = "the rows of the fit" if subject.of_the_fit else "the rows of the report"
         comment = f"# {', '.join(named)}: {of}{', and what goes with them' if len(named) > 1 else ''}"
         return [comment], "X", "y" if subject.y is not None else ""
-    if second is None:
-        lines, known = (
-            [f"table = {table.call}" if table.call else "# table: the rows, as gramian.tables reads them"],
-            {"table": table},
-        )
-    elif table.call and table.call == second.call:
-        lines, known = [f"x, y = {table.call}"], {"x": table, "y": second}
-    else:
+    if second is not None:
         known = {"x": table, "y": second}
         lines = [
             f"{name} = {each.call}" if each.call else f"# {name}: a table, as gramian.tables reads it"
             for name, each in known.items()
         ]
-    x = next(iter(known))
-    if subject.y is None:
-        return lines, x, ""
-    if second is not None:
-        return lines, x, "y"
-    label = _label(subject.y, known)
-    if label:
-        return lines, x, label
-    return [*lines, "# y: what goes with the rows"], x, "y"
+        if table.call and table.call == second.call:
+            lines = [f"x, y = {table.call}"]
+        return lines, "x", "" if subject.y is None else "y"
+    lines = [f"table = {table.call}" if table.call else "# table: the rows, as gramian.tables reads them"]
+    label = "" if subject.y is None else _label(subject.y, {"table": table})
+    if subject.y is None or label:
+        return lines, "table", label
+    return [*lines, "# y: what goes with the rows"], "table", "y"
 
 
 def _label(values: ArrayLike, known: Mapping[str, Table]) -> str:

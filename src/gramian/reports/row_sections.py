@@ -61,7 +61,7 @@ def scores(subject: Subject) -> Section | None:
         return None
     if subject.two_views:
         return _pairs(subject)
-    if not hasattr(subject.model, "transform") or subject.clusters:
+    if not hasattr(subject.model, "transform") or subject.record.clusters:
         return _map(subject)
     if not subject.record.command:  # a step before others: its rows are not scores
         return None
@@ -76,7 +76,7 @@ def scores(subject: Subject) -> Section | None:
     shape = _image_shape(subject)
     parts += [] if few else drawn(charts.reconstructions, subject.model, subject.X, shape=shape)
     values = np.asarray(subject.model.transform(subject.X), dtype=np.float64)
-    names = [f"{subject.noun} {at + 1}" for at in range(values.shape[1])]
+    names = [f"{subject.record.noun} {at + 1}" for at in range(values.shape[1])]
     return Section("Scores", (), [*parts, _table(subject, "scores", values, names)])
 
 
@@ -98,7 +98,7 @@ def _map(subject: Subject) -> Section | None:
     """Rows in the plane: regions of classes if there are two columns, else a map by principal components."""
     if subject.precomputed:
         return None
-    if len(subject.columns) == 2 and (subject.classifies or subject.clusters):
+    if len(subject.columns) == 2 and (subject.classifies or subject.record.clusters):
         classes = subject.y if subject.classifies else None
         regions = drawn(charts.regions, subject.model, subject.X, classes, many=DRAWN_MAX_POINTS)
         return Section("Regions in the plane", (), regions) if regions else None
@@ -106,14 +106,14 @@ def _map(subject: Subject) -> Section | None:
         return None
     table = np.asarray(subject.X, dtype=np.float64)
     colour = _colour(subject)
-    if subject.clusters and subject.predictions is not None:
+    if subject.record.clusters and subject.predictions is not None:
         colour = np.array([f"cluster {place}" for place in subject.predictions])
     given = {"colour": colour, "names": subject.names, "ellipses": None, "many": DRAWN_MAX_POINTS}
     chart = chart_or_none(charts.scores, PCA(2, scale=True).fit(table), table, **given)
     if chart is None:
         return None
     # Clusters are made to differ: a test of their means along an axis would prove nothing.
-    return Section("Map of the rows", [say("map")], [picture(chart, title="Map", compare=not subject.clusters)])
+    return Section("Map of the rows", [say("map")], [picture(chart, title="Map", compare=not subject.record.clusters)])
 
 
 def _colour(subject: Subject) -> Array | None:
@@ -132,7 +132,7 @@ def _image_shape(subject: Subject) -> tuple[int, int] | None:
 
 def predictions(subject: Subject) -> Section | None:
     """Predictions beside what was measured; clusters and their sizes."""
-    if subject.clusters:
+    if subject.record.clusters:
         return _cluster_sizes(subject)
     if subject.X is None or subject.predictions is None or subject.y is None:
         return None
@@ -149,9 +149,8 @@ def _numbers(subject: Subject) -> Section:
         parts += [picture(chart, title=f"Cross-validation{of}") for chart in subject.left_out[at : at + 1]]
         chart = chart_or_none(charts.predicted, subject.model, subject.X, subject.y, target=at, **given)
         parts += [] if chart is None else [picture(chart, title=f"{seen}{of}")]
-    measured, guesses = (
-        np.asarray(part, dtype=np.float64).reshape(subject.n, -1) for part in (subject.y, subject.predictions)
-    )
+    both = (subject.y, subject.predictions)
+    measured, guesses = (np.asarray(part, dtype=np.float64).reshape(subject.n, -1) for part in both)
     found = [merit(measured[:, at], guesses[:, at], subject.role) for at in range(measured.shape[1])]
     rows = [
         [name, each.n, each.rmse, bias_or_zero(each), each.sep, each.r2, each.rpd, each.slope, each.intercept]
@@ -186,13 +185,8 @@ def _classes(subject: Subject) -> Section:
 def _caution(subject: Subject, left_out: bool) -> list[Sentence]:
     """What to think of predictions of rows of the fit."""
     if subject.role == "mixed":
-        return [
-            say(
-                "partly_optimistic",
-                known=int(np.count_nonzero(np.asarray(rows_of_the_fit(subject.model, subject.X)))),
-                n=subject.n,
-            )
-        ]
+        known = np.count_nonzero(np.asarray(rows_of_the_fit(subject.model, subject.X)))
+        return [say("partly_optimistic", known=known, n=subject.n)]
     if subject.role != "fit":
         return []
     return [say("optimistic"), *([say("judge_by_left_out")] if left_out else [])]
@@ -204,10 +198,8 @@ def _confusion(truth: Array, guesses: Array, title: str) -> list[Grid]:
     if len(names) > TABLE_MAX_CLASSES:
         return []
     counts = confusion(truth, guesses, names).tolist()
-    rows = [
-        [name, *row, percent(row[at] / max(sum(row), 1))]
-        for at, (name, row) in enumerate(zip(names, counts, strict=True))
-    ]
+    pairs = enumerate(zip(names, counts, strict=True))
+    rows = [[name, *row, percent(row[at] / max(sum(row), 1))] for at, (name, row) in pairs]
     return [Grid(title, ["class", *names, "correct"], rows, [say("confusion")], shown=TABLE_MAX_CLASSES)]
 
 
@@ -243,9 +235,8 @@ def _outliers(subject: Subject) -> list[Part]:
         return []
     found: list[Part] = [picture(chart)]
     at = {int(row): place for place, row in enumerate(chart.points.rows)}
-    rows = [
-        [subject.row_names[row], *map(float, chart.points.at[at[row]])] for row in chart.beyond.tolist() if row in at
-    ]
+    beyond = [row for row in chart.beyond.tolist() if row in at]
+    rows = [[subject.row_names[row], *map(float, chart.points.at[at[row]])] for row in beyond]
     if rows:
         limits = [("T2", chart.t2_limit), ("Q", chart.q_limit)]
         known = ", ".join(f"{name} {number(limit)}" for name, limit in limits if limit is not None)
@@ -285,11 +276,6 @@ def _distortion(subject: Subject) -> list[Part]:
     known = getattr(subject.estimator, "distortion_", None)
     if known is None:
         return []
-    lines = [
-        ("pairs", f"{known.pairs:,}"),
-        ("smallest", number(known.min)),
-        ("largest", number(known.max)),
-        ("mean", number(known.mean)),
-        ("within the bound", percent(known.share_within)),
-    ]
+    sizes = [("smallest", number(known.min)), ("largest", number(known.max)), ("mean", number(known.mean))]
+    lines = [("pairs", f"{known.pairs:,}"), *sizes, ("within the bound", percent(known.share_within))]
     return [Facts("Squared distances after the projection, as multiples of those before", lines)]

@@ -13,12 +13,11 @@ from sklearn.base import BaseEstimator, clone, is_classifier, is_regressor
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
 from gramian.charts import NoChart, Predicted, predicted
-from gramian.charts.base import noun_of
 from gramian.construction import steps_of
 from gramian.estimators.callbacks import unwatched
 from gramian.estimators.fitted_rows import of_the_fit, role
 from gramian.kernels.text import takes_matrix
-from gramian.registry import Record, Standardizer, record_of
+from gramian.registry import Record, record_of
 from gramian.results import Array
 from gramian.selection import Diagnosis, HowMany, Trust, doctor, how_many, trust
 from gramian.selection.doctor_findings import rows_called
@@ -77,16 +76,6 @@ class Subject:
         return record_of(self.estimator) or Record(type(self.estimator), self.name, "", command=self.name)
 
     @property
-    def counted(self) -> str:
-        """Name of the method, if criteria count its components."""
-        return self.record.command if self.record.counted else ""
-
-    @property
-    def noun(self) -> str:
-        """What its components are called."""
-        return noun_of(self.estimator)
-
-    @property
     def facts(self) -> Mapping[str, Any]:
         """What the summary of the fit knows."""
         return self.estimator.summary_.facts
@@ -95,11 +84,6 @@ class Subject:
     def two_views(self) -> bool:
         """Whether y is a second view."""
         return self.record.needs == "view"
-
-    @property
-    def clusters(self) -> bool:
-        """Whether rows are put into clusters."""
-        return self.record.clusters
 
     @property
     def precomputed(self) -> bool:
@@ -120,18 +104,6 @@ class Subject:
     def piped(self) -> bool:
         """Whether steps come before the estimator."""
         return len(steps_of(self.model)) > 1
-
-    @property
-    def even(self) -> bool:
-        """Whether the sizes of the columns do not matter, because they are scaled or the method does not mind."""
-        before = any(isinstance(step, Standardizer) for step in steps_of(self.model)[:-1])
-        scaled = before or bool(getattr(self.estimator, "scale", False))
-        return scaled or not self.record.units
-
-    @property
-    def minds_repetition(self) -> bool:
-        """Whether columns that follow from others do harm: where a matrix is inverted, or sources are counted."""
-        return self.record.inverts and not np.any(getattr(self.estimator, "ridge", 0))
 
     @property
     def n(self) -> int:
@@ -157,11 +129,6 @@ class Subject:
     def refits(self) -> bool:
         """Whether the rows given are all that a fit needs to give this model."""
         return self.of_the_fit and (self.y is not None or not self.takes_y)
-
-    @property
-    def named_by_table(self) -> bool:
-        """Whether the names of the rows are those in the table."""
-        return self.table is not None and self.names is not None and list(self.names) == list(self.table.row_ids or ())
 
     @property
     def affordable(self) -> bool:
@@ -199,29 +166,20 @@ class Subject:
         return tuple(str(at + 1) for at in range(self.n))
 
     @cached_property
-    def diagnosis(self) -> Diagnosis | None:
-        """What is wrong with the rows."""
-        if self.X is None:
-            return None
+    def diagnoses(self) -> dict[str, Diagnosis]:
+        """What is wrong with the rows, and with the second view, which is named in the key."""
         kernel = None if self.piped else getattr(self.estimator, "kernel_", None)
         X = self.X
         if isinstance(X, np.ndarray) and X.ndim == 2 and not takes_matrix(kernel):
             X = dict(zip(self.columns, X.T, strict=True)) if len(set(self.columns)) == X.shape[1] else X
         with rows_called(self.row_names):
-            return doctor(X, kernel, None if self.two_views else self.y)
-
-    @cached_property
-    def diagnosis_of_y(self) -> Diagnosis | None:
-        """What is wrong with the second view."""
-        if not self.two_views or self.y is None:
-            return None
-        with rows_called(self.row_names):
-            return doctor(self.y)
+            found = {"": doctor(X, kernel, None if self.two_views else self.y)}
+            return {**found, "Second view: ": doctor(self.y)} if self.two_views and self.y is not None else found
 
     @cached_property
     def trust(self) -> Trust | None:
         """What would come out again from other rows; None where it is not known, or would take long."""
-        known = bool(self.counted) and self.of_the_fit and self.n >= 10 and not self.piped
+        known = self.record.counted and self.of_the_fit and self.n >= 10 and not self.piped
         if not known or (self.y is None and self.takes_y):
             return None
         q = 0 if self.y is None else int(np.prod(np.shape(self.y)[1:]))
@@ -236,8 +194,7 @@ class Subject:
     @cached_property
     def how_many(self) -> HowMany | None:
         """What every criterion says of the number of components."""
-        method = self.counted
-        if not method or not self.of_the_fit or self.piped or not self.countable:
+        if not self.record.counted or not self.of_the_fit or self.piped or not self.countable:
             return None
         if self.takes_y and self.y is None:
             return None
@@ -246,7 +203,7 @@ class Subject:
             beside["y"] = self.y
         if hasattr(self.estimator, "kernel_"):
             beside["kernel"] = self.estimator.kernel_
-        return how_many(self.X, method, **beside)
+        return how_many(self.X, self.record.command, **beside)
 
     @cached_property
     def countable(self) -> bool:
@@ -266,12 +223,12 @@ class Subject:
         """Of each target, predictions of rows from fits that have not seen them; none where they are not known."""
         if not self.regresses or self.y is None or not self.of_the_fit or not self.affordable or self.gaps:
             return ()
-        given = {"left_out": True, "names": self.names, "many": DRAWN_MAX_POINTS}
-        found = [
-            chart_or_none(predicted, self.model, self.X, self.y, target=at, **given) for at in range(len(self.targets))
-        ]
-        # None if the estimator knows no way, or it would not fit into memory.
-        return tuple(chart for chart in found if chart is not None) if None not in found else ()
+        given: dict[str, Any] = {"left_out": True, "names": self.names, "many": DRAWN_MAX_POINTS}
+        try:
+            found = [predicted(self.model, self.X, self.y, target=at, **given) for at in range(len(self.targets))]
+        except NoChart:  # the estimator knows no way, or it would not fit into memory
+            return ()
+        return tuple(found)
 
     @cached_property
     def classes_left_out(self) -> Array | None:

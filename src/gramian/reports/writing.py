@@ -8,6 +8,7 @@ import platform
 import sys
 import warnings
 from collections.abc import Sequence
+from contextlib import nullcontext
 from datetime import date
 from typing import Any
 
@@ -136,12 +137,8 @@ def _with_names(model: BaseEstimator, table: Table, targets: Sequence[str]) -> B
 def write_page(page: Page, path: PathLike) -> int:
     """Write a page to a file, or to standard output if the path is "-"; return how many bytes it has."""
     data = render(page).encode("utf-8")
-    if os.fspath(path) == "-":
-        sys.stdout.buffer.write(data)
-        return len(data)
-    with atomic(path) as file:
-        file.write(data)
-    return len(data)
+    with nullcontext(sys.stdout.buffer) if os.fspath(path) == "-" else atomic(path) as file:
+        return file.write(data)
 
 
 def page_of(subject: Subject, title: str | None = None) -> Page:
@@ -157,7 +154,8 @@ def page_of(subject: Subject, title: str | None = None) -> Page:
         warnings.filterwarnings("ignore", message="X does not have valid feature names", category=UserWarning)
         checks = checks_of(subject)
         found = [section for section in (make(subject) for make in SECTIONS) if section is not None]
-    return Page(title or subject.title or _title(subject), _subtitle(subject), checks, found, _colophon())
+    subtitle = rounded(" · ".join(subject.estimator.summary_.title))
+    return Page(title or subject.title or _title(subject), subtitle, checks, found, _colophon())
 
 
 def _check_lengths(subject: Subject) -> None:
@@ -177,16 +175,6 @@ def _title(subject: Subject) -> str:
     return f"{subject.name} of {round(facts['n']):,} rows and {facts['d']:,} columns" if "n" in facts else subject.name
 
 
-def _subtitle(subject: Subject) -> str:
-    return rounded(" · ".join(subject.estimator.summary_.title))
-
-
 def _colophon() -> str:
-    known = {
-        "gramian": gramian.__version__,
-        "scikit-learn": sklearn.__version__,
-        "NumPy": np.__version__,
-        "Python": platform.python_version(),
-    }
-    versions = ", ".join(f"{name} {version}" for name, version in known.items())
-    return f"Made on {date.today().isoformat()} with {versions}."
+    versions = f"gramian {gramian.__version__}, scikit-learn {sklearn.__version__}, NumPy {np.__version__}"
+    return f"Made on {date.today().isoformat()} with {versions}, Python {platform.python_version()}."
