@@ -10,32 +10,10 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from gramian import models, rows
+from gramian.cli import inputs, outputs
 from gramian.cli import options as o
-from gramian.cli import outputs
-from gramian.cli.inputs import (
-    Loaded,
-    as_table,
-    is_many,
-    labels_of,
-    load_model,
-    open_for,
-    pick,
-    read_rows,
-    too_large,
-)
+from gramian.cli.inputs import Loaded
 from gramian.cli.options import Request
-from gramian.cli.outputs import (
-    Columns,
-    UsageError,
-    check_outputs,
-    check_streams,
-    ends,
-    remarks,
-    say,
-    tell,
-    working,
-    written,
-)
 from gramian.estimators.calibration_metrics import confusion, merit
 from gramian.estimators.fitted_rows import role, rows_of_the_fit
 from gramian.operators import Rows
@@ -133,30 +111,32 @@ def predict(request: Request) -> None:
 
 def _apply(verb: str, request: Request) -> None:
     """Load the model, read the table, do what the verb says, write, and say so."""
-    check_streams(request)
-    check_outputs(request, {"--output": request.output})
-    with working(request) as bar:
+    outputs.check_streams(request)
+    outputs.check_outputs(request, {"--output": request.output})
+    with outputs.working(request) as bar:
         with bar.step("loading the model"):
-            loaded = load_model(request)
+            loaded = inputs.load_model(request)
         if not hasattr(loaded.model, CALLS[verb]):
             can = " and ".join(f"gramian {name}" for name, call in CALLS.items() if hasattr(loaded.model, call))
-            raise UsageError(f"{loaded.path} holds {loaded.name}, for which there is no {verb}; there is {can}.")
+            raise outputs.UsageError(
+                f"{loaded.path} holds {loaded.name}, for which there is no {verb}; there is {can}."
+            )
         with bar.step("reading"):
             if _streams(verb, request, loaded):
-                table = as_table(open_for(loaded, request))
+                table = inputs.as_table(inputs.open_for(loaded, request))
             elif verb == "inverse":  # scores have no categories and no missing values
                 table = read_table(request.table, **request.dialect)
             else:
-                needed = loaded.targets if outputs.two_views(loaded.model) else ()
-                table = read_rows(request, loaded, needed, ids=request.ids)
+                needed = loaded.targets if loaded.record.needs == "view" else ()
+                table = inputs.read_rows(request, loaded, needed, ids=request.ids)
         with bar.step(verb):
             result = _result(verb, request, loaded, table)
         with bar.step("writing"):
             to = str(request.output)
             names, n = result.write(to, table.annotations)
-    lines = [*_table_lines(table, n), (result.what, written(to, n, names))]
-    facts = {"n": n, "columns": names, "dropped": remarks(table), "files": [to]}
-    tell(request, lambda: _text(loaded, lines), lambda: {**_known(loaded, table), **facts})
+    lines = [*_table_lines(table, n), (result.what, outputs.written(to, n, names))]
+    facts = {"n": n, "columns": names, "dropped": outputs.remarks(table), "files": [to]}
+    outputs.tell(request, lambda: _text(loaded, lines), lambda: {**_known(loaded, table), **facts})
 
 
 def _known(loaded: Loaded, table: Table) -> dict[str, Any]:
@@ -175,30 +155,30 @@ def _text(loaded: Loaded, lines: Sequence[tuple[str, str]]) -> str:
 
 def _streams(verb: str, request: Request, loaded: Loaded) -> bool:
     """Whether the table is read as a stream."""
-    asked = request.stream or is_many(request.table)
-    if not asked and not too_large(request.table):
+    asked = request.stream or inputs.is_many(request.table)
+    if not asked and not inputs.too_large(request.table):
         return False
     needs_whole = (loaded.reading, request.ids, request.missing, request.table == "-", verb == "inverse")
     if any(needs_whole) and asked:
-        raise UsageError(
+        raise outputs.UsageError(
             f"{request.table} cannot be read as a stream: it goes with transform and predict of a model without "
             "encoded columns, of files, and without --ids and --missing."
         )
     return not any(needs_whole)
 
 
-def _result(verb: str, request: Request, loaded: Loaded, table: Table) -> Columns:
+def _result(verb: str, request: Request, loaded: Loaded, table: Table) -> outputs.Columns:
     """What the model makes of the table."""
     model = loaded.model
     if verb == "inverse":
         names = outputs.score_names(model)
-        scores = pick(table, names, len(names), loaded)
-        return Columns("rows", np.asarray(model.inverse_transform(scores)), loaded.names())
+        scores = inputs.pick(table, names, len(names), loaded)
+        return outputs.Columns("rows", np.asarray(model.inverse_transform(scores)), loaded.names())
     streamed = isinstance(table.values, Rows)
-    X = table.values if streamed else pick(table, loaded.columns, loaded.width, loaded)
+    X = table.values if streamed else inputs.pick(table, loaded.columns, loaded.width, loaded)
     if verb == "predict":
         return outputs.predictions(model, X, loaded.targets)
-    if not outputs.two_views(model):
+    if loaded.record.needs != "view":
         return outputs.scores(model, X)
     if not streamed:
         return outputs.scores(model, X, _second_view(request, loaded, table))
@@ -209,10 +189,10 @@ def _result(verb: str, request: Request, loaded: Loaded, table: Table) -> Column
 def _second_view(request: Request, loaded: Loaded, table: Table) -> Array | None:
     if request.y_table is None and not set(loaded.targets) <= set(table.columns):
         missing = ", ".join(loaded.targets[:3])
-        say(f"note: {table.source} has no second view ({missing} ...): scores of the first alone.")
+        outputs.say(f"note: {table.source} has no second view ({missing} ...): scores of the first alone.")
         return None
-    second = table if request.y_table is None else read_rows(replace(request, table=request.y_table), loaded)
-    Y = pick(second, loaded.targets or None, len(loaded.targets), loaded, told=False)
+    second = table if request.y_table is None else inputs.read_rows(replace(request, table=request.y_table), loaded)
+    Y = inputs.pick(second, loaded.targets or None, len(loaded.targets), loaded, told=False)
     if len(Y) != len(table.values):
         raise TableError(
             f"{table.source} has {len(table.values):,} rows and {second.source} has {len(Y):,}; they must be the same."
@@ -223,13 +203,13 @@ def _second_view(request: Request, loaded: Loaded, table: Table) -> Array | None
 @o.options("model_file table target y_table drop read quiet json")
 def score(request: Request) -> None:
     """Load the model, read the table, compare what the model says with what is there, and print it."""
-    with working(request) as bar:
+    with outputs.working(request) as bar:
         with bar.step("loading the model"):
-            loaded = load_model(request)
+            loaded = inputs.load_model(request)
         names = tuple(request.targets or loaded.targets)
         with bar.step("reading"):
             table, truth = _read_truth(request, loaded, names)
-        X, y = pick(table, loaded.columns, loaded.width, loaded), _truth(loaded, truth, names)
+        X, y = inputs.pick(table, loaded.columns, loaded.width, loaded), _truth(loaded, truth, names)
         with bar.step("scoring"):
             whose = role(loaded.model, X)
             lines, facts = _measures(loaded, X, y, names, whose)
@@ -240,16 +220,16 @@ def score(request: Request) -> None:
     if request.quiet and not request.json:
         print("\n".join(f"{label} {text}" for label, text in lines))
     text = _text(loaded, [*_table_lines(table, n), *lines])
-    tell(request, lambda: text, lambda: {**_known(loaded, table), "n": n, "rows": whose, **facts})
+    outputs.tell(request, lambda: text, lambda: {**_known(loaded, table), "n": n, "rows": whose, **facts})
 
 
 def _read_truth(request: Request, loaded: Loaded, names: tuple[str, ...]) -> tuple[Table, Table]:
     """Rows, and the truth about them, from the same table or from another."""
     labels = names if is_classifier(loaded.estimator) else ()
     if request.y_table is None:
-        table = read_rows(request, loaded, names, labels=labels)
+        table = inputs.read_rows(request, loaded, names, labels=labels)
         return table, table
-    table = read_rows(request, loaded)
+    table = inputs.read_rows(request, loaded)
     truth = read_table(request.y_table, () if labels else None, labels=labels, **request.dialect)
     return match_rows(table, truth)
 
@@ -259,12 +239,12 @@ def _truth(loaded: Loaded, truth: Table, names: tuple[str, ...]) -> Array | None
     model = loaded.model
     if is_classifier(loaded.estimator):
         if len(names) != 1:
-            raise UsageError(f"{loaded.path} needs the column of labels: --target NAME.")
-        return labels_of(truth, names[0])
-    if outputs.two_views(model) or (hasattr(model, "predict") and not outputs.clusters(model)):
+            raise outputs.UsageError(f"{loaded.path} needs the column of labels: --target NAME.")
+        return inputs.labels_of(truth, names[0])
+    if loaded.record.needs == "view" or (hasattr(model, "predict") and not loaded.record.clusters):
         if not names:
-            raise UsageError(f"{loaded.path} does not know the name of its target: --target NAME.")
-        return pick(truth, names, len(names), loaded, told=False)
+            raise outputs.UsageError(f"{loaded.path} does not know the name of its target: --target NAME.")
+        return inputs.pick(truth, names, len(names), loaded, told=False)
     return None
 
 
@@ -286,10 +266,10 @@ def _measures(loaded: Loaded, X: Array, y: Array | None, names: tuple[str, ...],
     if y is not None:
         if is_classifier(estimator):
             return _accuracy(loaded, X, y, whose)
-        if outputs.two_views(model):
+        if loaded.record.needs == "view":
             return _correlations(loaded, X, y, names, whose)
         return _errors(model.predict(X), y, names, whose)
-    if outputs.clusters(model):
+    if loaded.record.clusters:
         inertia = -float(model.score(X))
         return [("inertia", f"{inertia:.6g}")], {"inertia": inertia}
     if hasattr(estimator, "score_samples"):
@@ -300,7 +280,9 @@ def _measures(loaded: Loaded, X: Array, y: Array | None, names: tuple[str, ...],
         error = float(model.reconstruction_error(X))
         units = ", in standard deviations of the columns" if estimator.scale else ""
         return [("reconstruction", f"mean squared distance {error:.6g}{units}")], {"reconstruction_error": error}
-    raise UsageError(f"{loaded.path} holds {loaded.name}, which has no measure of its own. Compare its scores instead.")
+    raise outputs.UsageError(
+        f"{loaded.path} holds {loaded.name}, which has no measure of its own. Compare its scores instead."
+    )
 
 
 def _errors(guesses: Array, measured: Array, names: tuple[str, ...], whose: str) -> Measures:
@@ -340,7 +322,7 @@ def _correlations(loaded: Loaded, X: Array, Y: Array, names: tuple[str, ...], wh
 @o.options("model_file json")
 def inspect(request: Request) -> None:
     """Read the header, and load the model too: then it is known to be whole, and its parameters are."""
-    card, loaded = models.inspect(str(request.model_file)), load_model(request)
+    card, loaded = models.inspect(str(request.model_file)), inputs.load_model(request)
     facts = {
         "model": loaded.path,
         "estimator": loaded.name,
@@ -353,7 +335,7 @@ def inspect(request: Request) -> None:
         "bytes": card.bytes,
         "summary": card.summary,
     }
-    tell(request, lambda: _inspected(facts), lambda: facts)
+    outputs.tell(request, lambda: _inspected(facts), lambda: facts)
 
 
 def _plain(value: object) -> object:
@@ -368,8 +350,8 @@ def _inspected(facts: dict[str, Any]) -> str:
     if facts["scaled_first"]:
         lines.append(("first", "columns are divided by their standard deviations"))
     if facts["columns"] is not None:
-        lines.append(("columns", f"{len(facts['columns']):,}: {ends(facts['columns'])}"))
+        lines.append(("columns", f"{len(facts['columns']):,}: {outputs.ends(facts['columns'])}"))
     if facts["targets"]:
-        lines.append(("targets", ends(facts["targets"])))
+        lines.append(("targets", outputs.ends(facts["targets"])))
     head = str(FitSummary((facts["estimator"], facts["model"]), tuple(lines)))
     return f"{head}\n\n{facts['summary']}"

@@ -13,19 +13,7 @@ from gramian.cli import options as o
 from gramian.cli import outputs
 from gramian.cli.inputs import Inputs, fit_code, gather, open_stream, streams, workers
 from gramian.cli.options import Request
-from gramian.cli.outputs import (
-    Columns,
-    check_outputs,
-    check_streams,
-    ends,
-    in_options,
-    remarks,
-    say,
-    some,
-    tell,
-    working,
-    written,
-)
+from gramian.cli.outputs import Columns
 from gramian.config import format_bytes
 from gramian.construction import steps_of
 from gramian.estimators.validation import from_dask
@@ -84,12 +72,12 @@ SIZE_NOUNS = {"n_components": "component", "n_clusters": "cluster", "n_neighbors
 )
 def fit(request: Request) -> None:
     """Fit, write, and say what was done; or say what it would cost."""
-    check_streams(request)
+    outputs.check_streams(request)
     if request.dry_run:
         print_forecast(request)
         return
     fitted = fit_table(request)
-    tell(request, lambda: as_text(fitted), lambda: as_json(fitted))
+    outputs.tell(request, lambda: as_text(fitted), lambda: as_json(fitted))
 
 
 @dataclass(frozen=True)
@@ -127,7 +115,7 @@ class Fitted:
         """What goes, or would go, to the output."""
         if self.result is not None:
             return self.result.what
-        if outputs.clusters(self.model):
+        if outputs.record(self.model).clusters:
             return "clusters"
         return "scores" if hasattr(self.estimator, "transform") else "predictions"
 
@@ -135,8 +123,8 @@ class Fitted:
 def fit_table(request: Request) -> Fitted:
     """Read the tables, fit, and write scores and model if files are named."""
     request.check()
-    check_outputs(request, {"--output": request.output, "--model": request.model_file})
-    with working(request) as bar, workers(request):
+    outputs.check_outputs(request, {"--output": request.output, "--model": request.model_file})
+    with outputs.working(request) as bar, workers(request):
         with bar.step("reading"):
             inputs = open_stream(request, remote_rows) if request.scheduler is not None else _read(request)
         _warn_of_units(request, inputs)
@@ -174,7 +162,7 @@ def _run(model: BaseEstimator, request: Request, inputs: Inputs) -> Columns | No
     if not hasattr(request.record.estimator, "transform"):
         return outputs.predictions(model.fit(X, y), X, inputs.targets)
     scored = outputs.scored(model, model.fit_transform(*inputs.arguments))
-    if not outputs.clusters(model):
+    if not outputs.record(model).clusters:
         return scored
     if inputs.streamed:
         return replace(scored, what="clusters", label=("cluster", from_dask(model.predict(X))))
@@ -188,13 +176,13 @@ def _warn_of_units(request: Request, inputs: Inputs) -> None:
     gaps = request.missing == "em" and np.isnan(sample).any()
     uneven = "" if gaps else uneven_columns(replace(inputs.table, values=sample))
     if uneven:
-        say(f"warning: {uneven}; --scale divides each column by its standard deviation.")
+        outputs.say(f"warning: {uneven}; --scale divides each column by its standard deviation.")
 
 
 def print_forecast(request: Request) -> None:
     """Print what a fit would cost; of a stream only its size is read. Fail with the advice if it would not fit."""
     request.check()
-    with working(request) as bar:
+    with outputs.working(request) as bar:
         with bar.step("reading"):
             inputs = _read(request)
         X = inputs.X
@@ -205,7 +193,7 @@ def print_forecast(request: Request) -> None:
     if request.json:
         print(found.to_json())
     elif not request.quiet:
-        print(in_options(str(found)))
+        print(outputs.in_options(str(found)))
     if not found.fits:
         raise ValueError(_remedy(found))
 
@@ -228,7 +216,7 @@ def as_text(fitted: Fitted) -> str:
     table, summary = fitted.table, fitted.estimator.summary_
     lines = [("table", source(fitted.request, fitted.inputs, fitted.n_rows))]
     if table.dropped:
-        lines.append(("set aside", some(table.dropped)))
+        lines.append(("set aside", outputs.some(table.dropped)))
     chosen = _chosen(fitted)
     if chosen and not any(label == "chosen" for label, _ in summary.lines):
         lines.append(("chosen", chosen))
@@ -250,7 +238,7 @@ def as_json(fitted: Fitted) -> dict[str, Any]:
         "columns": list(table.columns),
         "targets": list(inputs.targets),
         "labels": list(table.labels),
-        "dropped": remarks(table),
+        "dropped": outputs.remarks(table),
         "files": [path for path in (request.output, request.model_file) if path is not None],
         "python": "\n".join(fit_code(request, inputs)),
     }
@@ -267,7 +255,7 @@ def source(request: Request, inputs: Inputs, rows: int | None = None) -> str:
     if request.y_table is not None:
         return f"{text}; {request.y_table}: {plural(len(inputs.targets), 'column')}"
     what = {"label": "label", "target": "target", "view": "second view"}[request.record.needs]
-    return f"{text}; {what} {ends(inputs.targets)}"
+    return f"{text}; {what} {outputs.ends(inputs.targets)}"
 
 
 def _chosen(fitted: Fitted) -> str:
@@ -292,7 +280,7 @@ def _chosen(fitted: Fitted) -> str:
 def _files(fitted: Fitted) -> str:
     request, what, files = fitted.request, fitted.what, []
     if request.output is not None:
-        files.append(f"{what} to {written(request.output, fitted.n_rows, fitted.written)}")
+        files.append(f"{what} to {outputs.written(request.output, fitted.n_rows, fitted.written)}")
     if request.model_file is not None:
         files.append(f"model to {request.model_file}: {os.path.getsize(request.model_file):,} bytes")
     return "; ".join(files) or f"nothing; -o {what}.csv keeps the {what}, --model FILE the model"

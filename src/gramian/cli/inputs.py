@@ -17,10 +17,12 @@ from sklearn.base import BaseEstimator
 
 from gramian import models, rows
 from gramian.cli import options as o
+from gramian.cli import outputs
 from gramian.cli.options import Request, methods_that
 from gramian.cli.outputs import UsageError, say
 from gramian.construction import arguments, construction, imports, steps_of
 from gramian.operators import Rows
+from gramian.registry import Record
 from gramian.results import Array
 from gramian.tables import Table, TableError, read_table, read_views, remote_rows
 from gramian.tables.read import complete_rows
@@ -41,12 +43,10 @@ class Inputs:
 
     @property
     def X(self) -> Any:
-        """The rows, or the stream of them."""
         return self.table.values
 
     @property
     def streamed(self) -> bool:
-        """Whether the rows are not in memory."""
         return isinstance(self.X, Rows)
 
     @property
@@ -106,11 +106,7 @@ def labels_of(table: Table, name: str) -> Array:
 
 
 def row_of(table: Table, at: int) -> str:
-    """How the command line names a row of a table: by its id, or by its number in the file, counted from 1.
-
-    >>> row_of(Table(np.zeros((2, 1)), ("x",), {}, (), "t.csv", rows=(0, 6)), 1)
-    'row 7 below the header'
-    """
+    """How the command line names a row of a table: by its id, or by its number in the file, counted from 1."""
     return f"row {table.row_names[at]}{' below the header' if table.row_ids is None else ''}"
 
 
@@ -119,33 +115,24 @@ def streams(request: Request) -> bool:
     asked = request.stream or any(is_many(name) for name in (request.table, request.y_table) if name)
     if not asked and not too_large(request.table):
         return False
-    trouble = _trouble(request)
+    if not request.record.streams:
+        able = methods_that(lambda record: record.streams)
+        trouble = f"goes with --method {able}, not with {request.method}."
+    elif request.record.has("landmarks") and "landmarks" not in request.options:
+        trouble = f"goes with {request.method} only if landmarks stand for the rows. Add --landmarks 1000, for example."
+    else:
+        trouble = needs_whole_table(request)
     if trouble and asked:
         what = "--stream" if request.stream else f"{request.table} is read as a stream, which"
         raise UsageError(f"{what} {trouble}")
     return not trouble
 
 
-def _trouble(request: Request) -> str:
-    if not request.record.streams:
-        return f"goes with --method {methods_that(lambda record: record.streams)}, not with {request.method}."
-    if request.record.has("landmarks") and "landmarks" not in request.options:
-        return f"goes with {request.method} only if landmarks stand for the rows. Add --landmarks 1000, for example."
-    return needs_whole_table(request)
-
-
 def needs_whole_table(request: Request) -> str:
     """Say what of a request needs the whole table here; nothing if nothing does."""
-    given = {
-        "--label": request.label,
-        "--ids": request.ids,
-        "--encode": request.encode,
-        "--dates": request.dates,
-        "--missing": request.missing,
-    }
-    for option, value in given.items():
-        if value is not None:
-            return f"does not go with {option}, which needs the whole table. Leave one of them out."
+    for option in ("label", "ids", "encode", "dates", "missing"):
+        if getattr(request, option) is not None:
+            return f"does not go with --{option}, which needs the whole table. Leave one of them out."
     if request.n_components == "auto" and (request.record.needs or request.record.has("landmarks")):
         return "does not go with -k auto, which needs the whole table. Give a number."
     return "cannot read standard input. Name a file." if request.table == "-" else ""
@@ -216,8 +203,11 @@ class Loaded:
         return steps_of(self.model)[-1]
 
     @property
+    def record(self) -> Record:
+        return outputs.record(self.model)
+
+    @property
     def name(self) -> str:
-        """Name of its class."""
         return type(self.estimator).__name__
 
     @property
@@ -233,7 +223,6 @@ class Loaded:
 
     @property
     def width(self) -> int:
-        """Number of columns it takes."""
         return int(steps_of(self.model)[0].n_features_in_)
 
     def names(self) -> list[str]:
@@ -305,37 +294,20 @@ def open_for(loaded: Loaded, request: Request) -> Rows:
     return stream
 
 
-@dataclass(frozen=True)
-class Reading:
-    """Arguments of ``fit`` in the code, lines that make them, and the tables for :func:`gramian.tables.named`."""
-
-    x: str
-    y: str = ""
-    lines: Sequence[str] = ()
-    table: str = ""
-    beside: str = ""
-
-    @property
-    def rows(self) -> str:
-        """Both arguments."""
-        return f"{self.x}, {self.y}" if self.y else self.x
-
-
 def fit_code(request: Request, inputs: Inputs) -> list[str]:
     """Return lines of Python: what to import and set, how to read, and the fit."""
-    read = _reading(request, inputs)
-    lines = [*read.lines, _fitting(request, read, streamed=inputs.streamed)]
+    lines, x, y, known = _reading(request, inputs)
+    lines.append(_fitting(request, x, f"{x}, {y}" if y else x, streamed=inputs.streamed))
     if request.model_file is not None:
-        known = ", ".join(part for part in ("model", read.table, read.beside) if part)
-        lines[-1] += f"; save(named({known}), {request.model_file!r})"
+        lines[-1] += f"; save(named({', '.join(['model', *known])}), {request.model_file!r})"
     return _with_imports(request, lines)
 
 
 def select_code(request: Request, inputs: Inputs, call: str) -> list[str]:
     """Return lines of Python: what to import and set, how to read, and the question."""
-    read = _reading(request, inputs)
-    named = "X" if inputs.y is None else "X, y"
-    return _with_imports(request, [*read.lines, f"{named} = {read.rows}", f"print({call})"])
+    lines, x, y, _ = _reading(request, inputs)
+    taken = f"X = {x}" if inputs.y is None else f"X, y = {x}, {y}"
+    return _with_imports(request, [*lines, taken, f"print({call})"])
 
 
 def _with_imports(request: Request, lines: list[str]) -> list[str]:
@@ -348,7 +320,8 @@ def _with_imports(request: Request, lines: list[str]) -> list[str]:
     return ["; ".join(first), *lines]
 
 
-def _reading(request: Request, inputs: Inputs) -> Reading:
+def _reading(request: Request, inputs: Inputs) -> tuple[list[str], str, str, list[str]]:
+    """Lines that read the tables, arguments X and y of ``fit``, and what :func:`gramian.tables.named` is told."""
     call, streamed, label = inputs.table.call, inputs.streamed, repr(request.label)
     two = request.targets is not None or request.y_table is not None
     table = "X" if streamed else "x" if two else "table"
@@ -360,12 +333,13 @@ def _reading(request: Request, inputs: Inputs) -> Reading:
     elif two and request.record.takes("target"):
         y, beside = f"y.values{'[:, 0]' if np.ndim(inputs.y) == 1 else ''}", "y"
     elif not two and request.model_file is None:
-        return Reading(call + x.removeprefix(table))
-    return Reading(x, y, [f"{table if streamed or not two else 'x, y'} = {call}"], table, beside)
+        return [], call + x.removeprefix(table), "", []
+    read = f"{table if streamed or not two else 'x, y'} = {call}"
+    return [read], x, y, [table, beside] if beside else [table]
 
 
-def _fitting(request: Request, read: Reading, *, streamed: bool) -> str:
-    model, rows = construction(request.model(), request.arguments), read.rows
+def _fitting(request: Request, x: str, rows: str, *, streamed: bool) -> str:
+    model = construction(request.model(), request.arguments)
     if request.record.clusters:
         last = "model[-1]" if request.standardizes else "model"
         labels = f"model.predict({rows})" if streamed else f"{last}.labels_"
@@ -373,7 +347,7 @@ def _fitting(request: Request, read: Reading, *, streamed: bool) -> str:
     if request.record.needs == "view":
         return f"model = {model}.fit({rows}); x_scores, y_scores = model.transform({rows})"
     if not hasattr(request.record.estimator, "transform"):
-        return f"model = {model}.fit({rows}); predictions = model.predict({read.x})"
+        return f"model = {model}.fit({rows}); predictions = model.predict({x})"
     if request.model_file is None:
         return f"scores = {model}.fit_transform({rows})"
     return f"model = {model}; scores = model.fit_transform({rows})"

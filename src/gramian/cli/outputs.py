@@ -28,7 +28,7 @@ from gramian.estimators.validation import from_dask
 from gramian.operators import Rows
 from gramian.operators.remote import ClusterError
 from gramian.operators.rows import SideBySide
-from gramian.registry import record_of
+from gramian.registry import Record, record_of
 from gramian.results import Array
 from gramian.tables import Table, check_writable, write_rows, write_scores
 
@@ -242,16 +242,11 @@ def score_names(model: BaseEstimator) -> list[str]:
     return [str(name) for name in steps_of(model)[-1].get_feature_names_out()]
 
 
-def two_views(model: BaseEstimator) -> bool:
-    """Whether a model has scores of two views."""
-    record = record_of(steps_of(model)[-1])
-    return record is not None and record.needs == "view"
-
-
-def clusters(model: BaseEstimator) -> bool:
-    """Whether a model puts rows into clusters."""
-    record = record_of(steps_of(model)[-1])
-    return record is not None and record.clusters
+def record(model: BaseEstimator) -> Record:
+    """What is known of a model, which is one of ours."""
+    found = record_of(steps_of(model)[-1])
+    assert found is not None
+    return found
 
 
 def scores(model: BaseEstimator, X: Array | Rows, Y: Array | Rows | None = None) -> Columns:
@@ -266,7 +261,7 @@ def scores(model: BaseEstimator, X: Array | Rows, Y: Array | Rows | None = None)
 
 def scored(model: BaseEstimator, values: Array | Rows) -> Columns:
     """Scores that are there already."""
-    what = "distances" if clusters(model) else "scores"
+    what = "distances" if record(model).clusters else "scores"
     values = from_dask(values)
     numbers = values if isinstance(values, Rows) else np.asarray(values, dtype=np.float64)
     return Columns(what, numbers, score_names(model))
@@ -274,7 +269,7 @@ def scored(model: BaseEstimator, values: Array | Rows) -> Columns:
 
 def predictions(model: BaseEstimator, X: Array | Rows, targets: Sequence[str]) -> Columns:
     """Predictions of rows, named after what is predicted."""
-    return predicted(from_dask(model.predict(X)), targets, cluster=clusters(model))
+    return predicted(from_dask(model.predict(X)), targets, cluster=record(model).clusters)
 
 
 def predicted(values: Array | Rows, targets: Sequence[str], *, cluster: bool = False) -> Columns:

@@ -11,9 +11,9 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from gramian.cli import options as o
+from gramian.cli import outputs
 from gramian.cli.inputs import Loaded, labels_of, load_model, pick, read_rows
 from gramian.cli.options import Request
-from gramian.cli.outputs import UsageError, check_outputs, check_streams, clusters, say, tell, two_views, working
 from gramian.construction import arguments
 from gramian.results import Array, FitSummary, plural
 from gramian.tables import Table, match_rows, read_table
@@ -53,17 +53,17 @@ COLOUR_MAX_GROUPS = 30
 )
 def report(request: Request) -> None:
     """Load the model, read the rows, write the page, and say so."""
-    check_streams(request)
-    check_outputs(request, {"--output": request.output})
+    outputs.check_streams(request)
+    outputs.check_outputs(request, {"--output": request.output})
     for option in ("label", "ids", "missing", "y_table"):
         if getattr(request, option) is not None and not request.table:
             told = f"--{option.replace('_', '-')} goes with a table"
-            raise UsageError(f"{told}: gramian report {request.model_file} TABLE.")
+            raise outputs.UsageError(f"{told}: gramian report {request.model_file} TABLE.")
     # Pictures are slow to import, and no other command needs them.
     from gramian.reports.writing import Subject, page_of, tabled, write_page
 
     table: Table | None = None
-    with working(request) as bar:
+    with outputs.working(request) as bar:
         with bar.step("loading the model"):
             loaded = load_model(request)
         title = request.title or f"{loaded.name}: {loaded.path}"
@@ -78,7 +78,7 @@ def report(request: Request) -> None:
             page = page_of(subject)
             size = write_page(page, str(request.output))
     done = request, loaded, table, page, size
-    tell(request, lambda: _text(*done), lambda: _facts(*done))
+    outputs.tell(request, lambda: _text(*done), lambda: _facts(*done))
 
 
 def _read(request: Request, loaded: Loaded) -> tuple[Table, Table, Array | None, Table | None, Array | None]:
@@ -113,16 +113,18 @@ def _read(request: Request, loaded: Loaded) -> tuple[Table, Table, Array | None,
 def _truth(loaded: Loaded, table: Table, *, classes: bool) -> Array | None:
     """Targets, labels or the second view, if the table has them."""
     names = loaded.targets
-    if not names or clusters(loaded.model):
+    if not names or loaded.record.clusters:
         return None
     known = table.labels if classes else table.columns
     if not set(names) <= set(known):
-        say(f"note: {table.source} has no {', '.join(names[:3])}: the report cannot compare predictions with them.")
+        outputs.say(
+            f"note: {table.source} has no {', '.join(names[:3])}: the report cannot compare predictions with them."
+        )
         return None
     if classes:
         return labels_of(table, names[0])
     Y = pick(table, names, len(names), loaded, told=False)
-    return Y[:, 0] if len(names) == 1 and not two_views(loaded.model) else Y
+    return Y[:, 0] if len(names) == 1 and loaded.record.needs != "view" else Y
 
 
 def _colour(request: Request, table: Table, classes: bool) -> Array | None:

@@ -2,13 +2,13 @@
 
 ::
 
-    estimator --> tree of JSON + arrays (codec) --> file (container)      save
+    estimator --> tree of JSON + arrays (codec) --> file                  save
     file --> checked bytes --> tree + arrays --> checked estimator        load
 
 The classes a file may name are listed in ``classes.py``.
 """
 
-from gramian.models.container import ModelError
+from gramian.models.classes import ModelError
 from gramian.models.onnx import to_onnx
 from gramian.models.store import ModelCard, inspect, load, save
 

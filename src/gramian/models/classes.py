@@ -23,13 +23,32 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from gramian import kernels
+from gramian.construction import steps_of
 from gramian.estimators.base import as_fitted
 from gramian.estimators.kernel_kmeans import SeenMeans
 from gramian.estimators.kernel_rows import Seen
 from gramian.estimators.random_projection import RandomMap
-from gramian.models.container import ModelError
 from gramian.registry import RECORDS
-from gramian.results import Array
+
+
+class ModelError(ValueError):
+    """A file that does not hold a model of this library, or a model that cannot be put in a file; one line says why.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from gramian.models import ModelError, load
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "torn.safetensors")
+    ...     with open(path, "wb") as file:
+    ...         _ = file.write(b"not a model")
+    ...     try:
+    ...         load(path)
+    ...     except ModelError as error:
+    ...         print("refused")
+    refused
+    """
+
 
 #: Shapes of fields of values that fitted estimators hold, by the name of the class in a file: equal letters are equal
 #: numbers. A field that is None, or a number, is not checked.
@@ -215,11 +234,6 @@ def check(estimator: BaseEstimator, answers: object) -> None:
             raise ModelError(f"{name} fails for one row: {questions[name]}")
 
 
-def steps_of(estimator: BaseEstimator) -> list[Any]:
-    """Estimators of a pipeline; an estimator itself is one of one step."""
-    return [step for _, step in estimator.steps] if known_as(type(estimator)) == PIPELINE else [estimator]
-
-
 def _check_steps(pipeline: BaseEstimator) -> None:
     for step in pipeline.steps:
         if not isinstance(step, tuple) or len(step) != 2 or not isinstance(step[0], str) or not is_estimator(step[1]):
@@ -264,7 +278,9 @@ def _check_counts(value: object) -> None:
     if isinstance(value, RandomMap) and sp.issparse(value.weights) and value.size > max(value.weights.nnz, 1000):
         raise ModelError(f"RandomMap.weights has {value.size} columns and next to nothing in them")
     codes = getattr(value, "_codes", None)
-    if codes is not None and not (codes.dtype.kind in "iu" and _within(codes, len(getattr(value, "classes_", ())))):
+    if codes is not None and not (
+        codes.dtype.kind in "iu" and np.isin(codes, np.arange(len(getattr(value, "classes_", ())))).all()
+    ):
         raise ModelError("the labels it keeps are not among its classes")
 
 
@@ -294,10 +310,6 @@ def ask(estimator: BaseEstimator) -> dict[str, str]:
         except Exception as error:
             found[name] = one_line(error)
     return found
-
-
-def _within(codes: Array, count: int) -> bool:
-    return bool(codes.min(initial=0) >= 0 and codes.max(initial=0) < count)
 
 
 def _wrong(answer: ArrayLike) -> str:

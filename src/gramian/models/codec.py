@@ -17,10 +17,15 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 
 from gramian.kernels import Function, Kernel
-from gramian.models.classes import class_of, fields_of, known_as, state_of, wrong_field
-from gramian.models.container import NUMBER_NAMES, ModelError
+from gramian.models.classes import ModelError, class_of, fields_of, known_as, state_of, wrong_field
 from gramian.results import Array
 
+#: Names of number types in the header. Names, not codes: a file means the same on every machine.
+NUMBERS = {
+    **{"F64": "<f8", "F32": "<f4", "F16": "<f2", "I64": "<i8", "I32": "<i4", "I16": "<i2", "I8": "|i1"},
+    **{"U64": "<u8", "U32": "<u4", "U16": "<u2", "U8": "|u1", "BOOL": "|b1"},
+}
+NUMBER_NAMES = {code: name for name, code in NUMBERS.items()}
 #: Deeper than any estimator; a value that holds itself would never end.
 MAX_DEPTH = 40
 #: Whole numbers beyond doubles are written as text: other readers of JSON would round them.
@@ -235,7 +240,7 @@ class Decoder:
         return codes.view(f"{kind}{codes.shape[-1]}").reshape(codes.shape[:-1])
 
     def _strings(self, node: Mapping[str, Any]) -> Array:
-        utf8, ends = (self._taken(name) for name in _pair(node["strings"]))
+        utf8, ends = (self._taken(name) for name in self._listed(node["strings"], 2))
         plain = utf8.dtype == np.uint8 and ends.dtype == np.int64 and utf8.ndim == ends.ndim == 1
         if not plain or len(ends) < 1 or ends[0] != 0 or ends[-1] != len(utf8) or (np.diff(ends) < 0).any():
             raise ModelError(f"the text in {node['strings']!r} is damaged")
@@ -327,12 +332,6 @@ def _one_of(name: object, known: Mapping[str, Any]) -> Any:
     if not isinstance(name, str) or name not in known:
         raise ModelError(f"its contents name {str(name)[:60]!r}, which is not known")
     return known[name]
-
-
-def _pair(names: object) -> list[Any]:
-    if not isinstance(names, list) or len(names) != 2:
-        raise ModelError("its contents have a list of the wrong length")
-    return names
 
 
 def _int(digits: object) -> int:

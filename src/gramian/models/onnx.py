@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 import gramian
 from gramian.estimators.random_projection import RandomMap
 from gramian.files import PathLike, atomic
-from gramian.models.container import ModelError
+from gramian.models.classes import ModelError
 from gramian.projection import LinearProjection
 from gramian.results import Array
 
@@ -81,7 +81,10 @@ def to_onnx(estimator: BaseEstimator, path: PathLike, *, dtype: str = "float32")
             graph.add("Squeeze", [to, graph.constant("last", np.array([1]))], "prediction")
         outputs["prediction"] = ["rows"] if single else ["rows", q]
     model = graph.model(type(estimator).__name__, {"X": ["rows", len(weights)]}, outputs)
-    _describe(model, estimator)
+    facts = {"summary": str(estimator.summary_), "scores": ",".join(map(str, estimator.get_feature_names_out()))}
+    if hasattr(estimator, "feature_names_in_"):
+        facts["columns"] = ",".join(map(str, estimator.feature_names_in_))
+    onnx.helper.set_model_props(model, facts)
     onnx.checker.check_model(model, full_check=True)
     with atomic(path) as file:
         file.write(model.SerializeToString())
@@ -150,14 +153,3 @@ class _Graph:
             opset_imports=[helper.make_opsetid("", OPSET)],
             ir_version=IR_VERSION,
         )
-
-
-def _describe(model: ModelProto, estimator: BaseEstimator) -> None:
-    """Put the summary and the names of columns and scores into the file."""
-    from onnx import helper
-
-    names = getattr(estimator, "feature_names_in_", None)
-    facts = {"summary": str(estimator.summary_), "scores": ",".join(map(str, estimator.get_feature_names_out()))}
-    if names is not None:
-        facts["columns"] = ",".join(map(str, names))
-    helper.set_model_props(model, facts)
