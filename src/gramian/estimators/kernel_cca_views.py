@@ -171,12 +171,11 @@ def more_pairs(model: KernelViews, X: Matrix, Y: Matrix) -> Seen:
     views = model._from(X, Y)
     maps = mapped_views(model, kernels, views) if seen is None else seen.maps
     start, folds = (0, model.folds) if seen is None else (seen.n, model.folds if len(seen.parts) > 1 else None)
-    parts = [[view[chosen] for view in views] for chosen in _held(X.shape[0], start, folds)]
-    new = [mapped_moments(maps, part) if part[0].shape[0] else None for part in parts]
+    chosen = _held(X.shape[0], start, folds)
+    new = [mapped_moments(maps, [view[some] for view in views]) for some in chosen]
     if seen is None:
-        return Seen(kernels, maps, tuple(part for part in new if part is not None), X.shape[0])
-    both = zip(seen.parts, new, strict=True)
-    return replace(seen, parts=tuple(old if added is None else old + added for old, added in both))
+        return Seen(kernels, maps, tuple(new), X.shape[0])
+    return replace(seen, parts=tuple(old + added for old, added in zip(seen.parts, new, strict=True)))
 
 
 def held_out_part(pieces: Sequence[MappedMoments], parts: int) -> tuple[MappedMoments, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -381,34 +382,32 @@ def _summary(estimator: KernelRidge, fit: RidgeFit, n: int, clock: Clock) -> Fit
     return write.notes(text for text, _ in _shortfalls(fit, ridge)).done()
 
 
-def _shortfalls(fit: RidgeFit, ridge: float) -> list[tuple[str, type[GramianWarning]]]:
+def _shortfalls(fit: RidgeFit, ridge: float) -> Iterator[tuple[str, type[GramianWarning]]]:
     """What a fit lacks: convergence, rank, a kernel that is positive."""
-    found: list[tuple[str, type[GramianWarning]]] = []
     if not fit.trace.converged:
-        text = (
+        yield (
             f"the {fit.trace.solver} solver stopped early ({fit.trace.stopped}): relative residuals up to "
-            f"{fit.residuals.max():.1e}. Raise the ridge, or allow it more iterations with a solver object."
+            f"{fit.residuals.max():.1e}. Raise the ridge, or allow it more iterations with a solver object.",
+            ConvergenceWarning,
         )
-        found.append((text, ConvergenceWarning))
     if fit.singular:
         rank = "" if fit.rank is None else f" of rank {fit.rank:,} (of {fit.size:,})"
-        text = (
+        yield (
             f"ridge={ridge:g} leaves a singular matrix{rank}: least squares of least norm was fitted. Raise the ridge, "
-            "or drop rows that repeat others."
+            "or drop rows that repeat others.",
+            RankWarning,
         )
-        found.append((text, RankWarning))
     if fit.free < fit.offsets.shape[0]:
-        text = (
+        yield (
             f"the {fit.offsets.shape[0]} functions that the kernel does not penalise are only {fit.free} on these "
-            "rows: their coefficients of least norm were taken. Drop constant or repeated columns."
+            "rows: their coefficients of least norm were taken. Drop constant or repeated columns.",
+            RankWarning,
         )
-        found.append((text, RankWarning))
     if fit.n_negative:
         many = f"{fit.n_negative:,} negative eigenvalue{'s' if fit.n_negative > 1 else ''}"
         size = f", the largest of size {fit.most_negative:.3g}" if fit.most_negative else ""
-        text = (
+        yield (
             f"the kernel matrix is indefinite: {'' if fit.counted else 'at least '}{many}{size}; the equations were "
-            "solved, but their solution is a saddle point and minimises nothing."
+            "solved, but their solution is a saddle point and minimises nothing.",
+            IndefiniteKernelWarning,
         )
-        found.append((text, IndefiniteKernelWarning))
-    return found

@@ -335,25 +335,18 @@ class ProbabilisticPCA(GaussianModel, BaseEstimator):
         self.log_likelihood_path_ = np.array(found.path)
         self.log_likelihood_ = found.path[-1]
         self.n_iter_ = len(found.path)
-        self.summary_ = summarize_model(self, found, shape, clock, gaps=gaps, chosen=said)
+        self.summary_ = self._summarize(found, shape, clock, gaps, said)
         return self
 
-
-def summarize_model(
-    estimator: BaseEstimator,
-    found: Climb[Isotropic],
-    shape: tuple[int, int],
-    clock: Clock,
-    *,
-    gaps: int,
-    chosen: Suggestion | None,
-) -> FitSummary:
-    """Write how a fit was done, and how likely the rows are under it."""
-    model, likelihood = found.state, found.path[-1]
-    k, d = len(model.variances), shape[1]
-    share = float(model.variances.sum() / (model.variances.sum() + model.noise * (d - k)))
-    steps, text = len(found.path), f"{likelihood:.6g}, noise variance {model.noise:.3g}"
-    write = SummaryBuilder.of_components(estimator, shape, k, share=share).chosen(chosen)
-    write.line("route", "closed form" if steps == 1 else f"EM, {steps} steps", steps=steps, converged=found.converged)
-    write.line("likelihood", text, log_likelihood=likelihood, noise_variance=model.noise).work(clock)
-    return write.missing(gaps, f"imputed by the model ({percent(gaps / (shape[0] * d))})").done()
+    def _summarize(
+        self, found: Climb[Isotropic], shape: tuple[int, int], clock: Clock, gaps: int, said: Suggestion | None
+    ) -> FitSummary:
+        """Write how the fit was done, and how likely the rows are under it."""
+        model, likelihood, steps = found.state, found.path[-1], len(found.path)
+        k, d = len(model.variances), shape[1]
+        share = float(model.variances.sum() / (model.variances.sum() + model.noise * (d - k)))
+        route, text = "closed form" if steps == 1 else f"EM, {steps} steps", f"noise variance {model.noise:.3g}"
+        write = SummaryBuilder.of_components(self, shape, k, share=share).chosen(said)
+        write.line("route", route, steps=steps, converged=found.converged)
+        write.line("likelihood", f"{likelihood:.6g}, {text}", log_likelihood=likelihood, noise_variance=model.noise)
+        return write.work(clock).missing(gaps, f"imputed by the model ({percent(gaps / (shape[0] * d))})").done()

@@ -243,12 +243,8 @@ class PLSSVD(CovarianceOfViews):
 
     Parameters
     ----------
-    n_components : int or None
-        Pairs; None takes all there are.
-    scale : bool
-        Divide columns by their standard deviations.
-    missing : None or "em"
-        What to do with NaN: refuse, or impute them under a Gaussian model of both views.
+    n_components, scale, missing
+        As for :class:`PLSCanonical`.
 
     Attributes
     ----------

@@ -124,7 +124,7 @@ def block_columns(piece: Piece, weights: Piece | None, refuse: Refuse) -> Column
 
 def _beside(view: Source | Array | None) -> Any:
     """What is sent with remote rows: other remote rows, or an array."""
-    return view.toarray() if isinstance(view, Source) and not isinstance(view, Remote) else view
+    return view.toarray() if isinstance(view, Rows) and not isinstance(view, Remote) else view
 
 
 def _weights(weights: Weights) -> Any:

@@ -107,6 +107,7 @@ class Rows(Source):
         return without_constants(reduce(Compressed.__add__, parts))
 
     def column_sums(self, weights: Weights = None, *, refuse: Refuse = accept) -> ColumnSums:
+        """Means and squared deviations of the columns; every block goes through ``refuse``."""
         _refuse_weights(weights)
         total = ColumnSums(0.0, np.zeros(self.n_features), np.zeros(self.n_features))
         for piece in watched(self.pieces(), "reading", self.n_rows):
@@ -116,11 +117,30 @@ class Rows(Source):
 
     def answers(
         self, function: Callable[[Array], Array], names: Names | None = None, *, gate: Gate | None = None
-    ) -> MappedRows:
+    ) -> Any:
+        """What a function makes of the rows: a stream of a stream, lazy in dask.
+
+        ``names`` are those of its columns; ``gate`` refuses blocks that the function should not see.
+        """
         sample = function(np.zeros((1, self.n_features)))
         found = MappedRows(self, function, sample.size, names, gate)
         found.text = sample.dtype.kind not in "biuf"
         return found
+
+    def take(self, rows: Array) -> Array:
+        """Some rows, in the order of their numbers ``rows``."""
+        found = np.empty((len(rows), self.n_features), dtype=self.dtype)
+        start = 0
+        for block in self.blocks():
+            here = (rows >= start) & (rows < start + len(block))
+            found[here] = block[rows[here] - start]
+            start += len(block)
+        return found
+
+    def toarray(self) -> Array:
+        """All rows in memory, dense."""
+        blocks = list(self.blocks())
+        return np.concatenate(blocks) if blocks else np.zeros((0, self.n_features))
 
     def _like(self, other: Rows) -> None:
         """Have the rows of another stream, in other columns."""

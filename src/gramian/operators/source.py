@@ -6,8 +6,8 @@
               Rows       blocks that are read one after the other (operators/rows.py)
               Remote     blocks of dask, to which functions are sent (operators/remote.py)
 
-An estimator asks a source for sums over all rows, for some rows, or for what a function makes of each block; it need
-not know which of the three it has.
+An estimator asks a source for sums over all rows, or for the first of them; it need not know which of the three it
+has. What is not in memory also gives means of columns, some rows, and what a function makes of each block.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 
 from gramian.engine.product import to_dense
 from gramian.engine.tiles import row_blocks
-from gramian.operators.moments import ColumnSums, Compressed, Moments, column_sums, from_rows, moments_of
+from gramian.operators.moments import Compressed, Moments, from_rows, moments_of
 from gramian.results import Array, Matrix
 
 
@@ -123,47 +123,21 @@ class Source(ABC):
         Rows that can be read only once have one if :meth:`moments` made it; else they raise, naming the reason ``why``.
         """
 
-    @abstractmethod
-    def column_sums(self, weights: Weights = None, *, refuse: Refuse = accept) -> ColumnSums:
-        """Means and squared deviations of the columns; every block goes through ``refuse``."""
-
-    @abstractmethod
-    def answers(
-        self, function: Callable[[Array], Array], names: Names | None = None, *, gate: Gate | None = None
-    ) -> Any:
-        """What a function makes of the rows: an array of rows in memory, a stream of a stream, lazy in dask.
-
-        ``names`` are those of its columns; ``gate`` refuses blocks that the function should not see.
-        """
-
-    def first(self, n: int) -> Array:
-        """The first rows, n or more: whole blocks, as they come."""
+    def first(self, n: int, *, gate: Gate | None = None) -> Matrix:
+        """The first rows, n or more: whole blocks, as they come, each of which passes the gate."""
         held: list[Array] = []
         with closing(self.pieces()) as pieces:
             for piece in pieces:
+                if gate is not None:
+                    gate(piece)
                 held.append(piece.values)
                 if sum(map(len, held)) >= n:
                     break
         return np.concatenate(held) if len(held) > 1 else held[0] if held else np.zeros((0, self.n_features))
 
-    def take(self, rows: Array) -> Matrix:
-        """Some rows, in the order of their numbers ``rows``."""
-        found = np.empty((len(rows), self.n_features), dtype=self.dtype)
-        start = 0
-        for block in self.blocks():
-            here = (rows >= start) & (rows < start + len(block))
-            found[here] = block[rows[here] - start]
-            start += len(block)
-        return found
-
-    def toarray(self) -> Array:
-        """All rows in memory, dense."""
-        blocks = list(self.blocks())
-        return np.concatenate(blocks) if blocks else np.zeros((0, self.n_features))
-
 
 class InMemory(Source):
-    """Rows of an array or CSR matrix of floating-point numbers."""
+    """Rows of an array or CSR matrix of floating-point numbers; what goes beside them is in memory too."""
 
     array: Matrix
 
@@ -178,50 +152,28 @@ class InMemory(Source):
         for rows in row_blocks(*self.array.shape):
             yield Piece(to_dense(self.array[rows]), counted(self.source, rows.start))
 
+    def first(self, n: int, *, gate: Gate | None = None) -> Matrix:
+        """All rows, which have passed a gate."""
+        return self.array
+
     def moments(
-        self, weights: Weights = None, beside: View = None, *, refuse: Refuse = accept, loses: Loses | None = None
+        self, weights: Any = None, beside: View = None, *, refuse: Refuse = accept, loses: Loses | None = None
     ) -> Moments:
         with np.errstate(over="ignore", invalid="ignore"):
-            found = moments_of(self.array, _array(weights), beside=_matrix(beside))
+            found = moments_of(self.array, weights, beside=_matrix(beside))
             size = float(np.trace(found.scatter))
         if not np.isfinite(size):
             for piece in self.pieces():
                 refuse(piece)
         return found
 
-    def triangle(self, weights: Weights = None, beside: View = None, *, why: str = "") -> Compressed:
-        return from_rows(self.array, _matrix(beside), _array(weights))
-
-    def column_sums(self, weights: Weights = None, *, refuse: Refuse = accept) -> ColumnSums:
-        for piece in self.pieces():
-            refuse(piece)
-        return column_sums(self.array, _array(weights))
-
-    def answers(
-        self, function: Callable[[Array], Array], names: Names | None = None, *, gate: Gate | None = None
-    ) -> Array:
-        for piece in self.pieces() if gate else ():
-            gate(piece)  # type: ignore[misc]
-        return function(self.array)
-
-    def take(self, rows: Array) -> Matrix:
-        return self.array[rows]
-
-    def toarray(self) -> Array:
-        return to_dense(self.array)
+    def triangle(self, weights: Any = None, beside: View = None, *, why: str = "") -> Compressed:
+        return from_rows(self.array, _matrix(beside), weights)
 
 
-def _array(weights: Weights) -> Array | None:
-    if weights is None:
-        return None
-    return weights.toarray()[:, 0] if isinstance(weights, Source) else np.asarray(weights, dtype=np.float64)
-
-
-def _matrix(beside: Source | Array | None) -> Any:
+def _matrix(beside: View) -> Any:
     """A second view as moments and factors take it."""
-    if not isinstance(beside, Source):
-        return beside
-    return beside.toarray() if beside.array is None else beside.array
+    return beside.array if isinstance(beside, Source) else beside
 
 
 def counted(source: str, start: int, part: str = "") -> Callable[[int], str]:
