@@ -99,7 +99,7 @@ SMALL = {
     "operators/mapped_moments.py": "as many columns as components",
     "operators/landmarks.py": "a block of columns",
     "estimators/fit_memory.py": "512 rows",
-    "preimage/methods.py": "neighbours of a point",
+    "preimage.py": "neighbours of a point",
     "selection/trust.py": "as many columns as components",
     "solvers/box_qp_steps.py": "a working set; triangular solutions with one right-hand side",
     "solvers/canonical.py": "as many as kept directions, or a block of vectors",

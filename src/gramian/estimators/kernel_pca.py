@@ -39,8 +39,7 @@ from gramian.estimators.warnings import GramianWarning, RankWarning, warn
 from gramian.kernels import Kernel
 from gramian.operators.centering import uncentred
 from gramian.operators.remote import Remote
-from gramian.preimage import PreImage, check_method, preimage
-from gramian.preimage.search import numbers
+from gramian.preimage import PreImage, check_method, numbers, preimage
 from gramian.results import Array, Seed
 from gramian.solvers.eigen import Solver
 from gramian.spaces import KernelSpace, SingularBasis
