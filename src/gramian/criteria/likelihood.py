@@ -103,14 +103,10 @@ def _sums(terms: Array) -> Array:
 def _best(name: str, costs: Array, source: str, found: Variances) -> Suggestion:
     if len(found.values) < found.limit:
         return Suggestion(name, None, source, f"needs all {found.limit:,} variances")
-    k = int(np.argmin(costs))
-    return Suggestion(name, k, source, _left_beside(k, len(found.columns), found.values[k:].sum() / found.total))
-
-
-def _left_beside(k: int, d: int, share: float) -> str:
-    """What to know of an answer that leaves no noise."""
-    said = f"nothing is left beside {k} of {d}: columns are combinations of others"
-    return said if share <= _NO_NOISE_SHARE * d else ""
+    k, d = int(np.argmin(costs)), found.d
+    nothing_left = found.values[k:].sum() <= _NO_NOISE_SHARE * d * found.total
+    detail = f"nothing is left beside {k} of {d}: columns are combinations of others" if nothing_left else ""
+    return Suggestion(name, k, source, detail)
 
 
 def held_out(folds: Sequence[Moments], scale: Array) -> Suggestion:

@@ -136,11 +136,7 @@ def ordered(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 
 
 def listed(things: Sequence[Any], count: int | None = None) -> str:
-    """The first few of many.
-
-    >>> listed(["'a'", "'b'"]), listed([1, 2, 3, 4, 5])
-    ("'a', 'b'", '1, 2, 3 and 2 more')
-    """
+    """The first few of many: ``1, 2, 3 and 2 more``."""
     more = (len(things) if count is None else count) - _MAX_LISTED
     return ", ".join(str(thing) for thing in things[:_MAX_LISTED]) + (f" and {more:,} more" if more > 0 else "")
 
@@ -156,14 +152,7 @@ def row_numbers(rows: ArrayLike) -> tuple[int, ...]:
 
 
 def at_rows(rows: Array | list[int]) -> str:
-    """Rows for the middle of a sentence, as the caller names them; see :func:`rows_called`.
-
-    >>> at_rows([4]), at_rows([1, 2])
-    ('row index 4', 'row indices 1, 2')
-    >>> with rows_called(["a", "b", "c"]):
-    ...     at_rows([2])
-    'row c'
-    """
+    """Rows for the middle of a sentence: ``row index 4``, or ``row c`` with names given to :func:`rows_called`."""
     names = _ROW_NAMES.get()
     if names is None:
         return f"row {'index' if len(rows) == 1 else 'indices'} {listed(list(rows))}"

@@ -168,8 +168,7 @@ def decide(
     """Let the first of the deciders that has an answer decide."""
     said = {line.criterion: line.k for line in table}
     for name in deciders:
-        k = said.get(name)
-        if k is not None:
+        if (k := said.get(name)) is not None:
             return HowMany(method, shape, basis, tuple(table), k, name, note)
     raise ValueError(
         f"no criterion can say how many components {method} of {shape[0]} x {shape[1]} has. Give more rows."
@@ -187,7 +186,7 @@ def how_many_linear(X: Matrix, *, method: str, random_state: Seed = None, scale:
         found = _variances(rows)
         table = [*_spectral(found), *_left_out(X.shape[1]), criteria.stands_out(rows)]
         return decide(method, X.shape, basis, table, (DEFLATED,))
-    folds = moments_of_folds(X)
+    folds = [_comfortable(moments_of(X[at::_ROW_FOLDS])) for at in range(min(_ROW_FOLDS, X.shape[0]))]
     with pinned_if_small(X.shape[1] ** 3):
         moments = MomentSpace(reduce(Moments.__add__, folds), scale=scale)
         found = _variances(moments)
@@ -219,11 +218,6 @@ def _uneven(columns: Array) -> str:
     )
 
 
-def moments_of_folds(X: Matrix) -> list[Moments]:
-    """Moments of every sixth row, from each of the first six on."""
-    return [_comfortable(moments_of(X[at::_ROW_FOLDS])) for at in range(min(_ROW_FOLDS, X.shape[0]))]
-
-
 def _comfortable(moments: Moments) -> Moments:
     """Refuse rows whose squares leave double precision."""
     if not np.isfinite(moments.mean).all() or not np.trace(moments.scatter) < SUM_OF_SQUARES_RANGE[1]:
@@ -248,11 +242,9 @@ def _spectral(found: Variances) -> list[Suggestion]:
 
 def _left_out(d: int) -> list[Suggestion]:
     why = f"not asked: {d:,} columns are more than {MATRIX_CRITERIA_MAX_COLUMNS:,}"
-    return [
-        Suggestion("parallel analysis", None, "Horn 1965", why),
-        Suggestion("likelihood of rows left out", None, "Tipping, Bishop 1999", why),
-        Suggestion("bi-cross-validation", None, "Owen, Perry 2009", why),
-    ]
+    names = "parallel analysis", "likelihood of rows left out", "bi-cross-validation"
+    sources = "Horn 1965", "Tipping, Bishop 1999", "Owen, Perry 2009"
+    return [Suggestion(name, None, source, why) for name, source in zip(names, sources, strict=True)]
 
 
 def how_many_factors(X: Matrix, *, method: str, random_state: Seed = None) -> HowMany:
@@ -266,25 +258,21 @@ def how_many_factors(X: Matrix, *, method: str, random_state: Seed = None) -> Ho
         )
     moments = _comfortable(moments_of(X))
     refuse_constant(moments, model._names())
+    R, n = correlations(moments)[1], moments.weight
     with pinned_if_small(X.shape[1] ** 3):
-        table = factor_table(correlations(moments)[1], moments.weight, seed)
+        found = Variances.of_matrix(R, n)
+        table = [
+            criteria.kaiser(found),
+            criteria.broken_stick(found),
+            criteria.largest_gap(found.leading(), whole=True),
+            criteria.velicer(found),
+            *criteria.factor_fits(R, n),
+            criteria.horn(found, correlation=True, seed=seed),
+            criteria.horn_factors(R, n, seed=seed),
+            criteria.deterministic(found),
+            criteria.deflated(found),
+        ]
     return decide(method, X.shape, "correlation", table, (DEFLATED,))
-
-
-def factor_table(R: Array, n: float, seed: int = 0) -> list[Suggestion]:
-    """What every criterion says of a correlation matrix of n rows."""
-    found = Variances.of_matrix(R, n)
-    return [
-        criteria.kaiser(found),
-        criteria.broken_stick(found),
-        criteria.largest_gap(found.leading(), whole=True),
-        criteria.velicer(found),
-        *criteria.factor_fits(R, n),
-        criteria.horn(found, correlation=True, seed=seed),
-        criteria.horn_factors(R, n, seed=seed),
-        criteria.deterministic(found),
-        criteria.deflated(found),
-    ]
 
 
 def how_many_regressors(X: Matrix, *, y: ArrayLike, method: str, random_state: Seed = None, **options: Any) -> HowMany:
@@ -306,20 +294,18 @@ def how_many_pairs(X: Matrix, *, y: ArrayLike, method: str, random_state: Seed =
     """Test canonical correlations, under normality and by permutations."""
     model = CCA(None, **options).fit(X, y)
     p, q = model.rank_
-    ridge, rng = check_ridge(model.ridge), random_generator(random_state)
-    if any(ridge):
-        rows, second = model._both(X, y)
-        table = [
-            Suggestion(WILKS, None, "Rao 1952", "is for ridge = 0"),
-            by_shuffles(rows, second, model.all_correlations_, ridge, rng, scale=model.scale),
-        ]
-        return decide(method, np.shape(X), f"canonical correlations, ridge {model.ridge}", table, (PERMUTED,))
-    table = [Suggestion(WILKS, None, "Rao 1952", f"needs more rows than {p + q + 1}")]
-    if model.n_samples_ - 1 > p + q:
-        table = [by_wilks(model.all_correlations_, model.rank_, model.n_samples_)]
+    ridge, rng, found = check_ridge(model.ridge), random_generator(random_state), model.all_correlations_
     rows, second = model._both(X, y)
-    table.append(by_permutations(rows, second, len(model.all_correlations_), rng))
-    return decide(method, np.shape(X), "canonical correlations", table, (PERMUTED,))
+    tested, basis = Suggestion(WILKS, None, "Rao 1952", "is for ridge = 0"), "canonical correlations"
+    if any(ridge):
+        permuted = by_shuffles(rows, second, found, ridge, rng, scale=model.scale)
+        basis += f", ridge {model.ridge}"
+    else:
+        tested = Suggestion(WILKS, None, "Rao 1952", f"needs more rows than {p + q + 1}")
+        if model.n_samples_ - 1 > p + q:
+            tested = by_wilks(found, model.rank_, model.n_samples_)
+        permuted = by_permutations(rows, second, len(found), rng)
+    return decide(method, np.shape(X), basis, [tested, permuted], (PERMUTED,))
 
 
 def how_many_kernel(X: Matrix, *, method: str, random_state: Seed = None, kernel: KernelArgument = "rbf") -> HowMany:

@@ -102,17 +102,18 @@ def trust(
     if not 0 < level < 1:
         raise ValueError(f"level={level!r} must be between 0 and 1, such as 0.95.")
     fitted = _fitted(estimator, X, y)
-    names = columns_of(fitted)
     rng = random_generator(random_state)
     gaps = getattr(fitted, "missing", None) is not None
     rows: Matrix = validate(fitted, X, reset=False, missing=gaps, sparse=not gaps)
+    about = {"estimator": type(fitted).__name__, "shape": rows.shape, "level": level}
     if isinstance(fitted, KernelPCA):
-        found = _of_kernel(fitted, rows, names, level)
+        found = _of_kernel(fitted, rows, about)
     else:
         y = y if hasattr(fitted, "predict") else None  # what the others are given they do not look at
         targets = None if y is None else check_targets(y, rows.shape[0], missing=True)
         Y = None if targets is None else targets.values[:, 0] if targets.single else targets.values
-        found = _of_draws(fitted, rows, Y, names, n_boot, level, rng)
+        replicas = Replicas(clone(fitted).set_params(n_components=len(read(fitted).values)), rows, Y, n_boot, rng)
+        found = _of_draws(fitted, rows, replicas, about)
     return replace(found, chosen=_choices(estimator, X, y, count, rng))
 
 
@@ -137,18 +138,9 @@ def _fitted(estimator: BaseEstimator, X: Matrix, y: ArrayLike | None) -> Any:
     return estimator
 
 
-def _of_draws(
-    fitted: BaseEstimator,
-    X: Matrix,
-    y: ArrayLike | None,
-    names: tuple[str, ...],
-    n_boot: int,
-    level: float,
-    rng: np.random.Generator,
-) -> Trust:
-    reading = read(fitted)
+def _of_draws(fitted: BaseEstimator, X: Matrix, replicas: Replicas, about: dict[str, Any]) -> Trust:
+    reading, level = read(fitted), about["level"]
     k = len(reading.values)
-    replicas = Replicas(clone(fitted).set_params(n_components=k), X, y, n_boot, rng)
     drawn = [read(replica) for replica in replicas]
     values = np.array([padded(draw.values, k) for draw in drawn])
     vectors = np.array([align(padded(draw.vectors, k), reading.vectors, free=reading.free) for draw in drawn])
@@ -157,9 +149,7 @@ def _of_draws(
     known = getattr(fitted, "target_names_in_", None) if reading.second else None
     second = tuple(f"y{j}" for j in range(reading.second)) if known is None else tuple(map(str, known))
     return Trust(
-        estimator=type(fitted).__name__,
-        shape=(X.shape[0], X.shape[1]),
-        level=level,
+        **about,
         # Variances, shares and canonical correlations cannot be negative.
         values=band(reading.values, values, reading.kind, level).within(0.0, np.inf),
         what=reading.what,
@@ -167,9 +157,9 @@ def _of_draws(
         recovery=recovery(reading.vectors, vectors),
         vectors=band(reading.vectors, vectors, "signed", level).within(*limits),
         entries=reading.entries,
-        columns=(*names, *second),
+        columns=(*columns_of(fitted), *second),
         angles=None if angles is None else np.quantile(angles, [0.5, 0.95]),
-        draws=n_boot,
+        draws=replicas.n_boot,
         route="moments" if replicas.by_moments else "weighted rows",
         warned=replicas.warned,
         refused=replicas.refused,
@@ -192,19 +182,17 @@ def _ties(fitted: BaseEstimator, X: Matrix, reading: Reading, draws: Array) -> T
     return Ties(np.divide(gaps, spread, out=np.full(k - 1, np.inf), where=spread > 0), k)
 
 
-def _of_kernel(fitted: KernelPCA, X: Matrix, names: tuple[str, ...], level: float) -> Trust:
+def _of_kernel(fitted: KernelPCA, X: Matrix, about: dict[str, Any]) -> Trust:
     """Variances in feature space, their errors from the influence of rows, and the columns behind the components."""
     variances = fitted.eigenvalues_ / X.shape[0]
     gaps, errors = gaps_in_errors(variances, fitted.projection_.scores(X) ** 2)
     given = fitted.kernel_.given
     return Trust(
-        estimator=type(fitted).__name__,
-        shape=(X.shape[0], X.shape[1]),
-        level=level,
-        values=band_from_error(variances, errors, level),
+        **about,
+        values=band_from_error(variances, errors, about["level"]),
         what="variance",
         ties=Ties(gaps, len(variances)),
-        columns=names,
+        columns=columns_of(fitted),
         route="influence of rows",
         importance=None if given else importance_of(fitted, X, "auto", random_generator(0)),
     )
@@ -217,17 +205,13 @@ def _choices(
     asked = estimator.n_components
     if count is None and not (asked == "auto" or (isinstance(asked, float) and asked < 1)):
         return None
-    n = X.shape[0] if hasattr(X, "shape") else len(X)
     table = X if hasattr(X, "shape") else np.asarray(X)
-    found = []
+    n, found = table.shape[0], []
     for _ in range(_SUBSAMPLES):
         rows = np.sort(rng.choice(n, max(2, int(_SUBSAMPLE_SHARE * n)), replace=False))
         part = table.iloc[rows] if hasattr(table, "iloc") else table[rows]
         beside = () if y is None else (np.asarray(y)[rows],)
-        if count is not None:
-            found.append(int(count(part, *beside)))
-        else:
-            found.append(len(read(clone(estimator).fit(part, *beside)).values))
+        found.append(int(count(part, *beside)) if count else len(read(clone(estimator).fit(part, *beside)).values))
     return {k: times / _SUBSAMPLES for k, times in sorted(Counter(found).items())}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any, NamedTuple, TypeVar
 
@@ -81,36 +81,29 @@ def part(y: Array | None, rows: Array | slice) -> Any:
 
 
 @dataclass(frozen=True)
-class Tuned:
-    """What was tuned, and the predictions for rows that had no part in it.
+class Found:
+    """Parameters tuned on some rows, what each was chosen from, how, and a model that has them and is not fitted."""
 
-    ``predictions`` of each row come from the procedure, tuning included, on the rows of the other outer folds;
-    ``model`` is tuned on all rows and not fitted; ``grids`` says what each parameter was chosen from, ``chosen`` what
-    in each outer fold, ``final`` what on all rows, ``how`` how candidates were compared.
-    """
-
-    predictions: Array
-    model: BaseEstimator
-    grids: dict[str, str] = field(default_factory=dict)
-    chosen: dict[str, list[Any]] = field(default_factory=dict)
-    final: dict[str, Any] = field(default_factory=dict)
-    how: str = ""
-
-    def __str__(self) -> str:
-        """One line: what was chosen over the folds, from what, and how."""
-        if not self.grids:
-            return "nothing"
-        parts = [f"{name} {_range(self.chosen[name])} (of {grid})" for name, grid in self.grids.items()]
-        return f"{', '.join(parts)}; {self.how}"
-
-
-class Found(NamedTuple):
-    """Tuned parameters, what each was chosen from, how, and the model that has them."""
-
-    parameters: dict[str, Any]
+    final: dict[str, Any]
     grids: dict[str, str]
     how: str = ""
     model: Any = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tuned(Found):
+    """What was tuned on all rows, what in each outer fold, and the predictions for rows that had no part in it.
+
+    ``predictions`` of each row come from the procedure, tuning included, on the rows of the other outer folds.
+    """
+
+    predictions: Array
+    chosen: dict[str, list[Any]]
+
+    def __str__(self) -> str:
+        """One line: what was chosen over the folds, from what, and how."""
+        parts = [f"{name} {_range(self.chosen[name])} (of {grid})" for name, grid in self.grids.items()]
+        return f"{', '.join(parts)}; {self.how}" if parts else "nothing"
 
 
 def nested(model: BaseEstimator, X: Array, y: Array, folds: int, *, fixed: Iterable[str] = ()) -> Tuned:
@@ -136,8 +129,8 @@ def nested(model: BaseEstimator, X: Array, y: Array, folds: int, *, fixed: Itera
     predictions = np.empty((len(X), *guesses[0].shape[1:]), dtype=kind)
     for (_, test), values in zip(outer, guesses, strict=True):
         predictions[test] = values
-    chosen = {name: [each.parameters[name] for each in choices] for name in choices[0].parameters}
-    return Tuned(predictions, final.model, final.grids, chosen, final.parameters, final.how)
+    chosen = {name: [each.final[name] for each in choices] for name in choices[0].final}
+    return Tuned(**vars(final), predictions=predictions, chosen=chosen)
 
 
 def error_of(model: BaseEstimator, measured: Array, guesses: Array) -> float:
@@ -175,8 +168,8 @@ def _tuned(model: BaseEstimator, X: Array, y: Array, fixed: set[str], kernels: l
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", GramianWarning)
         found = search(last, rows, target, fixed, kernels)
-    last.set_params(**found.parameters)
-    return found._replace(model=model)
+    last.set_params(**found.final)
+    return replace(found, model=model)
 
 
 def _components(model: Any, X: Array, y: Array, fixed: set[str], kernels: list[str]) -> Found:
@@ -212,17 +205,16 @@ def _grid(model: Any, X: Array, y: Array, fixed: set[str], kernels: list[str]) -
     grid = [dict(zip(values, each, strict=True)) for each in product(*values.values())]
     found = [judged_inside(model, X, y, each, cv, judge, ridges) for each in grid]
     best = max(found, key=lambda each: each.figure).parameters
-    grids = {name: _told(v) if name == "kernel" else ", ".join(f"{each:g}" for each in v) for name, v in values.items()}
+    grids = {
+        name: ", ".join(str(each) if name == "kernel" else f"{each:g}" for each in v) for name, v in values.items()
+    }
+    if len(kernels := values.get("kernel", [])) > 2:  # from the narrowest to the widest
+        grids["kernel"] = f"linear, {kernels[1]} to {kernels[-1]}"
     if ridged:
         every = np.concatenate([each.ridges for each in found])
         best, grids = {**best, "fit_intercept": True}, {**grids, "ridge": f"{every.min():.0e} to {every.max():.0e}"}
     best, grids = ({name: value for name, value in each.items() if name not in fixed} for each in (best, grids))
     return Found(best, grids, "leave-one-out" if ridged else f"{INNER_FOLDS} inner folds")
-
-
-def _told(kernels: list[Any]) -> str:
-    """Kernels for a sentence, from the narrowest to the widest."""
-    return f"linear, {kernels[1]} to {kernels[-1]}" if len(kernels) > 2 else ", ".join(map(str, kernels))
 
 
 def _range(values: list[Any]) -> str:
