@@ -329,10 +329,6 @@ __all__ = [record.name for record in RECORDS]
 
 
 def record_of(estimator: object) -> Record | None:
-    """The record of an estimator or of its class; None for those of other libraries.
-
-    >>> record_of(PCA(2)).title, record_of(FactorAnalysis).noun
-    ('PCA', 'factor')
-    """
+    """The record of an estimator or of its class; None for those of other libraries."""
     cls = estimator if isinstance(estimator, type) else type(estimator)
     return next((_BY_CLASS[kind] for kind in cls.__mro__ if kind in _BY_CLASS), None)

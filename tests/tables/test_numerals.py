@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from gramian.tables import TableError, read_table
+from gramian.tables.records import end_of_records, guess_delimiter, is_number, is_numeral, proves_comma
 
 
 @pytest.fixture
@@ -109,3 +110,22 @@ def test_marks_that_make_no_sense(read, options, complaint):
 @pytest.mark.parametrize("number", ["１", "٣", "−1", "1_000", "1e", "+-1", "0b1"])
 def test_what_only_looks_like_a_number_is_text(read, number):
     assert read(f"a,b\n{number},1\n2,3\n").labels == {"a": [number, "2"]}
+
+
+@pytest.mark.parametrize(
+    ("test", "yes", "no"),
+    [
+        (is_number, ["1", " -2.5e3 ", "nan"], ["", "1_000", "0x1F", "1,5"]),
+        (is_numeral, ["1,5", "1.234,5", "1'234", "1 234"], ["12,34,5", "3-4"]),
+        (proves_comma, ["1,5", "1.234,5", "0,123"], ["1,234", "1.5"]),
+    ],
+)
+def test_what_a_cell_reads_as(test, yes, no):
+    assert all(map(test, yes))
+    assert not any(map(test, no))
+
+
+def test_records_end_outside_of_quotes_and_the_first_lines_say_what_separates_cells():
+    assert end_of_records(b'1,5" pipe\n2,"a\nb', ",") == 10
+    texts = (b'"Miller, Ann";1,5;2', b"a,b", b"a", b"mm|in,kg\n1,2")
+    assert [guess_delimiter(data, "") for data in texts] == [";", ",", ",", ","]

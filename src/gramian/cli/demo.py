@@ -120,8 +120,9 @@ def draw_rings() -> Figure:
 
 def write_tables(folder: Path) -> None:
     """Write all tables."""
-    write_digits(folder / "digits.csv")
-    iris, wine = load_iris(), load_wine()
+    digits, iris, wine = load_digits(), load_iris(), load_wine()
+    # As text, so that the digit is a label.
+    _write(folder / "digits.csv", digits.data, digits.feature_names, {"digit": [f"d{at}" for at in digits.target]})
     names = [name.removesuffix(" (cm)").replace(" ", "_") for name in iris.feature_names]
     _write(folder / "iris.csv", iris.data, names, {"species": iris.target_names[iris.target].tolist()})
     names = [name.replace("/", "_") for name in wine.feature_names]
@@ -131,12 +132,6 @@ def write_tables(folder: Path) -> None:
     _write(folder / "diabetes.csv", both, [*patients.feature_names, "progression"])
     men = load_linnerud()
     _write(folder / "linnerud.csv", np.hstack([men.data, men.target]), [*men.feature_names, *men.target_names])
-
-
-def write_digits(path: Path) -> None:
-    """Write scikit-learn's digits as a table: 64 pixels and the digit as text, so that it is a label."""
-    digits = load_digits()
-    _write(path, digits.data, digits.feature_names, {"digit": [f"d{digit}" for digit in digits.target]})
 
 
 def _write(path: Path, values: Array, names: Sequence[str], labels: dict[str, list[str]] | None = None) -> None:

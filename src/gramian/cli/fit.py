@@ -17,7 +17,7 @@ from gramian.cli.outputs import Columns
 from gramian.config import format_bytes
 from gramian.construction import steps_of
 from gramian.estimators.validation import from_dask
-from gramian.forecasting import Forecast, forecast
+from gramian.forecasting import forecast
 from gramian.models import save
 from gramian.operators import Rows
 from gramian.results import Array, percent, plural
@@ -97,17 +97,14 @@ class Fitted:
 
     @property
     def table(self) -> Table:
-        """The table as it was read."""
         return self.inputs.table
 
     @property
     def n_rows(self) -> int:
-        """Number of rows that were fitted."""
         return int(self.estimator.summary_.facts["n"]) if self.inputs.streamed else len(self.inputs.X)
 
     @property
     def scores(self) -> Array | Rows:
-        """Scores of the rows."""
         return outputs.scores(self.model, self.inputs.X).numbers if self.result is None else self.result.numbers
 
     @property
@@ -146,27 +143,22 @@ def _read(request: Request) -> Inputs:
 
 
 def fit_inputs(request: Request, inputs: Inputs) -> Fitted:
-    """Fit what was read; write nothing."""
-    model = request.model()
-    return Fitted(request, inputs, model, _run(model, request, inputs))
-
-
-def _run(model: BaseEstimator, request: Request, inputs: Inputs) -> Columns | None:
-    """Fit, and return what goes to the output; what nobody asked for is not computed."""
-    X, y = inputs.X, inputs.y
+    """Fit what was read, and make what goes to the output; what nobody asked for is not computed."""
+    model, X, y, result = request.model(), inputs.X, inputs.y, None
     if request.output is None:
         model.fit(*inputs.arguments)
-        return None
-    if request.record.needs == "view":
-        return outputs.scores(model.fit(X, y), X, y)
-    if not hasattr(request.record.estimator, "transform"):
-        return outputs.predictions(model.fit(X, y), X, inputs.targets)
-    scored = outputs.scored(model, model.fit_transform(*inputs.arguments))
-    if not outputs.record(model).clusters:
-        return scored
-    if inputs.streamed:
-        return replace(scored, what="clusters", label=("cluster", from_dask(model.predict(X))))
-    return replace(scored, what="clusters", text=outputs.predicted(steps_of(model)[-1].labels_, (), cluster=True).text)
+    elif request.record.needs == "view":
+        result = outputs.scores(model.fit(X, y), X, y)
+    elif not hasattr(request.record.estimator, "transform"):
+        result = outputs.predictions(model.fit(X, y), X, inputs.targets)
+    else:
+        result = outputs.scored(model, model.fit_transform(*inputs.arguments))
+        if request.record.clusters and inputs.streamed:
+            result = replace(result, what="clusters", label=("cluster", from_dask(model.predict(X))))
+        elif request.record.clusters:
+            clusters = outputs.predicted(steps_of(model)[-1].labels_, (), cluster=True)
+            result = replace(result, what="clusters", text=clusters.text)
+    return Fitted(request, inputs, model, result)
 
 
 def _warn_of_units(request: Request, inputs: Inputs) -> None:
@@ -189,26 +181,18 @@ def print_forecast(request: Request) -> None:
         # Of text that is read as a stream, the number of rows follows from the size of the files.
         shape = (max(1, X.n_rows or X.about or 1), X.n_features) if inputs.streamed else X.shape
         kind = {"stream": X} if inputs.streamed else {"dtype": X.dtype}
-        found = forecast(request.model(), *shape, q=_width(request, inputs), **kind)
+        q = 1 if inputs.y is None else len(inputs.targets)
+        if request.record.needs == "label":
+            q = len(np.unique(inputs.y))
+        found = forecast(request.model(), *shape, q=q, **kind)
     if request.json:
         print(found.to_json())
     elif not request.quiet:
         print(outputs.in_options(str(found)))
     if not found.fits:
-        raise ValueError(_remedy(found))
-
-
-def _width(request: Request, inputs: Inputs) -> int:
-    """Number of targets, of columns of the second view, or of classes."""
-    if inputs.y is None:
-        return 1
-    return len(np.unique(inputs.y)) if request.record.needs == "label" else len(inputs.targets)
-
-
-def _remedy(found: Forecast) -> str:
-    what = "with its blocks of rows" if found.stream else "beside the data"
-    text = f"the fit needs {format_bytes(found.bytes)} {what}, over the budget of {format_bytes(found.budget)}"
-    return f"{text}. Would fit: {'; '.join(found.advice)}" if found.advice else text
+        what = "with its blocks of rows" if found.stream else "beside the data"
+        text = f"the fit needs {format_bytes(found.bytes)} {what}, over the budget of {format_bytes(found.budget)}"
+        raise ValueError(f"{text}. Would fit: {'; '.join(found.advice)}" if found.advice else text)
 
 
 def as_text(fitted: Fitted) -> str:

@@ -274,23 +274,15 @@ def predictions(model: BaseEstimator, X: Array | Rows, targets: Sequence[str]) -
 
 def predicted(values: Array | Rows, targets: Sequence[str], *, cluster: bool = False) -> Columns:
     """Predictions that are there already: clusters, labels or numbers."""
-    if isinstance(values, Rows):
-        if cluster:
-            values.text = True  # numbers of clusters are names
-            return Columns("clusters", values, ["cluster"])
-        return Columns("predictions", values, _predicted_names(targets, values.n_features))
-    nothing = np.empty((len(values), 0))
-    if cluster:
-        return Columns("clusters", nothing, [], {"cluster": [str(place) for place in values]})
-    names = _predicted_names(targets, 1 if values.ndim == 1 else values.shape[1])
-    if values.dtype.kind not in "biuf":
-        return Columns("predictions", nothing, [], {names[0]: [str(label) for label in values]})
-    return Columns("predictions", values.reshape(len(values), -1), names)
-
-
-def _predicted_names(targets: Sequence[str], q: int) -> list[str]:
+    q = values.n_features if isinstance(values, Rows) else 1 if values.ndim == 1 else values.shape[1]
     known = list(targets) or (["y"] if q == 1 else [f"y{at}" for at in range(q)])
-    return [f"predicted_{name}" for name in known]
+    what, names = ("clusters", ["cluster"]) if cluster else ("predictions", [f"predicted_{name}" for name in known])
+    if isinstance(values, Rows):
+        values.text = values.text or cluster  # numbers of clusters are names
+        return Columns(what, values, names)
+    if cluster or values.dtype.kind not in "biuf":
+        return Columns(what, np.empty((len(values), 0)), [], {names[0]: [str(value) for value in values]})
+    return Columns(what, values.reshape(len(values), -1), names)
 
 
 def check_streams(request: Request) -> None:
