@@ -22,8 +22,8 @@ from threadpoolctl import ThreadpoolController
 
 UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 UNITS |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
-#: Multiplications up to which one BLAS thread is quicker than several.
-PINNED_MAX_MULTIPLICATIONS = 2e8
+#: Multiplications up to which BLAS uses one thread by itself, and up to which one is quicker than several.
+UNTHREADED_MAX_MULTIPLICATIONS, PINNED_MAX_MULTIPLICATIONS = 1e4, 2e8
 #: Bytes that are taken without a look at what is free, which takes 0.2 ms: Python and its libraries take as many.
 UNASKED_MAX_BYTES = 64 * 10**6
 
@@ -340,18 +340,16 @@ def _blas_libraries() -> list[Any]:
 def _limit(threads: Iterable[tuple[Any, int]]) -> None:
     """Set the threads of each library; 4 microseconds."""
     for library, count in threads:
-        # In recent versions of threadpoolctl a limit belongs to the thread that set it, and calls of others do nothing.
-        release = getattr(library, "clear_controlling_thread", None)
-        if release is not None:
-            release(force=True)
         library.set_num_threads(count)
-        if release is not None:
-            release(force=True)
+        # In recent versions of threadpoolctl a limit belongs to the thread that set it, and calls of others do nothing.
+        if hasattr(library, "clear_controlling_thread"):
+            library.clear_controlling_thread()
 
 
 def pinned_if_small(multiplications: float) -> AbstractContextManager[None]:
     """One BLAS thread for small problems: quicker, and the same bits whatever else the process does."""
-    return one_blas_thread() if multiplications <= PINNED_MAX_MULTIPLICATIONS else nullcontext()
+    small = UNTHREADED_MAX_MULTIPLICATIONS < multiplications <= PINNED_MAX_MULTIPLICATIONS
+    return one_blas_thread() if small else nullcontext()
 
 
 def is_pinned() -> bool:

@@ -182,7 +182,8 @@ def pivoted_cholesky(A: Array, tol: float) -> tuple[Array, Array, int]:
 def lower_inverse(L: Array) -> Array:
     """Inverse of a lower triangular matrix."""
     if not _by_address(L):
-        return np.asarray(scipy.linalg.lapack.dtrtri(L, lower=1)[0])
+        invert = scipy.linalg.lapack.strtri if L.dtype == np.float32 else scipy.linalg.lapack.dtrtri
+        return np.asarray(invert(L, lower=1)[0])
     inverse, n = _columns(L), len(L)
     _call("dtrtri", "L", "N", n, inverse, n)
     return inverse

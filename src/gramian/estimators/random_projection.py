@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
-from gramian.config import format_bytes, memory_budget, within_budget
+from gramian.config import format_bytes, memory_budget, pinned_if_small, within_budget
 from gramian.engine.tiles import row_blocks
 from gramian.estimators.base import BaseEstimator, ProjectionTransformer, planned_fit
 from gramian.estimators.fit_rows import read
@@ -65,7 +65,8 @@ class RandomMap:
         if sp.issparse(X):
             found = X @ self.weights
             return found.toarray() if sp.issparse(found) else np.asarray(found)
-        return np.concatenate([np.asarray(X[rows] @ self.weights) for rows in row_blocks(*X.shape)])
+        with pinned_if_small(X.size * self.size):
+            return np.concatenate([np.asarray(X[rows] @ self.weights) for rows in row_blocks(*X.shape)])
 
     @cached_property
     def back(self) -> Array:
@@ -260,8 +261,7 @@ def _pairs(n: int, rng: np.random.Generator) -> tuple[Array, Array]:
         return np.triu_indices(n, 1)
     i = rng.integers(n, size=DISTORTION_MAX_PAIRS)
     j = (i + rng.integers(1, n, size=DISTORTION_MAX_PAIRS)) % n
-    pairs = np.unique(np.column_stack([np.minimum(i, j), np.maximum(i, j)]), axis=0)
-    return pairs[:, 0], pairs[:, 1]
+    return np.divmod(np.unique(np.minimum(i, j) * n + np.maximum(i, j)), n)
 
 
 def _check_room(k: int, shape: tuple[int, int], density: float) -> None:

@@ -108,7 +108,7 @@ class Search:
         self.state, self.tol, self.limit, self.tracker = state, tol, limit, tracker
         self.n, self.c = state.b.shape
         # The block, and for each concurrent problem a smaller copy of it once coordinates have settled.
-        copies, self.room = 1 + threads_for(self.c), max(self.n, LEAST_WORKING_SET)
+        copies, self.room = 1 + threads_for(self.c), max(2 * self.n, LEAST_WORKING_SET)
         if not is_little(4 * copies * self.room**2):
             self.room = max(int(np.sqrt(memory_budget() / (4 * copies))), LEAST_WORKING_SET)
         # Double precision for small problems, and where kernel values exceed the range of single precision.
@@ -198,7 +198,8 @@ class Search:
                 new[:, c] = point
             return steps
 
-        self.steps += sum(run(work, share(self.c, threads_for(self.c))))
+        threads = 1 if len(rows) <= LEAST_WORKING_SET else threads_for(self.c)  # a pool takes longer to answer
+        self.steps += sum(run(work, share(self.c, threads)))
         return new
 
     def block(self, rows: Array) -> tuple[Array, Array]:

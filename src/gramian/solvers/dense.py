@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
-import scipy.linalg
 
+from gramian import lapack
 from gramian.engine.tiles import Meter, run, spans, threads_for
 from gramian.results import Array
 
@@ -57,7 +57,7 @@ class CholeskyFactor:
         if not np.isfinite(root[-1, -1]):
             raise NotPositive(f"the leading block of {b.stop:,} rows is not finite")
         self.L[b, b] = root
-        self.corners.append(scipy.linalg.solve_triangular(root, np.eye(len(root), dtype=root.dtype), lower=True))
+        self.corners.append(lapack.lower_inverse(root))
 
     def _panel(self, k: int) -> None:
         """Finish column k below its diagonal tile; the thread that finishes the first tile factors the next corner."""
