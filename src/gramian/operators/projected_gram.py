@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import DTypeLike
 
 from gramian.config import one_blas_thread
-from gramian.engine.tiles import Meter, run, share, spans, threads_for
+from gramian.engine.tiles import for_each, spans
 from gramian.operators.centering import ColumnOperator
 from gramian.results import Array
 
@@ -19,14 +17,9 @@ class ProjectedGram(ColumnOperator):
     Weights are frequencies; with ``Q = s / |s|`` the projection is weighted centring in feature
     space, with the functions a conditionally positive kernel does not penalise it makes that kernel positive.
 
-    ``inner``: K, with ``columns`` and ``diagonal``. ``roots`` (n,): square roots of the weights. ``null`` (n, m):
-    orthonormal columns Q, often few. ``positive``: whether no eigenvalue can be negative, which a projection may bring
-    about. ``effort``: what a product costs, in units of one with rows of a few columns: a solver may prefer a
-    factorisation.
-
-    Cost
-    ----
-    A product with K, and ``4 n m`` multiplications a vector.
+    ``roots`` (n,): square roots of the weights. ``null`` (n, m): orthonormal columns Q, often few. ``positive``: no
+    eigenvalue can be negative, which a projection may bring about. ``effort``: what a product costs, in units of one
+    with rows of a few columns: a solver may prefer a factorisation.
     """
 
     def __init__(
@@ -90,24 +83,19 @@ class ProjectedGram(ColumnOperator):
     def toarray(self) -> Array:
         A, Q = self.inner.toarray(), self.null
         roots = np.ones(self.n) if self.roots is None else self.roots
-        with (
-            one_blas_thread(),
-            np.errstate(over="ignore", invalid="ignore"),
-        ):  # the solver raises if anything overflowed
+        # The solver raises if anything overflowed.
+        with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
             B = roots[:, None] * (A @ (roots[:, None] * Q))
             E = B - Q @ (Q.T @ B) / 2
-        rows = spans(self.n)
 
-        def work(panels: Sequence[int], meter: Meter) -> None:
+        def project(r: slice) -> None:
             with np.errstate(over="ignore", invalid="ignore"):
-                for r in (rows[i] for i in panels):
-                    A[r] *= roots[r, None] * roots
-                    A[r] -= Q[r] @ E.T + E[r] @ Q.T
-                    meter.tick()
+                A[r] *= roots[r, None] * roots
+                A[r] -= Q[r] @ E.T + E[r] @ Q.T
 
         if self.roots is not None or Q.shape[1]:
             self._shadow = B
-            run(work, share(len(rows), threads_for(len(rows))))
+            for_each(spans(self.n), project)
         return A
 
     def astype(self, dtype: DTypeLike) -> ProjectedGram:

@@ -20,11 +20,10 @@ from gramian.solvers.eigen import orient
 
 @dataclass(frozen=True)
 class Rotation:
-    """Rotated loadings, in order of their sums of squares, largest entries positive.
+    """Rotated loadings ``L T``, in order of their sums of squares, largest entries positive; the matrix T.
 
-    ``loadings`` (d, k): the pattern ``L T``. ``correlation`` (k, k): of the factors; the identity for orthogonal
-    rotations. ``matrix`` (k, k): T. ``criterion``: what was maximised (varimax, quartimax) or minimised (oblimin); for
-    promax that of its varimax start.
+    ``correlation`` (k, k): of the factors; the identity for orthogonal rotations. ``criterion``: what was maximised
+    (varimax, quartimax) or minimised (oblimin); for promax that of its varimax start.
     """
 
     loadings: Array
@@ -37,22 +36,12 @@ class Rotation:
 def varimax(loadings: Array, *, normalize: bool = True, tol: float = 1e-12, max_iter: int = 500) -> Rotation:
     r"""Rotate so that squared loadings vary as much as they can within each factor.
 
-    Definition
-    ----------
     .. math:: \max_{T'T = I} \; \sum_j \Big( \sum_i \lambda_{ij}^4 - \tfrac1d \big(\sum_i \lambda_{ij}^2\big)^2 \Big)
 
-    ``loadings``: (d, k). ``normalize``: Kaiser's normalisation: rows of the loadings are scaled to length one while
-    rotating, so that columns of the data count alike whatever their communalities. On, as in R's ``varimax``;
-    ``factanal`` uses that. ``tol``: largest angle, in radians, at which to stop. ``max_iter``: sweeps over all pairs of
-    factors at the most.
-
-    Cost
-    ----
-    ``d k^2`` a sweep, about ten sweeps.
-
-    References
-    ----------
-    Kaiser, The varimax criterion for analytic rotation in factor analysis, Psychometrika 1958.
+    ``normalize``: Kaiser's normalisation: rows of the loadings are scaled to length one while rotating, so that columns
+    of the data count alike whatever their communalities. On, as in R's ``varimax``; ``factanal`` uses that. ``tol``:
+    largest angle, in radians, at which to stop. ``max_iter``: sweeps over all pairs of factors at the most, of which
+    about ten are usual (Kaiser, The varimax criterion for analytic rotation in factor analysis, Psychometrika 1958).
 
     Examples
     --------
@@ -69,13 +58,10 @@ def varimax(loadings: Array, *, normalize: bool = True, tol: float = 1e-12, max_
 def quartimax(loadings: Array, *, normalize: bool = False, tol: float = 1e-12, max_iter: int = 500) -> Rotation:
     r"""Rotate so that fourth powers of the loadings sum to as much as they can: simple rows, one general factor.
 
-    Definition
-    ----------
     .. math:: \max_{T'T = I} \; \sum_{ij} \lambda_{ij}^4
 
-    ``loadings``: (d, k). ``normalize``: Kaiser's normalisation (see :func:`varimax`). Off, as in R's GPArotation and
-    psych; SPSS has it on. ``tol``: largest angle, in radians, at which to stop. ``max_iter``: sweeps over all pairs of
-    factors at the most.
+    ``normalize``: see :func:`varimax`. Off, as in R's GPArotation and psych; SPSS has it on. ``tol``, ``max_iter``: as
+    there.
     """
     return _orthomax(loadings, 0.0, normalize, tol, max_iter)
 
@@ -83,21 +69,15 @@ def quartimax(loadings: Array, *, normalize: bool = False, tol: float = 1e-12, m
 def promax(loadings: Array, *, power: float = 4.0, normalize: bool = True) -> Rotation:
     r"""Oblique rotation of a varimax solution towards powers of its loadings, so that small loadings become smaller.
 
-    Definition
-    ----------
     .. math:: T = T_v U D, \quad U = \arg\min \|\Lambda_v U - \Lambda_v |\Lambda_v|^{p-1}\|^2, \quad
               \mathrm{diag}\,(T'T)^{-1} = 1
 
     with powers taken entry by entry.
 
-    ``loadings``: (d, k). ``power``: p of the target, 4 as in R's ``promax``. ``normalize``: Kaiser's normalisation (see
-    :func:`varimax`) of the varimax rotation :math:`T_v`. On, as in R's ``factanal``, which hands the rotated loadings
-    to ``promax``. The target is made of loadings that are not normalised.
-
-    References
-    ----------
-    Hendrickson, White, Promax: a quick method for rotation to oblique simple structure,
-    British Journal of Statistical Psychology 1964.
+    ``power``: p of the target, 4 as in R's ``promax``. ``normalize``: of the varimax rotation :math:`T_v`, on as in R's
+    ``factanal``, which hands the rotated loadings to ``promax``; the target is made of loadings not normalised
+    (Hendrickson, White, Promax: a quick method for rotation to oblique simple structure, British Journal of Statistical
+    Psychology 1964).
     """
     if loadings.shape[1] < 2:
         return _arrange(loadings, np.eye(loadings.shape[1]), 0.0, True)
@@ -113,25 +93,14 @@ def promax(loadings: Array, *, power: float = 4.0, normalize: bool = True) -> Ro
 def oblimin(loadings: Array, *, normalize: bool = False, tol: float = 1e-9, max_iter: int = 5_000) -> Rotation:
     r"""Oblique rotation with the least overlap of squared loadings on different factors (direct oblimin, gamma 0).
 
-    Definition
-    ----------
     .. math:: \min_T \; \tfrac14 \sum_{j \ne l} \sum_i \lambda_{ij}^2 \lambda_{il}^2, \qquad
               \mathrm{diag}\,(T'T)^{-1} = 1
 
-    by gradient projection. Starts from a quartimax rotation. This is direct oblimin with gamma 0, also called
-    quartimin; other values of gamma are not offered.
+    by gradient projection from a quartimax rotation, some tens of steps (Jennrich, A simple general method for oblique
+    rotation, Psychometrika 2002). With gamma 0 it is also called quartimin; other values are not offered.
 
-    ``loadings``: (d, k). ``normalize``: Kaiser's normalisation (see :func:`varimax`). Off, as in R's GPArotation and
-    psych; SPSS has it on. ``tol``: norm of the projected gradient, relative to the size of the criterion's terms, at
-    which to stop. ``max_iter``: steps at the most.
-
-    Cost
-    ----
-    ``d k^2 + k^3`` a step, some tens of steps.
-
-    References
-    ----------
-    Jennrich, A simple general method for oblique rotation, Psychometrika 2002.
+    ``normalize``: see :func:`varimax`. Off, as in R's GPArotation and psych; SPSS has it on. ``tol``: norm of the
+    projected gradient, relative to the size of the criterion's terms, at which to stop.
     """
     k = loadings.shape[1]
     if k < 2:

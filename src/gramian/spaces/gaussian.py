@@ -13,7 +13,6 @@ from gramian import lapack
 from gramian.config import one_blas_thread
 from gramian.engine.product import to_dense
 from gramian.engine.tiles import row_blocks
-from gramian.lapack import eigvalsh
 from gramian.operators import Moments, moments_of
 from gramian.results import Array, Matrix
 from gramian.solvers.eigen import orient
@@ -36,8 +35,7 @@ class Climb(Generic[State]):
 def climb(step: Callable[[State], tuple[float, State]], start: State, *, tol: float, max_iter: int) -> Climb[State]:
     """Repeat ``step`` until the objective gains less than ``tol`` of its size.
 
-    ``step``: takes a state; returns the objective *at that state*, and the next state. For EM the objective never
-    falls. ``start``: where to begin. ``tol``: relative gain at which to stop. ``max_iter``: steps at the most.
+    ``step`` takes a state; it returns the objective *at that state*, and the next state. For EM it never falls.
     """
     state, path = start, []
     for _ in range(max_iter):
@@ -96,26 +94,20 @@ def observed_means(X: Array, weights: Array | None = None) -> Array:
 
 def expect(X: Array, groups: list[Pattern], mean: Array, C: Array, weights: Array | None = None) -> Expectation:
     """Fill what is missing under a Gaussian with this mean and covariance."""
+    filled, log_density, spread = X.copy(), np.empty(len(X)), np.zeros_like(C)
     with one_blas_thread():  # many small factorisations, one for each pattern
-        return _expect(X, groups, mean, C, weights)
-
-
-def _expect(X: Array, groups: list[Pattern], mean: Array, C: Array, weights: Array | None) -> Expectation:
-    filled, log_density = X.copy(), np.empty(len(X))
-    spread = np.zeros_like(C)
-    for group in groups:
-        o, m, rows = group.observed, group.missing, group.rows
-        factor = lapack.cholesky(C[np.ix_(o, o)], lower=True)
-        A = X[np.ix_(rows, o)] - mean[o]
-        Z = scipy.linalg.solve_triangular(factor, A.T, lower=True)
-        determinant = 2 * np.log(np.diag(factor)).sum()
-        log_density[rows] = -0.5 * (len(o) * np.log(2 * np.pi) + determinant + (Z**2).sum(axis=0))
-        if len(m):
-            G = scipy.linalg.solve_triangular(factor, C[np.ix_(o, m)], lower=True)
-            filled[np.ix_(rows, m)] = mean[m] + Z.T @ G
-            weight = len(rows) if weights is None else weights[rows].sum()
-            spread[np.ix_(m, m)] += weight * (C[np.ix_(m, m)] - G.T @ G)
-    found = moments_of(filled, weights)
+        for group in groups:
+            o, m, rows = group.observed, group.missing, group.rows
+            factor = lapack.cholesky(C[np.ix_(o, o)], lower=True)
+            Z = scipy.linalg.solve_triangular(factor, (X[np.ix_(rows, o)] - mean[o]).T, lower=True)
+            determinant = 2 * np.log(np.diag(factor)).sum()
+            log_density[rows] = -0.5 * (len(o) * np.log(2 * np.pi) + determinant + (Z**2).sum(axis=0))
+            if len(m):
+                G = scipy.linalg.solve_triangular(factor, C[np.ix_(o, m)], lower=True)
+                filled[np.ix_(rows, m)] = mean[m] + Z.T @ G
+                weight = len(rows) if weights is None else weights[rows].sum()
+                spread[np.ix_(m, m)] += weight * (C[np.ix_(m, m)] - G.T @ G)
+        found = moments_of(filled, weights)
     return Expectation(filled, log_density, replace(found, scatter=found.scatter + spread))
 
 
@@ -130,11 +122,8 @@ def fit_missing(
 ) -> tuple[Climb[Model], Expectation]:
     """Alternate between filling by a model and fitting the model to the expected moments.
 
-    ``X`` (n, d): NaN where missing. ``weights`` (n,): frequencies. ``fit``: maximum-likelihood model of given moments.
-    ``covariance``: mean and covariance of a model. ``tol``, ``max_iter``: relative gain of the likelihood at which to
-    stop, and steps at the most.
-
-    Returns ``climb, expectation``: The model with the likelihood on its way, and the expectation under it.
+    ``fit``: maximum-likelihood model of given moments. ``covariance``: mean and covariance of a model. Returns the
+    model with the likelihood on its way, and the expectation under it.
     """
     check_observed(X)
     groups = patterns(X)
@@ -151,10 +140,9 @@ def fit_missing(
 
 @dataclass(frozen=True)
 class Isotropic:
-    """A Gaussian with covariance ``V diag(variances) V' + noise (I - VV')``.
+    """A Gaussian with covariance ``V diag(variances) V' + noise (I - VV')``, V orthonormal (d, k).
 
-    ``mean``: (d,). ``directions`` (d, k): V, orthonormal. ``variances`` (k,): along V, descending, each at least
-    ``noise``. ``noise``: in all directions across V.
+    Variances are descending, each at least ``noise``, the variance in all directions across V.
     """
 
     mean: Array
@@ -212,8 +200,6 @@ def from_loadings(mean: Array, W: Array, noise: float) -> Isotropic:
 def expectation_maximisation(S: Array, W: Array, noise: float) -> tuple[Array, float]:
     r"""One EM step, which needs no rows: their sums enter through S alone.
 
-    Definition
-    ----------
     .. math:: M = W'W + \sigma^2 I, \quad W^+ = S W (\sigma^2 I + M^{-1} W' S W)^{-1}, \quad
               \sigma^{2+} = \tfrac1d \mathrm{tr}(S - S W M^{-1} W^{+\prime})
     """
@@ -332,4 +318,4 @@ def _saturated(X: Array, weights: Array | None, tol: float, max_iter: int) -> Sa
     except np.linalg.LinAlgError:
         return None
     R = correlations(found.state)[1]
-    return Saturated(R, found.path[-1]) if eigvalsh(R)[0] > 1e-10 else None
+    return Saturated(R, found.path[-1]) if lapack.eigvalsh(R)[0] > 1e-10 else None

@@ -58,12 +58,12 @@ class LinearFunction:
 class RidgeFit:
     """A function fitted by ridge, and its certificate.
 
-    ``function``: rows to values, m x q. ``dual`` (n, q): coefficients a of the training rows. ``offsets`` (m, q):
-    coefficients of what is not penalised. ``residuals`` (q,): relative residuals of the linear system that was solved,
-    in double precision. ``left_out`` (n, q): leave-one-out residuals, if known. ``unknown``: why they are not.
-    ``singular``, ``rank``, ``size``: whether the matrix is singular to rounding; its rank then, if known; its size.
-    ``free``: rank of the unpenalised functions on the rows. ``n_negative``, ``most_negative``, ``counted``: negative
-    eigenvalues of the kernel matrix, the size of the largest of them, and whether these are all.
+    ``dual`` (n, q): coefficients a of the training rows. ``offsets`` (m, q): of what is not penalised. ``residuals``
+    (q,): relative residuals of the linear system that was solved. ``left_out`` (n, q): leave-one-out residuals, if
+    known. ``unknown``: why they are not. ``singular``, ``rank``, ``size``: whether the matrix is singular to rounding;
+    its rank then, if known; its size. ``free``: rank of the unpenalised functions on the rows. ``n_negative``,
+    ``most_negative``, ``counted``: negative eigenvalues of the kernel matrix, the size of the largest of them, and
+    whether these are all.
     """
 
     function: KernelFunction | LinearFunction
