@@ -7,6 +7,7 @@ from gramian.engine import scatter, vector_loops
 from gramian.engine.scatter import PanelScatter, Scatter, scatter_for, total_of
 
 every_precision = pytest.mark.parametrize("dtype", [np.dtype(np.float32), np.dtype(np.float64)], ids=str)
+every_register = pytest.mark.usefixtures(*(["bits"] if vector_loops.vector_loops(np.dtype(np.float32)) else []))
 
 
 def added(parts, blocks):
@@ -19,6 +20,7 @@ def added(parts, blocks):
     return total_of(parts)
 
 
+@every_register
 @every_precision
 @pytest.mark.parametrize("width", [1, 23, 24, 48, 49, 130])
 @pytest.mark.parametrize("hands", [1, 3])
@@ -36,6 +38,7 @@ def test_blocks_add_up_to_the_whole(width, hands, dtype, monkeypatch):
         assert np.array_equal(total, total.T)
 
 
+@every_register
 @every_precision
 @pytest.mark.parametrize("kind", ["whole", "panels"])
 def test_sums_go_on_after_a_total_was_taken(kind, dtype):

@@ -10,10 +10,18 @@ from gramian.operators import Gram
 DTYPES = [np.dtype(np.float32), np.dtype(np.float64)]
 none = vector_loops.vector_loops(DTYPES[0]) is None
 pytestmark = pytest.mark.skipif(none, reason="this processor has no registers of 64 bytes")
-every_precision = pytest.mark.parametrize("dtype", DTYPES, ids=str)
-every_width = pytest.mark.parametrize(
-    ("dtype", "k"), [(d, panels * vector_loops.lanes_of(d)) for d in DTYPES for panels in (1, 2)]
-)
+precisions = pytest.mark.parametrize("dtype", DTYPES, ids=str)
+
+
+def every_precision(test):
+    """In each precision, with registers of each size."""
+    return precisions(pytest.mark.usefixtures("bits")(test))
+
+
+@pytest.fixture(params=[1, 2])
+def k(request, bits, dtype):
+    """Vectors that fill registers."""
+    return request.param * vector_loops.vector_loops(dtype).lanes
 
 
 def numbers(dtype, *shape, seed=0):
@@ -55,7 +63,7 @@ def test_powers_of_two_are_right_to_the_last_place_and_zero_below_the_normal_ran
         assert np.array_equal(out, np.full((8, 32), power), equal_nan=True)
 
 
-@every_width
+@every_precision
 @pytest.mark.parametrize(("n", "m"), [(8, 1), (16, 37), (512, 384)])
 def test_both_products(n, m, dtype, k):
     tile, V, U = numbers(dtype, n, m), numbers(dtype, m, k, seed=1), numbers(dtype, n, k, seed=2)
@@ -67,7 +75,7 @@ def test_both_products(n, m, dtype, k):
     assert_near(got_back, back + exactly(tile.T, U), np.abs(tile.T) @ np.abs(U) + np.abs(back), eps)
 
 
-@every_width
+@every_precision
 @pytest.mark.parametrize(("n", "m"), [(8, 32), (24, 256), (16, 288), (64, 800)])
 def test_products_with_powers_that_are_never_stored(n, m, dtype, k):
     left, right = numbers(dtype, n, 6) / 4, numbers(dtype, 6, m + 9, seed=1)[:, 9:] / 4
@@ -78,7 +86,7 @@ def test_products_with_powers_that_are_never_stored(n, m, dtype, k):
     assert_near(back, exactly(tile.T, U), tile.T @ np.abs(U), eps)
 
 
-@every_width
+@every_precision
 @pytest.mark.parametrize(("n", "m"), [(8, 32), (24, 1000)])
 def test_directions_taken_out_of_powers_that_are_never_stored(n, m, dtype, k):
     left, right = numbers(dtype, n, 6) / 4, numbers(dtype, 6, m + 9, seed=1)[:, 9:] / 4
@@ -110,6 +118,16 @@ def test_small_problems_in_double_precision_do_not_wait_for_a_compiler():
     few = numbers(float, 100, 2)
     assert RBF(gamma=1.0).pairs(few, few, np.float64).factors is None
     assert RBF(gamma=1.0).pairs(few, few, np.float32).factors is not None
+
+
+@pytest.mark.parametrize("bits", [512, 256, 128])
+def test_registers_of_another_size_can_be_asked_for(bits, monkeypatch):
+    monkeypatch.setenv("GRAMIAN_REGISTER_BITS", str(bits))
+    vector_loops._loops.cache_clear()
+    try:
+        assert vector_loops.vector_loops(DTYPES[1]).lanes == bits // 64
+    finally:
+        vector_loops._loops.cache_clear()
 
 
 def unknown():
@@ -161,7 +179,7 @@ def test_a_scatter_in_panels(n, panels, dtype):
     assert_near(in_panels(sums, panels, size), before + exact, bound, np.finfo(dtype).eps)
 
 
-@every_width
+@every_precision
 @pytest.mark.parametrize(("n", "more"), [(8, 1), (128, 47), (264, 60)])
 def test_a_scatter_of_powers_that_are_never_stored(n, more, dtype, k):
     loops = vector_loops.vector_loops(dtype)
@@ -182,8 +200,8 @@ def test_a_scatter_of_powers_that_are_never_stored(n, more, dtype, k):
 @every_precision
 @pytest.mark.parametrize(("n", "at", "panels"), [(8, 1, 1), (13, 64, 2), (100, 300, 3)])
 def test_elimination(n, at, panels, dtype):
-    loops, eights = vector_loops.vector_loops(dtype), 8 * -(-n // 8)
-    tile, own = numbers(dtype, n, panels * loops.panel + 5)[:, :-5], np.zeros((eights, at), dtype)
+    loops = vector_loops.vector_loops(dtype)
+    tile, own = numbers(dtype, n, panels * loops.panel + 5)[:, :-5], np.zeros((8 * -(-n // 8), at), dtype)
     own[:n] = numbers(dtype, n, at, seed=1)
     inverse, F = np.tril(numbers(dtype, n, n, seed=2)), numbers(dtype, panels, at + n + 3, loops.panel, seed=3)
     before = F.copy()

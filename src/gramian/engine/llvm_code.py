@@ -1,12 +1,13 @@
 """Writing loops for the vector unit of this processor, and compiling them: what BLAS has no routine for.
 
-Loops are written as LLVM's intermediate code, 64 bytes of numbers (a *row of lanes*) at a time, and compiled when first
-needed, which takes a tenth of a second. Nothing is kept on disk.
+Loops are written as LLVM's intermediate code, a register of numbers (a *row of lanes*) at a time, for registers of any
+size, and compiled when first needed, which takes a tenth of a second. Nothing is kept on disk.
 """
 
 from __future__ import annotations
 
 import ctypes
+import os
 from collections.abc import Callable, Sequence
 
 import llvmlite.binding as llvm
@@ -14,7 +15,7 @@ import numpy as np
 from llvmlite import ir
 from llvmlite.ir import Value
 
-from gramian.engine.vector_loops import lanes_of
+from gramian.engine.vector_loops import FEATURES, REGISTERS, Registers
 
 #: The body of a loop: an index and the carried values to new carried values.
 Step = Callable[[Value, list[Value]], Sequence[Value]]
@@ -23,19 +24,22 @@ INDEX, LANE_INDEX = ir.IntType(64), ir.IntType(32)
 Definitions = dict[str, tuple[str, str, Callable[["Writer"], None]]]
 
 
-def has_wide_registers() -> bool:
-    """Whether this processor has registers of 64 bytes (AVX-512); others are left to BLAS and NumPy."""
+def registers_here() -> Registers | None:
+    """The registers of this processor, or those that tests ask for; None where work is left to BLAS and NumPy."""
+    if asked := os.environ.get("GRAMIAN_REGISTER_BITS"):
+        return REGISTERS.get(int(asked))
     try:
-        return bool(llvm.get_host_cpu_features().get("avx512f"))
+        found = llvm.get_host_cpu_features()
     except RuntimeError:  # LLVM's word for a processor it cannot ask, as some of ARM's
-        return False
+        return None
+    return next((REGISTERS[bits] for feature, bits in FEATURES.items() if found.get(feature)), None)
 
 
 class Writer:
     """The body of one function, written step by step. Its arguments are attributes; no two arrays overlap."""
 
-    def __init__(self, module: ir.Module, dtype: np.dtype, name: str, arrays: str, sizes: str) -> None:
-        self.dtype, self.lanes, bits = dtype, lanes_of(dtype), 8 * dtype.itemsize
+    def __init__(self, module: ir.Module, unit: Registers, dtype: np.dtype, name: str, arrays: str, sizes: str) -> None:
+        self.unit, self.dtype, self.lanes, bits = unit, dtype, unit.lanes(dtype), 8 * dtype.itemsize
         number = ir.FloatType() if bits == 32 else ir.DoubleType()
         self.vector, self.bits = ir.VectorType(number, self.lanes), ir.VectorType(ir.IntType(bits), self.lanes)
         kinds = [number.as_pointer()] * len(arrays.split()) + [INDEX] * len(sizes.split())
@@ -99,6 +103,11 @@ class Writer:
         for at, value in enumerate(sums):
             self.store(self.build.fadd(self.load(place, at), value), place, at)
 
+    def write(self, place: Value, values: Sequence[Value]) -> None:
+        """Write registers to numbers that lie one after the other."""
+        for at, value in enumerate(values):
+            self.store(value, place, at)
+
     def each(self, stop: Value, step: int, body: Callable[[Value], None]) -> None:
         """A loop that carries nothing."""
 
@@ -112,6 +121,10 @@ class Writer:
         """Blocks of one size, at least one; the last begins earlier if there is no room for it: it repeats a part."""
         last = self.build.sub(stop, INDEX(step))
         self.each(stop, step, lambda i: body(self.least(i, last)))
+
+    def pieces(self, stop: Value, size: int, body: Callable[[Value, Value], None]) -> None:
+        """Pieces of at most that size: where each begins, and its own size."""
+        self.each(stop, size, lambda i: body(i, self.least(self.build.sub(stop, i), INDEX(size))))
 
     def place(self, array: Value, row: Value, width: Value, column: Value = None) -> Value:
         """Where ``array[row, column]`` of rows of that width is."""
@@ -143,6 +156,10 @@ class Writer:
         """Write a row of lanes."""
         self.build.store(value, self._vector(place, panel), align=self.dtype.itemsize)
 
+    def zeros(self, count: int) -> list[Value]:
+        """Registers of zeros, to begin sums with."""
+        return [self.constant(0.0)] * count
+
     def constant(self, value: float) -> Value:
         """One number in all lanes."""
         return ir.Constant(self.vector, [value] * self.lanes)
@@ -166,13 +183,13 @@ class Writer:
         return self.build.bitcast(self.build.gep(place, [INDEX(panel * self.lanes)]), self.vector.as_pointer())
 
 
-def compiled(definitions: Definitions, dtype: np.dtype) -> dict[str, Callable[..., None]]:
+def compiled(definitions: Definitions, unit: Registers, dtype: np.dtype) -> dict[str, Callable[..., None]]:
     """Compile functions; they release the interpreter lock."""
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     module = ir.Module("gramian")
     for name, (arrays, sizes, body) in definitions.items():
-        writer = Writer(module, dtype, name, arrays, sizes)
+        writer = Writer(module, unit, dtype, name, arrays, sizes)
         body(writer)
         writer.build.ret_void()
     checked = llvm.parse_assembly(str(module))

@@ -8,23 +8,22 @@ from functools import partial
 
 import numpy as np
 
-from gramian.engine.llvm_code import INDEX, Definitions, Value, Writer, compiled, has_wide_registers
-from gramian.engine.vector_loops import CHUNK, DEEP, DEGREE, PANEL_REGISTERS, PANELS, ROWS
+from gramian.engine.llvm_code import INDEX, Definitions, Value, Writer, compiled
+from gramian.engine.vector_loops import CHUNK, DEEP, DEGREE, Registers
 
 
 def _powers_of_two(w: Writer) -> None:
     """``out = 2 ** (left right)``, a block of rows and lanes at a time: its sums never leave the registers."""
+    rows, across = w.unit.rows, w.unit.across
 
     def block(i: Value, j: Value) -> None:
-        rows = w.lines(w.left, i, ROWS, w.left_width)
-        nothing = [w.constant(0.0)] * (ROWS * PANELS)
-        sums = w.multiply(w.d, rows, lambda c: w.place(w.right, c, w.right_width, j), nothing)
-        for r in range(ROWS):
-            place = w.place(w.out, w.plus(i, r), w.out_width, j)
-            for p in range(PANELS):
-                w.store(_power(w, sums[r * PANELS + p]), place, p)
+        numbers = w.lines(w.left, i, rows, w.left_width)
+        sums = w.multiply(w.d, numbers, lambda c: w.place(w.right, c, w.right_width, j), w.zeros(rows * across))
+        for r in range(rows):
+            powers = [_power(w, x) for x in sums[r * across : (r + 1) * across]]
+            w.write(w.place(w.out, w.plus(i, r), w.out_width, j), powers)
 
-    w.blocks(w.m, PANELS * w.lanes, lambda j: w.blocks(w.n, ROWS, lambda i: block(i, j)))
+    w.blocks(w.m, across * w.lanes, lambda j: w.blocks(w.n, rows, lambda i: block(i, j)))
 
 
 def _power(w: Writer, x: Value) -> Value:
@@ -59,7 +58,7 @@ def _series(degree: int) -> list[float]:
 
 def _both_products(panels: int, w: Writer) -> None:
     """``out += tile V`` and ``back += tile' U``: each number of the tile is loaded once and multiplies two rows."""
-    rows, width = ROWS // panels, INDEX(panels * w.lanes)
+    rows, width = w.unit.rows // panels, INDEX(panels * w.lanes)
 
     def some(i: Value) -> None:
         lines = [w.place(w.tile, w.plus(i, r), w.m) for r in range(rows)]
@@ -73,22 +72,19 @@ def _both_products(panels: int, w: Writer) -> None:
                 for p in range(panels):
                     sums[r * panels + p] = w.fma(x, right[p], sums[r * panels + p])
                     below[p] = w.fma(x, own[r][p], below[p])
-            for p in range(panels):
-                w.store(below[p], back, p)
+            w.write(back, below)
             return sums
 
-        sums = w.loop(w.m, 1, add, [w.constant(0.0)] * (rows * panels))
-        w.add_to(w.place(w.out, i, width), sums)
+        w.add_to(w.place(w.out, i, width), w.loop(w.m, 1, add, w.zeros(rows * panels)))
 
     w.each(w.n, rows, some)
 
 
 def _powers_times(panels: int, w: Writer) -> None:
     """Both products with ``2 ** (left right)``, of which some rows of a chunk of columns are there at a time."""
-    rows, width = INDEX(ROWS), INDEX(panels * w.lanes)
+    rows, width = INDEX(w.unit.rows), INDEX(panels * w.lanes)
 
-    def chunk(j: Value) -> None:
-        count = w.least(w.build.sub(w.m, j), INDEX(CHUNK // w.dtype.itemsize))
+    def chunk(j: Value, count: Value) -> None:
         right, V, back = w.build.gep(w.right, [j]), w.place(w.V, j, width), w.place(w.back, j, width)
 
         def some(i: Value) -> None:
@@ -96,9 +92,9 @@ def _powers_times(panels: int, w: Writer) -> None:
             w.call("powers_of_two", left, right, w.room, rows, count, w.d, w.left_width, w.right_width, count)
             w.call(f"both_products_{panels}", w.room, V, U, out, back, rows, count)
 
-        w.each(w.n, ROWS, some)
+        w.each(w.n, w.unit.rows, some)
 
-    w.each(w.m, CHUNK // w.dtype.itemsize, chunk)
+    w.pieces(w.m, CHUNK // w.dtype.itemsize, chunk)
 
 
 def _take_out(panels: int, packed: bool, w: Writer) -> None:
@@ -106,11 +102,11 @@ def _take_out(panels: int, packed: bool, w: Writer) -> None:
 
     Packed: the result is laid out in panels of columns, as many rows each as ``out_width`` says.
     """
-    rows, width, across = ROWS // panels, INDEX(panels * w.lanes), PANEL_REGISTERS if packed else PANELS
+    rows, width, across = w.unit.rows // panels, INDEX(panels * w.lanes), w.unit.panel if packed else w.unit.across
 
     def some(i: Value) -> None:
-        numbers, nothing = w.lines(w.C, i, rows, w.m), [w.constant(0.0)] * (rows * panels)
-        sums = w.multiply(w.m, numbers, lambda j: w.place(w.U, j, width), nothing)
+        numbers = w.lines(w.C, i, rows, w.m)
+        sums = w.multiply(w.m, numbers, lambda j: w.place(w.U, j, width), w.zeros(rows * panels))
         w.add_to(w.place(w.own, i, width), sums)
         w.blocks(w.m, across * w.lanes, lambda j: rest(i, j, numbers(j)))
 
@@ -118,37 +114,34 @@ def _take_out(panels: int, packed: bool, w: Writer) -> None:
         own, start = w.lines(w.own, i, rows, width), [w.load(at, p) for at in places for p in range(across)]
         left = w.multiply(width, own, lambda c: w.place(w.back, c, w.m, j), start, negative=True)
         # In panels, columns before j are as many panels' rows before this one's.
-        out, line = (
-            (w.place(w.out, j, w.out_width), INDEX(PANEL_REGISTERS * w.lanes)) if packed else (w.out, w.out_width)
+        out, line, column = (
+            (w.place(w.out, j, w.out_width), INDEX(across * w.lanes), None) if packed else (w.out, w.out_width, j)
         )
         for r in range(rows):
-            place = w.place(out, w.plus(i, r), line, None if packed else j)
-            for p in range(across):
-                w.store(left[r * across + p], place, p)
+            w.write(w.place(out, w.plus(i, r), line, column), left[r * across : (r + 1) * across])
 
     w.each(w.n, rows, some)
 
 
 def _powers_less(panels: int, packed: bool, w: Writer) -> None:
     """The same of ``C = 2 ** (left right)``, of which some rows are there at a time."""
-    rows, width, name = INDEX(ROWS), INDEX(panels * w.lanes), "take_out_packed" if packed else "take_out"
+    rows, width, name = INDEX(w.unit.rows), INDEX(panels * w.lanes), "take_out_packed" if packed else "take_out"
 
     def some(i: Value) -> None:
         left, own = w.place(w.left, i, w.left_width), w.place(w.own, i, width)
-        out = w.place(w.out, i, INDEX(PANEL_REGISTERS * w.lanes) if packed else w.out_width)
+        out = w.place(w.out, i, INDEX(w.unit.panel * w.lanes) if packed else w.out_width)
         w.call("powers_of_two", left, w.right, w.room, rows, w.m, w.d, w.left_width, w.right_width, w.m)
         w.call(f"{name}_{panels}", w.room, w.U, w.back, own, out, rows, w.m, w.out_width)
 
-    w.each(w.n, ROWS, some)
+    w.each(w.n, w.unit.rows, some)
 
 
 def _powers_scatter(panels: int, w: Writer) -> None:
     """``sums += A'A`` of what that leaves, with the last columns of A as given: it is never stored as a whole."""
-    width, across = INDEX(panels * w.lanes), INDEX(PANEL_REGISTERS * w.lanes)
+    width, across = INDEX(panels * w.lanes), INDEX(w.unit.panel * w.lanes)
     first = w.build.sub(w.m, w.beside_width)
 
-    def some(k: Value) -> None:
-        count = w.least(w.build.sub(w.n, k), INDEX(DEEP))
+    def some(k: Value, count: Value) -> None:
         left, own, beside = (
             w.place(array, k, columns)
             for array, columns in ((w.left, w.left_width), (w.own, width), (w.beside, w.beside_width))
@@ -156,77 +149,66 @@ def _powers_scatter(panels: int, w: Writer) -> None:
         sizes = count, w.m, w.d, w.left_width, w.right_width, count
         w.call(f"powers_less_packed_{panels}", left, w.right, w.U, w.back, own, w.packed, w.room, *sizes)
 
-        def row(i: Value) -> None:
-            def write(c: Value) -> None:
-                column = w.build.add(first, c)
-                within = w.build.srem(column, across)
-                panel = w.place(w.packed, w.build.sub(column, within), count)
-                w.build.store(w.build.load(w.place(beside, i, w.beside_width, c)), w.place(panel, i, across, within))
+        def replace(i: Value, c: Value) -> None:
+            column = w.build.add(first, c)
+            within = w.build.srem(column, across)
+            panel = w.place(w.packed, w.build.sub(column, within), count)
+            w.build.store(w.build.load(w.place(beside, i, w.beside_width, c)), w.place(panel, i, across, within))
 
-            w.each(w.beside_width, 1, write)
-
-        w.each(count, 1, row)
+        w.each(count, 1, lambda i: w.each(w.beside_width, 1, lambda c: replace(i, c)))
         w.call("panel_products", w.packed, w.sums, count, w.m)
 
-    w.each(w.n, DEEP, some)
+    w.pieces(w.n, DEEP, some)
 
 
 def _panel_products(w: Writer) -> None:
     """``sums += A'A`` of some rows that lie in panels of columns.
 
     Sums lie in panels too, with rows down to the diagonal and what lies beside it in its lanes. The rows in a panel
-    stay in the first level of the cache, while eight columns at a time pass by.
+    stay in the first level of the cache, while some columns at a time pass by.
     """
-    size = PANEL_REGISTERS * w.lanes
+    rows, registers, size = w.unit.rows, w.unit.panel, w.unit.panel * w.lanes
     width = INDEX(size)
 
     def panel(j: Value) -> None:
-        own, rows = w.place(w.packed, j, w.count), w.plus(j, size)
-        before = w.build.sdiv(w.build.mul(j, rows), INDEX(2))  # numbers in the panels before this one
+        own = w.place(w.packed, j, w.count)
+        before = w.build.sdiv(w.build.mul(j, w.plus(j, size)), INDEX(2))  # numbers in the panels before this one
         sums = w.build.gep(w.sums, [before])
 
         def block(i: Value, first: int) -> None:
-            within, right = w.build.srem(i, width), INDEX(first * w.lanes)
+            within, right, across = w.build.srem(i, width), INDEX(first * w.lanes), registers - first
             left = w.place(w.packed, w.build.sub(i, within), w.count, within)
 
             def numbers(c: Value) -> list[Value]:
                 place = w.place(left, c, width)
-                return [w.build.gep(place, [INDEX(r)]) for r in range(ROWS)]
+                return [w.build.gep(place, [INDEX(r)]) for r in range(rows)]
 
-            nothing = [w.constant(0.0)] * (ROWS * (PANEL_REGISTERS - first))
-            found = w.multiply(w.count, numbers, lambda c: w.place(own, c, width, right), nothing)
-            for r in range(ROWS):
-                place = w.place(sums, w.plus(i, r), width, right)
-                w.add_to(place, found[r * (PANEL_REGISTERS - first) : (r + 1) * (PANEL_REGISTERS - first)])
+            found = w.multiply(w.count, numbers, lambda c: w.place(own, c, width, right), w.zeros(rows * across))
+            for r in range(rows):
+                w.add_to(w.place(sums, w.plus(i, r), width, right), found[r * across : (r + 1) * across])
 
-        w.each(w.plus(j, w.lanes), ROWS, lambda i: block(i, 0))
-        for first in range(1, PANEL_REGISTERS):  # of the diagonal block the lanes from the diagonal on
-            for r in range(0, w.lanes, ROWS):
-                block(w.plus(j, first * w.lanes + r), first)
+        start = rows * -(-w.lanes // rows)
+        w.each(w.plus(j, start), rows, lambda i: block(i, 0))
+        for at in range(start, size, rows):  # of the diagonal block the lanes from the diagonal on
+            block(w.plus(j, at), at // w.lanes)
 
     w.each(w.m, size, panel)
 
 
 def _scatter(w: Writer) -> None:
     """The same of rows that lie one after the other: some at a time are copied into panels."""
-    size = PANEL_REGISTERS * w.lanes
+    registers, size = w.unit.panel, w.unit.panel * w.lanes
 
-    def some(k: Value) -> None:
-        count = w.least(w.build.sub(w.n, k), INDEX(DEEP))
+    def some(k: Value, count: Value) -> None:
+        def copy(row: Value, j: Value) -> None:
+            source = w.place(w.A, w.build.add(k, row), w.A_width, j)
+            target = w.place(w.place(w.packed, row, INDEX(size)), j, count)
+            w.write(target, [w.load(source, p) for p in range(registers)])
 
-        def copy(row: Value) -> None:
-            source, target = w.place(w.A, w.build.add(k, row), w.A_width), w.place(w.packed, row, INDEX(size))
-
-            def across(j: Value) -> None:
-                for p in range(PANEL_REGISTERS):
-                    w.store(w.load(w.build.gep(source, [j]), p), w.place(target, j, count), p)
-
-            w.each(w.m, size, across)
-
-        w.each(count, 1, copy)
+        w.each(count, 1, lambda row: w.each(w.m, size, lambda j: copy(row, j)))
         w.call("panel_products", w.packed, w.sums, count, w.m)
 
-    w.each(w.n, DEEP, some)
+    w.pieces(w.n, DEEP, some)
 
 
 def _eliminate(w: Writer) -> None:
@@ -234,52 +216,48 @@ def _eliminate(w: Writer) -> None:
 
     Some rows of a panel at a time, as many as stay in the first level of the cache, are used for all rows of the tile.
     """
-    width = INDEX(PANEL_REGISTERS * w.lanes)
+    rows, registers, width = w.unit.rows, w.unit.panel, INDEX(w.unit.panel * w.lanes)
 
     def panel(p: Value) -> None:
         F, tile = w.place(w.F, w.build.mul(p, w.depth), width), w.place(w.tile, p, width)
 
         def copy(i: Value) -> None:
             source = w.place(tile, i, w.tile_width)
-            write(w.room, i, [w.load(source, q) for q in range(PANEL_REGISTERS)])
+            w.write(w.place(w.room, i, width), [w.load(source, q) for q in range(registers)])
 
-        def some(c: Value) -> None:
+        def some(c: Value, count: Value) -> None:
             own, above = w.build.gep(w.own, [c]), w.place(F, c, width)
-            count = w.least(w.build.sub(w.at, c), INDEX(DEEP))
 
             def less(i: Value) -> None:
-                start = [w.load(w.place(w.room, i, width), at) for at in range(ROWS * PANEL_REGISTERS)]
-                numbers = w.lines(own, i, ROWS, w.at)
-                write(w.room, i, w.multiply(count, numbers, lambda c: w.place(above, c, width), start, negative=True))
+                place, numbers = w.place(w.room, i, width), w.lines(own, i, rows, w.at)
+                start = [w.load(place, at) for at in range(rows * registers)]
+                w.write(place, w.multiply(count, numbers, lambda c: w.place(above, c, width), start, negative=True))
 
-            w.each(w.n, ROWS, less)
+            w.each(w.n, rows, less)
 
         def solved(i: Value) -> None:
-            numbers, nothing = w.lines(w.inverse, i, ROWS, w.n), [w.constant(0.0)] * (ROWS * PANEL_REGISTERS)
-            new = w.multiply(w.plus(i, ROWS), numbers, lambda c: w.place(w.room, c, width), nothing)
-            write(w.place(F, w.at, width), i, new)
+            numbers, zeros = w.lines(w.inverse, i, rows, w.n), w.zeros(rows * registers)
+            new = w.multiply(w.plus(i, rows), numbers, lambda c: w.place(w.room, c, width), zeros)
+            w.write(w.place(w.place(F, w.at, width), i, width), new)
 
         w.each(w.n, 1, copy)
-        w.each(w.at, DEEP, some)
-        w.blocks(w.n, ROWS, solved)
-
-    def write(array: Value, i: Value, values: list[Value]) -> None:
-        for at, value in enumerate(values):
-            w.store(value, w.place(array, i, width), at)
+        w.pieces(w.at, DEEP, some)
+        w.blocks(w.n, rows, solved)
 
     w.each(w.panels, 1, panel)
 
 
-def _definitions() -> Definitions:
-    """Name -> arrays, sizes, and what writes the body."""
+def compiled_loops(unit: Registers, dtype: np.dtype) -> dict[str, Callable[..., None]]:
+    """Compile all of them."""
     whole = "n m d left_width right_width"
+    # Name -> arrays, sizes, and what writes the body.
     found: Definitions = {
         "powers_of_two": ("left right out", f"{whole} out_width", _powers_of_two),
         "panel_products": ("packed sums", "count m", _panel_products),
         "scatter": ("A sums packed", "n m A_width", _scatter),
         "eliminate": ("tile own inverse F room", "n at depth panels tile_width", _eliminate),
     }
-    for k in range(1, PANELS + 1):
+    for k in range(1, unit.across + 1):
         for packed, name in ((False, f"{k}"), (True, f"packed_{k}")):
             less = partial(_powers_less, k, packed)
             found |= {
@@ -292,9 +270,4 @@ def _definitions() -> Definitions:
             f"powers_times_{k}": ("left right V U out back room", whole, partial(_powers_times, k)),
             f"powers_scatter_{k}": ("left right U back own beside sums packed room", f"{whole} beside_width", scatter),
         }
-    return found
-
-
-def compiled_loops(dtype: np.dtype) -> dict[str, Callable[..., None]] | None:
-    """Return all of them, or None where registers are narrower."""
-    return compiled(_definitions(), dtype) if has_wide_registers() else None
+    return compiled(found, unit, dtype)

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from numpy.typing import DTypeLike
 
 from gramian.engine.tiles import tile_spans, wide_spans
-from gramian.engine.vector_loops import LOOPS_MAX_COLUMNS, PANELS, ROWS, in_lanes, lanes_of, vector_loops
+from gramian.engine.vector_loops import LINE, LOOPS_MAX_COLUMNS, in_lanes, vector_loops
 from gramian.results import Array, Matrix
 
 Rows = Matrix
@@ -198,11 +198,11 @@ class InOnePass(TwoProducts):
 
     def add(self, rows: slice, cols: slice) -> None:
         loops, (n, m) = vector_loops(self.V.dtype), (rows.stop - rows.start, cols.stop - cols.start)
-        if loops is None or n % ROWS:
+        if loops is None or n % loops.rows:
             return super().add(rows, cols)
         vectors, across = (self.V[cols], self.V[rows], self.total[rows]), self.across[:m]
         across[:] = 0.0  # summed by itself first: a long sum keeps fewer digits
-        if self.pairs.factors is None or m % (PANELS * loops.lanes):
+        if self.pairs.factors is None or m % loops.most:
             loops.both_products(self.tile(rows, cols), *vectors, across)
         else:
             left, right = self.pairs.factors
@@ -213,12 +213,11 @@ class InOnePass(TwoProducts):
 
 def two_products(pairs: Pairs, V: Array, d: int) -> tuple[list[slice], Callable[[], TwoProducts]]:
     """Return blocks of rows, and what makes the sums for a thread: the quicker way for these vectors."""
-    (n, k), lanes = V.shape, lanes_of(V.dtype)
-    width, usual = lanes * -(-k // lanes), tile_spans(n, d, V.dtype)
-    suits = (
-        width <= PANELS * lanes and width - k <= SPARE * lanes and (pairs.factors is not None or V.dtype == np.float32)
-    )
-    if not suits or vector_loops(V.dtype) is None:
+    (n, k), widest = V.shape, LINE // V.itemsize
+    usual = tile_spans(n, d, V.dtype)
+    suits = -k % widest <= SPARE * widest and (pairs.factors is not None or V.dtype == np.float32)
+    loops = vector_loops(V.dtype) if suits and k <= 2 * widest else None  # no register is wider than a line
+    if loops is None or k > loops.most:
         return usual, partial(TwoProducts, pairs, V, usual[0].stop)
-    blocks = usual if pairs.factors is None else wide_spans(n)
+    blocks, width = usual if pairs.factors is None else wide_spans(n), loops.lanes * -(-k // loops.lanes)
     return blocks, partial(InOnePass, pairs, in_lanes(V, width), blocks[0].stop)

@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
 from gramian.engine.product import Pairs, striped
-from gramian.engine.tiles import Meter, run, share, spans, threads_for
-from gramian.engine.vector_loops import (
-    PANELS,
-    ROWS,
-    VectorLoops,
-    in_lanes,
-    in_lines,
-    lanes_of,
-    loops_if_worth,
-    vector_loops,
-)
+from gramian.engine.tiles import for_each, spans, threads_for
+from gramian.engine.vector_loops import VectorLoops, in_lanes, in_lines, loops_if_worth, vector_loops
 from gramian.results import Array
 
 #: Rows whose products are summed in single precision before the sum is added in double.
@@ -69,37 +60,31 @@ class PanelScatter(Scatter):
         self.panels = spans(loops.panel * -(-width // loops.panel), loops.panel)
         size = sum(panel.stop for panel in self.panels) * loops.panel
         self.sums = np.zeros(size)
-        self.product = self.sums if dtype == np.float64 else in_lines((size,), dtype)
+        self.product = self.sums if dtype == np.float64 else _filled(np.empty((0, 0), dtype), (1, size))[0]
 
     def room(self, rows: int) -> Array:
         return _filled(np.empty((0, 0), self.product.dtype), (rows, self.panels[-1].stop))
 
     def add(self, A: Array) -> None:
-        self._begin()
         self.loops.scatter(A, self.product)
-        self._end(len(A))
+        self._count(len(A))
 
     def add_reflected(self, prepare: Callable[[], Pairs], Y: Array, B: Array, pilot: Array, beside: Array) -> bool:
         pairs = prepare()
-        if pairs.factors is None or _loops_to_reflect(pairs, Y, self.product.dtype) is None:
+        if pairs.factors is None or _loops_to_reflect(pairs, Y) is None:
             return False
         left, right = pairs.factors
-        U, back, own = _operands(Y, B, pilot, len(left), lanes_of(self.product.dtype))
+        U, back, own = _operands(Y, B, pilot, len(left), self.loops.lanes)
         size, width = self.panels[-1].stop, U.shape[1]
         rest = _filled(beside, (len(left), size - right.shape[1]))
         U, back, right = (
             _filled(V, shape) for V, shape in ((U, (size, width)), (back, (width, size)), (right, (len(right), size)))
         )
-        self._begin()
         self.loops.powers_scatter(left, right, U, back, own, rest, self.product)
-        self._end(len(left))
+        self._count(len(left))
         return True
 
-    def _begin(self) -> None:
-        if self.pending_rows == 0 and self.product is not self.sums:
-            self.product[:] = 0.0
-
-    def _end(self, rows: int) -> None:
+    def _count(self, rows: int) -> None:
         self.pending_rows += rows
         if self.pending_rows >= FLOAT32_SUM_ROWS:
             self.settle()
@@ -107,6 +92,7 @@ class PanelScatter(Scatter):
     def settle(self) -> Array:
         if self.pending_rows and self.product is not self.sums:
             self.sums += self.product
+            self.product[:] = 0.0
         self.pending_rows = 0
         return self.sums
 
@@ -145,8 +131,8 @@ def write_reflected(
     out: Array,
 ) -> None:
     """Write ``C - (C Y) B - pilot`` of the tiles C of a block of rows; ``pieces`` makes them some rows at a time."""
-    loops, k = _loops_to_reflect(pairs, Y, out.dtype), Y.shape[1]
-    U, back, own = _operands(Y, B, pilot, len(out) if loops else 0, lanes_of(out.dtype) if loops else 1)
+    loops, k = _loops_to_reflect(pairs, Y), Y.shape[1]
+    U, back, own = _operands(Y, B, pilot, len(out) if loops else 0, loops.lanes if loops else 1)
     if loops and pairs.factors:
         loops.powers_less(*pairs.factors, U, back, own, out)
         return
@@ -156,9 +142,9 @@ def write_reflected(
         np.subtract(C, own @ back, out=out[rows])
 
 
-def _loops_to_reflect(pairs: Pairs, Y: Array, dtype: np.dtype) -> VectorLoops | None:
-    fits = Y.shape[1] < PANELS * lanes_of(dtype) and pairs.shape[0] % ROWS == 0
-    return vector_loops(dtype) if pairs.factors and fits else None
+def _loops_to_reflect(pairs: Pairs, Y: Array) -> VectorLoops | None:
+    loops = vector_loops(pairs.dtype) if pairs.factors else None
+    return loops if loops and Y.shape[1] < loops.most and pairs.shape[0] % loops.rows == 0 else None
 
 
 def _operands(Y: Array, B: Array, pilot: Array, n: int, lanes: int) -> tuple[Array, Array, Array]:
@@ -200,24 +186,22 @@ class GrowingFactor:
         ``values(columns, out)`` writes their values in some columns; the inverse is lower triangular.
         """
         at, k = self.size, len(chosen)
-        own = np.zeros((ROWS * -(-k // ROWS), at), dtype=self.dtype)  # rows in eights, as the loops want them
+        rows = self.loops.rows if self.loops else 1  # of which the loops want a multiple
+        own = np.zeros((rows * -(-k // rows), at), dtype=self.dtype)
         own[:k] = self.columns(chosen)
         strips = _strips(len(self.F), max(1, FACTOR_STRIP_COLUMNS // self.width))
 
-        def work(turns: Sequence[int], meter: Meter) -> None:
-            room = np.zeros((k, strips[0].stop * self.width), dtype=self.dtype)
-            for panels in (strips[i] for i in turns):
-                columns = slice(panels.start * self.width, min(panels.stop * self.width, self.n))
-                size = columns.stop - columns.start
-                values(columns, room[:, :size])
-                room[:, size:] = 0.0  # the last panel is filled up
-                self._eliminate(room, own, inverse, self.F[panels])
-                G = self.F[panels, at : at + k]
-                left[columns] -= np.einsum("pij,pij->pj", G, G).ravel()[:size]
-                np.maximum(left[columns], 0.0, out=left[columns])
-                meter.tick()
+        def add(panels: slice, room: Array) -> None:
+            columns = slice(panels.start * self.width, min(panels.stop * self.width, self.n))
+            size = columns.stop - columns.start
+            values(columns, room[:, :size])
+            room[:, size:] = 0.0  # the last panel is filled up
+            self._eliminate(room, own, inverse, self.F[panels])
+            G = self.F[panels, at : at + k]
+            left[columns] -= np.einsum("pij,pij->pj", G, G).ravel()[:size]
+            np.maximum(left[columns], 0.0, out=left[columns])
 
-        run(work, share(len(strips), threads_for(len(strips))))
+        for_each(strips, add, lambda: np.zeros((k, strips[0].stop * self.width), dtype=self.dtype))
         self.size += k
 
     def squares(self, since: int, w: Array) -> Array:
@@ -230,7 +214,7 @@ class GrowingFactor:
         """Write ``inverse (tile - own F)`` to the next rows of some panels."""
         panels, k, at = len(F), len(tile), self.size
         tile = tile[:, : panels * self.width]
-        if self.loops and at and k >= ROWS:
+        if self.loops and at and k >= self.loops.rows:
             self.loops.eliminate(tile, own, inverse, F, at)
         else:
             rest = tile.reshape(k, panels, self.width).swapaxes(0, 1) - own[:k] @ F[:, :at]

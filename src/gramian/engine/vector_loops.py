@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
@@ -13,12 +14,31 @@ from numpy.typing import DTypeLike
 from gramian.config import left_by_limits
 from gramian.results import Array
 
-#: Bytes of a register.
-REGISTER = 64
-#: Rows, and rows of lanes, that are worked on at once at the most: sixteen sums stay in registers.
-ROWS, PANELS = 8, 2
-#: Rows of lanes of a panel in plain matrix algebra: with eight rows, twenty-four sums in registers.
-PANEL_REGISTERS = 3
+
+@dataclass(frozen=True)
+class Registers:
+    """What loops are laid out for: bytes of a register, and how many hold the sums of a block at once.
+
+    A block has some ``rows``, and ``across`` registers in each; ``panel`` of them in plain matrix algebra, where the
+    numbers in a row of a panel are a multiple of the rows.
+    """
+
+    size: int
+    rows: int
+    across: int
+    panel: int
+
+    def lanes(self, dtype: np.dtype) -> int:
+        """Numbers in a register."""
+        return self.size // dtype.itemsize
+
+
+#: Layouts by bits: AVX-512 has 32 registers, of which 24 hold sums; AVX2 has 16, of which 12; NEON 32, of which 16.
+REGISTERS = {512: Registers(64, 8, 2, 3), 256: Registers(32, 4, 2, 3), 128: Registers(16, 4, 2, 4)}
+#: Features of processors on which loops were measured to be quicker than BLAS and NumPy, and the bits they have.
+FEATURES = {"avx512f": 512}
+#: Bytes of a line of the cache.
+LINE = 64
 #: Rows whose part in a panel stays in the first level of the cache.
 DEEP = 128
 #: Bytes of a row of the part of a tile that is used at once: what belongs to it stays in the first level of the cache.
@@ -37,19 +57,15 @@ _lock = threading.Lock()
 class VectorLoops:
     """The compiled loops for one precision; arrays are in C's order along their rows, and not checked.
 
-    Attributes
-    ----------
-    lanes : int
-        Numbers in a register; vectors to multiply are as many, or twice as many.
-    smallest : (int, int)
-        Rows and columns that a tile must have at least.
-    panel : int
-        Columns of a panel in plain matrix algebra.
+    ``rows``: rows of tiles are a multiple of it, where nothing else is said. ``lanes``: numbers in a register; vectors
+    to multiply are a multiple, and at the ``most`` so many. ``smallest``: rows and columns that a tile must have at
+    least. ``panel``: columns of a panel in plain matrix algebra.
     """
 
-    def __init__(self, loops: dict[str, Callable[..., None]], dtype: np.dtype) -> None:
-        self._loops, self.dtype, self.lanes = loops, dtype, lanes_of(dtype)
-        self.smallest, self.panel = (ROWS, PANELS * self.lanes), PANEL_REGISTERS * self.lanes
+    def __init__(self, loops: dict[str, Callable[..., None]], unit: Registers, dtype: np.dtype) -> None:
+        self._loops, self.dtype, self.rows, self.lanes = loops, dtype, unit.rows, unit.lanes(dtype)
+        self.most, self.panel = unit.across * self.lanes, unit.panel * self.lanes
+        self.smallest = self.rows, self.most
 
     def powers_of_two(self, left: Array, right: Array, out: Array) -> Array:
         """Write ``2 ** (left @ right)``, 0 where that is no normal number; at least the smallest tile."""
@@ -59,7 +75,7 @@ class VectorLoops:
         return out
 
     def both_products(self, tile: Array, V: Array, U: Array, out: Array, back: Array) -> None:
-        """Add ``tile @ V`` to out and ``tile.T @ U`` to back; rows of the tile in eights."""
+        """Add ``tile @ V`` to out and ``tile.T @ U`` to back."""
         loop = self._loops[f"both_products_{V.shape[1] // self.lanes}"]
         loop(*map(_address, (tile, V, U, out, back)), *tile.shape)
 
@@ -67,13 +83,13 @@ class VectorLoops:
         """The same with the tile ``2 ** (left @ right)``, never written as a whole; columns as in the smallest tile."""
         (n, d), m = left.shape, right.shape[1]
         loop, widths = self._loops[f"powers_times_{V.shape[1] // self.lanes}"], (_width(left), _width(right))
-        room = np.empty(ROWS * CHUNK // self.dtype.itemsize, dtype=self.dtype)
+        room = np.empty(self.rows * CHUNK // self.dtype.itemsize, dtype=self.dtype)
         loop(*map(_address, (left, right, V, U, out, back, room)), n, m, d, *widths)
 
     def powers_less(self, left: Array, right: Array, U: Array, back: Array, own: Array, out: Array) -> None:
-        """Add ``C @ U`` to own and write ``C - own @ back``, with ``C = 2 ** (left @ right)``; rows in eights."""
+        """Add ``C @ U`` to own and write ``C - own @ back``, with ``C = 2 ** (left @ right)``."""
         (n, d), m = left.shape, right.shape[1]
-        room = np.empty(ROWS * m, dtype=self.dtype)
+        room = np.empty(self.rows * m, dtype=self.dtype)
         loop, widths = self._loops[f"powers_less_{U.shape[1] // self.lanes}"], map(_width, (left, right, out))
         loop(*map(_address, (left, right, U, back, own, out, room)), n, m, d, *widths)
 
@@ -91,15 +107,14 @@ class VectorLoops:
         Columns come in panels; the last of them are those of ``beside``, whatever C would be there.
         """
         (n, d), m = left.shape, right.shape[1]
-        packed, room = in_lines((min(n, DEEP), m), self.dtype), in_lines((ROWS, m), self.dtype)
+        packed, room = in_lines((min(n, DEEP), m), self.dtype), in_lines((self.rows, m), self.dtype)
         loop, widths = self._loops[f"powers_scatter_{U.shape[1] // self.lanes}"], map(_width, (left, right, beside))
         loop(*map(_address, (left, right, U, back, own, beside, sums, packed, room)), n, m, d, *widths)
 
     def eliminate(self, tile: Array, own: Array, inverse: Array, F: Array, at: int) -> None:
         """Write ``inverse @ (tile[:, p] - own @ F[p, :at])`` to ``F[p, at:]``, for panels p of columns.
 
-        The inverse is lower triangular, with at least the rows of the smallest tile. At is at least 1, and own has
-        rows in eights.
+        The inverse is lower triangular, with any number of rows from that of the smallest tile on. At is at least 1.
         """
         (panels, depth, width), n = F.shape, len(tile)
         room, sizes = in_lines((len(own), width), self.dtype), (n, at, depth, panels, _width(tile))
@@ -109,8 +124,8 @@ class VectorLoops:
 def in_lines(shape: tuple[int, ...], dtype: DTypeLike) -> Array:
     """Room that begins where a line of the cache does: numbers that straddle two lines take twice as long to load."""
     size = math.prod(shape) * np.dtype(dtype).itemsize
-    room = np.empty(size + REGISTER, dtype=np.uint8)
-    start = -room.ctypes.data % REGISTER
+    room = np.empty(size + LINE, dtype=np.uint8)
+    start = -room.ctypes.data % LINE
     return room[start : start + size].view(dtype).reshape(shape)
 
 
@@ -127,10 +142,11 @@ def _loops(dtype: np.dtype) -> VectorLoops | None:
     if min(left_by_limits(), default=COMPILER) < COMPILER:
         return None
     # The compiler takes a tenth of a second to import: only those who use it wait for it.
+    from gramian.engine.llvm_code import registers_here
     from gramian.engine.llvm_loops import compiled_loops
 
-    found = compiled_loops(dtype)
-    return VectorLoops(found, dtype) if found else None
+    unit = registers_here()
+    return None if unit is None else VectorLoops(compiled_loops(unit, dtype), unit, dtype)
 
 
 def vector_loops(dtype: np.dtype) -> VectorLoops | None:
@@ -142,11 +158,6 @@ def vector_loops(dtype: np.dtype) -> VectorLoops | None:
 def loops_if_worth(dtype: np.dtype, multiplications: float) -> VectorLoops | None:
     """The same for plain matrix algebra: None for a few numbers as well, which BLAS has before a compiler is there."""
     return vector_loops(dtype) if multiplications >= LOOPS_MIN_MULTIPLICATIONS[dtype] else None
-
-
-def lanes_of(dtype: np.dtype) -> int:
-    """Numbers in a register."""
-    return REGISTER // dtype.itemsize
 
 
 def _address(array: Array) -> int:
