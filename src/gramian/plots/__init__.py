@@ -11,13 +11,18 @@ try:
 except ModuleNotFoundError:
     raise ModuleNotFoundError('gramian.plots needs matplotlib: pip install "gramian[plot]"') from None
 
-from gramian.plots.calibration import CVCurveDisplay, PredictedDisplay
 from gramian.plots.columns import ContributionsDisplay, HeatDisplay, ImportanceDisplay, LoadingsDisplay
 from gramian.plots.planes import ContoursDisplay, RegionsDisplay
-from gramian.plots.rows import BiplotDisplay, OutliersDisplay, ReconstructionsDisplay, ScoresDisplay
-from gramian.plots.spectra import LikelihoodDisplay, ResidualsDisplay, ScreeDisplay
+from gramian.plots.rows import (
+    BiplotDisplay,
+    OutliersDisplay,
+    PairedDisplay,
+    PredictedDisplay,
+    ReconstructionsDisplay,
+    ScoresDisplay,
+)
+from gramian.plots.spectra import CorrelationsDisplay, CVCurveDisplay, LikelihoodDisplay, ResidualsDisplay, ScreeDisplay
 from gramian.plots.style import new_figure
-from gramian.plots.views import CorrelationsDisplay, PairedDisplay
 
 __all__ = [
     "BiplotDisplay",

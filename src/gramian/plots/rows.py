@@ -1,4 +1,4 @@
-"""Rows: their scores, alone and with the columns; outliers; rows rebuilt from their components."""
+"""Rows: scores, alone, with the columns and of two views; outliers; rows rebuilt; predictions and measurements."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from matplotlib.patches import FancyArrowPatch
 from numpy.typing import ArrayLike
 
 from gramian import charts
-from gramian.charts import Biplot, Outliers, Reconstructions, Scores
+from gramian.charts import Biplot, Outliers, Paired, Predicted, Reconstructions, Scores
 from gramian.charts.placing import along, away
 from gramian.charts.points import EQUAL_SCALE_MAX_RATIO, SINGLE_POINTS_MAX
-from gramian.plots.display import Display, write_notes
+from gramian.plots.display import Display, write_figures, write_notes
 from gramian.plots.points import (
     NAMES_MAX_ROWS,
     cross,
@@ -28,7 +28,6 @@ from gramian.results import Array
 
 #: Arrows of columns, dark enough to stand before points of any colour.
 ARROW_COLOUR = "#8a1601"
-
 #: Arrows shorter than this share of the longest have no name.
 NAMED_ARROW_MIN_SHARE = 0.05
 
@@ -72,8 +71,7 @@ class ScoresDisplay(Display[Scores], data=charts.scores):
         **options: Any,
     ) -> Self:
         """Draw scores that are there already, or any points; see :func:`gramian.charts.from_scores`."""
-        chart: Any = charts.from_scores(scores, shares, **options)
-        return cls(chart).plot(ax, title=title)
+        return cls(charts.from_scores(scores, shares, **options)).plot(ax, title=title)
 
     def _draw(self, ax: Axes, title: str) -> None:
         tidy(ax, title, self.chart.xlabel, self.chart.ylabel)
@@ -275,3 +273,63 @@ class ReconstructionsDisplay(Display[Reconstructions], data=charts.reconstructio
         first.plot([], [], color=colour(0), linewidth=0.9, label="rebuilt")
         first.legend(frameon=False, fontsize=TICK, loc="lower right", labelcolor=INK, ncols=2)
         first.margins(x=0.01)
+
+
+class PredictedDisplay(Display[Predicted], data=charts.predicted):
+    """Predicted against measured values, with the line of equality and the figures of merit.
+
+    Attributes
+    ----------
+    line_ : Line2D
+        The line of equality.
+    scatter_, image_, colorbar_
+        Rows.
+    text_ : Text
+        Figures of merit.
+    """
+
+    @classmethod
+    def from_predictions(
+        cls, y_true: ArrayLike, y_pred: ArrayLike, *, ax: Axes | None = None, title: str | None = None, **options: Any
+    ) -> Self:
+        """Draw predictions that are there already; see :func:`gramian.charts.from_values`."""
+        return cls(charts.from_values(y_true, y_pred, **options)).plot(ax, title=title)
+
+    def _draw(self, ax: Axes, title: str) -> None:
+        chart, figures = self.chart, self.chart.merit
+        tidy(ax, title, chart.xlabel, chart.ylabel)
+        ends = [chart.low, chart.high]
+        self.line_ = ax.plot(ends, ends, color=MUTED, linewidth=0.9, zorder=2)[0]
+        self.scatter_, self.image_, self.colorbar_ = draw_points(ax, chart.points)
+        ax.set(xlim=ends, ylim=ends)
+        ax.set_aspect("equal", adjustable="box")
+        list_groups(ax, chart.points)
+        legend(ax, where="lower right")
+        tiny = abs(figures.bias) <= 1e-9 * figures.rmse  # rounding is no bias
+        lines = [f"n = {figures.n:,}", f"{figures.error_name} {figures.rmse:.4g}"]
+        lines.append("bias 0" if tiny else f"bias {figures.bias:+.2g}")
+        lines += [f"R² {figures.r2:.3f}", f"RPD {figures.rpd:.3g}"]
+        self.text_ = write_figures(ax, "\n".join(lines))
+        write_notes(ax, chart.notes)
+
+
+class PairedDisplay(Display[Paired], data=charts.paired):
+    """Scores of one view against those of the other.
+
+    Attributes
+    ----------
+    scatter_, image_, colorbar_
+        Rows.
+    texts_ : list of Text
+        Names of rows, if they are few.
+    """
+
+    def _draw(self, ax: Axes, title: str) -> None:
+        chart = self.chart
+        tidy(ax, title, chart.xlabel, chart.ylabel)
+        self.scatter_, self.image_, self.colorbar_ = draw_points(ax, chart.points)
+        write_figures(ax, f"n = {chart.points.total:,}\ncorrelation {chart.correlation:.3f}")
+        list_groups(ax, chart.points)
+        legend(ax, where="lower right")
+        write_notes(ax, chart.notes)
+        self.texts_ = name_rows(ax, chart.points, chart.names)

@@ -1,4 +1,4 @@
-"""Over the components: the scree, the certificate of eigenpairs, the path of the likelihood."""
+"""Over components or steps: scree, certificate of eigenpairs, likelihood, errors of rows left out, correlations."""
 
 from __future__ import annotations
 
@@ -9,10 +9,24 @@ import numpy as np
 from matplotlib.ticker import MaxNLocator
 
 from gramian import charts
-from gramian.charts import Likelihood, Residuals, Scree
-from gramian.plots.display import Display, write_figures
-from gramian.plots.style import INK, LINE_MARKERS, MUTED, PALE, Axes, colour, legend, panels, tidy, whole_numbers
-from gramian.results import percent
+from gramian.charts import Correlations, CVCurve, Likelihood, Residuals, Scree
+from gramian.estimators.cca_tests import at_least
+from gramian.plots.display import Display, write_figures, write_notes
+from gramian.plots.style import (
+    INK,
+    LINE_MARKERS,
+    MUTED,
+    PALE,
+    SMALL,
+    Axes,
+    colour,
+    legend,
+    literal,
+    panels,
+    tidy,
+    whole_numbers,
+)
+from gramian.results import Array, percent
 
 #: Letters in a line of the list of suggestions.
 LIST_MAX_LETTERS = 44
@@ -163,3 +177,107 @@ class ResidualsDisplay(Display[Residuals], data=charts.residuals):
         ax.set_ylim(floor / 10, 30)
         whole_numbers(ax.xaxis, len(chart.numbers))
         legend(ax)
+
+
+class CVCurveDisplay(Display[CVCurve], data=charts.cv_curve):
+    """Cross-validated errors with the one-standard-error mark.
+
+    Attributes
+    ----------
+    lines_ : list of ErrorbarContainer
+        One for each target.
+    limit_ : Line2D or None
+        The least error and one standard error.
+    marks_ : list of Line2D
+        The least error, and the recommended choice.
+    """
+
+    def _draw(self, ax: Axes, title: str) -> None:
+        chart = self.chart
+        tidy(ax, title, chart.xlabel, chart.ylabel)
+        self.lines_ = []
+        for j, name in enumerate(chart.targets):
+            doubts = None if chart.standard_errors is None else chart.standard_errors[:, j]
+            look: dict[str, Any] = {"color": colour(j), "marker": LINE_MARKERS[j % len(LINE_MARKERS)], "markersize": 4}
+            look |= {"linewidth": 1.3, "elinewidth": 0.8, "capsize": 2, "label": literal(name) or None}
+            self.lines_.append(ax.errorbar(chart.x, chart.errors[:, j], yerr=doubts, **look))
+        self.limit_ = None
+        if chart.limit is not None:
+            text = "least error + 1 standard error"
+            self.limit_ = ax.axhline(chart.limit, color=MUTED, linewidth=0.9, linestyle="--", label=text)
+        self.marks_ = self._mark(ax)
+        if chart.logarithmic:
+            ax.set_xscale("log")
+        else:
+            ax.xaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
+        ax.set_ylim(bottom=0)
+        legend(ax, where="best" if chart.logarithmic else "upper right")
+
+    def _name(self, at: int) -> str:
+        x = self.chart.x[at]
+        return f"{x:.3g}" if self.chart.logarithmic else f"{x} component" + ("" if x == 1 else "s")
+
+    def _mark(self, ax: Axes) -> list[Any]:
+        chart = self.chart
+        best, chosen = chart.best, chart.recommended
+        marks = [(best, "D", 9, ":", f"least: {self._name(best)}")]
+        if chosen != best:
+            marks.append((chosen, "*", 15, "-", f"recommended: {self._name(chosen)}"))
+        if len(chart.targets) > 1:
+            look: dict[str, Any] = {"color": INK, "linewidth": 0.9}
+            return [ax.axvline(chart.x[at], linestyle=line, label=name, **look) for at, _, _, line, name in marks]
+        look = {"color": INK, "linewidth": 0, "markerfacecolor": "none", "markeredgewidth": 1.1, "zorder": 5}
+        return [
+            ax.plot(chart.x[at], chart.errors[at, 0], marker=shape, markersize=size, label=name, **look)[0]
+            for at, shape, size, _, name in marks
+        ]
+
+
+class CorrelationsDisplay(Display[Correlations], data=charts.correlations):
+    """Canonical correlations with the band of rows paired at random.
+
+    Attributes
+    ----------
+    line_ : Line2D
+        The correlations.
+    band_ : PolyCollection or None
+        What chance gives, up to its 95 % quantile.
+    held_out_ : Line2D or None
+        Correlations of rows left out.
+    """
+
+    def _draw(self, ax: Axes, title: str) -> None:
+        chart = self.chart
+        tidy(ax, title, chart.xlabel, chart.ylabel)
+        pairs = np.arange(1, len(chart.values) + 1)
+        self.band_: Any = None
+        self.held_out_: Any = None
+        if chart.high is not None and chart.middle is not None:
+            x, high = _widened(pairs, chart.high)
+            paper: dict[str, Any] = {"color": PALE, "alpha": 0.6, "linewidth": 0}
+            self.band_ = ax.fill_between(x, 0, high, label="rows paired at random, to 95 %", **paper)
+            ax.plot(*_widened(pairs, chart.middle), color=MUTED, linewidth=0.8, linestyle="--")
+        if chart.plain is not None:
+            text = "correlation of the scores"
+            ax.plot(pairs, chart.plain, "s-", color=colour(2), linewidth=1.3, markersize=5, label=text)
+        text = "fitted" if chart.plain is None else "regularised: with the ridge"
+        self.line_ = ax.plot(pairs, chart.values, "o-", color=colour(0), linewidth=1.3, markersize=5, label=text)[0]
+        if chart.held_out is not None:
+            shown = chart.held_out[: len(pairs)]
+            open_: dict[str, Any] = {"color": colour(1), "markerfacecolor": "white", "markersize": 5}
+            self.held_out_ = ax.plot(pairs[: len(shown)], shown, "D--", label="rows left out", **open_)[0]
+        if chart.p_values is not None and len(pairs) <= 10:
+            look: dict[str, Any] = {"textcoords": "offset points", "ha": "center", "fontsize": SMALL, "color": INK}
+            for at, value, p in zip(pairs, chart.values, chart.p_values, strict=True):
+                sign = "≤" if p <= at_least(chart.shuffles) else "="
+                ax.annotate(f"p {sign} {p:.2g}", (at, value), (0, 7), **look)
+        whole_numbers(ax.xaxis, len(pairs))
+        lowest = 0.0 if chart.held_out is None else float(min(chart.held_out.min(initial=0.0), 0.0))
+        ax.set(ylim=(1.1 * lowest, 1.08), xlim=(0.5, len(pairs) + 0.5))
+        legend(ax)
+        write_notes(ax, chart.notes)
+
+
+def _widened(pairs: Array, values: Array) -> tuple[Array, Array]:
+    """A line that reaches half a pair further to both sides, so that a single pair has a band too."""
+    return np.concatenate([[0.5], pairs, [pairs[-1] + 0.5]]), np.concatenate([values[:1], values, values[-1:]])

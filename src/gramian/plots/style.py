@@ -15,22 +15,7 @@ from matplotlib.ticker import FixedLocator, MaxNLocator
 
 from gramian.charts.palette import COLOURS, DIVERGING, INK, MUTED, PALE, SCALE, SEQUENTIAL, colour
 
-__all__ = [
-    "BELOW_AND_ABOVE",
-    "COLOURS",
-    "INK",
-    "LITTLE_TO_MUCH",
-    "MUTED",
-    "PALE",
-    "SCALE_OF_NUMBERS",
-    "Axes",
-    "Figure",
-    "colour",
-    "new_axes",
-    "new_figure",
-    "panels",
-    "tidy",
-]
+__all__ = ["COLOURS", "INK", "MUTED", "PALE", "Axes", "Figure", "colour"]  # passed on
 
 #: Colour maps of counts and numbers, and of what lies below and above zero.
 LITTLE_TO_MUCH: Colormap = LinearSegmentedColormap.from_list("gramian_sequential", SEQUENTIAL)
