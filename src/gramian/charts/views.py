@@ -103,7 +103,8 @@ def correlations(
     regularised = not np.allclose(model.score_correlations_, values)
     beside: dict[str, Any] = {}
     if X is not None:
-        quick = plain or _decomposable(model, X)
+        # Views are decomposed once for all shufflings: linear ones, and exact kernels of some rows.
+        quick = isinstance(model, CCA) or (model.landmarks is None and _num_samples(X) <= DECOMPOSED_MAX_ROWS)
         count = shuffles if shuffles is not None else SHUFFLINGS if quick else SHUFFLED_FITS
         if not isinstance(count, (int, np.integer)) or count < 1:
             raise ValueError(f"shuffles={shuffles!r} must be a whole number of 1 or more.")
@@ -123,13 +124,6 @@ def correlations(
         held_out=getattr(model, "held_out_correlations_", None),
         **beside,
     )
-
-
-def _decomposable(model: BaseEstimator, X: Rows | None) -> bool:
-    """Whether views are decomposed once for all shufflings: linear ones, and exact kernels of some rows."""
-    if isinstance(model, CCA):
-        return True
-    return model.landmarks is None and _num_samples(X) <= DECOMPOSED_MAX_ROWS
 
 
 def _shuffled(model: BaseEstimator, X: Rows | None, Y: ArrayLike | None, seeds: Sequence[np.random.Generator]) -> Array:

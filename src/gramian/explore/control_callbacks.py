@@ -86,7 +86,7 @@ def _tables(app: Dash, explorer: Explorer) -> None:
         elif ctx.triggered_id == "data":
             if chosen in (None, session.base.key):
                 raise PreventUpdate
-            session.use(explorer.named(chosen, session))
+            session.use(preset(chosen) if isinstance(chosen, str) and chosen in PRESETS else explorer.first)
             values = {}
         elif ctx.triggered_id == "columns":
             wanted = {name for name in columns if isinstance(name, str)} if isinstance(columns, list) else set()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -120,7 +120,7 @@ def thinned(cloud: Cloud, view: View) -> Cloud:
         return cloud
     kept = np.linspace(0, len(cloud.rows) - 1, POINTS_MAX_WITHOUT_WEBGL).astype(int)
     second = None if cloud.second is None else cloud.second[kept]
-    return Cloud(cloud.scores[kept], second, cloud.rows[kept], cloud.signs, cloud.titles)
+    return replace(cloud, scores=cloud.scores[kept], second=second, rows=cloud.rows[kept])
 
 
 def scores(data: Dataset, cloud: Cloud, view: View, focus: list[int]) -> Part:

@@ -15,7 +15,7 @@ from dash.exceptions import PreventUpdate
 
 from gramian.config import Progress, config
 from gramian.explore.choice import Choice
-from gramian.explore.datasets import PRESETS, Dataset, preset
+from gramian.explore.datasets import Dataset
 from gramian.explore.fitting import Fit, Glimpse, fit
 from gramian.explore.notes import in_controls
 from gramian.results import Array
@@ -307,14 +307,6 @@ class Explorer:
             return on(app, outputs, inputs, f"{states} page.data", **options)(answer)
 
         return connect
-
-    def named(self, key: object, session: Session) -> Dataset:
-        """A table of the list."""
-        if key == session.base.key:
-            return session.base
-        if isinstance(key, str) and key in PRESETS:
-            return preset(key)
-        return self.first
 
 
 #: Sliders, in the order in which functions of the browser take them.

@@ -11,7 +11,7 @@ import html
 import math
 import struct
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -281,14 +281,16 @@ def packed(values: Array) -> dict[str, str]:
     return sent if values.ndim == 1 else {**sent, "shape": ", ".join(map(str, values.shape))}
 
 
+def replaced(value: object, leaf: Callable[[Any], object]) -> Any:
+    """Part of a figure in which a function takes the place of everything that is no dictionary and no list."""
+    if isinstance(value, dict):
+        return {key: replaced(part, leaf) for key, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [replaced(part, leaf) for part in value]
+    return leaf(value.item() if isinstance(value, np.generic) else value)
+
+
 def encoded(value: object) -> Any:
     """Part of a figure on white paper as the explorer sends it: arrays as bytes, colours instead of their names."""
-    if isinstance(value, dict):
-        return {key: encoded(part) for key, part in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [encoded(part) for part in value]
-    if isinstance(value, np.ndarray):
-        return packed(value)
-    if isinstance(value, np.generic):
-        return value.item()
-    return LIGHT_THEME.get(value, value) if isinstance(value, str) else value
+    leaf = lambda one: packed(one) if isinstance(one, np.ndarray) else LIGHT_THEME.get(one, one)  # noqa: E731
+    return replaced(value, leaf)

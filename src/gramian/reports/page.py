@@ -9,6 +9,7 @@ from itertools import count
 import numpy as np
 
 from gramian.figures import Figure
+from gramian.figures.grammar import replaced
 from gramian.reports.contents import Page
 
 #: Digits of coordinates; a screen shows no more.
@@ -48,22 +49,16 @@ def spec(figure: Figure) -> str:
     '{"data": [{"name": "\\\\u003c/script\\\\u003e"}]}'
     """
     parts = {"data": figure.data, "layout": figure.layout, "narrow": figure.narrow}
-    text = json.dumps({name: _plain(part) for name, part in parts.items() if part}, allow_nan=False)
+    text = json.dumps({name: replaced(part, _plain) for name, part in parts.items() if part}, allow_nan=False)
     for sign in "<>&\u2028\u2029":
         text = text.replace(sign, f"\\u{ord(sign):04x}")
     return text
 
 
 def _plain(value: object) -> object:
-    """Values that JSON knows; what is no number becomes null."""
-    if isinstance(value, dict):
-        return {key: _plain(part) for key, part in value.items()}
+    """A value that JSON knows; what is no number becomes null."""
     if isinstance(value, np.ndarray):
-        return _plain(value.tolist())
-    if isinstance(value, (list, tuple)):
-        return [_plain(part) for part in value]
-    if isinstance(value, np.generic):
-        return _plain(value.item())
+        return replaced(value.tolist(), _plain)
     if isinstance(value, float):
         return float(f"{value:.{COORDINATE_DIGITS}g}") if value - value == 0 else None
     return value
