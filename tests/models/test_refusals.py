@@ -22,7 +22,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from gramian import PCA, KernelKNNRegressor, KernelPCA, PLSRegression, RandomProjection, kernels, models
-from gramian.models.classes import CLASSES
+from gramian.models.classes import CLASSES, fits
 from gramian.registry import RECORDS
 
 
@@ -458,3 +458,9 @@ def test_no_pickle_anywhere():
 def test_public_estimators_are_registered():
     assert {record.estimator for record in RECORDS} <= set(CLASSES.values())
     assert kernels.Function not in CLASSES.values()
+
+
+def test_values_fit_their_declared_types():
+    assert fits(2, float) and fits((1, "a"), tuple[int, str]) and fits(None, int | None)  # noqa: PT018
+    assert not fits("2", float)
+    assert not fits(True, int)

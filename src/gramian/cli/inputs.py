@@ -51,7 +51,6 @@ class Inputs:
 
     @property
     def arguments(self) -> tuple[Any, ...]:
-        """What ``fit`` is called with."""
         return (self.X,) if self.y is None else (self.X, self.y)
 
 

@@ -268,7 +268,6 @@ class Request:
 
     @property
     def record(self) -> Record:
-        """What is known of the method asked for."""
         return method_named(self.method)
 
     def check(self) -> None:

@@ -189,7 +189,6 @@ class Decoder:
         self._depth = 0
 
     def decode(self, node: object) -> Any:
-        """Return the value of a tree."""
         if not isinstance(node, (list, dict)):
             return node
         self._depth += 1
@@ -206,7 +205,6 @@ class Decoder:
             self._depth -= 1
 
     def check_all_used(self) -> None:
-        """Refuse arrays that nothing refers to."""
         if idle := sorted(set(self.arrays) - self._used):
             raise ModelError(f"array {idle[0]!r} belongs to nothing in the model")
 

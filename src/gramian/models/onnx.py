@@ -119,14 +119,12 @@ class _Graph:
             self.add("Add", [product, self.constant(f"{to}_offset", offset)], to)
 
     def add(self, operation: str, inputs: list[str], output: str) -> str:
-        """Add a node; return the name of its output."""
         from onnx import helper
 
         self.nodes.append(helper.make_node(operation, inputs, [output], name=f"{output}_{operation.lower()}"))
         return output
 
     def constant(self, name: str, values: Array) -> str:
-        """Add a constant; return its name."""
         from onnx import numpy_helper
 
         with np.errstate(over="ignore"):  # an infinite constant is refused below
@@ -137,7 +135,6 @@ class _Graph:
         return name
 
     def model(self, name: str, inputs: Shapes, outputs: Shapes) -> ModelProto:
-        """The finished model."""
         from onnx import TensorProto, helper
 
         kind = getattr(TensorProto, PRECISIONS[self.dtype.name])

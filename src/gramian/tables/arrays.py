@@ -85,7 +85,6 @@ class NpyFile(RowFile):
         return max(self.n_rows or 0, 1) if self.fortran else block_rows(d)  # a column lies in one piece
 
     def _fill(self, file: io.FileIO, at: int, count: int) -> Array:
-        """Read entries in the order of the file."""
         values = np.empty(count, self.dtype)
         view, done = values.view(np.uint8).data, 0
         file.seek(self.start + at * self.dtype.itemsize)

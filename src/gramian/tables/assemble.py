@@ -58,6 +58,23 @@ def find_columns(known: Sequence[str], wanted: Sequence[str], source: str = "the
     return list(found)
 
 
+def split_names(
+    known: Sequence[str], x_columns: Sequence[str] | None, y_columns: Sequence[str] | None, source: str
+) -> tuple[list[str], list[str]]:
+    """Columns of two views; one that names none has those that the other has not."""
+    x, y = (None if names is None else find_columns(known, names, source) for names in (x_columns, y_columns))
+    x = [name for name in known if name not in set(y or ())] if x is None else x
+    y = [name for name in known if name not in set(x)] if y is None else y
+    both = [name for name in x if name in set(y)]
+    if both:
+        told = f"column {both[0]!r} is in both views ({len(both)} columns are)"
+        raise TableError(f"{source}: {told}. Choose one of them.")
+    if not x or not y:
+        told = f"the view {'y' if x else 'x'} has no columns"
+        raise TableError(f"{source}: {told}. Leave some of the {len(known)} for it.")
+    return x, y
+
+
 def is_pattern(word: str) -> bool:
     """Whether a word may mean several columns."""
     return ":" in word or re.search(r"[*?\[]", word) is not None

@@ -21,8 +21,8 @@ from gramian.tables.assemble import (
     DROP_LATER,
     Categories,
     Roles,
-    find_columns,
     make_table,
+    split_names,
     take_rows,
     without_rows,
 )
@@ -281,27 +281,16 @@ def split_table(
     known, source = table.columns, table.source
     if x_columns is None and y_columns is None:
         raise TableError(f"{source}: say x_columns or y_columns, which of the {len(known)} columns are which view.")
-    x, y = (None if names is None else find_columns(known, names, source) for names in (x_columns, y_columns))
-    x = [name for name in known if name not in set(y or ())] if x is None else x
-    y = [name for name in known if name not in set(x)] if y is None else y
-    both = [name for name in x if name in set(y)]
-    if both:
-        raise TableError(
-            f"{source}: column {both[0]!r} is in both views ({len(both)} columns are). Choose one of them."
-        )
-    if not x or not y:
-        raise TableError(
-            f"{source}: the view {'y' if x else 'x'} has no columns. Leave some of the {len(known)} for it."
-        )
-    return _view(table, x, y), _view(table, y, x)
+    views = split_names(known, x_columns, y_columns, source)
+    idle = len(known) - sum(map(len, views))
+    told = (f"{idle} of {len(known)} numeric columns are in neither view",) if idle else ()
+    places = {name: at for at, name in enumerate(known)}
 
+    def view(names: list[str]) -> Table:
+        values = np.ascontiguousarray(table.values[:, [places[name] for name in names]])
+        return replace(table, values=values, columns=tuple(names), dropped=(*table.dropped, *told), call="")
 
-def _view(table: Table, names: list[str], others: list[str]) -> Table:
-    places = {name: at for at, name in enumerate(table.columns)}
-    idle = len(table.columns) - len(names) - len(others)
-    told = (f"{idle} of {len(table.columns)} numeric columns are in neither view",) if idle else ()
-    values = np.ascontiguousarray(table.values[:, [places[name] for name in names]])
-    return replace(table, values=values, columns=tuple(names), dropped=(*table.dropped, *told), call="")
+    return view(views[0]), view(views[1])
 
 
 @_remembered

@@ -283,7 +283,6 @@ class Records:
         return next(islice(iter(self), at, None)).line
 
     def head(self, count: int) -> list[Record]:
-        """Return the first records."""
         return list(islice(iter(self), count))
 
     def ragged(self, expected: int, first: int) -> str:

@@ -15,7 +15,7 @@ from gramian.operators.rows import ColumnSlice, block_rows, read_ahead
 from gramian.operators.source import Piece
 from gramian.results import Array
 from gramian.tables.arrays import ZarrFile
-from gramian.tables.assemble import choose, find_columns
+from gramian.tables.assemble import choose, split_names
 from gramian.tables.read import FORMATS
 from gramian.tables.table import Dialect, RowFile, TableError, ending, say_doubts
 from gramian.tables.text import TextFile
@@ -90,15 +90,7 @@ def open_rows(
         if y_columns is None:
             return FileRows(paths, name, columns, block, how)
         known = FileRows(paths, name, None if columns is None else [*columns, *y_columns], block, how)
-        y = find_columns(known.names, y_columns, name)
-        x = [one for one in known.names if one not in set(y)]
-        if columns is not None:
-            x = find_columns(known.names, columns, name)
-            both = [one for one in x if one in set(y)]
-            if both:
-                raise TableError(f"{name}: column {both[0]!r} is in columns= and in y_columns=. Choose one of them.")
-        if not x or not y:
-            raise TableError(f"{name}: the view {'y' if x else 'x'} has no columns. Leave some for it.")
+        x, y = split_names(known.names, columns, y_columns, name)
         rows = FileRows(paths, name, [*x, *y], block, how)
         for file in rows.files:
             file.all_numeric = columns is None

@@ -258,9 +258,7 @@ def too_wide(source: str, most: int) -> str:
 
 
 def check_shape(rows: int, columns: int, source: str, itemsize: int = 8, most: int = MAX_COLUMNS) -> None:
-    """Refuse a matrix that is too large, is empty, or has too many columns."""
-    if columns < 1 or rows < 0:
-        raise TableError(f"{source}: the array has shape ({rows}, {columns}); rows and columns, n x d, are expected.")
+    """Refuse a matrix that is too large or has too many columns."""
     if columns > most:
         raise TableError(too_wide(source, most))
     check_size(rows * columns * max(itemsize, 8), source)

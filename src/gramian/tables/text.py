@@ -77,22 +77,18 @@ class Opening:
 
     @property
     def width(self) -> int:
-        """Cells of a row."""
         return len(self.first.cells)
 
     @property
     def names(self) -> list[str]:
-        """Names of the columns."""
         return [cell.strip() for cell in self.first.cells] if self.header else [f"x{at}" for at in range(self.width)]
 
     def probe(self) -> list[list[str]]:
-        """Cells of the first rows."""
         return [
             record.cells for record in self.records.head(max(2, min(100, PROBE_CELLS // self.width)))[self.start > 0 :]
         ]
 
     def place(self, row: int) -> str:
-        """Name the line on which a row starts."""
         return f"line {self.records.line(row + (self.start > 0))}"
 
     def decimal(self, dialect: Dialect, probe: list[list[str]]) -> str:
