@@ -255,20 +255,15 @@ def _normalised(X: Rows) -> Rows:
     with np.errstate(over="ignore"):
         squares = squared_norms(X).astype(np.float64)
     if not ((squares > SQUARES[0]) & (squares < SQUARES[1])).all():
-        X = _divided(X, _largest(X))  # then squares neither overflow nor vanish
+        largest = abs(X).max(axis=1)
+        X = _divided(X, np.ravel(to_dense(largest)))  # then squares neither overflow nor vanish
         squares = squared_norms(X).astype(np.float64)
     return _divided(X, np.sqrt(squares))
 
 
-def _largest(X: Rows) -> Array:
-    """Size of the largest entry of each row."""
-    found = abs(X).max(axis=1)
-    return np.asarray(found.toarray() if sp.issparse(found) else found, dtype=np.float64).ravel()
-
-
 def _divided(X: Rows, lengths: Array) -> Rows:
     """Rows divided by numbers, in their own precision; zero divides nothing."""
-    lengths = np.where(lengths > 0, lengths, 1.0)
+    lengths = np.where(lengths > 0, lengths, 1.0).astype(np.float64)
     if not sp.issparse(X):
         return (X / lengths[:, None]).astype(X.dtype, copy=False)
     rows = sp.csr_array(X)

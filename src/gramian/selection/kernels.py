@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
+from gramian.engine.product import to_dense
 from gramian.estimators.base import BaseEstimator
 from gramian.estimators.validation import Table, check_labels, check_targets, random_generator, validate
 from gramian.estimators.warnings import GramianWarning
@@ -80,9 +81,8 @@ class Bandwidth(Compared):
         return RBF(sigma=self.sigma)
 
     def _lines(self) -> Iterable[tuple[bool, str, *tuple[str, ...]]]:
-        return [
-            (each.criterion == self.decided_by, each.criterion, f"{each.sigma:.4g}", each.detail) for each in self.table
-        ]
+        for each in self.table:
+            yield each.criterion == self.decided_by, each.criterion, f"{each.sigma:.4g}", each.detail
 
     def __str__(self) -> str:
         return self._text("criterion", "sigma", "")
@@ -128,7 +128,8 @@ def bandwidth(X: Table, y: ArrayLike | None = None, *, random_state: Seed = None
     points: Matrix = validate(KernelRidge(), X, min_samples=4)
     n = points.shape[0]
     rows = random_generator(random_state).permutation(n)[:_DISTANCES_MAX_ROWS]
-    squares = _squared_distances(points[rows])
+    A, every = points[rows], slice(0, len(rows))
+    squares = np.maximum(squared_euclidean(A, A).tile(every, every, np.empty((len(rows), len(rows)))), 0.0)
     apart = np.sqrt(squares[np.triu_indices(len(rows), 1)])
     apart = apart[apart > 0]
     if not len(apart):
@@ -150,11 +151,6 @@ def bandwidth(X: Table, y: ArrayLike | None = None, *, random_state: Seed = None
     return Bandwidth(best["sigma"], _BY_ROWS_LEFT_OUT, tuple(table), tuple(path), best["ridge"])
 
 
-def _squared_distances(A: Matrix) -> Array:
-    every = slice(0, A.shape[0])
-    return np.maximum(squared_euclidean(A, A).tile(every, every, np.empty((A.shape[0], A.shape[0]))), 0.0)
-
-
 def _targets(y: ArrayLike | None, n: int) -> Array:
     """Numbers to predict; indicators of labels, if they are no numbers."""
     if np.asarray(y).dtype.kind in "fiu":
@@ -166,9 +162,8 @@ def _targets(y: ArrayLike | None, n: int) -> Array:
 def _path(squares: Array, Y: Array, low: float, high: float) -> list[dict[str, float]]:
     """The best ridge of every width, judged by rows left out."""
     found, model = [], KernelRidge(kernel="precomputed", fit_intercept=True)
-    widths = np.geomspace(low, high, _WIDTHS_TRIED)
     with track("widths", _WIDTHS_TRIED) as tracker:
-        for sigma in widths:
+        for sigma in np.geomspace(low, high, _WIDTHS_TRIED):
             path = model.path(np.exp(-squares / (2 * sigma**2)), Y)
             at = path.best_index
             line = {"sigma": sigma, "ridge": path.ridges[at], "error": path.errors[at], "r2": path.r2[at]}
@@ -278,7 +273,11 @@ def select_kernel(
     >>> found.kernel, found.outer
     ('rbf(sigma=0.5)', 1.0)
     """
-    model, needs = _estimator(estimator)
+    model = ESTIMATORS.get(estimator) if isinstance(estimator, str) else estimator
+    record = record_of(model)
+    if model is None or record is None or record.command not in ESTIMATORS:
+        raise ValueError(f"estimator={estimator!r} is not known. Use one of: {', '.join(map(repr, ESTIMATORS))}.")
+    needs = record.needs
     points: Matrix = validate(clone(model), X, min_samples=10)
     rng, n = random_generator(random_state), points.shape[0]
     whole = isinstance(cv, (int, np.integer)) and not isinstance(cv, bool)
@@ -328,15 +327,6 @@ def select_kernel(
     )
 
 
-def _estimator(estimator: str | BaseEstimator) -> tuple[BaseEstimator, str]:
-    """The estimator, and what it is fitted to beside the rows."""
-    model = ESTIMATORS.get(estimator) if isinstance(estimator, str) else estimator
-    record = record_of(model)
-    if model is None or record is None or record.command not in ESTIMATORS:
-        raise ValueError(f"estimator={estimator!r} is not known. Use one of: {', '.join(map(repr, ESTIMATORS))}.")
-    return model, record.needs
-
-
 def _target(needs: str, y: ArrayLike | None, n: int) -> Array | None:
     if needs == "label":
         classes, codes = check_labels(y, n, least=2)
@@ -365,6 +355,6 @@ def _score(model: Any, X: Matrix, y: Array | None) -> float:
     """R2, accuracy, or the share of the variance of rows that is rebuilt from their scores."""
     if y is not None:
         return float(model.score(X, y))
-    rows = X if isinstance(X, np.ndarray) else X.toarray()
+    rows = to_dense(X)
     left = float(np.sum((rows - model.reconstruct(model.transform(rows)).points) ** 2))
     return 1 - left / float(np.sum((rows - rows.mean(axis=0)) ** 2))
