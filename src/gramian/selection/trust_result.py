@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -162,64 +163,47 @@ class Trust(Summarized):
         n, d = self.shape
         how = f"{self.draws:,} bootstrap draws of {self.route}" if self.draws else f"the {self.route}"
         title = ("Trust", self.estimator, f"{n:,} x {d:,}", f"{percent(self.level)} intervals by {how}")
-        v = self.values
-        lines = [
-            (f"{self.what if not k else ''} {k + 1}".strip(), f"{at:.4g}, {low:.4g} to {high:.4g}{self._again(k)}")
-            for k, (at, low, high) in enumerate(zip(v.estimate, v.low, v.high, strict=True))
-        ]
-        lines += [*self._said_of_recovery(), *self._said_of_gaps()]
+        return FitSummary(title, tuple(self._lines()))
+
+    def _lines(self) -> Iterator[tuple[str, str]]:
+        v, found, ties = self.values, self.recovery, self.ties
+        for k, (at, low, high) in enumerate(zip(v.estimate, v.low, v.high, strict=True)):
+            said = f"{at:.4g}, {low:.4g} to {high:.4g}"
+            if found is not None:
+                said += f"; recovered in {percent(found.shares[k])} of draws (median cosine {found.cosines[k]:.3f})"
+            yield f"{self.what if not k else ''} {k + 1}".strip(), said
+        if found is not None:
+            yield "recovered", f"a component of the draw has a cosine of {SAME_COMPONENT_COSINE} or more with it"
+            for i, j, share in found.pairs:
+                yield "mixed", f"components {i} and {j} in {percent(share)} of draws: read the two as a plane"
+        elif ties is not None and len(ties.gaps):  # no draws show what small gaps of neighbours do
+            close = ", ".join(f"{k} and {k + 1} ({ties.gaps[k - 1]:.2g})" for k in ties.close)
+            limit = f"{DISTINCT_GAP_ERRORS:.1f} standard errors"
+            yield "gaps", f"below {limit} between components {close}" if close else f"all of {limit} or more"
+        if ties is not None and ties.cut:
+            k, gap = ties.k, ties.gaps[ties.k - 1]
+            yield "next", f"component {k} is {gap:.2g} standard errors above {k + 1}, left out"
         if self.angles is not None:
             half, most = self.angles
-            lines.append(("span", f"turns by up to {half:.2g} degrees in half of the draws, up to {most:.2g} in 95 %"))
+            yield "span", f"turns by up to {half:.2g} degrees in half of the draws, up to {most:.2g} in 95 %"
         if self.vectors is not None:
             sure = self.vectors.differs_from_zero()
-            said = f"{int(sure.sum()):,} of {sure.size:,} entries differ from zero; table(k) lists them"
-            lines.append((self.entries, said))
+            yield self.entries, f"{int(sure.sum()):,} of {sure.size:,} entries differ from zero; table(k) lists them"
         if self.chosen is not None:
             said = ", ".join(f"{k} from {percent(part)}" for k, part in self.chosen.items())
-            lines.append(("chosen", f"components from parts of the rows: {said} of them"))
+            yield "chosen", f"components from parts of the rows: {said} of them"
         if self.importance is not None:
-            lines += [
-                ("depends on" if not k else "", f"{k + 1}: {self.importance.leading(k)}")
-                for k in range(len(v.estimate))
-            ]
+            for k in range(len(v.estimate)):
+                yield "depends on" if not k else "", f"{k + 1}: {self.importance.leading(k)}"
         if ((v.estimate < v.low) | (v.estimate > v.high)).any():
-            biased = "an estimate outside its limits is biased; the limits are corrected for the bias of the draws."
-            lines.append(("note", biased))
+            yield (
+                "note",
+                "an estimate outside its limits is biased; the limits are corrected for the bias of the draws.",
+            )
         if self.warned:
-            lines.append(("note", f"the fit warned in {self.warned:,} of {self.draws:,} draws."))
+            yield "note", f"the fit warned in {self.warned:,} of {self.draws:,} draws."
         if self.refused:
-            lines.append(("note", f"{self.refused:,} of {self.draws:,} draws could not be fitted and were left out."))
-        return FitSummary(title, tuple(lines))
-
-    def _again(self, k: int) -> str:
-        if self.recovery is None:
-            return ""
-        found = self.recovery
-        return f"; recovered in {percent(found.shares[k])} of draws (median cosine {found.cosines[k]:.3f})"
-
-    def _said_of_recovery(self) -> list[tuple[str, str]]:
-        if self.recovery is None:
-            return []
-        lines = [("recovered", f"a component of the draw has a cosine of {SAME_COMPONENT_COSINE} or more with it")]
-        return lines + [
-            ("mixed", f"components {i} and {j} in {percent(share)} of draws: read the two as a plane")
-            for i, j, share in self.recovery.pairs
-        ]
-
-    def _said_of_gaps(self) -> list[tuple[str, str]]:
-        """Gaps of neighbours where no draws show what they do, and the gap after the last component."""
-        if self.ties is None:
-            return []
-        gaps, lines = self.ties.gaps, []
-        if self.recovery is None and len(gaps):
-            close = [f"{k} and {k + 1} ({gaps[k - 1]:.2g})" for k in self.ties.close]
-            least = f"below {DISTINCT_GAP_ERRORS:.1f} standard errors between components {', '.join(close)}"
-            lines.append(("gaps", least if close else f"all of {DISTINCT_GAP_ERRORS:.1f} standard errors or more"))
-        if self.ties.cut:
-            k = self.ties.k
-            lines.append(("next", f"component {k} is {gaps[k - 1]:.2g} standard errors above {k + 1}, left out"))
-        return lines
+            yield "note", f"{self.refused:,} of {self.draws:,} draws could not be fitted and were left out."
 
     def table(self, component: int = 1) -> str:
         """Write the entries of a component, counted from 1, with their limits; a star where zero is outside them."""
