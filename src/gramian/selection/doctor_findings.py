@@ -103,29 +103,22 @@ class Diagnosis(Summarized):
         return tuple(finding.code for finding in self.findings)
 
     def _summary(self) -> FitSummary:
-        lines = []
-        for finding in self.findings:
-            lines += [(finding.severity, finding.message), ("", finding.remedy)]
+        counts = [(sum(f.severity == grade for f in self.findings), grade) for grade in GRAVITY]
+        counted = ", ".join(plural(count, grade) for count, grade in counts if count) or "nothing to report"
+        lines = [line for f in self.findings for line in ((f.severity, f.message), ("", f.remedy))]
         if "kernel" in self.facts:
             rank = self.facts.get("effective_rank")
             spread = "" if rank is None else f", effective rank {rank:.3g} of {self.facts['kernel_rows']:,} rows"
             lines.append(("kernel", f"{self.facts['kernel']}{spread}"))
         lines += [("looked at", text) for text in self.looked_at]
         n, d = self.shape
-        return FitSummary(("Diagnosis", f"{n:,} x {d:,}", self._count()), tuple(lines))
-
-    def _count(self) -> str:
-        counts = [(sum(f.severity == grade for f in self.findings), grade) for grade in GRAVITY]
-        return ", ".join(plural(count, grade) for count, grade in counts if count) or "nothing to report"
+        return FitSummary(("Diagnosis", f"{n:,} x {d:,}", counted), tuple(lines))
 
     def to_dict(self) -> dict[str, Any]:
         """The same as plain Python values."""
         found = plain_values(self)
         n, d = found.pop("shape")
-        graded = [
-            {**fields, "severity": finding.severity}
-            for fields, finding in zip(found["findings"], self.findings, strict=True)
-        ]
+        graded = [{**plain_values(finding), "severity": finding.severity} for finding in self.findings]
         return {"n": n, "d": d, **found, "findings": graded}
 
 
