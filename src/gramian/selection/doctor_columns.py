@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
 
 import numpy as np
 
@@ -357,27 +356,19 @@ def _uneven(columns: list[Portrait]) -> Iterator[Finding]:
         yield Finding("uneven_scales", message, remedy, (high.name, low.name))
 
 
-class Dependence(NamedTuple):
-    """Columns that others explain: ``kept`` are those others, ``coefficients`` (kept x dependent) for unit deviations.
+def dependence(R: Array) -> tuple[Array, Array, Array, Array]:
+    """Choose columns one by one, always the one that those before explain least, until little is left of any.
 
-    ``own`` is the share of its variance that each dependent column has for itself; 0 where correlations do not tell.
+    The chosen columns, the others, the coefficients of these (chosen x others) for unit deviations, and the share of
+    its variance that each of these has for itself: 0 where correlations do not tell.
     """
-
-    kept: Array
-    dependent: Array
-    coefficients: Array
-    own: Array
-
-
-def dependence(R: Array) -> Dependence:
-    """Choose columns one by one, always the one that those before explain least, until little is left of any."""
     with one_blas_thread():
         _, order, rank = lapack.pivoted_cholesky(R, _OWN_MIN_SHARE)
         kept, dependent = order[:rank], np.sort(order[rank:])
         between = R[np.ix_(kept, dependent)]
         B = lapack.solve_positive(R[np.ix_(kept, kept)], between)
     own = 1 - np.sum(between * B, axis=0)
-    return Dependence(kept, dependent, B, np.where(own < _OWN_SHARE_ROUNDING, 0.0, own))
+    return kept, dependent, B, np.where(own < _OWN_SHARE_ROUNDING, 0.0, own)
 
 
 def residual_share(A: Array, c: Array, b: Array, R: Array, lengths: Array, eps: float) -> float:
@@ -418,27 +409,27 @@ def _collinear(columns: list[Portrait], whole: Array, eps: float) -> Iterator[Fi
         return
     R = moments.scatter[np.ix_(seen, seen)] / np.outer(lengths[seen], lengths[seen])
     np.fill_diagonal(R, 1.0)  # or the last bits of the BLAS choose the first column, and with it all others
-    found = dependence(R)
-    if not len(found.dependent):
+    kept, dependent, coefficients, shares = dependence(R)
+    if not len(dependent):
         return
     names = [columns[j].name for j in seen]
-    asked = np.argsort(found.own, kind="stable")[:_ROWS_ASKED_MAX_COLUMNS]
-    chosen, sides = seen[found.kept], R[np.ix_(found.kept, found.kept)]
-    own, A = found.own[asked], rows[:, chosen] if found.own.min() < _ROWS_ASKED_BELOW_SHARE else None
+    asked = np.argsort(shares, kind="stable")[:_ROWS_ASKED_MAX_COLUMNS]
+    chosen, sides = seen[kept], R[np.ix_(kept, kept)]
+    own, A = shares[asked], rows[:, chosen] if shares.min() < _ROWS_ASKED_BELOW_SHARE else None
     for at, j in enumerate(asked):
         if A is not None and own[at] < _ROWS_ASKED_BELOW_SHARE:
-            c, b = rows[:, seen[found.dependent[j]]], found.coefficients[:, j]
+            c, b = rows[:, seen[dependent[j]]], coefficients[:, j]
             own[at] = residual_share(A, c, b, sides, lengths[chosen], eps)
     worst = int(asked[np.argmin(own)])
-    weights = found.coefficients[:, worst]
+    weights = coefficients[:, worst]
     # Leave out columns whose weights, added up, would change what is said by less than a tenth.
     order = np.argsort(np.abs(weights))
     tiny = np.cumsum(np.abs(weights[order])) <= max(0.1 * np.sqrt(own.min()), _WEIGHT_ROUNDING)
     parts = [int(j) for j in order[~tiny][::-1]]
-    others, column = [names[found.kept[j]] for j in parts], names[found.dependent[worst]]
-    many = len(found.dependent)
+    others, column = [names[kept[j]] for j in parts], names[dependent[worst]]
+    many = len(dependent)
     more = "" if many == 1 else f" {many:,} of {len(names):,} columns are such combinations."
     message = f"column {column!r} is a linear combination of {named(others)}, {_but_for(float(own.min()))}.{more}"
     remedy = "Leave one of them out, or use a method that does not mind: PCA, PLS, or a ridge."
-    dependents = [names[j] for j in found.dependent[np.argsort(found.own, kind="stable")]]
+    dependents = [names[j] for j in dependent[np.argsort(shares, kind="stable")]]
     yield Finding("collinear_columns", message, remedy, tuple(dict.fromkeys([column, *dependents, *others])))
