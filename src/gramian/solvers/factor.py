@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
+import scipy.linalg
 
 from gramian import lapack
-from gramian.config import one_blas_thread
+from gramian.config import pinned_if_small
 from gramian.results import Array
 from gramian.solvers.eigen import orient
 
@@ -17,6 +19,12 @@ LEAST_UNIQUENESS = 0.005
 MAX_LOG_STEP = 1.5
 #: Further starts after a Heywood case, and the columns up to which they are tried.
 HEYWOOD_RESTARTS, RESTART_MAX_COLUMNS = 8, 60
+#: Columns up to which second derivatives are exact: they take all eigenvectors and k products of d x d matrices.
+EXACT_MAX_COLUMNS = 2_000
+#: Longest step by exact second derivatives: farther off they lead to other minima than the expected ones, worse ones.
+EXACT_MAX_STEP = 0.5
+#: Least distance of the eigenvalue of a factor to those left out, by which exact second derivatives divide.
+EXACT_MIN_GAP = 1e-3
 
 
 @dataclass(frozen=True)
@@ -44,13 +52,17 @@ class FactorSolution:
 
 @dataclass(frozen=True)
 class _Point:
-    """The objective at given uniquenesses, with the best loadings for them."""
+    """The objective at given uniquenesses, with the best loadings for them.
+
+    ``others``: the eigenvectors left out, and their values, if they were computed.
+    """
 
     psi: Array
     vectors: Array
     excess: Array
     value: float
     gradient: Array
+    others: tuple[Array, Array] | None = None
 
 
 def maximum_likelihood(
@@ -70,9 +82,10 @@ def maximum_likelihood(
               \qquad \Psi^{-1/2} R \Psi^{-1/2} = \Omega \Theta \Omega', \quad
               L = \Psi^{1/2} \Omega_k (\Theta_k - I)^{1/2}
 
-    Newton's method in :math:`\log \psi` with the expected second derivatives
-    :math:`(I - \Omega_k \Omega_k')_{ij}^2`, steps cut to the bounds and halved until the objective falls. A solution at
-    a bound is often not the only one: then a few more starts are tried, from a fixed seed, and the best end is kept.
+    Newton's method in :math:`\log \psi`, steps cut to the bounds and halved until the objective falls. Second
+    derivatives are exact near the end (up to 2,000 columns), and before it the expected ones,
+    :math:`(I - \Omega_k \Omega_k')_{ij}^2`. A solution at a bound is often not the only one:
+    then a few more starts are tried, from a fixed seed, and the best end is kept.
 
     ``R`` (d, d): correlation matrix; it may be singular. ``k``: number of factors. ``start`` (d,): uniquenesses to
     begin with. The objective never rises above theirs. ``lower``: least uniquenesses. ``tol``: largest entry of the
@@ -80,7 +93,7 @@ def maximum_likelihood(
 
     Cost
     ----
-    The k leading eigenvectors of a d x d matrix and one d x d Cholesky factorisation per step; ten steps as a rule.
+    Eigenvectors of a d x d matrix and one d x d Cholesky factorisation per step; ten steps as a rule.
 
     References
     ----------
@@ -94,7 +107,7 @@ def maximum_likelihood(
     array([0.9, 0.8, 0.7])
     """
     low = np.broadcast_to(np.asarray(lower, dtype=np.float64), (len(R),))
-    with one_blas_thread():
+    with pinned_if_small(len(R) ** 3):
         found = _minimise(R, k, _guess(R, k) if start is None else start, low, tol, max_iter)
         if start is None and found.at_bound.any() and len(R) <= RESTART_MAX_COLUMNS:
             for first in np.random.default_rng(0).uniform(2 * LEAST_UNIQUENESS, 1.0, (HEYWOOD_RESTARTS, len(R))):
@@ -152,17 +165,18 @@ def _guess(R: Array, k: int) -> Array:
 
 def _evaluate(R: Array, k: int, psi: Array) -> _Point:
     root = np.sqrt(psi)
-    scaled = R / np.outer(root, root)
-    values, vectors = lapack.largest_eigenpairs(scaled, k)
+    scaled, exact = R / np.outer(root, root), len(R) <= EXACT_MAX_COLUMNS
+    values, vectors = lapack.eigh(scaled) if exact else lapack.largest_eigenpairs(scaled, k)
     if len(values) < k:  # LAPACK's routine for a part of the spectrum may drop values that coincide
         values, vectors = lapack.eigh(scaled)
+    others = (vectors[:, :-k], values[:-k]) if exact else None
     values, vectors = values[: -k - 1 : -1], vectors[:, : -k - 1 : -1]
     # A factor with theta below one would need a negative variance: it is left at zero.
     excess = np.maximum(values - 1.0, 0.0)
     ratio = np.diag(R) / psi
     value = np.log(psi).sum() + np.log1p(excess).sum() - excess.sum() + ratio.sum()
     gradient = (vectors**2) @ excess + 1.0 - ratio
-    return _Point(psi, vectors, excess, float(value), gradient)
+    return _Point(psi, vectors, excess, float(value), gradient, others)
 
 
 def _descend(R: Array, k: int, point: _Point, free: Array, low: Array, high: Array) -> _Point | None:
@@ -191,11 +205,32 @@ def _descend(R: Array, k: int, point: _Point, free: Array, low: Array, high: Arr
 
 
 def _newton(point: _Point, free: Array) -> Array:
-    """Newton step in the logarithms of the free uniquenesses, by the expected second derivatives."""
-    V = point.vectors[np.ix_(free, point.excess > 0)]
-    g = point.gradient[free]
+    """Newton step in the logarithms of the free uniquenesses: by exact second derivatives where that makes it short."""
+    V, g, step = point.vectors[np.ix_(free, point.excess > 0)], point.gradient[free], np.zeros(len(free))
+    if point.others is not None and (point.excess > EXACT_MIN_GAP + point.others[1].max(initial=0.0) - 1).all():
+        with suppress(np.linalg.LinAlgError):  # not positive definite
+            root = lapack.cholesky(_second_derivatives(point, free))
+            step[free] = -scipy.linalg.cho_solve((root, False), g, check_finite=False)
+            if np.abs(step).max() <= EXACT_MAX_STEP:
+                return step
     H = (np.eye(len(V)) - V @ V.T) ** 2
     H[np.diag_indices_from(H)] += 1e-10 + 1e-8 * np.abs(g)
-    step = np.zeros(len(free))
     step[free] = -lapack.solve_positive(H, g)
     return step
+
+
+def _second_derivatives(point: _Point, free: Array) -> Array:
+    r"""Second derivatives in the logarithms of the free uniquenesses.
+
+    Definition
+    ----------
+    .. math:: H = P \circ Q + \sum_{l \le k < m} \frac{(1 - \theta_m)(\theta_l + \theta_m)}{\theta_l - \theta_m}
+              (\omega_l \omega_l') \circ (\omega_m \omega_m'), \qquad
+              P = \sum_{m > k} \omega_m \omega_m', \quad Q = \sum_{m > k} \theta_m \omega_m \omega_m'
+    """
+    assert point.others is not None
+    V, (W, theta) = point.vectors[free], (point.others[0][free], point.others[1])
+    H = (W @ W.T) * ((W * theta) @ W.T)
+    for v, large in zip(V.T, 1 + point.excess, strict=True):
+        H += np.outer(v, v) * ((W * ((1 - theta) * (large + theta) / (large - theta))) @ W.T)
+    return H
