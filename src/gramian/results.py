@@ -49,6 +49,8 @@ class Spectrum:
         Negative eigenvalues met, and the size of the largest of them.
     absolute_sum : float or None
         Sum of all ``|lambda|`` if the whole spectrum is known.
+    null : (n, j) array or None
+        Directions of the pairs that were asked for and cut off, if the solver has them.
     """
 
     values: Array
@@ -58,6 +60,7 @@ class Spectrum:
     n_negative: int = 0
     most_negative: float = 0.0
     absolute_sum: float | None = None
+    null: Array | None = None
 
 
 @dataclass(frozen=True)

@@ -143,18 +143,39 @@ def test_signs_make_the_largest_entry_positive(digits):
     assert (scores[np.abs(scores).argmax(axis=0), np.arange(5)] > 0).all()
 
 
-@pytest.mark.slow
-def test_auto_tells_its_route_and_takes_the_svd_for_ill_conditioned_data(rng):
-    graded = rng.standard_normal((40_000, 60)) * 10.0 ** -np.linspace(0, 7, 60)
-    for X, route, why in [
-        (graded[:1000], "svd", "small"),
-        (graded + rng.standard_normal(graded.shape), "covariance", "60 columns, fewer than"),
-        (graded, "svd", "cannot resolve"),
+def test_auto_tells_its_route(rng):
+    graded = rng.standard_normal((4_000, 20)) * 10.0 ** -np.linspace(0, 7, 20)
+    for X, n_components, route, why in [
+        (graded[:100], None, "svd", "small"),
+        (graded + rng.standard_normal(graded.shape), None, "covariance", "20 columns, fewer than 4,000 rows"),
+        (graded, None, "covariance", "11 of small variance from the rows"),
+        (graded, 0.999, "covariance", "20 columns, fewer than 4,000 rows"),
+        (graded, 3, "covariance", "20 columns, fewer than 4,000 rows"),
     ]:
-        pca = PCA().fit(X)
-        assert pca.summary_.facts["solver"] == route
-        assert why in pca.summary_.facts["reason"]
-    assert_allclose(pca.explained_variance_[-1], 1e-14, rtol=0.1)
+        facts = PCA(n_components).fit(X).summary_.facts
+        assert facts["solver"] == route
+        assert facts["reason"].endswith(why if route == "covariance" else "is small")
+
+
+@pytest.mark.parametrize("decades", [0, 3, 5, 8, 11])
+@pytest.mark.parametrize(("n", "d"), [(1_500, 40), (200, 200), (150, 151), (60, 700)])
+@pytest.mark.parametrize("asked", [None, 0.5, 1])
+def test_auto_keeps_the_digits_of_the_svd_whatever_the_spectrum(n, d, decades, asked):
+    """Errors of singular values and of directions are some hundred roundings of the largest value, as those of SVD."""
+    rng = np.random.default_rng(decades)
+    rank = min(n - 1, d)
+    U = rng.standard_normal((n, rank))
+    U, V = np.linalg.qr(U - U.mean(axis=0))[0], np.linalg.qr(rng.standard_normal((d, rank)))[0]
+    s = 10.0 ** -np.linspace(0, decades, rank)
+    pca = PCA(int(asked * rank) if asked else None).fit((U * s) @ V.T + 1)
+    assert pca.summary_.facts["solver"] != "svd"
+    k = min(rank, len(pca.components_))
+    gate = 400 * np.finfo(float).eps
+    assert_allclose(pca.singular_values_[:k], s[:k], rtol=0, atol=gate)
+    assert_allclose(pca.components_ @ pca.components_.T, np.eye(len(pca.components_)), atol=1e-9)
+    W = pca.components_[:k]
+    lengths = np.linalg.norm((W @ V) * s, axis=1)  # of the rows along each direction
+    assert_allclose(lengths, s[:k], rtol=0, atol=gate)
 
 
 @pytest.mark.parametrize("size", [1e-150, 1e150])

@@ -24,7 +24,7 @@ from gramian.estimators.kernel_rows import (
     seen_of,
 )
 from gramian.estimators.landmarks import LandmarksArgument, RandomFeatures
-from gramian.estimators.n_components import choose_for_kernel, how_many
+from gramian.estimators.n_components import choose_for_kernel, share_of_variance
 from gramian.estimators.plans_kernel import plan_kernel_pca
 from gramian.estimators.summary import Clock, summarize, warn_of
 from gramian.estimators.validation import (
@@ -188,8 +188,13 @@ class KernelPCA(KernelInput, ProjectionTransformer, BaseEstimator):
             asked, chosen = choose_for_kernel(kernel, rows)
         basis = space.basis(asked, self.solver, random_generator(self.random_state))
         _check_found(basis, asked, kernel)
-        if asked is None:
-            basis = basis.truncate(how_many(self.n_components, basis))
+        share = share_of_variance(self.n_components)
+        if share is not None and basis.shares is None:
+            raise ValueError(
+                f"n_components={share!r} asks for a share of the variance, which is not known for an indefinite kernel "
+                "without its whole spectrum. Give a whole number, or use solver='dense'."
+            )
+        basis = basis.reaching(share)
         self.projection_ = basis.projection(mixing.identity(basis))
         self.kernel_, self.eigenvalues_, self._shares = kernel, basis.eigenvalues, basis.shares
         shape = int(space.n), self.n_features_in_

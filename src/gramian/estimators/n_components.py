@@ -12,21 +12,15 @@ from gramian.kernels import Kernel
 from gramian.operators import Moments
 from gramian.results import Matrix
 from gramian.solvers.eigen import Solver
-from gramian.spaces import LinearBasis, LinearSpace, MomentSpace, SingularBasis
+from gramian.spaces import LinearBasis, LinearSpace, MomentSpace
 from gramian.spaces.linear import StreamSpace
 
 
-def how_many(n_components: ComponentCount, basis: SingularBasis) -> int:
-    """Components to keep: fewest that reach a share of the variance, if ``n_components`` is one."""
+def share_of_variance(n_components: ComponentCount) -> float | None:
+    """The share of the variance that ``n_components`` asks for, if it is one."""
     if n_components is None or isinstance(n_components, str) or n_components >= 1:
-        return basis.rank
-    if basis.shares is None:
-        raise ValueError(
-            f"n_components={n_components!r} asks for a share of the variance, which is not known for an indefinite "
-            "kernel without its whole spectrum. Give a whole number, or use solver='dense'."
-        )
-    reached = np.cumsum(basis.shares) >= n_components * (1 - 1e-12)
-    return int(np.argmax(reached)) + 1 if reached.any() else basis.rank
+        return None
+    return float(n_components)
 
 
 def at_least_one(said: Suggestion, limit: int) -> int:

@@ -19,7 +19,7 @@ from gramian.estimators.base import (
 )
 from gramian.estimators.diagnostics import ComponentDiagnostics
 from gramian.estimators.fit_rows import FitRows, SeenRows, more_rows, read
-from gramian.estimators.n_components import choose_basis, how_many
+from gramian.estimators.n_components import choose_basis, share_of_variance
 from gramian.estimators.plans_linear import plan_pca
 from gramian.estimators.probabilistic_pca import ProbabilisticPCA
 from gramian.estimators.summary import Clock, summarize, warn_of
@@ -174,7 +174,10 @@ class PCA(ComponentDiagnostics, ProjectionTransformer, BaseEstimator):
 
     def _loses(self, moments: Moments) -> bool:
         """Whether moments do not resolve the components, and rows themselves are needed."""
-        return self.solver != "covariance" and moments_unresolved(moments, center=self.center, scale=self.scale)
+        if self.solver == "covariance":
+            return False
+        asked, share = whole_number(self.n_components), share_of_variance(self.n_components)
+        return moments_unresolved(moments, asked, share, center=self.center, scale=self.scale)
 
     def _fit_missing(self, rows: FitRows, clock: Clock) -> Self:
         """Components of moments with missing entries imputed under probabilistic PCA with as many components."""
@@ -193,8 +196,8 @@ class PCA(ComponentDiagnostics, ProjectionTransformer, BaseEstimator):
         if is_auto(self.n_components):
             basis, chosen = choose_basis(space, solver, rng)
         else:
-            basis, chosen = space.basis(whole_number(self.n_components), solver, rng), None
-            basis = basis.truncate(how_many(self.n_components, basis))
+            share = share_of_variance(self.n_components)
+            basis, chosen = space.basis(whole_number(self.n_components), solver, rng, share), None
         warn_of(basis)
         dtype = rows.dtype
         self.projection_ = basis.projection(mixing.whiten(basis) if self.whiten else mixing.identity(basis))

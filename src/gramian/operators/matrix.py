@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -37,12 +38,15 @@ class Data:
         self.mean = shift + self.centre
         self.scale = np.ones(self.d)
         self.unit = self._unit()
-        self.column_squares = self._column_squares()
         if scale:
-            deviations = np.sqrt(self.column_squares / (self.weight - 1)) * self.unit
+            deviations = np.sqrt(self._column_squares() / (self.weight - 1)) * self.unit
             self.scale = column_scale(deviations, self.mean)
             self.unit = 1.0
-            self.column_squares = self._column_squares()
+
+    @cached_property
+    def column_squares(self) -> Array:
+        """Sums of squares of the columns of ``A / unit``."""
+        return self._column_squares()
 
     def toarray(self) -> Array:
         """The whole of ``A / unit``, as a fresh array in double precision."""

@@ -456,6 +456,7 @@ def arrange(operator: Operator, raw: Raw, k: int, trace: SolverTrace) -> Spectru
         n_negative=len(negative),
         most_negative=float(-negative.min()) if len(negative) else 0.0,
         absolute_sum=float(np.abs(values).sum()) if raw.complete else None,
+        null=raw.vectors[:, order[len(kept) : k]] if raw.complete and len(kept) < k else None,
     )
 
 

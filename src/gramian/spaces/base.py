@@ -58,6 +58,13 @@ class SingularBasis(ABC):
             **self._truncated(k),
         )
 
+    def reaching(self, share: float | None) -> Self:
+        """Return the fewest components that reach a share of the variance; all if none is given."""
+        if share is None or self.shares is None:
+            return self
+        reached = np.cumsum(self.shares) >= share * (1 - 1e-12)
+        return self.truncate(int(np.argmax(reached)) + 1) if reached.any() else self
+
     def smallest_gap(self) -> tuple[float, int]:
         """Smallest relative gap between neighbouring eigenvalues, and the 0-based index of the first of the two."""
         values = self.eigenvalues[self.eigenvalues > 0]

@@ -21,6 +21,8 @@ from gramian.spaces.base import SingularBasis
 
 #: An eigenproblem of A'A keeps about ``eps / ratio`` of an eigenvalue; below this ratio, half the digits are gone.
 ILL_CONDITIONED_RATIO = 1e-8
+#: Components of at least this part of the largest eigenvalue are left as they are where smaller ones are found again.
+RESOLVED_RATIO = 1e-6
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,17 +63,25 @@ class LinearBasis(SingularBasis):
 
 
 def finished(
-    values: Array, V: Array, k: int, *, column_squares: Array, fourth: float | None, unit: float = 1.0, **rest: Any
+    values: Array,
+    V: Array,
+    k: int,
+    *,
+    column_squares: Array,
+    fourth: float | None,
+    unit: float = 1.0,
+    null: Array | None = None,
+    **rest: Any,
 ) -> LinearBasis:
     """Make a basis of k oriented directions from those found; what is missing has no variance.
 
     ``column_squares`` are sums of squares of the columns, ``fourth`` the sum of fourth powers of all singular values,
-    both in units of ``unit``.
+    both in units of ``unit``; ``null`` are directions without variance, if some are known.
     """
     total = float(column_squares.sum())
     with np.errstate(over="ignore", under="ignore"):
         squared = np.inf if fourth is None else fourth * np.square(np.float64(unit) ** 2 / (rest["n"] - 1))
-    V = _complete(V, k)
+    V = _complete(V if null is None else np.column_stack([V, null])[:, :k], k)
     values = np.concatenate([values, np.zeros(k - len(values))])
     singular = np.sqrt(values) * unit
     _check_range(singular, values, rest["n"])
@@ -116,8 +126,10 @@ def _check_range(singular: Array, values: Array, n: float) -> None:
 
 
 LINEAR_ROUTES = ("covariance", "svd", "dual")
-#: Multiplications below which a direct SVD, the most accurate route, takes no time worth saving.
-SVD_MAX_MULTIPLICATIONS = 1e8
+#: Multiplications below which a direct SVD, the most accurate route, takes no time worth saving: 0.05 ms.
+SVD_MAX_MULTIPLICATIONS = 5e4
+#: Multiplications below which moments are made for ``partial_fit``, though the route did not need them: 5 ms.
+MOMENTS_MAX_MULTIPLICATIONS = 1e8
 #: Variances in this range have squares and sums that stay far from the ends of double precision.
 SUM_OF_SQUARES_RANGE = (1e-100, 1e100)
 
@@ -142,18 +154,23 @@ class MomentSpace:
         return MomentSpace(self.moments, center=self.center, scale=True)
 
     def basis(
-        self, rank: int | None, solver: str | Solver = "auto", rng: np.random.Generator | None = None
+        self,
+        rank: int | None,
+        solver: str | Solver = "auto",
+        rng: np.random.Generator | None = None,
+        share: float | None = None,
     ) -> LinearBasis:
         """Return the leading ``rank`` components (all if None) from the scatter matrix."""
         k = self.limit if rank is None else min(rank, self.limit)
         spectrum = eigen(Dense(self.scatter, positive=True), k, solver, rng)
         trace = replace(spectrum.trace, solver="covariance")
-        return finished(
+        basis = finished(
             spectrum.values,
             spectrum.vectors,
             k,
             column_squares=np.diag(self.scatter),
-            fourth=float((self.scatter**2).sum()),
+            fourth=float(np.vdot(self.scatter, self.scatter)),
+            null=spectrum.null,
             n=self.weight,
             limit=self.limit,
             residuals=spectrum.residuals,
@@ -161,6 +178,7 @@ class MomentSpace:
             mean=self.mean,
             scale=self.scale,
         )
+        return basis.reaching(share)
 
 
 class LinearSpace:
@@ -182,6 +200,7 @@ class LinearSpace:
     ) -> None:
         self.check = check or (lambda: None)
         self._moments: Moments | None = None
+        self._left: Array | None = None  # eigenvectors of AA', where they were found
         self.X, (self.n, self.d) = X, X.shape
         self.limit = min(self.d, self.n if weights is None else row_count(float(weights.sum())))
         self.center, self.scale, self.weights = center, scale, weights
@@ -192,23 +211,87 @@ class LinearSpace:
         return Data(self.X, center=self.center, scale=self.scale, weights=self.weights)
 
     def basis(
-        self, rank: int | None, solver: str | Solver = "auto", rng: np.random.Generator | None = None
+        self,
+        rank: int | None,
+        solver: str | Solver = "auto",
+        rng: np.random.Generator | None = None,
+        share: float | None = None,
     ) -> LinearBasis:
         """Return the leading ``rank`` components (all if None), by one of four routes that agree.
 
         ``"covariance"`` (d x d), ``"svd"``, ``"dual"`` (n x n) are dense; any other solver works on products.
+        With ``share``, those that reach this share of the variance: the digits of the others need no work.
         """
         k = self.limit if rank is None else min(rank, self.limit)
         route, reason = self.choose(solver)
+        whole = self._found(route, reason, k, rng)
+        basis = whole.reaching(share)
+        if solver == "auto" and route != "svd" and ill_conditioned(basis) and self._fits():
+            if whole.rank < self.limit:
+                whole = self._found(route, reason, self.limit, rng)
+            basis = self._resolved(whole, basis.rank)
+        return basis
+
+    def _found(self, route: str | Solver, reason: str, k: int, rng: np.random.Generator | None) -> LinearBasis:
         basis = self._one_pass(k, reason, rng) if route == "covariance" else None
         if basis is None:
             self.check()
             basis = self._solve(route, reason, k, rng)
-        if solver == "auto" and route != "svd" and ill_conditioned(basis) and self._fits():
-            span = f"{1 / ILL_CONDITIONED_RATIO:.0e}"
-            reason = f"eigenvalues span more than {span}, which the {route} route cannot resolve"
-            basis = self._solve("svd", reason, k, rng)
         return basis
+
+    def _resolved(self, whole: LinearBasis, k: int) -> LinearBasis:
+        """The first k components, those of small variance from the rows: their squares have lost digits.
+
+        Eigenvectors of A'A are orthonormal to rounding, so those of the small values, V, span the right space, up to
+        ``eps / RESOLVED_RATIO`` = 2e-10 at its border. The rows in that space, AV, have no large values, so their
+        squares resolve what comes next, and so on. Singular values are then as accurate as those of a decomposition of
+        A, for one product with V. Where ``AA'`` was taken, with eigenvectors U, columns of A'U serve as the rows do.
+        """
+        data, left = self.data, self._left is not None
+        side = _complete(self._left, self.n) if self._left is not None else _complete(whole.directions, self.d)
+        values, V = whole.eigenvalues / data.unit**2, whole.directions
+        first = int((values >= RESOLVED_RATIO * values[0]).sum())
+        values, V, side = values[:first], V[:, :first], side[:, first:]
+        image = data.adjoint(side) if left else data.times(side)
+        nothing = null_tolerance(max(self.n, self.d), np.sqrt(values[0])) ** 2
+        while len(values) < k and image.shape[1]:
+            for _ in range(2 if left else 0):  # A'U is orthogonal to the directions that are found, but for rounding
+                image -= interruptible(np.matmul, V, V.T @ image)
+            spectrum = eigen(Dense(interruptible(np.matmul, image.T, image), positive=True), image.shape[1], "dense")
+            found = spectrum.values
+            count = int((found >= max(RESOLVED_RATIO * found.max(initial=0.0), nothing)).sum())
+            if count == 0:
+                break
+            rest = [spectrum.vectors[:, count:], *([] if spectrum.null is None else [spectrum.null])]
+            new = interruptible(np.matmul, image if left else side, spectrum.vectors[:, :count])
+            values, V = np.concatenate([values, found[:count]]), np.column_stack([V, new / np.linalg.norm(new, axis=0)])
+            image, side = image @ np.column_stack(rest), side @ np.column_stack(rest)
+        values, V = values[:k], V[:, :k]
+        small = V[:, first:]
+        image = data.adjoint(data.times(small)) if left else interruptible(np.matmul, self._scatter(), small)
+        basis = finished(
+            values,
+            V,
+            k,
+            column_squares=whole.column_variances * ((whole.n - 1) / data.unit**2),
+            fourth=None,
+            unit=data.unit,
+            null=None if left or len(values) == k else side,
+            n=whole.n,
+            limit=self.limit,
+            residuals=np.concatenate([whole.residuals[:first], residuals(image, small, values[first:])]),
+            trace=replace(whole.trace, reason=f"{whole.trace.reason}; {k - first:,} of small variance from the rows"),
+            mean=whole.mean,
+            scale=whole.scale,
+            rows=self.X,
+        )
+        return replace(basis, squared_variances=whole.squared_variances)
+
+    def _scatter(self) -> Array:
+        """A'A in the units of the rows."""
+        if self._moments is None:
+            return self.data.scatter()
+        return MomentSpace(self._moments, center=self.center, scale=self.scale).scatter
 
     def standardized(self) -> LinearSpace | MomentSpace:
         """The same columns, divided by their standard deviations; from moments, if one pass has left them."""
@@ -220,7 +303,7 @@ class LinearSpace:
     def moments(self) -> Moments | None:
         """Moments of the rows if they are at hand, or cheap; None otherwise."""
         # They are d x d: of a wide table with few rows they would cost far more than the fit.
-        if self._moments is None and max(self.n, self.d) * self.d**2 <= SVD_MAX_MULTIPLICATIONS:
+        if self._moments is None and max(self.n, self.d) * self.d**2 <= MOMENTS_MAX_MULTIPLICATIONS:
             self._moments = moments_of(self.X, self.weights)
         return self._moments
 
@@ -251,15 +334,15 @@ class LinearSpace:
         else:
             dense = route in ("covariance", "dual")
             operator: Any = Dense(normal.toarray(), positive=True) if dense else normal
-            fourth = float((operator.A**2).sum()) if dense else None
+            fourth = float(np.vdot(operator.A, operator.A)) if dense else None
             spectrum = eigen(operator, k, "auto" if dense else route, rng)
             values, V, certificate = spectrum.values, spectrum.vectors, spectrum.residuals
             trace = replace(spectrum.trace, reason=reason)
             trace = replace(trace, solver=str(route)) if dense else trace
         if side == "left":
-            # If AA'u = s^2 u then A'u / s is the direction; rounding is taken out by normalising.
-            V = data.adjoint(V)
-            V /= np.linalg.norm(V, axis=0)
+            self._left = V
+            # If AA'u = s^2 u then A'u / s is the direction; QR takes the rounding of the large ones out of the others.
+            V, _ = interruptible(np.linalg.qr, data.adjoint(V))
         return finished(
             values,
             V,
@@ -323,7 +406,11 @@ class StreamSpace:
         return MomentSpace(self.moments, center=self.center, scale=self.scale).standardized()
 
     def basis(
-        self, rank: int | None, solver: str | Solver = "auto", rng: np.random.Generator | None = None
+        self,
+        rank: int | None,
+        solver: str | Solver = "auto",
+        rng: np.random.Generator | None = None,
+        share: float | None = None,
     ) -> LinearBasis:
         """Return the leading ``rank`` components (all if None), by the moments unless digits ask for the factor."""
         if solver not in STREAM_ROUTES:
@@ -335,11 +422,11 @@ class StreamSpace:
         if out_of_range(self.moments):
             reason = "squares of X leave double precision"
         elif solver != "svd":
-            basis = MomentSpace(self.moments, center=self.center, scale=self.scale).basis(rank, "auto", rng)
+            basis = MomentSpace(self.moments, center=self.center, scale=self.scale).basis(rank, "auto", rng, share)
             if solver == "covariance" or not ill_conditioned(basis):
                 return replace(basis, trace=replace(basis.trace, reason="one pass over the rows"))
             reason = f"eigenvalues span more than {1 / ILL_CONDITIONED_RATIO:.0e}"
-        return self._accurate(rank, reason)
+        return self._accurate(rank, reason).reaching(share)
 
     def _accurate(self, rank: int | None, reason: str) -> LinearBasis:
         views = self.triangle(reason)
@@ -380,8 +467,10 @@ def out_of_range(moments: Moments) -> bool:
     return not (SUM_OF_SQUARES_RANGE[0] < size < SUM_OF_SQUARES_RANGE[1] or size == 0)  # also if it is NaN
 
 
-def moments_unresolved(moments: Moments, *, center: bool, scale: bool) -> bool:
-    """Whether moments do not resolve all the variances that they are moments of."""
+def moments_unresolved(
+    moments: Moments, rank: int | None = None, share: float | None = None, *, center: bool, scale: bool
+) -> bool:
+    """Whether moments do not resolve the components that are wanted."""
     if out_of_range(moments):
         return True
-    return ill_conditioned(MomentSpace(moments, center=center, scale=scale).basis(None))
+    return ill_conditioned(MomentSpace(moments, center=center, scale=scale).basis(rank, share=share))
