@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -66,7 +65,11 @@ class PivotedCholesky:
         """Take out more rows; L is the Cholesky factor of the part of the matrix that belongs to them."""
         inverse = scipy.linalg.solve_triangular(L, np.eye(len(rows)), lower=True, check_finite=False)
         inverse = np.ascontiguousarray(inverse, dtype=self.dtype)
-        self.factor.extend(rows, inverse, partial(self._values, rows), self.left)
+
+        def values(columns: slice, out: Array) -> None:
+            self._values(rows, columns, out)
+
+        self.factor.extend(rows, inverse, values, self.left)
         self.chosen = np.concatenate([self.chosen, rows])
         self.left[self.chosen] = 0.0
 
