@@ -1,11 +1,13 @@
-"""How well a factor model fits a correlation matrix, and whether the matrix is worth factoring at all.
+"""How well factors fit a correlation matrix, whether it is worth factoring, and whether columns have comparable scales.
 
-Pure functions of correlation matrices. What is not defined (no degrees of freedom, a singular matrix) is None, not NaN.
+Pure functions of correlation matrices and deviations. What is not defined (no degrees of freedom, a singular matrix) is
+None, not NaN.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import brentq
@@ -34,6 +36,40 @@ def grade(name: str, value: float) -> str:
     sign = 1 if good < fair else -1
     place = sum(sign * round(value, 3) > sign * limit for limit in (good, fair))
     return GRADES[place]
+
+
+#: Standard deviations this many times apart are units that differ, not columns that matter more.
+UNEVEN_RATIO = 1000
+#: A column with more than this share of the variance of that many columns decides the first component.
+DOMINANT_SHARE, DOMINATED_MIN_COLUMNS = 0.8, 3
+
+
+class Uneven(NamedTuple):
+    """Columns on very different scales: smallest and largest, their ratio; the share of the largest if it dominates."""
+
+    low: int
+    high: int
+    ratio: float
+    share: float | None
+
+
+def uneven_scales(deviations: Array, ratio_limit: float = UNEVEN_RATIO) -> Uneven | None:
+    """Whether standard deviations, all positive, are on very different scales; None if they are not.
+
+    >>> uneven_scales(np.array([1.0, 2000.0])).ratio, uneven_scales(np.array([1.0, 2.0, 3.0]))
+    (2000.0, None)
+    >>> round(uneven_scales(np.array([1.0, 1.0, 8.0])).share, 2)
+    0.97
+    """
+    if len(deviations) == 0:
+        return None
+    low, high = int(np.argmin(deviations)), int(np.argmax(deviations))
+    ratio = float(deviations[high] / deviations[low])
+    if ratio > ratio_limit:
+        return Uneven(low, high, ratio, None)
+    share = float((deviations[high] / np.linalg.norm(deviations)) ** 2)
+    dominant = share > DOMINANT_SHARE and len(deviations) >= DOMINATED_MIN_COLUMNS
+    return Uneven(low, high, ratio, share) if dominant else None
 
 
 @dataclass(frozen=True)

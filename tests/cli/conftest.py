@@ -11,6 +11,8 @@ from gramian.cli.app import run
 from gramian.cli.demo import write_tables
 from gramian.tables import write_scores
 
+from .truths import OPTIONS, untrue
+
 SCRIPT = Path(sys.executable).with_name("gramian")
 
 
@@ -38,6 +40,8 @@ def gramian(here, capsys):
         code = run([str(argument) for argument in arguments])
         out, err = capsys.readouterr()
         assert "Traceback" not in err
+        known = arguments and arguments[0] in OPTIONS and "--help" not in arguments
+        assert not known or untrue(arguments[0], err + out) == []
         return code, out, err
 
     return call

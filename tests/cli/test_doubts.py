@@ -24,7 +24,7 @@ def test_a_column_that_a_word_makes_text_of_is_said_even_when_quiet(here, gramia
     _write(here / "t.csv")
     code, out, err = gramian("fit", "t.csv", "-k", 1, "-q", "--model", "m.safetensors", *stream)
     assert (code, out) == (0, "")
-    assert err == f"warning: t.csv: {TOLD} Correct or empty the cell, or choose columns with --columns.\n"
+    assert err == f"warning: t.csv: {TOLD} Correct or empty the cell, or choose other columns.\n"
     code, _, err = gramian("fit", "t.csv", "-k", 1, "-q", "--columns", "a,c", *stream)
     assert (code, err) == (0, "")
     np.save("x.npy", np.random.default_rng(0).standard_normal((20, 2)))

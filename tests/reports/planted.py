@@ -160,7 +160,7 @@ LAW = {
     # Rows
     "no_rows": ("without rows", "apart"),
     "new_rows": ("new rows", "apart"),
-    "no_finding": ("apart", "sum of columns"),
+    "no_finding": ("noise", "sum of columns"),
     "gaps_imputed": ("gaps", "apart"),
     "repetition_harmless": ("sum of columns", "apart"),
     # Computation

@@ -4,6 +4,7 @@ What the doctor says has the same law in ``tests/selection/test_doctor.py``.
 """
 
 import ast
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -46,6 +47,7 @@ def test_every_sentence_is_said_where_it_holds_and_only_there():
             assert isinstance(sentence, Sentence), (name, sentence)
             assert sentence.code in known, (name, sentence)
             assert not {"nan", "inf", "None"} & set(sentence.replace(".", " ").split()), (name, sentence)
+            assert not re.search(r"(?<![\d.,])1 (rows|columns|components|factors|pairs|values)\b", sentence), sentence
 
 
 def test_sentences_are_made_from_the_books_alone():

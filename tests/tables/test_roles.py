@@ -52,10 +52,10 @@ def test_missing_values_are_refused_dropped_or_kept(read):
     dropped = read(missing="drop")
     np.testing.assert_array_equal(dropped.values, [[1, 1.5, 2], [1, 4, 5]])
     assert dropped.labels["name"] == ["ann", "cid"]
-    assert dropped.dropped[-1] == "1 of 3 rows were dropped: values are missing in 'x_1' (1)"
+    assert dropped.dropped[-1] == "1 of 3 rows was dropped: values are missing in 'x_1' (1)"
     kept = read(missing="keep")
     np.testing.assert_array_equal(kept.values, [[1, 1.5, 2], [2, np.nan, 3], [1, 4, 5]])
-    assert kept.dropped[-1] == "1 values are missing and were kept as such: 'x_1' (1)"
+    assert kept.dropped[-1] == "1 value missing, kept as such: 'x_1' (1)"
     assert read(missing="drop", columns=["x_2"]).rows is None
 
 

@@ -149,7 +149,7 @@ def test_standard_input(monkeypatch):
         ("a,b\n1,2\n\n3,4,5\n", "line 4 has 3 cells, line 1 has 2"),
         ("1,2\n3\n", "line 2 has 1 cells"),
         ('a,b\n"x\ny",2\n3\n', "line 4 has 1 cells"),
-        ("a,b\n1,2\n3,\n", "t.csv: line 3, column 'b': the value is missing (1 such values in all)"),
+        ("a,b\n1,2\n3,\n", "t.csv: line 3, column 'b': the value is missing (1 such value in all)"),
         ("1,2\n,4\nNA,5\n", "line 2, column 'x0': the value is missing (2 such"),
         ('n,b\n"x\ny",2\nz,nan\n', "line 4, column 'b': the value is missing"),
         ("a\n1\n1e999\n", "line 3, column 'a': the value is infinite"),

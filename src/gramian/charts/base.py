@@ -25,7 +25,7 @@ Rows: TypeAlias = ArrayLike | Matrix
 
 note = Book(
     {
-        "last_gap": "the eigenvalue after the last one is not known: the last gap is the one to the eigenvalue before",
+        "last_gap": "the fit keeps no eigenvalue after the last one: the last gap is the one to the eigenvalue before",
         "largest_only": "the largest {shown} of {total:,}",
         "first_only": "the first {shown} of {total:,}",
         "folds": "{folds} folds",

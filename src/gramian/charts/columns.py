@@ -23,6 +23,7 @@ from gramian.charts.base import (
     refuse,
     row_names,
 )
+from gramian.estimators.base import as_fitted
 from gramian.estimators.component_regression import ComponentRegressor
 from gramian.estimators.diagnostics import ComponentDiagnostics
 from gramian.estimators.factor_analysis import order_of_loadings
@@ -80,7 +81,7 @@ def vectors_of(estimator: BaseEstimator) -> ColumnVectors | None:
 @vectors_of.register
 def _(estimator: PCA) -> ColumnVectors:
     coordinates = estimator.column_coordinates()
-    if not estimator.center:  # about another point than the mean they are no correlations
+    if not as_fitted(estimator, "center"):  # about another point than the mean they are no correlations
         return ColumnVectors(coordinates, "loading", False, estimator.components_.T, "weight")
     spread = np.sqrt(estimator.feature_variance_)[:, None]
     values = np.divide(coordinates, spread, out=np.zeros_like(coordinates, dtype=np.float64), where=spread > 0)

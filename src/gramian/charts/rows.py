@@ -29,6 +29,7 @@ from gramian.charts.base import (
 )
 from gramian.charts.columns import column_vectors
 from gramian.charts.points import POINTS_MAX_ROWS, Colouring, Ellipse, Points, colouring, ellipses, thin
+from gramian.estimators.base import as_fitted
 from gramian.preimage import available
 from gramian.registry import PCA, KernelPCA
 from gramian.results import Array, percent
@@ -186,7 +187,7 @@ def biplot(
     fields = _fields(T[:, picks], labels, colour, row_names(X, len(T), names), ellipses, many)
     called = vectors.names(model)
     ends = (vectors.values if vectors.second else vectors.weights)[:, picks].astype(np.float64)
-    if getattr(model, "whiten", False):
+    if as_fitted(model, "whiten"):
         ends = ends * np.sqrt(model.explained_variance_[picks])
     lengths = np.linalg.norm(ends, axis=1)
     order = np.argsort(-lengths, kind="stable")[:most]

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 from gramian.charts.base import Chart, NoChart, Rows, last_step, note, noun_of, refuse, shares_of
 from gramian.criteria import Suggestion, Variances
 from gramian.criteria.random_tables import RANDOM_TABLES, random_variances, sample, shuffled_values
+from gramian.estimators.base import as_fitted
 from gramian.estimators.component_regression import ComponentRegressor
 from gramian.estimators.factor_analysis import sums_of_squares
 from gramian.estimators.validation import random_generator, validate
@@ -57,11 +58,12 @@ def _(estimator: ComponentRegressor, X: Rows | None, random_state: Seed) -> Spec
 def _(estimator: PCA, X: Rows | None, random_state: Seed) -> Spectra:
     values = estimator.explained_variance_.astype(np.float64)
     total = float(estimator.feature_variance_.sum()) or None
-    what = "variance (correlation matrix)" if estimator.scale else "variance"
-    if X is None or not estimator.center:
+    scale = bool(as_fitted(estimator, "scale"))
+    what = "variance (correlation matrix)" if scale else "variance"
+    if X is None or not as_fitted(estimator, "center"):
         why = None if X is None else note("not_centred")
         return Spectra(values, what, len(values), total, note=why)
-    return _linear(X, what, len(values), bool(estimator.scale), "pca", random_state)
+    return _linear(X, what, len(values), scale, "pca", random_state)
 
 
 @spectra.register

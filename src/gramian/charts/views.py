@@ -13,6 +13,7 @@ from sklearn.utils.validation import _num_samples
 
 from gramian.charts.base import Chart, Rows, check_picks, last_step, need_rows, note, refuse, row_names
 from gramian.charts.points import POINTS_MAX_ROWS, Points, colouring, thin
+from gramian.estimators.base import as_fitted
 from gramian.estimators.cca import check_ridge
 from gramian.estimators.cca_tests import basis_of, p_values, shuffled_correlations
 from gramian.estimators.validation import random_generator
@@ -99,12 +100,13 @@ def correlations(
         raise refuse(model, "correlations", "Use CCA or KernelCCA.")
     if (X is None) != (Y is None):
         raise ValueError("the correlations chart needs both views or none. Give X=... and Y=...")
-    plain = isinstance(model, CCA) and not np.any(model.ridge)
+    plain = isinstance(model, CCA) and not np.any(as_fitted(model, "ridge"))
     regularised = not np.allclose(model.score_correlations_, values)
     beside: dict[str, Any] = {}
     if X is not None:
         # Views are decomposed once for all shufflings: linear ones, and exact kernels of some rows.
-        quick = isinstance(model, CCA) or (model.landmarks is None and _num_samples(X) <= DECOMPOSED_MAX_ROWS)
+        exact = as_fitted(model, "landmarks") is None and _num_samples(X) <= DECOMPOSED_MAX_ROWS
+        quick = isinstance(model, CCA) or exact
         count = shuffles if shuffles is not None else SHUFFLINGS if quick else SHUFFLED_FITS
         if not isinstance(count, (int, np.integer)) or count < 1:
             raise ValueError(f"shuffles={shuffles!r} must be a whole number of 1 or more.")
@@ -128,9 +130,9 @@ def correlations(
 
 def _shuffled(model: BaseEstimator, X: Rows | None, Y: ArrayLike | None, seeds: Sequence[np.random.Generator]) -> Array:
     """Regularised correlations of shuffled rows, from one decomposition of each view."""
-    ridge = check_ridge(model.ridge)
+    ridge = check_ridge(as_fitted(model, "ridge"))
     if isinstance(model, CCA):
-        x, y = (basis_of(view, scale=model.scale) for view in model._both(X, Y))
+        x, y = (basis_of(view, scale=as_fitted(model, "scale")) for view in model._both(X, Y))
         return shuffled_correlations(x, y, ridge, seeds)
     probe = clone(model)
     rows = probe._read_views(X, Y).first

@@ -14,10 +14,11 @@ from gramian.cli import inputs, outputs
 from gramian.cli import options as o
 from gramian.cli.inputs import Loaded
 from gramian.cli.options import Request
+from gramian.estimators.base import as_fitted, as_it_was_fitted
 from gramian.estimators.calibration_metrics import confusion, merit
 from gramian.estimators.fitted_rows import role, rows_of_the_fit
 from gramian.operators import Rows
-from gramian.results import Array, FitSummary
+from gramian.results import Array, FitSummary, plural
 from gramian.tables import Table, TableError, match_rows, read_table
 
 TRANSFORM_HELP = """Compute the scores of the rows of a table with a model.
@@ -145,7 +146,7 @@ def _known(loaded: Loaded, table: Table) -> dict[str, Any]:
 
 def _table_lines(table: Table, n: int) -> list[tuple[str, str]]:
     how = ", streamed" if isinstance(table.values, Rows) else ""
-    lines = [("table", f"{table.source}: {n:,} rows, {len(table.columns):,} numeric columns{how}")]
+    lines = [("table", f"{table.source}: {plural(n, 'row')}, {plural(len(table.columns), 'numeric column')}{how}")]
     return lines if table.rows is None else [*lines, ("set aside", table.dropped[-1])]
 
 
@@ -278,7 +279,7 @@ def _measures(loaded: Loaded, X: Array, y: Array | None, names: tuple[str, ...],
         return [("log-likelihood", text)], {"log_likelihood_per_row": mean}
     if hasattr(estimator, "reconstruction_error"):
         error = float(model.reconstruction_error(X))
-        units = ", in standard deviations of the columns" if estimator.scale else ""
+        units = ", in standard deviations of the columns" if as_fitted(estimator, "scale") else ""
         return [("reconstruction", f"mean squared distance {error:.6g}{units}")], {"reconstruction_error": error}
     raise outputs.UsageError(
         f"{loaded.path} holds {loaded.name}, which has no measure of its own. Compare its scores instead."
@@ -326,7 +327,9 @@ def inspect(request: Request) -> None:
     facts = {
         "model": loaded.path,
         "estimator": loaded.name,
-        "parameters": {name: _plain(value) for name, value in loaded.estimator.get_params(deep=False).items()},
+        "parameters": {
+            name: _plain(value) for name, value in as_it_was_fitted(loaded.estimator).get_params(deep=False).items()
+        },
         "scaled_first": loaded.model is not loaded.estimator,
         "versions": card.versions,
         "columns": None if loaded.columns is None else list(loaded.columns),

@@ -19,7 +19,7 @@ from gramian.cli.options import Request
 from gramian.cli.outputs import UsageError, dumps, in_options, remarks, say, some, working
 from gramian.construction import steps_of
 from gramian.registry import ARGUMENTS, record_of
-from gramian.results import Array, percent
+from gramian.results import Array, percent, plural
 from gramian.selection.tuning import Tuned, error_of, nested
 from gramian.tables import Table
 
@@ -41,8 +41,8 @@ OUTER_FOLDS = {"target": 10, "label": 5}
 
 
 @o.options(
-    "table methods components scale columns target y_table label missing read kernel ridge seed memory threads quiet "
-    "json",
+    "table methods components scale columns target y_table label missing encode dates read kernel ridge seed memory "
+    "threads quiet json",
     methods=o.option(
         metavar="A,B",
         autocompletion=o.complete_methods,
@@ -73,7 +73,10 @@ def compare(request: Request) -> None:
 def _methods_for(request: Request) -> list[str]:
     """Methods to compare if none are named: those that need what is given, but for clusters."""
     needs = "label" if request.label else "view" if request.y_table else "target" if request.targets else ""
-    return [name for name in o.methods_where(needs) if not o.method_named(name).clusters]
+    found = {name: o.method_named(name) for name in o.methods_where(needs)}
+    imputing = {name: record for name, record in found.items() if record.has("missing")}
+    chosen = imputing if request.missing == "em" and imputing else found
+    return [name for name, record in chosen.items() if not record.clusters]
 
 
 @dataclass(frozen=True)
@@ -96,7 +99,8 @@ def compare_methods(request: Request, methods: list[str]) -> tuple[Table, list[L
     asked = [_ask(request, name) for name in methods]
     with working(request) as bar:
         with bar.step("reading"):
-            tables = {each.record.needs: gather(each) for each in asked}
+            imputes = all(each.record.has("missing") for each in asked)
+            tables = {each.record.needs: gather(each, imputes=imputes) for each in asked}
         lines = []
         for each in asked:
             with bar.step(each.method):
@@ -112,7 +116,10 @@ def _ask(request: Request, name: str) -> Request:
     if size == "auto" and not each.record.auto:
         size = None
     each = replace(each, options=known, n_components=size)
-    each.check()
+    try:
+        each.check()
+    except UsageError as error:
+        raise UsageError(str(error).replace("--method ", "--methods ")) from error
     return each
 
 
@@ -184,7 +191,7 @@ MEASURES: dict[str, Callable[[Any], tuple[str, float, str]]] = {
 
 def _text(table: Table, found: list[Line], *, quiet: bool) -> str:
     n, d = table.values.shape
-    head = [f"{table.source}: {n:,} rows, {d:,} columns"]
+    head = [f"{table.source}: {plural(n, 'row')}, {plural(d, 'column')}"]
     if table.dropped:
         head.append(f"set aside: {some(table.dropped)}")
     rows = [("method", "k", "seconds", "measure", ""), *map(_cells, found)]
@@ -193,7 +200,8 @@ def _text(table: Table, found: list[Line], *, quiet: bool) -> str:
     tuned = [(line.method, line.tuned) for line in found if line.tuned]
     if tuned and not quiet:
         width = max(len(method) for method, _ in tuned)
-        lines += ["tuned by nested cross-validation (least error of inner folds; k above is tuned on all rows):"]
+        above = "; k above is tuned on all rows" if any(line.size is not None for line in found if line.tuned) else ""
+        lines += [f"tuned by nested cross-validation (least error of inner folds{above}):"]
         lines += [f"  {method:<{width}}  {text}" for method, text in tuned]
     return "\n".join([*([] if quiet else head), *lines])
 

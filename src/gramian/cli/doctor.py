@@ -31,7 +31,7 @@ Example:
 """
 
 
-@o.options("table kernel columns target label ids read memory threads json")
+@o.options("table kernel columns target label ids encode dates read memory threads json")
 def doctor(request: Request) -> None:
     """Read the table as it is found, look for faults, and print them."""
     o.check_readable(request.options.get("kernel"), memory=request.settings.get("memory"))
@@ -39,11 +39,15 @@ def doctor(request: Request) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", TableWarning)  # it is among the findings
             labels = [request.label] if request.label else ()
-            table = read_table(request.table, labels=labels, ids=request.ids, missing="as found", **request.dialect)
+            given = request.dialect | o.given(ids=request.ids, categories=request.encode, dates=request.dates)
+            table = read_table(request.table, labels=labels, missing="as found", **given)
         with rows_called(table.row_names):
             found = _examine(table, request)
     head = f"{table.source}: set aside: {some(table.dropped)}\n" if table.dropped else ""
     facts = {"source": table.source, "dropped": remarks(table), **found.to_dict()}
+    for finding in facts["findings"]:  # rows as the messages name them
+        names = [table.row_names[at] for at in finding["rows"]]
+        finding["rows"] = names if table.row_ids is not None else [int(name) for name in names]
     tell(request, lambda: f"{head}{found}", lambda: facts)
 
 

@@ -49,8 +49,8 @@ Example:
 """
 #: Rows looked at to see whether columns are on very different scales; of longer tables every k-th row.
 SCALE_CHECK_MAX_ROWS = 100_000
-#: Argument that ``-k`` sets -> what it counts.
-SIZE_NOUNS = {"n_components": "component", "n_clusters": "cluster", "n_neighbors": "neighbour"}
+#: Argument that ``-k`` sets -> what it counts, if that has no name of its own.
+SIZE_NOUNS = {"n_clusters": "cluster", "n_neighbors": "neighbour"}
 
 
 @o.options(
@@ -231,7 +231,7 @@ def as_json(fitted: Fitted) -> dict[str, Any]:
 def source(request: Request, inputs: Inputs, rows: int | None = None) -> str:
     """Say what was read from where."""
     n = len(inputs.X) if rows is None else rows
-    text = f"{inputs.table.source}: {n:,} rows, {len(inputs.table.columns):,} columns"
+    text = f"{inputs.table.source}: {plural(n, 'row')}, {plural(len(inputs.table.columns), 'column')}"
     if inputs.streamed:
         text += ", streamed" if request.scheduler is None else f", read by the workers of {request.scheduler}"
     if not inputs.targets:
@@ -248,7 +248,7 @@ def _chosen(fitted: Fitted) -> str:
     if not record.size:
         return ""
     found: Any = facts.get(record.size)
-    many = plural(found, SIZE_NOUNS[record.size])
+    many = plural(found, SIZE_NOUNS.get(record.size, record.noun))
     if asked == "auto":
         if facts.get("chosen_by") is not None:
             return f"{many}, by {facts['chosen_by']}"

@@ -21,9 +21,10 @@ from gramian.cli import outputs
 from gramian.cli.options import Request, methods_that
 from gramian.cli.outputs import UsageError, say
 from gramian.construction import arguments, construction, imports, steps_of
+from gramian.estimators.base import as_fitted
 from gramian.operators import Rows
 from gramian.registry import Record
-from gramian.results import Array
+from gramian.results import Array, plural
 from gramian.tables import Table, TableError, read_table, read_views, remote_rows
 from gramian.tables.read import complete_rows
 from gramian.tables.row_streams import table_size
@@ -58,12 +59,15 @@ class Inputs:
 MISSING = {None: None, "em": "keep", "drop": "drop"}
 
 
-def gather(request: Request) -> Inputs:
-    """Read what a fit needs; where values are missing and the method can impute them, say so."""
+def gather(request: Request, *, imputes: bool | None = None) -> Inputs:
+    """Read what a fit needs; where values are missing and ``--missing em`` would be taken, say so.
+
+    ``imputes``: whether it would; what the method can do if not given.
+    """
     try:
         return _gather(request)
     except TableError as error:
-        if not request.record.has("missing"):
+        if not (request.record.has("missing") if imputes is None else imputes):
             raise
         raise TableError(str(error).replace("Fill them, drop", "Impute them (missing='keep'), drop")) from error
 
@@ -212,7 +216,7 @@ class Loaded:
     @property
     def gaps(self) -> bool:
         """Whether missing values are imputed by the model."""
-        return getattr(self.estimator, "missing", None) is not None
+        return as_fitted(self.estimator, "missing") is not None
 
     def with_names(self) -> BaseEstimator:
         """The model with the names of its columns again."""
@@ -265,7 +269,8 @@ def pick(table: Table, names: Sequence[str] | None, width: int, loaded: Loaded, 
         text = [name for name in missing if name in table.labels]
         why = f" (column {text[0]!r} is text)" if text else ""
         shown = ", ".join(map(repr, missing[:5])) + (f" and {len(missing) - 5} more" if len(missing) > 5 else "")
-        raise TableError(f"{table.source} lacks {shown} of the {len(names):,} columns of {loaded.path}{why}.")
+        second = "" if told else " Give them with --y-table FILE."
+        raise TableError(f"{table.source} lacks {shown} of the {len(names):,} columns of {loaded.path}{why}.{second}")
     places = [table.columns.index(name) for name in names]
     if told and places != sorted(places):
         say(f"note: columns of {table.source} were put in the order of {loaded.path}.")
@@ -280,7 +285,7 @@ def _whole(table: Table, values: Array, names: Sequence[str], loaded: Loaded) ->
     row, at = np.argwhere(bad)[0]
     raise TableError(
         f"{table.source}: {row_of(table, row)}, column {names[at]!r}: the value is missing "
-        f"({int(bad.sum()):,} such values in all). Fill them, or leave such rows out with --missing drop."
+        f"({plural(int(bad.sum()), 'such value')} in all). Fill them, or leave such rows out with --missing drop."
     )
 
 

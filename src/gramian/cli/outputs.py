@@ -29,7 +29,7 @@ from gramian.operators import Rows
 from gramian.operators.remote import ClusterError
 from gramian.operators.rows import SideBySide
 from gramian.registry import Record, record_of
-from gramian.results import Array
+from gramian.results import Array, plural
 from gramian.tables import Table, check_writable, write_rows, write_scores
 
 if TYPE_CHECKING:
@@ -323,7 +323,7 @@ def _finite(value: object) -> object:
 def written(path: str, rows: int, names: Sequence[str]) -> str:
     """Say what went where."""
     where = "standard output" if path == "-" else path
-    return f"{where}: {rows:,} rows, columns {ends(names)}"
+    return f"{where}: {plural(rows, 'row')}, {'column' if len(names) == 1 else 'columns'} {ends(names)}"
 
 
 def remarks(table: Table) -> list[str]:

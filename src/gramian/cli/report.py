@@ -172,7 +172,7 @@ def _text(request: Request, loaded: Loaded, table: Table | None, page: Page, siz
     lines = []
     if table is not None:
         n, d = table.values.shape
-        lines.append(("table", f"{table.source}: {n:,} rows, {d:,} numeric columns"))
+        lines.append(("table", f"{table.source}: {plural(n, 'row')}, {plural(d, 'numeric column')}"))
     grades = Counter(check.grade for check in page.checks)  # in the order of the checks, the gravest first
     lines.append(("checks", ", ".join(f"{n} good" if g == "good" else plural(n, g) for g, n in grades.items())))
     lines += [(check.grade, check.text) for check in page.checks if check.grade in ("error", "warning")]

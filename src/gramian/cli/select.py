@@ -57,7 +57,7 @@ def select(request: Request) -> None:
         raise UsageError("--missing em cannot be used here: criteria need complete rows. Use --missing drop.")
     with working(request) as bar:
         with bar.step("reading"):
-            inputs = gather(request)
+            inputs = gather(request, imputes=False)
         X, options = _arguments(request, inputs)
         with bar.step("selecting"):
             if request.method in COUNTED_METHODS:

@@ -103,10 +103,27 @@ def _read_quietly(table: Any) -> Any:
 def as_fitted(estimator: sklearn.base.BaseEstimator, name: str) -> Any:
     """Return a parameter as it was at the last fit: what is set later counts from the next fit on.
 
-    It must be among the ``_kept_parameters`` of the class. During a fit, and for a fit in a model file of an earlier
-    version, it is the parameter as it is now; None for an estimator that has no such parameter.
+    Kept are plain values, and the ``_kept_parameters`` of the class. During a fit, and for a fit in a model file of an
+    earlier version, it is the parameter as it is now; None for an estimator that has no such parameter.
     """
     return vars(estimator).get("_fitted_with", {}).get(name, getattr(estimator, name, None))
+
+
+def as_it_was_fitted(model: Any) -> Any:
+    """Return the model with the parameters of its fit: a copy that shares what was fitted, if some were set since.
+
+    What is told or done again of a fitted model (a report, a bootstrap, a program) is of these parameters.
+    """
+    if hasattr(model, "steps"):  # a pipeline
+        found = copy.copy(model)
+        found.steps = [(name, as_it_was_fitted(step)) for name, step in model.steps]
+        return found
+    kept = vars(model).get("_fitted_with", {})
+    if all(getattr(model, name, None) is value for name, value in kept.items()):
+        return model
+    found = object.__new__(type(model))
+    vars(found).update({**vars(model), **kept})
+    return found
 
 
 def all_or_nothing(fit: Callable[..., Any]) -> Callable[..., Any]:
@@ -144,8 +161,7 @@ def _all_or_nothing(fit: Callable[..., Any], *, whole: bool) -> Callable[..., An
                 y = getattr(given.get("X"), "y", None) if given.get("y") is None else given["y"]
                 if hasattr(y, "columns") or hasattr(y, "name"):
                     _name_targets(self, y)
-            if self._kept_parameters:
-                self._fitted_with = _copies(self)
+            self._fitted_with = _copies(self)
             return result
         except BaseException:
             self.__dict__.clear()
@@ -173,14 +189,17 @@ def _name_targets(estimator: BaseEstimator, y: Any) -> None:
 
 
 def _copies(estimator: BaseEstimator) -> dict[str, Any]:
-    """Return copies of the kept parameters. A random generator is none: it is shared, and goes on from draw to draw."""
-    values = {name: getattr(estimator, name) for name in estimator._kept_parameters}
-    shared = (np.random.Generator, np.random.RandomState)
-    return {
-        name: value if isinstance(value, PLAIN) else own_copy(value)
-        for name, value in values.items()
-        if not isinstance(value, shared)
-    }
+    """Return copies of the parameters that are plain values or that answers depend on.
+
+    A random generator is none: it is shared, and goes on from draw to draw.
+    """
+    shared, kept = (np.random.Generator, np.random.RandomState), estimator._kept_parameters
+    found = {}
+    for name, value in estimator.get_params(deep=False).items():
+        pair = isinstance(value, (tuple, list)) and all(isinstance(each, PLAIN) for each in value)
+        if isinstance(value, PLAIN) or ((pair or name in kept) and not isinstance(value, shared)):
+            found[name] = value if isinstance(value, PLAIN) else own_copy(value)
+    return found
 
 
 def check_columns(estimator: BaseEstimator, rows: Rows) -> None:

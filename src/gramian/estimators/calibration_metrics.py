@@ -66,9 +66,15 @@ class Merit:
         """What the same without the bias is called."""
         return f"SE{ERROR_SUFFIXES[self.rows] or 'P'}"
 
+    @property
+    def plain_bias(self) -> float:
+        """The bias; what rounding leaves of zero, below 1e-9 of the error, is zero."""
+        return self.bias if abs(self.bias) > 1e-9 * self.rmse else 0.0
+
     def __str__(self) -> str:
+        bias = f"{self.plain_bias:+.3g}" if self.plain_bias else "0"
         return (
-            f"n = {self.n}   {self.error_name} {self.rmse:.4g}   bias {self.bias:+.3g}   "
+            f"n = {self.n}   {self.error_name} {self.rmse:.4g}   bias {bias}   "
             f"{self.spread_name} {self.sep:.4g}   R2 {self.r2:.4f}   "
             f"RPD {self.rpd:.3g}   RER {self.rer:.3g}   predicted = {self.slope:.4f} measured {self.intercept:+.3g}"
         )

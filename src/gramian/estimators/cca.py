@@ -161,13 +161,14 @@ class CCA(TwoViews, CanonicalTests, RegressorMixin, BaseEstimator):
             notes.append(
                 f"the ranks {a} and {b} leave no room in {blocks.shape[0]} rows: correlations are 1 by construction."
             )
-            warn(f"{notes[-1]} Use ridge > 0, or fewer columns.", RankWarning)
+            warn(f"{notes[-1]} Use ridge=0.1, for example, or fewer columns.", RankWarning)
         if not isinstance(self.n_components, str | None) and self.n_components > k:
             notes.append(f"the smaller rank is {k}: {k} of {self.n_components} pairs were kept.")
             warn(f"{notes[-1]} Use n_components={k} or fewer.", RankWarning)
         redundancy = f"{percent(float(self.y_redundancy_.sum()))} of Y from X"
         route = blocks.views.route
-        write = SummaryBuilder.of_components(self, blocks.shape, k, detail=f"q = {len(self.y_mean_)}").chosen(said)
+        detail = f"q = {len(self.y_mean_)}"
+        write = SummaryBuilder.of_components(self, blocks.shape, k, noun="pair", detail=detail).chosen(said)
         write.lines += correlation_lines(self.correlations_, self.score_correlations_, check_ridge(self.ridge))
         write.add(correlations=self.correlations_, score_correlations=self.score_correlations_, ranks=self.rank_)
         write.line("redundancy", f"{redundancy}, {percent(float(self.x_redundancy_.sum()))} of X from Y")

@@ -348,7 +348,7 @@ def summarize_factors(
     rotation, steps, total = estimator.rotation, estimator.n_iter_, estimator.log_likelihood_
     route = f"EM over missing entries, {steps} steps" if gaps else f"Newton, {steps} steps"
     share = float(np.sum(factors.loadings**2) / d)
-    write = SummaryBuilder.of_components(estimator, (round(n), d), k, share=share).chosen(chosen)
+    write = SummaryBuilder.of_components(estimator, (round(n), d), k, noun="factor", share=share).chosen(chosen)
     write.line("route", f"maximum likelihood ({route})" + (f", {rotation}" if rotation else ""), rotation=rotation)
     write.lines += _fit_lines(estimator.fit_indices_)
     write.line("likelihood", f"{total:.6g}", log_likelihood=total, steps=steps, converged=converged).work(clock)

@@ -203,7 +203,7 @@ class ICA(ProjectionTransformer, DensityMixin, BaseEstimator):
             warn(f"{notes[-1]}.", SubGaussianWarning)
         likelihood = f"{self.log_likelihood_:.6g}"
         likelihood += "" if k == d else f", of the projection on {k} of {d} dimensions"
-        write = SummaryBuilder.of_components(self, shape, k)
+        write = SummaryBuilder.of_components(self, shape, k, noun="source")
         write.line("route", f"picard on white rows, {self.n_iter_} steps", steps=self.n_iter_)
         write.line("likelihood", likelihood, log_likelihood=self.log_likelihood_).work(clock)
         write.line("certified", f"gradient {self.gradient_norm_:.1e}{above}", gradient_norm=self.gradient_norm_)

@@ -280,7 +280,7 @@ def _summary(model: KernelCCA, shape: tuple[int, int], pairs: KernelPairs, held:
         warn(f"{said} {remedy}".strip(), kind)
     plain, held_out = model.score_correlations_, model.held_out_correlations_
     detail = f"{', '.join(dict.fromkeys(kernels))}   q = {model.n_features_y_in_}"
-    write = SummaryBuilder.of_components(model, shape, len(pairs.values), detail=detail)
+    write = SummaryBuilder.of_components(model, shape, len(pairs.values), noun="pair", detail=detail)
     write.add(kernel=kernels[0], kernel_y=kernels[1], ridge=ridge, correlations=pairs.values, score_correlations=plain)
     write.lines += correlation_lines(pairs.values, plain, ridge)
     told = None if held_out is None else f"{shown(held_out)} ({held})"
@@ -300,13 +300,13 @@ def _lacking(
     k, ranks, trace = len(pairs.values), [basis.rank for basis in pairs.bases], pairs.trace
     if not any(ridge) and sum(ranks) > n - 1:
         said = f"the ranks {ranks[0]} and {ranks[1]} leave no room in {n} rows: correlations are 1 by construction."
-        found.append((said, "Use ridge > 0, or a rank well below the number of rows.", RankWarning))
+        found.append((said, "Use ridge=0.1, for example, or a rank well below the number of rows.", RankWarning))
     if asked is not None and asked > k:
         said = f"the smaller rank is {k}: {k} of {asked} pairs were kept."
         found.append((said, f"Use n_components={k} or fewer.", RankWarning))
     if pairs.cut:
         said = f"only the {max(ranks)} leading components of each space were searched: {trace.reason}."
-        found.append((said, "Set rank, or use a positive definite kernel and ridge > 0.", RankWarning))
+        found.append((said, "Use a positive definite kernel and ridge=0.1, for example, or set the rank.", RankWarning))
     for name, basis in zip("XY", pairs.bases, strict=False):
         if basis.n_negative:
             found.append((indefinite(basis, f" of {name}"), "", IndefiniteKernelWarning))

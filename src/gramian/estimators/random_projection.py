@@ -221,7 +221,9 @@ class RandomProjection(ProjectionTransformer, BaseEstimator):
         text += f"{percent(found.share_within)} within {self.eps:g} of 1 ({found.pairs:,} pairs)"
         if not found.pairs:
             text = "not measured: all rows are the same"
-        write = SummaryBuilder.of_components(self, shape, k).line("route", kind, density=self.density_)
+        write = SummaryBuilder.of_components(self, shape, k, noun="direction").line(
+            "route", kind, density=self.density_
+        )
         return write.line("distortion", text, distortion=asdict(found)).work(clock).notes(notes).done()
 
 

@@ -8,7 +8,7 @@ from typing import Self
 
 from gramian.criteria import Suggestion
 from gramian.estimators.warnings import ConvergenceWarning, IndefiniteKernelWarning, warn
-from gramian.results import FitSummary, SolverTrace, percent
+from gramian.results import FitSummary, SolverTrace, percent, plural
 from gramian.spaces import SingularBasis
 
 
@@ -66,10 +66,17 @@ class SummaryBuilder:
 
     @classmethod
     def of_components(
-        cls, estimator: object, shape: tuple[int, int], k: int, *, detail: str = "", share: float | None = None
+        cls,
+        estimator: object,
+        shape: tuple[int, int],
+        k: int,
+        *,
+        noun: str = "component",
+        detail: str = "",
+        share: float | None = None,
     ) -> Self:
         """Begin the summary of k components that account for a share of the variance, if that is known."""
-        made = cls(estimator, shape, detail, f"{k} component{'s' * (k != 1)}", n_components=k, share_of_variance=share)
+        made = cls(estimator, shape, detail, plural(k, noun), n_components=k, share_of_variance=share)
         if share is not None:
             made.title.append(f"{percent(share)} of variance")
         return made

@@ -172,7 +172,7 @@ class CovarianceOfViews(TwoViews, BaseEstimator):
         Z = (scaled.A.T @ scaled.B) / (scaled.weight - 1)
         share = float(np.sum((self.covariances_ / scaled.x_unit / scaled.y_unit) ** 2) / np.sum(Z**2))
         route = blocks.views.route
-        write = SummaryBuilder.of_components(self, blocks.shape, k, detail=f"q = {len(self.y_mean_)}")
+        write = SummaryBuilder.of_components(self, blocks.shape, k, noun="pair", detail=f"q = {len(self.y_mean_)}")
         covariances = ", ".join(f"{value:.4g}" for value in self.covariances_[:5])
         write.line("covariances", covariances, covariances=self.covariances_)
         write.line("correlations", ", ".join(f"{value:.4f}" for value in correlation[:5]))

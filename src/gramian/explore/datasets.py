@@ -17,7 +17,7 @@ from sklearn.datasets import load_digits, load_linnerud, make_circles, make_moon
 
 from gramian.construction import arguments
 from gramian.registry import Standardizer
-from gramian.results import Array
+from gramian.results import Array, plural
 from gramian.tables import Table, TableError, split_table
 from gramian.tables.assemble import Roles
 from gramian.tables.read import FORMATS, load
@@ -160,7 +160,7 @@ def _load(path: str | Path) -> Table:
 def _from_file(key: str, title: str, file: str, table: Table) -> Dataset:
     n, d = table.values.shape
     if n < 3:
-        raise TableError(f"{table.source} has {n} rows; at least three are needed.")
+        raise TableError(f"{table.source} has {plural(n, 'row')}; at least three are needed.")
     if not np.ptp(table.values, axis=0).any():
         raise TableError(f"{table.source}: all {n:,} rows are the same in {d} columns. There is nothing to analyse.")
     # Unequal units are put on one footing; pixels and spectra have one unit.

@@ -16,14 +16,14 @@ from sklearn.base import BaseEstimator
 from sklearn.linear_model import LinearRegression
 
 from gramian import PCA
-from gramian.charts.base import shares_of
+from gramian.charts.base import noun_of, shares_of
 from gramian.config import one_blas_thread
 from gramian.explore.choice import MAX_COMPONENTS, Choice, most_components
 from gramian.explore.datasets import Dataset
 from gramian.explore.notes import collected
 from gramian.kernels import Kernel
 from gramian.preimage import preimage
-from gramian.results import Array, FitSummary, percent
+from gramian.results import Array, FitSummary, percent, plural
 
 #: Seconds that a fit may take to be made while a slider moves: with the drawing, about two tenths.
 QUICK_FIT_SECONDS = 0.05
@@ -88,11 +88,12 @@ class Fit:
         if k >= self.size:
             return str(whole)
         shares = shares_of(self.estimator)
-        title = [part for part in whole.title if not part.endswith((" components", " of variance"))]
-        title.append(f"{k} component{'s' if k > 1 else ''}")
+        noun = noun_of(self.estimator)
+        title = [part for part in whole.title if not part.endswith((f" {noun}s", " of variance"))]
+        title.append(plural(k, noun))
         if shares is not None:
             title.append(f"{percent(float(shares[:k].sum()))} of variance")
-        fitted = ("fitted", f"{self.size} components at once, for the spectrum; the lines below are of all {self.size}")
+        fitted = ("fitted", f"{self.size} {noun}s at once, for the spectrum; the lines below are of all {self.size}")
         return str(FitSummary(tuple(title), (fitted, *whole.lines)))
 
 

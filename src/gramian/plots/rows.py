@@ -305,9 +305,8 @@ class PredictedDisplay(Display[Predicted], data=charts.predicted):
         ax.set_aspect("equal", adjustable="box")
         list_groups(ax, chart.points)
         legend(ax, where="lower right")
-        tiny = abs(figures.bias) <= 1e-9 * figures.rmse  # rounding is no bias
         lines = [f"n = {figures.n:,}", f"{figures.error_name} {figures.rmse:.4g}"]
-        lines.append("bias 0" if tiny else f"bias {figures.bias:+.2g}")
+        lines.append(f"bias {figures.bias:+.2g}" if figures.plain_bias else "bias 0")
         lines += [f"R² {figures.r2:.3f}", f"RPD {figures.rpd:.3g}"]
         self.text_ = write_figures(ax, "\n".join(lines))
         write_notes(ax, chart.notes)

@@ -75,7 +75,7 @@ def _findings(subject: Subject, diagnosis: Diagnosis, where: str) -> list[Check]
             continue
         if finding.code == "missing_values" and imputed:
             found.append(check("gaps_imputed", message=message))
-        elif finding.code == "collinear_columns" and not inverts:  # no matrix is inverted, no sources are counted
+        elif finding.code in ("collinear_columns", "few_rows") and not inverts:  # no inverse, no count of sources
             found.append(check("repetition_harmless", message=message))
         else:
             found.append(check_of(finding, where))

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from gramian.estimators.calibration_metrics import Merit
 from gramian.figures.grammar import Figure, number
 from gramian.reports.sentences import Check, say
 from gramian.results import Sentence
@@ -177,11 +176,6 @@ def counted(count: int, noun: str, verb: str = "") -> str:
     """
     one = {"are": "is"}.get(verb, f"{verb}s")
     return f"{count:,} {noun}{'' if count == 1 else 's'}{f' {one if count == 1 else verb}' if verb else ''}"
-
-
-def bias_or_zero(found: Merit) -> float:
-    """The bias of predictions; what is left of zero by rounding is zero."""
-    return found.bias if abs(found.bias) > 1e-9 * found.rmse else 0.0
 
 
 def cell_text(cell: str | float | None) -> str:

@@ -21,7 +21,6 @@ from gramian.reports.contents import (
     Grid,
     Picture,
     at_most,
-    bias_or_zero,
     brief,
     counted,
     number,
@@ -225,7 +224,7 @@ def _(chart: charts.Scores, title: str = "", *, compare: bool = True) -> Picture
     says = [say("points", n=counted(chart.points.total, "row"), xlabel=chart.xlabel, ylabel=chart.ylabel)]
     says += _differences(chart) if compare else []
     if isinstance(chart, charts.Biplot):
-        says.append(say("arrows", names=listed(chart.columns)))
+        says.append(say("arrows", names=listed(chart.columns[:3])))
     if chart.ellipses:
         code = "ellipses" if chart.colouring.groups else "ellipse"
         says.append(say(code, level=percent(chart.ellipses[0].level)))
@@ -262,7 +261,7 @@ def _(chart: charts.Paired, canonical: float | None = None) -> Picture:
 def _(chart: charts.Predicted, title: str = "") -> Picture:
     found = chart.merit
     r2 = brief(found.r2) if np.isfinite(found.r2) else number(found.r2)
-    says = [say("predicted", rmse=brief(found.rmse), bias=brief(bias_or_zero(found)), r2=r2)]
+    says = [say("predicted", rmse=brief(found.rmse), bias=brief(found.plain_bias), r2=r2)]
     return _picture(chart, figures.predicted(chart), says, _rows_table(chart, title), title)
 
 
@@ -329,15 +328,16 @@ def _(chart: charts.Regions) -> Picture:
 
 
 @picture.register
-def _(chart: charts.Reconstructions) -> Picture:
+def _(chart: charts.Reconstructions, noun: str = "component") -> Picture:
     pairs = zip(chart.counts, chart.errors, strict=True)
-    errors = ", ".join(f"{number(float(error))} with {counted(k, 'component')}" for k, error in pairs)
+    errors = ", ".join(f"{number(float(error))} with {counted(k, noun)}" for k, error in pairs)
     says = [say("rebuilt", errors=errors)]
     if chart.shape is None:
         rows = counted(min(len(chart.rows), LINES_MAX_ROWS), "row", "are")
-        says.append(say("rebuilt_lines", rows=rows, count=counted(chart.counts[-1], "component")))
-    columns: Columns = [("components", chart.counts), ("root mean squared difference", chart.errors)]
-    return _picture(chart, figures.reconstructions(chart), says, _table(chart.title, columns))
+        says.append(say("rebuilt_lines", rows=rows, count=counted(chart.counts[-1], noun)))
+    columns: Columns = [(f"{noun}s", chart.counts), ("root mean squared difference", chart.errors)]
+    title = f"Rows and what their {noun}s rebuild"
+    return _picture(chart, figures.reconstructions(chart), says, _table(title, columns), title)
 
 
 def listed(things: Iterable[object], most: int = 3) -> str:

@@ -20,7 +20,6 @@ from gramian.reports.contents import (
     Grid,
     Part,
     Section,
-    bias_or_zero,
     brief,
     counted,
     number,
@@ -74,7 +73,8 @@ def scores(subject: Subject) -> Section | None:
         fair = subject.colour is not None or not (subject.regresses or subject.classifies)
         parts.append(picture(chart, title="Scores" if arrows is None else "Rows and columns", compare=fair))
     shape = _image_shape(subject)
-    parts += [] if few else drawn(charts.reconstructions, subject.model, subject.X, shape=shape)
+    rebuilt = None if few else chart_or_none(charts.reconstructions, subject.model, subject.X, shape=shape)
+    parts += [] if rebuilt is None else [picture(rebuilt, noun=subject.record.noun)]
     values = np.asarray(subject.model.transform(subject.X), dtype=np.float64)
     names = [f"{subject.record.noun} {at + 1}" for at in range(values.shape[1])]
     return Section("Scores", (), [*parts, _table(subject, "scores", values, names)])
@@ -153,7 +153,7 @@ def _numbers(subject: Subject) -> Section:
     measured, guesses = (np.asarray(part, dtype=np.float64).reshape(subject.n, -1) for part in both)
     found = [merit(measured[:, at], guesses[:, at], subject.role) for at in range(measured.shape[1])]
     rows = [
-        [name, each.n, each.rmse, bias_or_zero(each), each.sep, each.r2, each.rpd, each.slope, each.intercept]
+        [name, each.n, each.rmse, each.plain_bias, each.sep, each.r2, each.rpd, each.slope, each.intercept]
         for name, each in zip(names, found, strict=True)
     ]
     error, spread = found[0].error_name, found[0].spread_name

@@ -207,7 +207,8 @@ say = Book(
         "arrows": "Arrows are columns. The longest: {names}.",
         "ellipse": "The ellipse would hold {level} of new rows if rows were normally distributed.",
         "ellipses": "Each ellipse would hold {level} of the new rows of a group if they were normally distributed.",
-        "map": "The rows by their first two principal components, for orientation. The method does not use them.",
+        "map": "The rows by the first two principal components of the standardised columns, for orientation. The "
+        "method does not use them.",
         "paired": "Each point is a row. The scores of the two views correlate {value}.",
         "paired_ridge": "With the ridge, the regularised correlation of the fit is {value}.",
         # Predictions

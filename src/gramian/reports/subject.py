@@ -14,6 +14,7 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
 from gramian.charts import NoChart, Predicted, predicted
 from gramian.construction import steps_of
+from gramian.estimators.base import as_it_was_fitted
 from gramian.estimators.callbacks import unwatched
 from gramian.estimators.fitted_rows import of_the_fit, role
 from gramian.kernels.text import takes_matrix
@@ -59,6 +60,9 @@ class Subject:
     file: str = ""  #: File that holds the model, if there is one
     path: str = "report.html"  #: File that the report is written to
     title: str | None = None  #: Heading of the page
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "model", as_it_was_fitted(self.model))  # parameters set since are of the next fit
 
     @property
     def estimator(self) -> BaseEstimator:
@@ -174,7 +178,12 @@ class Subject:
             X = dict(zip(self.columns, X.T, strict=True)) if len(set(self.columns)) == X.shape[1] else X
         with rows_called(self.row_names):
             found = {"": doctor(X, kernel, None if self.two_views else self.y)}
-            return {**found, "Second view: ": doctor(self.y)} if self.two_views and self.y is not None else found
+            if not self.two_views or self.y is None:
+                return found
+            y, names = self.y, self.targets
+            if isinstance(y, np.ndarray) and len(set(names)) == len(names) == np.shape(y)[1]:
+                y = dict(zip(names, y.T, strict=True))
+            return {**found, "Second view: ": doctor(y)}
 
     @cached_property
     def trust(self) -> Trust | None:

@@ -27,6 +27,7 @@ from gramian.reports.model_sections import code, components, number_of_component
 from gramian.reports.page import render
 from gramian.reports.row_sections import diagnostics, predictions, scores
 from gramian.reports.subject import Subject, label_of
+from gramian.results import plural
 from gramian.tables import Table, named
 
 SECTIONS = (what_was_done, number_of_components, components, scores, predictions, diagnostics, code)
@@ -116,7 +117,7 @@ def tabled(
         table.values,
         np.array(y) if isinstance(y, list) else y,
         names=named,
-        source=f"{table.source}: {len(table.values):,} rows",
+        source=f"{table.source}: {plural(len(table.values), 'row')}",
         table=table,
         second=second,
         **beside,

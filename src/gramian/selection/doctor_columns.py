@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from gramian import lapack
+from gramian.adequacy import uneven_scales
 from gramian.config import one_blas_thread
 from gramian.operators import moments_of
 from gramian.results import Array, percent
@@ -27,8 +28,6 @@ CODES_MAX_VALUES = 12
 TAIL_MAX_SHARE = 0.4
 #: Share of the rows at the very end of a column's range that looks like a limit of measurement.
 _CLIPPED_MIN_SHARE = 0.05
-#: Standard deviations this many times apart are units that differ, not columns that matter more.
-_UNEVEN_DEVIATION_RATIO = 1000
 #: Share of its variance that a column must have for itself. Below it, a coefficient in a regression is thirty times as
 #: uncertain as that of a column on its own (a variance inflation of 1,000).
 _OWN_MIN_SHARE = 1e-3
@@ -45,6 +44,8 @@ _REPEATED_MIN_VALUES = 10
 #: Weight of a column, for unit deviations, that is rounding: with a thousandth of its variance for itself a column gets
 #: its weight to 1e-13.
 _WEIGHT_ROUNDING = 1e-8
+#: Findings of a column whose deviation comes from few of its values.
+_FEW_ROWS_DECIDE = ("sentinel_value", "heavy_tail")
 #: Columns up to which all are compared with all.
 _DEPENDENCE_MAX_COLUMNS = 2000
 
@@ -74,13 +75,14 @@ def _check(
 
 
 def check_columns(columns: list[Portrait]) -> Iterator[Finding]:
-    """Put every question to every column: one finding for all columns that have a fault, with the rows of the first."""
+    """Put every question to every column: one finding for all columns that have a fault, with their rows."""
     for ask, (code, one, many, remedy, *remedies), rows in _CHECKS:
         answers = [(column, detail) for column in columns if (detail := ask(column)) is not None]
         if answers:
             verb, remedy = (one, remedy) if len(answers) == 1 else (many, remedies[0] if remedies else remedy)
             said = listed([f"{column.name!r} ({detail})" for column, detail in answers])
-            at = () if rows is None else row_numbers(rows(answers[0][0]))
+            where = [] if rows is None else [rows(column) for column, _ in answers]
+            at = row_numbers(np.unique(np.concatenate(where))) if where else ()
             names = tuple(column.name for column, _ in answers)
             yield Finding(code, f"{plural(len(answers), 'column')} {verb}: {said}.", remedy, names, at)
 
@@ -345,15 +347,23 @@ def _duplicates(columns: list[Portrait]) -> list[tuple[str, str]]:
 def _uneven(columns: list[Portrait]) -> Iterator[Finding]:
     if len(columns) < 2:
         return
-    low, high = min(columns, key=lambda c: c.deviation), max(columns, key=lambda c: c.deviation)
-    ratio = high.deviation / low.deviation
-    if ratio > _UNEVEN_DEVIATION_RATIO:
+    found = uneven_scales(np.array([c.deviation for c in columns]))
+    if found is None:
+        return
+    low, high = columns[found.low], columns[found.high]
+    message = (
+        f"standard deviations differ by a factor of {found.ratio:,.0f}, from {low.deviation:.3g} ({low.name!r}) to "
+        f"{high.deviation:.3g} ({high.name!r}): the largest decide distances and components."
+    )
+    if found.share is not None:
+        if len(high.far) or any(words[0] in _FEW_ROWS_DECIDE and ask(high) for ask, words, _ in _CHECKS):
+            return  # its deviation is that of a few values, which are found by themselves
         message = (
-            f"standard deviations differ by a factor of {ratio:,.0f}, from {low.deviation:.3g} ({low.name!r}) to "
-            f"{high.deviation:.3g} ({high.name!r}): the largest decide distances and components."
+            f"column {high.name!r} has {percent(found.share)} of the variance of all {len(columns):,} columns: it "
+            "decides distances and the first component."
         )
-        remedy = "Standardise columns (scale=True, --scale), or bring them to one unit."
-        yield Finding("uneven_scales", message, remedy, (high.name, low.name))
+    remedy = "Standardise columns (scale=True, --scale), or bring them to one unit."
+    yield Finding("uneven_scales", message, remedy, (high.name, low.name))
 
 
 def dependence(R: Array) -> tuple[Array, Array, Array, Array]:

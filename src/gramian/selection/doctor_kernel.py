@@ -95,7 +95,7 @@ def _memory(kernel: Kernel, n: int, d: int) -> Iterator[Finding]:
 def _shape(kernel: Kernel, rows: Array, K: Array, probes: Array) -> Iterator[Finding]:
     """Near the identity, near a constant, or of another scale than the data."""
     own = np.abs(np.diag(K)[: len(probes)])
-    others = np.abs(probes).sum(axis=1) - own
+    others = np.maximum(np.abs(probes).sum(axis=1) - own, 0.0)  # rounding of a sum is no similarity
     width = None if kernel.given else kernel.width
     advice = "Check the units of the columns and the parameters of the kernel."
     if width is not None:

@@ -16,7 +16,7 @@ from sklearn.base import clone
 
 from gramian.engine.product import to_dense
 from gramian.engine.tiles import row_blocks
-from gramian.estimators.base import BaseEstimator
+from gramian.estimators.base import BaseEstimator, as_it_was_fitted
 from gramian.estimators.component_regression import ComponentRegressor
 from gramian.estimators.factor_analysis import sums_of_squares
 from gramian.estimators.validation import check_targets, random_generator, validate
@@ -101,6 +101,7 @@ def trust(
         raise ValueError(f"n_boot={n_boot!r} must be a whole number of 20 or more: fewer draws give no intervals.")
     if not 0 < level < 1:
         raise ValueError(f"level={level!r} must be between 0 and 1, such as 0.95.")
+    estimator = as_it_was_fitted(estimator)
     fitted = _fitted(estimator, X, y)
     rng = random_generator(random_state)
     gaps = getattr(fitted, "missing", None) is not None

@@ -212,7 +212,7 @@ def _grid(model: Any, X: Array, y: Array, fixed: set[str], kernels: list[str]) -
         grids["kernel"] = f"linear, {kernels[1]} to {kernels[-1]}"
     if ridged:
         every = np.concatenate([each.ridges for each in found])
-        best, grids = {**best, "fit_intercept": True}, {**grids, "ridge": f"{every.min():.0e} to {every.max():.0e}"}
+        best, grids = {**best, "fit_intercept": True}, {**grids, "ridge": f"{every.min():.3g} to {every.max():.3g}"}
     best, grids = ({name: value for name, value in each.items() if name not in fixed} for each in (best, grids))
     return Found(best, grids, "leave-one-out" if ridged else f"{INNER_FOLDS} inner folds")
 

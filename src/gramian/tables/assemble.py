@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
+from gramian.adequacy import UNEVEN_RATIO, uneven_scales
 from gramian.construction import steps_of
 from gramian.operators import Data, Rows
-from gramian.results import Array, percent
+from gramian.results import Array, percent, plural
 from gramian.tables.records import ABSENT, shorten
 from gramian.tables.table import Column, Kind, Sheet, Table, TableError, check_size, say_doubts
 
@@ -205,13 +206,13 @@ def _treat_gaps(table: Table, sheet: Sheet, rule: str) -> Table:
             fault = gaps
         raise TableError(
             f"{source}: {sheet.place(row)}, column {table.columns[at]!r}: the value is {what} "
-            f"({int(fault.sum()):,} such values in all). {remedy}"
+            f"({plural(int(fault.sum()), 'such value')} in all). {remedy}"
         )
     counts = gaps.sum(axis=0)
     most = sorted(np.flatnonzero(counts), key=lambda at: -counts[at])
     where = ", ".join(f"{table.columns[at]!r} ({counts[at]:,})" for at in most[:3]) + (", ..." if len(most) > 3 else "")
     if rule == "keep":
-        told = f"{int(counts.sum()):,} values are missing and were kept as such: {where}"
+        told = f"{plural(int(counts.sum()), 'value')} missing, kept as such: {where}"
         return replace(table, dropped=(*table.dropped, told))
     if rule == DROP_LATER:
         return table
@@ -232,7 +233,8 @@ def without_rows(table: Table, gaps: ArrayLike, where: str, none: str) -> Table:
         return table
     if gaps.all():
         raise TableError(none)
-    told = f"{int(gaps.sum()):,} of {len(gaps):,} rows were dropped: values are missing{where}"
+    lost = int(gaps.sum())
+    told = f"{lost:,} of {len(gaps):,} rows {'was' if lost == 1 else 'were'} dropped: values are missing{where}"
     return replace(take_rows(table, np.flatnonzero(~gaps)), dropped=(*table.dropped, told))
 
 
@@ -509,12 +511,6 @@ def _names_of(of: Table | Rows | str | Sequence[str] | None) -> Sequence[str]:
     return list(of.columns if isinstance(of, Table) else getattr(of, "columns", of))
 
 
-#: Standard deviations this many times apart are units that differ, not columns that matter more.
-UNEVEN_RATIO = 1000
-#: A column with more than this share of the variance of that many columns decides what the largest variance means.
-DOMINANT_SHARE, DOMINATED_MIN_COLUMNS = 0.8, 3
-
-
 def uneven_columns(table: Table, factor: float = UNEVEN_RATIO) -> str:
     """Say by how much the standard deviations of columns differ, if by more than ``factor``; else nothing.
 
@@ -534,19 +530,16 @@ def uneven_columns(table: Table, factor: float = UNEVEN_RATIO) -> str:
     data = Data(values)
     deviations = np.sqrt(data.column_squares / max(data.n - 1, 1))
     varying = np.flatnonzero(deviations * data.unit > 10 * np.finfo(np.float64).eps * np.abs(data.mean))
-    if len(varying) == 0:
+    found = uneven_scales(deviations[varying], factor)
+    if found is None:
         return ""
-    low, high = (varying[pick(deviations[varying])] for pick in (np.argmin, np.argmax))
-    ratio = deviations[high] / deviations[low]
-    share = (deviations[high] / np.linalg.norm(deviations)) ** 2
-    if ratio <= factor and share > DOMINANT_SHARE and len(varying) >= DOMINATED_MIN_COLUMNS:
+    low, high = (table.columns[varying[at]] for at in (found.low, found.high))
+    if found.share is not None:
+        share = percent(found.share)
         return (
-            f"{table.columns[high]!r} has {percent(share)} of the variance of all {len(varying):,} columns, so it "
-            "decides the first component"
+            f"{high!r} has {share} of the variance of all {len(varying):,} columns, so it decides the first component"
         )
-    if ratio <= factor:
-        return ""
     return (
-        f"standard deviations of columns differ by a factor of {ratio:,.0f} "
-        f"(from {table.columns[low]!r} to {table.columns[high]!r}), so the largest decide the result"
+        f"standard deviations of columns differ by a factor of {found.ratio:,.0f} (from {low!r} to {high!r}), so the "
+        "largest decide the result"
     )

@@ -160,7 +160,7 @@ def read_table(
     >>> table.columns, table.values.tolist(), table.labels
     (('length', 'width'), [[5.1, 3.5]], {'kind': ['iris']})
     >>> table.dropped[-1]
-    "1 of 2 rows were dropped: values are missing in 'width' (1)"
+    "1 of 2 rows was dropped: values are missing in 'width' (1)"
     """
     roles = Roles(columns, labels, ids, missing, categories, dates)
     return load(path, roles, Dialect(separator, decimal, thousands, encoding, header, sheet, roles.as_text))

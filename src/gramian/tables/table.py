@@ -205,7 +205,7 @@ def say_doubts(columns: Iterable[Column], doubts: Iterable[str], source: str) ->
     for column in columns:
         if column.doubt:
             told = f"column {column.name!r} is not used: {column.doubt}"
-            warn(f"{source}: {told}. Correct or empty the cell, or choose columns with columns=.", TableWarning)
+            warn(f"{source}: {told}. Correct or empty the cell, or choose other columns.", TableWarning)
     for doubt in doubts:
         warn(f"{source}: {doubt}.", TableWarning)
 
