@@ -271,19 +271,11 @@ class Parser:
             return self.parse(pa.BufferReader(body), types, only, quoted=quoted, block=body.size + 1)
 
     def parse(
-        self,
-        rows: pa.NativeFile,
-        types: Types,
-        only: list[str] | None = None,
-        *,
-        quoted: bool,
-        block: int = 0,
+        self, rows: pa.NativeFile, types: Types, only: list[str] | None = None, *, quoted: bool, block: int = 0
     ) -> pa.Table:
         """Parse an Arrow file that stands at the first row."""
-        names, block = (
-            [*map(str, range(self.opening.width))],
-            block or max(PARSE_BLOCK_BYTES, 16 * self.opening.first.end),
-        )
+        names = [*map(str, range(self.opening.width))]
+        block = block or max(PARSE_BLOCK_BYTES, 16 * self.opening.first.end)
         return arrow_csv.read_csv(
             rows,
             arrow_csv.ReadOptions(column_names=names, block_size=min(block, MAX_PARSE_BLOCK_BYTES)),
@@ -312,12 +304,10 @@ class Parser:
 
     def _refusal(self, error: str) -> TableError:
         records, first = self.opening.records, self.opening.first
-        source, reason = records.source, records.ragged(len(first.cells), first.line)
-        if reason:
-            return TableError(
-                f"{source}: {reason}. Give every row the same cells, and quote cells that hold a delimiter."
-            )
-        return TableError(f"{source} cannot be read as a table ({' '.join(error.split())[:200]}).")
+        reason = records.ragged(len(first.cells), first.line)
+        remedy = "Give every row the same cells, and quote cells that hold a delimiter."
+        why = f": {reason}. {remedy}" if reason else f" cannot be read as a table ({' '.join(error.split())[:200]})."
+        return TableError(records.source + why)
 
 
 def _single_spaces(data: bytes) -> bytes:
