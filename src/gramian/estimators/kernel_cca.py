@@ -12,8 +12,18 @@ from sklearn.utils.validation import check_is_fitted
 
 from gramian.estimators.base import BaseEstimator, all_or_nothing, by_blocks, planned_fit
 from gramian.estimators.cca import check_ridge, correlation_lines, shown
-from gramian.estimators.kernel_cca_pairs import PAIR_SOLVERS, ExactViews, KernelPairs, LowRankViews, Search, partition
-from gramian.estimators.kernel_cca_views import KernelViews, more_pairs, seen_pairs, told_held
+from gramian.estimators.kernel_cca_pairs import (
+    PAIR_SOLVERS,
+    ExactViews,
+    KernelPairs,
+    KernelViews,
+    LowRankViews,
+    Search,
+    more_pairs,
+    partition,
+    seen_pairs,
+    told_held,
+)
 from gramian.estimators.kernel_input import KernelArgument
 from gramian.estimators.kernel_rows import Seen, has_landmarks, keep_seen, landmarks_of, next_rows
 from gramian.estimators.landmarks import LandmarksArgument

@@ -16,8 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from gramian.config import one_blas_thread
 from gramian.engine.tiles import spans
 from gramian.estimators.base import BaseEstimator, all_or_nothing, by_blocks, planned_fit
-from gramian.estimators.distances import check_count, check_start, lengths
-from gramian.estimators.kernel_input import KernelArgument, KernelInput
+from gramian.estimators.kernel_input import KernelArgument, KernelInput, check_count, lengths
 from gramian.estimators.kernel_rows import KEPT_FEATURES, KernelStream, add_first_rows, has_landmarks, next_rows
 from gramian.estimators.landmarks import (
     LandmarksArgument,
@@ -380,6 +379,23 @@ def check_clustering(model: KernelKMeans, n: int, present: int) -> None:
         check_count("batch_size", model.batch_size)
         if model.init != "k-means++" if isinstance(model.init, str) else True:
             raise ValueError("batch_size starts from a sample of its own. Use init='k-means++', or batch_size=None.")
+
+
+def check_start(init: ArrayLike, k: int, weights: Array) -> Array:
+    """Return labels to start from, one for each row, none of the clusters empty."""
+    labels = np.asarray(init)
+    if labels.shape != weights.shape:
+        raise ValueError(
+            f"init has shape {labels.shape}; labels, one for each of the {len(weights)} rows, are expected."
+        )
+    if labels.dtype.kind not in "iu":
+        raise TypeError(f"init holds {labels.dtype}; labels are whole numbers from 0 to {k - 1}.")
+    if labels.min() < 0 or labels.max() >= k:
+        raise ValueError(f"init has labels from {labels.min()} to {labels.max()}; use 0 to {k - 1} for {k} clusters.")
+    empty = np.flatnonzero(np.bincount(labels, weights, k) == 0)
+    if len(empty):
+        raise ValueError(f"init has no row of positive weight in cluster {empty[0]}; each of the {k} needs one.")
+    return labels.astype(np.intp)
 
 
 @dataclass(frozen=True)

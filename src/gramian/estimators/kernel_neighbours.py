@@ -17,15 +17,15 @@ from sklearn.utils.validation import check_is_fitted
 from gramian.config import thread_count
 from gramian.engine.product import to_dense
 from gramian.estimators.base import BaseEstimator, as_fitted, by_blocks, planned_fit
-from gramian.estimators.distances import (
+from gramian.estimators.kernel_input import (
+    KernelArgument,
+    KernelInput,
     check_count,
     check_similarities,
     lengths,
-    neighbour_weights,
     warn_of_negative,
     warn_of_underflow,
 )
-from gramian.estimators.kernel_input import KernelArgument, KernelInput
 from gramian.estimators.landmarks import LandmarksArgument, add_low_rank, low_rank, mapped_rows
 from gramian.estimators.plans_kernel import SEARCH_WAYS, plan_kernel_knn, way_of_search
 from gramian.estimators.summary import Clock, SummaryBuilder
@@ -230,6 +230,26 @@ class KernelNeighbours(KernelInput, BaseEstimator):
         write = SummaryBuilder(self, shape, kernel, f"{k} neighbour{'s' * (k > 1)}", kernel=kernel, n_neighbors=k)
         write.line("route", SEARCH_WAYS[solver], solver=solver)
         return write.line("work", f"{seconds:.2g} s to keep the rows", seconds=seconds).done()
+
+
+def neighbour_weights(distances: Array, weights: str | Callable[[Array], Any]) -> Array:
+    """Weights of neighbours from their distances, m x k."""
+    if callable(weights):
+        returned = weights(distances)
+        try:
+            given = np.asarray(returned, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise ValueError(f"weights={weights!r} returned {type(returned).__name__}, not numbers.") from None
+        if given.shape != distances.shape or not np.isfinite(given).all() or (given < 0).any():
+            raise ValueError(
+                f"weights={weights!r} must return finite numbers of 0 or more in the shape of the distances, "
+                f"{distances.shape}; it returned shape {given.shape}."
+            )
+        return given
+    with np.errstate(divide="ignore", over="ignore"):
+        inverse = 1 / distances
+    at_once = np.isinf(inverse)
+    return np.where(at_once.any(axis=1, keepdims=True), at_once, inverse)
 
 
 class KernelKNNClassifier(ClassifierMixin, KernelNeighbours):

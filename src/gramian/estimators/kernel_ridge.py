@@ -13,8 +13,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.estimators.base import BaseEstimator, all_or_nothing, by_blocks, planned_fit
-from gramian.estimators.distances import warn_of_underflow
-from gramian.estimators.kernel_input import KernelArgument, KernelInput
+from gramian.estimators.kernel_input import KernelArgument, KernelInput, warn_of_underflow
 from gramian.estimators.kernel_rows import (
     AnyRows,
     KernelRows,

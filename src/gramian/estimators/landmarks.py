@@ -11,8 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from gramian.config import format_bytes, memory_budget, within_budget
-from gramian.estimators.distances import check_count, check_similarities, warn_of_underflow
-from gramian.estimators.kernel_input import CheckedRows
+from gramian.estimators.kernel_input import CheckedRows, check_count, check_similarities, warn_of_underflow
 from gramian.estimators.validation import check_choice
 from gramian.estimators.warnings import RankWarning, warn
 from gramian.kernels import Kernel
