@@ -114,7 +114,8 @@ class VectorLoops:
     def eliminate(self, tile: Array, own: Array, inverse: Array, F: Array, at: int) -> None:
         """Write ``inverse @ (tile[:, p] - own @ F[p, :at])`` to ``F[p, at:]``, for panels p of columns.
 
-        The inverse is lower triangular, with any number of rows from that of the smallest tile on. At is at least 1.
+        The inverse is lower triangular, with any number of rows from that of the smallest tile on; own has a multiple
+        of ``rows``. At is at least 1.
         """
         (panels, depth, width), n = F.shape, len(tile)
         room, sizes = in_lines((len(own), width), self.dtype), (n, at, depth, panels, _width(tile))

@@ -132,13 +132,13 @@ class ThinProducts(Similarities):
 
 def similarities(kernel: Kernel, X: Matrix) -> Similarities:
     """Return the similarities of rows to each other, held in the way that suits kernel and size."""
-    if kernel.given:
-        return KeptGram(Dense(to_dense(X).astype(np.float64, copy=False), positive=kernel.positive_definite))
     kind = way_of_holding(kernel, X.shape[0])
     if kind is ThinProducts:
         return ThinProducts(X)
-    gram = gram_of(kernel, X)
-    return KeptGram(Dense(gram.toarray(), positive=gram.positive)) if kind is KeptGram else TiledGram(gram)
+    if kind is TiledGram:
+        return TiledGram(gram_of(kernel, X))
+    A = to_dense(X).astype(np.float64, copy=False) if kernel.given else gram_of(kernel, X).toarray()
+    return KeptGram(Dense(A, positive=kernel.positive_definite))
 
 
 def way_of_holding(kernel: Kernel, n: int) -> type[Similarities]:

@@ -118,7 +118,8 @@ def certify(
         converged, stopped = False, "rounding allows no smaller residual"
     if found.singular:  # least squares: the residual of the normal equations must vanish
         residuals = lengths(operator @ R + shift * R, zero=0.0) / lengths(B) / (found.largest or 1.0)
-    found = replace(found, solution=X, rank=found.rank if found.singular else None)
+    rank = found.rank if found.singular else None
+    found = replace(found, solution=X, rank=rank, converged=converged, stopped=stopped)
     if operator.positive:  # negative eigenvalues are rounding
         found = replace(found, n_negative=0, most_negative=0.0)
     trace = SolverTrace(name, reason, found.products, converged, stopped)

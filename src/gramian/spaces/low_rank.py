@@ -50,10 +50,7 @@ class LowRankBasis(SingularBasis):
 
 
 class LowRankSpace:
-    """Centred features of one view of mapped rows.
-
-    ``moments``: of the rows in those features. ``view``: which view. ``rows``: for training scores.
-    """
+    """Centred features of one view of mapped rows, from their moments; the rows themselves for training scores."""
 
     def __init__(self, features: FeatureMap, moments: MappedMoments, view: int = 0, rows: Matrix = None) -> None:
         part = moments.part(view)
@@ -100,13 +97,11 @@ def projection(features: FeatureMap, B: Array, mean: Array) -> KernelProjection:
 
 
 class LowRankRidge:
-    r"""``sum w_i (y_i - v'f(x_i) - b)^2 + ridge |v|^2`` from moments alone.
+    r"""``sum w_i (y_i - v'f(x_i) - b)^2 + ridge |v|^2`` from the moments of features and of targets beside them.
 
-    Definition
-    ----------
     .. math:: (F_c'WF_c + \lambda I)\, v = F_c'W y_c, \qquad f(x) = k(x, Z)\, R v + b
 
-    ``moments``: of the features and of the targets beside them. ``intercept``: without it nothing is centred.
+    Without ``intercept`` nothing is centred.
     """
 
     def __init__(self, features: FeatureMap, moments: MappedMoments, *, intercept: bool) -> None:
