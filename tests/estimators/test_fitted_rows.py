@@ -121,6 +121,19 @@ def test_a_hash_takes_8_bytes_and_large_fits_keep_sums(monkeypatch):
     assert of_the_fit(model, X[::-1])
 
 
+def test_rows_of_large_tables_are_told_one_by_one_where_something_is_predicted():
+    rows = np.random.default_rng(0).standard_normal((validation.HASHED_ALWAYS_MAX_ENTRIES // 4 + 1, 4))
+    parts = rows[:9], rows[:9] + 1
+    assert [role(g.PLSRegression(1).fit(rows, rows[:, 0]), part) for part in parts] == ["fit", "new"]
+    for known_as_a_whole in (g.PCA(1), g.Standardizer()):
+        model = known_as_a_whole.fit(rows)
+        assert of_the_fit(model, rows[::-1])
+        assert not of_the_fit(model, rows + 1)
+        assert [role(model, part) for part in parts] == ["", ""]
+    piped = make_pipeline(g.Standardizer(), g.PLSRegression(1)).fit(rows, rows[:, 0])
+    assert [role(piped, part) for part in parts] == ["fit", "new"]
+
+
 def test_steps_of_others_before_are_gone_through():
     model = make_pipeline(StandardScaler(), g.PCA(1)).fit(X)
     assert [role(model, rows) for rows in (X[4:9], X + 1, np.vstack([X, X + 1]))] == ["fit", "new", "mixed"]

@@ -1,7 +1,9 @@
 """Whether rows are those that an estimator was fitted to, so that errors of calibration are not taken for others.
 
 A fit keeps a hash of each of its rows, 8 bytes. The entries are rounded to single precision first, so that rows are
-known again as float32, in a sparse matrix, in another order, or after they were written to a file and read.
+known again as float32, in a sparse matrix, in another order, or after they were written to a file and read. Of more
+than 262,144 rows, and of more than 32,768 entries for a method that does not predict, sums of entries are kept: by them
+the whole table is known again.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ SUMS_RELATIVE_TOLERANCE = 1e-6
 def of_the_fit(model: BaseEstimator, X: Any) -> bool:
     """Whether rows are all of those of the fit, in any order.
 
-    Of a fit to more than 262,144 rows they are told by their number and sums of some entries. Fits to streams, and
+    Of large fits they are told by their number and sums of some entries. Fits to streams, and
     models saved by early versions, keep the number alone.
     """
     kept, X = _kept(model, X)
@@ -72,7 +74,8 @@ def _kept(model: BaseEstimator, X: Any) -> tuple[Any, Any]:
     It is a number and hashes, or sums, or the number alone; None of estimators of others.
     """
     steps = [step for _, step in model.steps] if hasattr(model, "steps") else [model]
-    first = next((at for at, step in enumerate(steps) if getattr(step, "_rows_of_fit", None) is not None), None)
+    known = [at for at, step in enumerate(steps) if getattr(step, "_rows_of_fit", None) is not None]
+    first = next((at for at in known if is_hashed(steps[at]._rows_of_fit)), known[0] if known else None)
     if first is not None:
         for step in steps[:first]:
             X = step.transform(X)
