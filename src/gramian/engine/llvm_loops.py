@@ -9,6 +9,7 @@ from functools import partial
 import numpy as np
 
 from gramian.engine.llvm_code import INDEX, Definitions, Value, Writer, compiled
+from gramian.engine.llvm_code import registers_here as registers_here
 from gramian.engine.vector_loops import CHUNK, DEEP, DEGREE, Registers
 
 

@@ -143,8 +143,7 @@ def _loops(dtype: np.dtype) -> VectorLoops | None:
     if min(left_by_limits(), default=COMPILER) < COMPILER:
         return None
     # The compiler takes a tenth of a second to import: only those who use it wait for it.
-    from gramian.engine.llvm_code import registers_here
-    from gramian.engine.llvm_loops import compiled_loops
+    from gramian.engine.llvm_loops import compiled_loops, registers_here
 
     unit = registers_here()
     return None if unit is None else VectorLoops(compiled_loops(unit, dtype), unit, dtype)

@@ -54,7 +54,12 @@ class PivotedCholesky:
         self.chosen, self.left = np.empty(0, dtype=np.intp), np.array(kernel.diagonal(X), dtype=np.float64)
         # Rows of few columns are prepared once for all; others as they are visited, so that there is no copy of them.
         prepared = PREPARED_MIN_PIVOTS_PER_COLUMN * X.shape[1] <= count
-        self._values = kernel.pairs(X, X, self.dtype).tile if prepared else self._visited_values
+
+        def visited(chosen: Array, rows: slice, out: Array) -> Array:
+            pairs = kernel.pairs(X[chosen], X[rows], self.dtype)
+            return pairs.tile(slice(0, pairs.shape[0]), slice(0, pairs.shape[1]), out)
+
+        self._values = kernel.pairs(X, X, self.dtype).tile if prepared else visited
 
     def among(self, rows: Array) -> Array:
         """The part of the matrix that belongs to some rows."""
@@ -72,10 +77,6 @@ class PivotedCholesky:
         self.factor.extend(rows, inverse, values, self.left)
         self.chosen = np.concatenate([self.chosen, rows])
         self.left[self.chosen] = 0.0
-
-    def _visited_values(self, chosen: Array, rows: slice, out: Array) -> Array:
-        pairs = self.kernel.pairs(self.X[chosen], self.X[rows], self.dtype)
-        return pairs.tile(slice(0, pairs.shape[0]), slice(0, pairs.shape[1]), out)
 
 
 def pivots(

@@ -60,8 +60,7 @@ def quartimax(loadings: Array, *, normalize: bool = False, tol: float = 1e-12, m
 
     .. math:: \max_{T'T = I} \; \sum_{ij} \lambda_{ij}^4
 
-    ``normalize``: see :func:`varimax`. Off, as in R's GPArotation and psych; SPSS has it on. ``tol``, ``max_iter``: as
-    there.
+    ``normalize``: Kaiser's normalisation (see :func:`varimax`). Off, as in R's GPArotation and psych; SPSS has it on.
     """
     return _orthomax(loadings, 0.0, normalize, tol, max_iter)
 
@@ -74,8 +73,9 @@ def promax(loadings: Array, *, power: float = 4.0, normalize: bool = True) -> Ro
 
     with powers taken entry by entry.
 
-    ``power``: p of the target, 4 as in R's ``promax``. ``normalize``: of the varimax rotation :math:`T_v`, on as in R's
-    ``factanal``, which hands the rotated loadings to ``promax``; the target is made of loadings not normalised
+    ``power``: p of the target, 4 as in R's ``promax``. ``normalize``: Kaiser's normalisation of the varimax rotation
+    :math:`T_v`. On, as in R's ``factanal``, which hands the rotated loadings to ``promax``; the target is made of
+    loadings that are not normalised
     (Hendrickson, White, Promax: a quick method for rotation to oblique simple structure, British Journal of Statistical
     Psychology 1964).
     """
@@ -99,8 +99,8 @@ def oblimin(loadings: Array, *, normalize: bool = False, tol: float = 1e-9, max_
     by gradient projection from a quartimax rotation, some tens of steps (Jennrich, A simple general method for oblique
     rotation, Psychometrika 2002). With gamma 0 it is also called quartimin; other values are not offered.
 
-    ``normalize``: see :func:`varimax`. Off, as in R's GPArotation and psych; SPSS has it on. ``tol``: norm of the
-    projected gradient, relative to the size of the criterion's terms, at which to stop.
+    ``normalize``: Kaiser's normalisation (see :func:`varimax`). Off, as in R's GPArotation and psych; SPSS has it on.
+    ``tol``: norm of the projected gradient, relative to the size of the criterion's terms, at which to stop.
     """
     k = loadings.shape[1]
     if k < 2:
