@@ -12,9 +12,13 @@ import scipy.linalg
 import scipy.sparse as sp
 from numpy.typing import DTypeLike
 
+from gramian.config import one_blas_thread
 from gramian.engine.tiles import Meter, row_blocks, run, spans, threads_for
 from gramian.kernels import Kernel
 from gramian.results import Array, Matrix
+
+#: Rows of a matrix up to which threads of our own are not worth their start.
+DENSE_ONE_PRODUCT_MAX_ROWS = 256
 
 
 class Operator(ABC):
@@ -84,9 +88,12 @@ class Dense(ColumnOperator):
         self.n, self.dtype = A.shape[0], A.dtype
 
     def __matmul__(self, V: Array) -> Array:
+        if self.n <= DENSE_ONE_PRODUCT_MAX_ROWS:
+            with one_blas_thread():
+                return self.A @ V
         # Threads of our own, so that the bits do not depend on what else the process does with BLAS.
         out = np.empty((self.n, V.shape[1]), dtype=np.result_type(self.A, V))
-        rows = spans(self.n, max(256, -(-self.n // threads_for(self.n))))
+        rows = spans(self.n, max(DENSE_ONE_PRODUCT_MAX_ROWS, -(-self.n // threads_for(self.n))))
 
         def work(panels: Sequence[int], meter: Meter) -> None:
             for i in panels:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from gramian.config import within_budget
+from gramian.config import one_blas_thread, within_budget
 from gramian.engine.product import Pairs, Rows, striped, transposed_times, two_products
 from gramian.engine.tiles import Meter, run, share, spans, threads_for, tile_spans
 from gramian.kernels import Kernel
@@ -167,6 +167,10 @@ class Gram(ColumnOperator):
         out = np.empty((self.n, self.n))
         blocks = tile_spans(self.n, self.X.shape[1], self.dtype)
         pairs = self.pairs if self.dtype == np.float64 else self.kernel.pairs(self.X, self.X, np.float64)
+        if len(blocks) == 1:
+            with one_blas_thread():
+                tile = pairs.tile(blocks[0], blocks[0], out)
+            return (tile + tile.T) / 2  # the same to the bit on both sides of the diagonal
 
         def work(panels: Sequence[int], meter: Meter) -> None:
             buffer = _buffer(blocks, blocks, out.dtype)

@@ -11,9 +11,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from gramian import lapack
-from gramian.config import one_blas_thread
+from gramian.config import one_blas_thread, pinned_if_small
 from gramian.engine.product import to_dense
-from gramian.engine.tiles import Meter, row_blocks, run, share, threads_for
+from gramian.engine.tiles import Meter, row_blocks, rows_of_a_block, run, share, threads_for
 from gramian.kernels.pairwise import far_means, moved
 from gramian.operators.matrix import Data, column_scale
 from gramian.results import Array, Matrix
@@ -121,9 +121,26 @@ def moments_of(X: Matrix, weights: Array | None = None, *, beside: Matrix | None
     views = (X,) if beside is None else (X, beside)
     if any(sp.issparse(view) for view in views):
         return _sparse(views[0] if beside is None else sp.hstack(views, format="csr"), weights)
+    if beside is None and X.shape[0] <= rows_of_a_block(X.shape[1]):
+        return _one_tile(X, weights)
     total = Accumulator(sum(view.shape[1] for view in views), X.shape[0])
     total.add(views, weights)
     return total.moments()
+
+
+def _one_tile(X: Array, weights: Array | None) -> Moments:
+    """Moments of few rows, which are shifted by their mean."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        w = np.ones(len(X)) if weights is None else weights
+        weight = float(w.sum())
+        if weight == 0:
+            return Moments(0.0, np.zeros(X.shape[1]), np.zeros((X.shape[1], X.shape[1])))
+        pilot = w @ X.astype(np.float64, copy=False) / weight
+        A = X - pilot
+        offset = w @ A / weight
+        A = A if weights is None else A * np.sqrt(weights)[:, None]
+        with pinned_if_small(A.size * A.shape[1]):
+            return Moments(weight, pilot, A.T @ A - weight * np.outer(offset, offset), offset)
 
 
 class Accumulator:

@@ -326,15 +326,17 @@ class LinearSpace:
         side = "left" if route == "dual" or (route not in LINEAR_ROUTES and data.d > data.n) else "right"
         normal = Normal(data, side)
         if route == "svd":
-            _, s, Vt = svd(data.toarray())
+            A = data.toarray()
+            _, s, Vt = svd(A)
             kept = min(k, int((s > null_tolerance(max(data.n, data.d), s.max(initial=0))).sum()))
-            values, V = s[:kept] ** 2, Vt[:kept].T
-            certificate, trace = residuals(normal @ V, V, values), SolverTrace("svd", reason)
+            values, V, squares = s[:kept] ** 2, Vt[:kept].T, np.einsum("ij,ij->j", A, A)
+            certificate = residuals(interruptible(np.matmul, A.T, A @ V), V, values)
+            trace = SolverTrace("svd", reason)
             fourth: float | None = float((s**4).sum())
         else:
             dense = route in ("covariance", "dual")
-            operator: Any = Dense(normal.toarray(), positive=True) if dense else normal
-            fourth = float(np.vdot(operator.A, operator.A)) if dense else None
+            squares, operator = data.column_squares, Dense(normal.toarray(), positive=True) if dense else normal
+            fourth = float(np.vdot(operator.A, operator.A)) if isinstance(operator, Dense) else None
             spectrum = eigen(operator, k, "auto" if dense else route, rng)
             values, V, certificate = spectrum.values, spectrum.vectors, spectrum.residuals
             trace = replace(spectrum.trace, reason=reason)
@@ -347,7 +349,7 @@ class LinearSpace:
             values,
             V,
             k,
-            column_squares=data.column_squares,
+            column_squares=squares,
             fourth=fourth,
             unit=data.unit,
             n=data.weight,
