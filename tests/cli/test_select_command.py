@@ -69,6 +69,9 @@ def test_the_code_it_prints_gives_the_same(gramian, tables, name, capsys):
     assert capsys.readouterr().out.strip() == str(answer()).strip()
 
 
+NOUNS = {"factor-analysis": "factor", "cca": "pair"}
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "options",
@@ -86,9 +89,8 @@ def test_fit_takes_what_select_decides(gramian, tables, options):
     fitted = json.loads(gramian("fit", *options, "-k", "auto", "--json")[1])
     assert fitted["n_components"] == max(selected["recommended"], 1)
     assert fitted["chosen_by"] == selected["decided_by"]
-    assert fitted["chosen"] == f"{fitted['n_components']} component{'s' * (fitted['n_components'] > 1)}, by " + str(
-        selected["decided_by"]
-    )
+    k, noun = fitted["n_components"], NOUNS.get(options[-1 if len(options) < 3 else 2], "component")
+    assert fitted["chosen"] == f"{k} {noun}{'s' * (k > 1)}, by {selected['decided_by']}"
     code, out, _ = gramian("fit", *options, "-k", "auto")
     assert code == 0
     assert re.search(rf"^chosen +{selected['recommended']} by {selected['decided_by']} \(", out, re.MULTILINE)
