@@ -391,7 +391,7 @@ def test_ten_clients_at_once(chromium, address):
 
 def test_quick_methods_follow_the_slider_and_the_summary_speaks_of_what_is_kept(page):
     load(page, "Exercises and bodies (two views)")
-    assert "2 components" in page.inner_text("#summary").splitlines()[0]
+    assert "2 pairs" in page.inner_text("#summary").splitlines()[0]
     before, said = points(page), code(page)
     x, y = handle(page, "ridge")
     page.mouse.move(x, y)
