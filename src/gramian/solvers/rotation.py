@@ -181,6 +181,11 @@ def _project_gradient(A: Array, tol: float, max_iter: int) -> tuple[Array, float
     value, gradient = _overlap(A, T)
     size = max(np.sum(np.sum(A**2, axis=1) ** 2), np.finfo(float).tiny)
     step = 1.0 / max(1.0, np.sqrt(size))
+
+    def near() -> bool:
+        """Whether what is left of the slope is the rounding of the criterion, whose changes can no longer be seen."""
+        return bool(np.linalg.norm(gradient) <= 1e3 * tol * size)
+
     for _ in range(max_iter):
         slope = np.linalg.norm(gradient)
         if slope <= tol * size:
@@ -193,13 +198,13 @@ def _project_gradient(A: Array, tol: float, max_iter: int) -> tuple[Array, float
                 break
             step /= 2
         else:
-            return T, value, bool(slope <= 1e3 * tol * size)
+            return T, value, near()
         # Barzilai and Borwein: the next step from the curvature met on this one.
         move, bend = trial - T, new_gradient - gradient
         curvature = float(np.sum(move * bend))
         step = float(np.sum(move**2)) / curvature if curvature > 0 else 2 * step
         T, value, gradient = trial, following, new_gradient
-    return T, value, False
+    return T, value, near()
 
 
 def _overlap(A: Array, T: Array) -> tuple[float, Array]:
