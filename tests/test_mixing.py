@@ -6,13 +6,16 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from gramian.mixing import correlate, identity, whiten
+from gramian.mixing import correlate, whiten
+from gramian.results import Mix
+from gramian.spaces import LinearSpace
 
 
-def test_identity_leaves_scores_alone_both_ways():
-    mix = identity(SimpleNamespace(rank=3))
-    assert np.array_equal(mix.forward, np.eye(3))
-    assert np.array_equal(mix.back, np.eye(3))
+def test_without_a_mix_scores_are_left_alone_both_ways(rng):
+    basis = LinearSpace(rng.standard_normal((12, 5))).basis(3)
+    plain, mixed = basis.projection(), basis.projection(Mix(np.eye(3), np.eye(3)))
+    assert np.array_equal(plain.weights, mixed.weights)
+    assert np.array_equal(plain.back, mixed.back)
 
 
 def test_whitening_divides_by_deviations_and_leaves_what_has_none_at_zero():

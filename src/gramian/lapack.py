@@ -1,4 +1,4 @@
-"""Long factorisations that Ctrl-C need not wait for.
+"""Long factorisations that Ctrl-C need not wait for, and the signs of their vectors.
 
 Python looks at signals between two of its own instructions, and one call of LAPACK may take minutes. A long call runs
 in a thread beside the main one, which waits and can be interrupted. That needs calls that release the interpreter's
@@ -30,6 +30,8 @@ LONG = 2e9
 TURN = 0.2
 #: Rows beyond which the workspace of divide and conquer has more entries than 32 bits can count.
 MOST_ROWS = 32_000
+#: Entries whose magnitudes differ by less, relatively, tie for the largest of their column.
+SIGN_TIE = 1e-8
 
 
 def interruptible(function: Callable[..., Any], *args: Any, **options: Any) -> Any:
@@ -187,6 +189,16 @@ def lower_inverse(L: Array) -> Array:
     inverse, n = _columns(L), len(L)
     _call("dtrtri", "L", "N", n, inverse, n)
     return inverse
+
+
+def orient(deciding: Array) -> Array:
+    """Return the signs that make the entry of largest magnitude of each column positive.
+
+    Entries within 1e-8 of the largest count as equal: the lowest index decides, so that rounding does not.
+    """
+    magnitude = np.abs(deciding)
+    first = np.argmax(magnitude >= magnitude.max(axis=0) * (1 - SIGN_TIE), axis=0)
+    return np.where(deciding[first, np.arange(deciding.shape[1])] < 0, -1.0, 1.0)
 
 
 def _multiplications(args: tuple[Any, ...]) -> float:

@@ -14,11 +14,6 @@ from gramian.results import Array, Mix
 from gramian.spaces import SingularBasis
 
 
-def identity(basis: SingularBasis) -> Mix:
-    """Scores as they are: I."""
-    return Mix(forward=np.eye(basis.rank), back=np.eye(basis.rank))
-
-
 def whiten(basis: SingularBasis) -> Mix:
     """Unit variance along every component: diag(lam^-1/2); a component without variance stays at zero."""
     deviations = basis.singular / np.sqrt(basis.n - 1)

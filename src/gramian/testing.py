@@ -159,7 +159,7 @@ def check_space(space: Any, X: Any, rank: int = 3) -> None:
     size = float(basis.eigenvalues.max())
     _close("scores are orthogonal", scores.T @ scores, np.diag(basis.eigenvalues), 1e-8 * size)
     _close("scores are centred", scores.mean(axis=0), np.zeros(basis.rank), 1e-8 * size**0.5)
-    projected = basis.projection(mixing.identity(basis)).scores(X)
+    projected = basis.projection().scores(X)
     _close("projecting the training rows gives their scores", projected, scores, 1e-7 * size**0.5)
     white = basis.projection(mixing.whiten(basis)).scores(X)
     _close("whitened scores have unit covariance", np.cov(white.T), np.eye(basis.rank), 1e-6)

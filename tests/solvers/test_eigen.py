@@ -7,11 +7,12 @@ import pytest
 from numpy.testing import assert_allclose
 
 import gramian
+from gramian.lapack import orient
 from gramian.operators import Dense as Matrix
 from gramian.operators import Outline
 from gramian.results import SolverTrace
 from gramian.solvers import Krylov, Power, eigen
-from gramian.solvers.eigen import Raw, arrange, choose_eigen_solver, null_tolerance, orient, residuals
+from gramian.solvers.eigen import Raw, arrange, choose_eigen_solver, null_tolerance, residuals
 
 EPS = np.finfo(np.float64).eps
 TRACE = SolverTrace("test", "as asked")

@@ -16,12 +16,11 @@ from gramian.estimators.plans_linear import plan_cca
 from gramian.estimators.summary import Clock, SummaryBuilder
 from gramian.estimators.two_blocks import Blocks, Scaled, complete_rows
 from gramian.estimators.two_views import TwoViews, score_correlations
-from gramian.estimators.validation import ComponentCount, Table, check_choice, check_components, is_auto
+from gramian.estimators.validation import ComponentCount, Table, check_choice, check_components
 from gramian.estimators.warnings import RankWarning, warn
-from gramian.lapack import left_svd
+from gramian.lapack import left_svd, orient
 from gramian.operators.moments import row_count
 from gramian.results import Array, percent
-from gramian.solvers.eigen import orient
 
 #: A ridge for both views, or one for each.
 Ridge: TypeAlias = float | tuple[float, float] | list[float]
@@ -108,7 +107,7 @@ class CCA(TwoViews, CanonicalTests, RegressorMixin, BaseEstimator):
     def _find(self, blocks: Blocks, clock: Clock) -> Self:
         check_choice("scale", self.scale, (True, False))
         ridge = check_ridge(self.ridge)
-        check_components(self.n_components, 10**9, "there can be", fractions=False, auto=True)
+        asked = check_components(self.n_components, 10**9, "there can be", fractions=False, auto=True)
         # Without a ridge units do not matter, except to rounding: there columns of one length are best.
         by_length = tuple(bool(self.scale or not r) for r in ridge)
         scaled = blocks.scaled(by_length[0], by_length[1])
@@ -124,11 +123,11 @@ class CCA(TwoViews, CanonicalTests, RegressorMixin, BaseEstimator):
             )
         mix = mixing.correlate(x.values, y.values, x.vectors.T @ y.vectors, scaled.weight, ridges)
         ranks, said = (len(x.values), len(y.values)), None
-        if is_auto(self.n_components):
+        if self.n_components == "auto":
             said = choose_pairs(blocks, mix.values, ranks, ridge, scale=self.scale)
             k = at_least_one(said, len(mix.values))
         else:
-            k = min(len(mix.values), int(self.n_components or len(mix.values)))
+            k = min(len(mix.values), asked or len(mix.values))
         Wx, Wy = x.directions @ mix.x[:, :k], y.directions @ mix.y[:, :k]
         signs = orient(Wx / scaled.x_scale[:, None])
         self.correlations_, self.all_correlations_ = mix.values[:k], mix.values

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from gramian.config import pinned_if_small
 from gramian.estimators.base import BaseEstimator, all_or_nothing, by_blocks, planned_fit
-from gramian.estimators.calibration_metrics import RegressionDiagnostics, selectivity_ratio, variable_importance
+from gramian.estimators.calibration_metrics import RegressionDiagnostics
 from gramian.estimators.plans_linear import (
     AUTO_MAX_COMPONENTS,
     plan_pls_regression,
@@ -144,8 +144,8 @@ class ComponentRegressor(
         """Components to look for."""
         if self.n_components is None or self.n_components == "auto":
             return blocks.limit if longest is None else min(blocks.limit, longest)
-        check_components(self.n_components, 10**9, "there can be", fractions=False)
-        return min(int(self.n_components), blocks.limit)
+        asked = check_components(self.n_components, 10**9, "there can be", fractions=False)
+        return min(asked or blocks.limit, blocks.limit)
 
     def _regress(self, blocks: Blocks, clock: Clock) -> Self:
         """Choose the number of components, find them, and set the fitted attributes."""
@@ -252,6 +252,46 @@ def _in_units(squares: Array, residual: tuple[float, float], unit: float) -> tup
 
 def _share(parts: Array, total: float) -> Array:
     return parts / total if total > 0 else np.zeros_like(parts)
+
+
+def variable_importance(weights: Array, y_squares: Array) -> Array:
+    r"""Importance of each column in the projection (VIP); its mean square is 1, above 1 counts as important.
+
+    Definition
+    ----------
+    .. math:: \mathrm{VIP}_j = \Big(d \sum_k w_{jk}^2 c_k \Big/ \sum_k c_k\Big)^{1/2}, \qquad
+              c_k = \text{squares of y that component k accounts for}
+
+    References
+    ----------
+    Wold, Sjoestroem, Eriksson, PLS-regression: a basic tool of chemometrics, 2001.
+    """
+    total = y_squares.sum()
+    return np.sqrt(len(weights) * (weights**2 @ y_squares) / total) if total > 0 else np.zeros(len(weights))
+
+
+def selectivity_ratio(A: Array, coefficients: Array) -> Array:
+    r"""Variance of each column that the prediction of a target explains, over what it leaves; targets x features.
+
+    Definition
+    ----------
+    .. math:: t = A b, \quad p = A't/t't, \qquad
+              \mathrm{SR}_j = \frac{p_j^2\, t't}{\|a_j\|^2 - p_j^2\, t't}
+
+    Infinite for a column that is the prediction itself.
+
+    References
+    ----------
+    Kvalheim, Interpretation of partial least squares regression models by means of target projection, 2010.
+    """
+    T = A @ coefficients
+    lengths = np.einsum("rq,rq->q", T, T)
+    explained = (T.T @ A) ** 2 / np.where(lengths > 0, lengths, 1.0)[:, None]
+    total = np.einsum("rd,rd->d", A, A)
+    left = np.maximum(total - explained, 0.0)
+    left[left <= 1e-14 * total] = 0.0
+    ratio = np.divide(explained, left, out=np.full_like(left, np.inf), where=left > 0)
+    return np.where(explained > 0, ratio, 0.0)
 
 
 class PLSRegression(ComponentRegressor, BaseEstimator):

@@ -23,8 +23,7 @@ def count_factors(n_components: ComponentCount, d: int) -> int:
         raise TypeError("n_components=None must be the number of factors, a whole number of 1 or more.")
     most = most_factors(d)
     why = f"{most}, the most factors that {d} columns leave degrees of freedom for"
-    check_components(n_components, most, why, fractions=False, auto=True)
-    return most if is_auto(n_components) else int(n_components)
+    return check_components(n_components, most, why, fractions=False, auto=True) or most
 
 
 def choose_factors(

@@ -13,10 +13,10 @@ from gramian import mixing
 from gramian.estimators.base import BaseEstimator, ProjectionTransformer, by_blocks, planned_fit
 from gramian.estimators.plans_linear import is_long, plan_ica
 from gramian.estimators.summary import Clock, SummaryBuilder
-from gramian.estimators.validation import Table, check_components, random_generator, validate, whole_number
+from gramian.estimators.validation import Table, check_components, random_generator, validate
 from gramian.estimators.warnings import ConvergenceWarning, RankWarning, SubGaussianWarning, warn
+from gramian.lapack import orient
 from gramian.results import Array, FitSummary, Mix, Seed
-from gramian.solvers.eigen import orient
 from gramian.solvers.independence import GRADIENT_ROUNDING, Unmixing, log_density, unmix
 from gramian.spaces import LinearBasis, LinearSpace
 from gramian.spaces.linear import ILL_CONDITIONED_RATIO
@@ -108,8 +108,7 @@ class ICA(ProjectionTransformer, DensityMixin, BaseEstimator):
         """
         clock = Clock()
         X = validate(self, X, sparse=False, min_samples=2)
-        self._check_parameters(X.shape)
-        basis, rank = _components(X, whole_number(self.n_components))
+        basis, rank = _components(X, self._check_parameters(X.shape))
         notes = self._rank_notes(rank, X.shape)
         basis = basis.truncate(rank)
         white = mixing.whiten(basis)
@@ -144,13 +143,14 @@ class ICA(ProjectionTransformer, DensityMixin, BaseEstimator):
         tags.input_tags.sparse = False
         return tags
 
-    def _check_parameters(self, shape: tuple[int, int]) -> None:
-        n, d = shape
-        check_components(self.n_components, min(n, d), f"min(n, d) = {min(n, d)} (n={n}, d={d})", fractions=False)
+    def _check_parameters(self, shape: tuple[int, int]) -> int | None:
+        least, (n, d) = min(shape), shape
+        k = check_components(self.n_components, least, f"min(n, d) = {least} (n={n}, d={d})", fractions=False)
         if not self.tol > 0:
             raise ValueError(f"tol={self.tol!r} must be a positive number, such as 1e-7.")
         if self.max_iter < 1:
             raise ValueError(f"max_iter={self.max_iter!r} must be a whole number of 1 or more.")
+        return k
 
     def _rank_notes(self, rank: int, shape: tuple[int, int]) -> list[str]:
         (n, d), wanted = shape, self.n_components or shape[1]

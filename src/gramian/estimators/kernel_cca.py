@@ -24,8 +24,7 @@ from gramian.estimators.kernel_cca_pairs import (
     seen_pairs,
     told_held,
 )
-from gramian.estimators.kernel_input import KernelArgument
-from gramian.estimators.kernel_rows import Seen, has_landmarks, keep_seen, landmarks_of, next_rows
+from gramian.estimators.kernel_rows import KernelArgument, Seen, has_landmarks, keep_seen, landmarks_of, next_rows
 from gramian.estimators.landmarks import LandmarksArgument
 from gramian.estimators.plans_kernel import plan_kernel_cca
 from gramian.estimators.summary import Clock, SummaryBuilder, indefinite

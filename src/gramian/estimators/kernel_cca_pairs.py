@@ -13,19 +13,24 @@ from gramian import lapack, mixing
 from gramian.config import format_bytes, memory_budget, pinned_if_small, within_budget
 from gramian.estimators.cca import correlations
 from gramian.estimators.fit_rows import Gate, second_stream
-from gramian.estimators.kernel_input import (
-    CheckedRows,
+from gramian.estimators.kernel_checks import CheckedRows, underflows
+from gramian.estimators.kernel_rows import (
+    AnyRows,
     KernelArgument,
     KernelInput,
+    KernelRows,
+    KernelStream,
+    Seen,
+    landmarks_of,
+    narrowest,
     own_kernel,
     resolve_weighted,
-    underflows,
 )
-from gramian.estimators.kernel_rows import AnyRows, KernelRows, KernelStream, Seen, landmarks_of, narrowest
 from gramian.estimators.landmarks import low_rank
 from gramian.estimators.validation import Table, check_gram, is_stream, read_targets
 from gramian.kernels import Kernel, as_kernel
 from gramian.kernels.given import values
+from gramian.lapack import orient
 from gramian.operators.centering import Centred, Projected, best_origin, moved
 from gramian.operators.features import FeatureMap
 from gramian.operators.mapped_moments import MappedMoments, MappedSums, mapped_moments, part_moments
@@ -33,7 +38,7 @@ from gramian.operators.remote import Remote, RemoteTable, deviations, divided
 from gramian.projection import KernelProjection
 from gramian.results import Array, Matrix, Mix, SolverTrace
 from gramian.solvers.canonical import Canonical, CanonicalPairs
-from gramian.solvers.eigen import DENSE_LIMIT, DENSE_RETRY_MAX_ROWS, LAPACK_QUICK_MAX_ROWS, orient
+from gramian.solvers.eigen import DENSE_LIMIT, DENSE_RETRY_MAX_ROWS, LAPACK_QUICK_MAX_ROWS
 from gramian.spaces import KernelSpace, SingularBasis
 from gramian.spaces.kernel import ConditionalProjection
 from gramian.spaces.low_rank import LowRankBasis, LowRankSpace, pinned_if_narrow, projection

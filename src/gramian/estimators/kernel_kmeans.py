@@ -16,8 +16,16 @@ from sklearn.utils.validation import check_is_fitted
 from gramian.config import one_blas_thread
 from gramian.engine.tiles import spans
 from gramian.estimators.base import BaseEstimator, all_or_nothing, by_blocks, planned_fit
-from gramian.estimators.kernel_input import KernelArgument, KernelInput, check_count, lengths
-from gramian.estimators.kernel_rows import KEPT_FEATURES, KernelStream, add_first_rows, has_landmarks, next_rows
+from gramian.estimators.kernel_checks import check_count, lengths
+from gramian.estimators.kernel_rows import (
+    KEPT_FEATURES,
+    KernelArgument,
+    KernelInput,
+    KernelStream,
+    add_first_rows,
+    has_landmarks,
+    next_rows,
+)
 from gramian.estimators.landmarks import (
     LandmarksArgument,
     add_low_rank,

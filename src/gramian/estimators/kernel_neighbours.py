@@ -17,15 +17,14 @@ from sklearn.utils.validation import check_is_fitted
 from gramian.config import thread_count
 from gramian.engine.product import to_dense
 from gramian.estimators.base import BaseEstimator, as_fitted, by_blocks, planned_fit
-from gramian.estimators.kernel_input import (
-    KernelArgument,
-    KernelInput,
+from gramian.estimators.kernel_checks import (
     check_count,
     check_similarities,
     lengths,
     warn_of_negative,
     warn_of_underflow,
 )
+from gramian.estimators.kernel_rows import KernelArgument, KernelInput
 from gramian.estimators.landmarks import LandmarksArgument, add_low_rank, low_rank, mapped_rows
 from gramian.estimators.plans_kernel import SEARCH_WAYS, plan_kernel_knn, way_of_search
 from gramian.estimators.summary import Clock, SummaryBuilder

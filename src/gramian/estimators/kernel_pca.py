@@ -10,10 +10,11 @@ from numpy.typing import ArrayLike
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from gramian import mixing
 from gramian.estimators.base import BaseEstimator, ProjectionTransformer, all_or_nothing, as_fitted, planned_fit
-from gramian.estimators.kernel_input import CheckedRows, KernelArgument, KernelInput
+from gramian.estimators.kernel_checks import CheckedRows
 from gramian.estimators.kernel_rows import (
+    KernelArgument,
+    KernelInput,
     KernelRows,
     Seen,
     has_landmarks,
@@ -24,16 +25,15 @@ from gramian.estimators.kernel_rows import (
     seen_of,
 )
 from gramian.estimators.landmarks import LandmarksArgument, RandomFeatures
-from gramian.estimators.n_components import choose_for_kernel, share_of_variance
+from gramian.estimators.n_components import choose_for_kernel
 from gramian.estimators.plans_kernel import plan_kernel_pca
-from gramian.estimators.summary import Clock, summarize, warn_of
+from gramian.estimators.summary import Clock, summarize
 from gramian.estimators.validation import (
     Table,
     check_components,
     from_dask,
-    is_auto,
     random_generator,
-    whole_number,
+    share_of_variance,
 )
 from gramian.estimators.warnings import GramianWarning, RankWarning, warn
 from gramian.kernels import Kernel
@@ -169,8 +169,8 @@ class KernelPCA(KernelInput, ProjectionTransformer, BaseEstimator):
         clock = Clock()
         kernel, rows = read_rows(self, X, min_samples=2)
         seen = None if self.landmarks is None else seen_of(self, kernel, rows)
-        basis = self._find(kernel, rows.table, seen, clock)
-        return basis, None if rows.streamed else rows.table.dtype
+        table = None if rows.streamed else rows.first[0]
+        return self._find(kernel, table, seen, clock), None if table is None else table.dtype
 
     def _find(self, kernel: Kernel, rows: CheckedRows | None, seen: Seen | None, clock: Clock) -> SingularBasis:
         """Find the components of rows, or of ``seen``, the moments of rows mapped to features of low rank.
@@ -180,25 +180,25 @@ class KernelPCA(KernelInput, ProjectionTransformer, BaseEstimator):
         if self.preimage is not None:
             _check_preimage(kernel, self.preimage, random=isinstance(self.landmarks, RandomFeatures))
         space = KernelSpace(kernel, rows) if seen is None else LowRankSpace(seen.maps[0], seen.total, rows=rows)
-        check_components(self.n_components, int(space.n), f"the number of rows, {space.n:.0f}", auto=True)
-        asked, chosen = whole_number(self.n_components), None
-        if asked is None and is_auto(self.n_components):
+        n, chosen = int(space.n), None
+        asked = check_components(self.n_components, n, f"the number of rows, {n}", auto=True)
+        if self.n_components == "auto":
             if rows is None:
                 raise ValueError("n_components='auto' needs the rows in memory. Give a number.")
             asked, chosen = choose_for_kernel(kernel, rows)
-        basis = space.basis(asked, self.solver, random_generator(self.random_state))
+        rng = None if self.random_state is None else random_generator(self.random_state)
+        basis = space.basis(asked, self.solver, rng)
         _check_found(basis, asked, kernel)
-        share = share_of_variance(self.n_components)
-        if share is not None and basis.shares is None:
-            raise ValueError(
-                f"n_components={share!r} asks for a share of the variance, which is not known for an indefinite kernel "
-                "without its whole spectrum. Give a whole number, or use solver='dense'."
-            )
-        basis = basis.reaching(share)
-        self.projection_ = basis.projection(mixing.identity(basis))
+        if asked is None and (share := share_of_variance(self.n_components)) is not None:
+            if basis.shares is None:
+                raise ValueError(
+                    f"n_components={share!r} asks for a share of the variance, which is not known for an indefinite "
+                    "kernel without its whole spectrum. Give a whole number, or use solver='dense'."
+                )
+            basis = basis.reaching(share)
+        self.projection_ = basis.projection()
+        self.summary_ = summarize(self, basis, (n, self.n_features_in_), clock, detail=str(kernel), chosen=chosen)
         self.kernel_, self.eigenvalues_, self._shares = kernel, basis.eigenvalues, basis.shares
-        shape = int(space.n), self.n_features_in_
-        self.summary_ = summarize(self, basis, shape, clock, detail=str(kernel), chosen=chosen)
         if seen is not None:
             keep_seen(self, seen, streamed=rows is None)
         return basis
@@ -303,7 +303,6 @@ def _check_found(basis: SingularBasis, asked: int | None, kernel: Kernel) -> Non
             f"eigenvalues: {basis.rank} components were kept.",
             RankWarning,
         )
-    warn_of(basis)
 
 
 def _is_narrow(scores: ArrayLike) -> bool:

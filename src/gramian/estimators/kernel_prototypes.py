@@ -10,7 +10,8 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.estimators.base import BaseEstimator, by_blocks, planned_fit
-from gramian.estimators.kernel_input import KernelArgument, KernelInput, lengths, warn_of_negative
+from gramian.estimators.kernel_checks import lengths, warn_of_negative
+from gramian.estimators.kernel_rows import KernelArgument, KernelInput
 from gramian.estimators.landmarks import LandmarksArgument, add_low_rank, inner_products, lost_trace
 from gramian.estimators.plans_kernel import plan_kernel_prototypes
 from gramian.estimators.summary import Clock, SummaryBuilder

@@ -13,9 +13,11 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.estimators.base import BaseEstimator, all_or_nothing, by_blocks, planned_fit
-from gramian.estimators.kernel_input import KernelArgument, KernelInput, warn_of_underflow
+from gramian.estimators.kernel_checks import warn_of_underflow
 from gramian.estimators.kernel_rows import (
     AnyRows,
+    KernelArgument,
+    KernelInput,
     KernelRows,
     Seen,
     has_landmarks,
@@ -256,7 +258,7 @@ class KernelRidge(KernelInput, MultiOutputMixin, RegressorMixin, BaseEstimator):
     def _space(self, rows: AnyRows) -> RidgeSpace:
         """The exact problem."""
         how: dict[str, Any] = {"intercept": bool(self.fit_intercept), "solver": self.solver}
-        return RidgeSpace(self.kernel_, rows.table, rows.targets, rows.weights, **how)
+        return RidgeSpace(self.kernel_, rows.first[0], rows.targets, rows.weights, **how)
 
     def _check(self) -> None:
         """Refuse parameters out of their range."""

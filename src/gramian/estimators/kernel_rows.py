@@ -1,4 +1,4 @@
-"""Rows of a kernel method on their way into a fit, and what is known of them through landmarks.
+"""The kernel of a method and its rows on their way into a fit, and what is known of them through landmarks.
 
 ::
 
@@ -13,14 +13,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.utils import Tags
 
 from gramian.config import memory_budget
-from gramian.estimators.fit_rows import Gate, second_stream, take_columns
-from gramian.estimators.kernel_input import CheckedRows, KernelInput, own_kernel, resolve_weighted
+from gramian.estimators.fit_rows import Gate, read_table, second_stream, take_columns
+from gramian.estimators.kernel_checks import CheckedRows
 from gramian.estimators.landmarks import (
     LandmarksArgument,
     add_low_rank,
@@ -28,13 +29,16 @@ from gramian.estimators.landmarks import (
     checked_trace_error,
     low_rank,
 )
-from gramian.estimators.validation import Table, check_targets, is_stream, validate
-from gramian.kernels import Kernel, as_kernel
+from gramian.estimators.validation import Table, check_targets, check_weights, is_stream, validate
+from gramian.kernels import Kernel, as_kernel, parse
+from gramian.kernels.base import own_copy
+from gramian.kernels.given import evaluated
 from gramian.kernels.text import takes_matrix
 from gramian.operators import Rows
 from gramian.operators.features import FeatureMap
 from gramian.operators.mapped_moments import MappedMoments, MappedSums, mapped_moments
-from gramian.operators.moments import row_count
+from gramian.operators.moments import column_sums, row_count
+from gramian.operators.remote import Remote, RemoteTable
 from gramian.operators.rows import Piece, Views
 from gramian.results import Array, FitSummary, Matrix
 from gramian.spaces.ridge import powers_of_two
@@ -44,6 +48,92 @@ FIRST_ROWS_BUDGET_DIVISOR = 4
 #: Features up to which moments are kept after a fit to rows in memory, so that ``partial_fit`` may go on from it: with
 #: more of them a model would be many times as large as what it needs to answer.
 KEPT_FEATURES = 200
+#: A kernel as text, as an object, or as a function of two blocks of rows.
+KernelArgument: TypeAlias = str | Kernel | Callable[..., Array]
+
+
+class KernelInput:
+    """What estimators with a ``kernel`` argument share: reading rows at fit, and saying that they may be a Gram."""
+
+    kernel: KernelArgument
+    landmarks: Any
+    n_features_in_: int
+    #: What landmarks leave of the trace of the kernel matrix, as a share of it; None without them.
+    trace_error_: Any = None
+    #: What ``partial_fit`` goes on from, where that is known.
+    seen_: Any
+    summary_: FitSummary
+    _kernel_parameters: ClassVar[tuple[str, ...]] = ("kernel",)
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, those of kernels as ``kernel__sigma``. A kernel given as text then becomes an object.
+
+        A kernel that is an object is changed itself, as scikit-learn does it with every object in a parameter. Text is
+        a value: ``get_params`` gives it as it is, and ``type(model)(**model.get_params())`` works.
+        """
+        for name in self._kernel_parameters:
+            nested = {key.removeprefix(f"{name}__"): key for key in params if key.startswith(f"{name}__")}
+            given = params.get(name, getattr(self, name))
+            if nested and isinstance(given, str):
+                params[name] = parse(given).set_params(**{key: params.pop(long) for key, long in nested.items()})
+            elif nested and not hasattr(given, "set_params"):
+                what = "is None, which stands for the kernel of X" if given is None else f"is the function {given!r}"
+                raise ValueError(
+                    f"{min(nested.values())} cannot be set: {name} {what}, and has no parameters of its own. Set "
+                    f"{name} to a kernel first, as text such as 'rbf(sigma=2)' or as an object."
+                )
+        return super().set_params(**params)  # type: ignore[misc]
+
+    def _read(
+        self, X: Table, sample_weight: ArrayLike | None = None, *, min_samples: int = 1
+    ) -> tuple[Kernel, Any, Array | None]:
+        """Return the kernel, resolved as if rows were repeated by their weights, the checked rows, and the weights."""
+        kernel = own_kernel(self.kernel)
+        rows = self._table(X, kernel, min_samples)
+        weights = None
+        if sample_weight is not None:
+            weights = check_weights(sample_weight, rows.shape[0], variance=False)
+        return resolve_weighted(kernel, rows, weights), rows, weights
+
+    def _table(self, X: Table, kernel: Kernel, min_samples: int = 1) -> Any:
+        """Check the training rows of a new fit: in memory, or on a cluster if landmarks stand for them."""
+        self.trace_error_ = None
+        vars(self).pop("seen_", None)
+        if isinstance(X, Remote):
+            return read_table(self, X, kernel=kernel, min_samples=min_samples)
+        return validate(self, X, gram=kernel, min_samples=min_samples)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.pairwise = takes_matrix(self.kernel)
+        tags.input_tags.sparse = True
+        return tags
+
+
+def own_kernel(kernel: KernelArgument) -> Kernel:
+    """Return the kernel that an argument asks for as an object of the fit's own, which nobody else can change."""
+    return parse(kernel) if isinstance(kernel, str) else own_copy(as_kernel(kernel))
+
+
+def resolve_weighted(kernel: Kernel, X: CheckedRows, weights: Array | None) -> Kernel:
+    """Return the kernel with its parameters resolved as if rows were repeated ``weights`` times.
+
+    The width ``"scale"`` depends on the mean and the variance of each column alone: two rows that have those of the
+    weighted rows give the same. ``"median"`` is that of the rows with a positive weight, each taken once.
+    """
+    if kernel.given:
+        return evaluated(kernel.resolve(X))
+    if isinstance(X, RemoteTable):
+        return X.resolve(kernel, weights)
+    if weights is None:
+        return kernel.resolve(X)
+    heavy = weights > 0
+    rows, w = (X, weights) if heavy.all() else (X[heavy], weights[heavy])
+    if (w == w[0]).all() or kernel.needs_rows:
+        return kernel.resolve(rows)
+    sums = column_sums(rows, w)
+    deviation = np.sqrt(sums.squares / sums.weight)
+    return kernel.resolve(np.stack([sums.mean - deviation, sums.mean + deviation]))
 
 
 @dataclass(frozen=True)
@@ -85,11 +175,6 @@ class KernelRows:
     streamed = False
 
     @property
-    def table(self) -> Any:
-        """The rows of the first view; None of a stream."""
-        return self.first[0]
-
-    @property
     def n_first(self) -> int:
         """How many rows the first are."""
         return int(self.first[0].shape[0])
@@ -112,7 +197,6 @@ class KernelStream(Views):
     """
 
     streamed = True
-    table: Any = None
     targets: Any = None
     weights: Any = None
 
@@ -234,7 +318,7 @@ def seen_more(estimator: KernelInput, rows: KernelRows) -> Seen:
     """Add checked rows to those an estimator has seen; the first block gives widths and landmarks."""
     seen: Seen | None = getattr(estimator, "seen_", None)
     if seen is None:
-        kernel = resolve_weighted(own_kernel(estimator.kernel), rows.table, rows.weights)
+        kernel = resolve_weighted(own_kernel(estimator.kernel), rows.first[0], rows.weights)
         return seen_of(estimator, kernel, rows)
     new = rows.moments(seen.maps)
     if new.moments.d != seen.parts[0].moments.d:

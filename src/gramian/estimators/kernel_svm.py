@@ -12,7 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from gramian.config import format_bytes, memory_budget
 from gramian.estimators.base import BaseEstimator, by_blocks, planned_fit
-from gramian.estimators.kernel_input import KernelArgument, KernelInput, check_similarities, warn_of_underflow
+from gramian.estimators.kernel_checks import check_similarities, warn_of_underflow
+from gramian.estimators.kernel_rows import KernelArgument, KernelInput
 from gramian.estimators.landmarks import LandmarksArgument, add_low_rank, low_rank, mapped_rows
 from gramian.estimators.plans_kernel import is_narrow, plan_kernel_svc
 from gramian.estimators.summary import Clock, SummaryBuilder

@@ -11,13 +11,13 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from gramian.config import format_bytes, memory_budget, within_budget
-from gramian.estimators.kernel_input import CheckedRows, check_count, check_similarities, warn_of_underflow
+from gramian.estimators.kernel_checks import CheckedRows, check_count, check_similarities, warn_of_underflow
 from gramian.estimators.validation import check_choice
 from gramian.estimators.warnings import RankWarning, warn
 from gramian.kernels import Kernel
 from gramian.kernels.base import as_rows, is_number
 from gramian.kernels.dot_product import random_waves
-from gramian.operators.centering import best_origin, moved
+from gramian.operators.centering import from_best_origin
 from gramian.operators.features import FeatureMap
 from gramian.operators.landmarks import centred_on_cells, check_positive, landmark_map, pivots, spread, uniform
 from gramian.operators.remote import diagonal_of
@@ -306,8 +306,7 @@ def inner_products(
 
     Rows of a ``total`` weight whose similarities overflow are refused.
     """
-    origin = best_origin(kernel, X, weights)
-    rows = moved(X, origin)
+    rows, origin = from_best_origin(kernel, X, weights)
     features = low_rank(landmarks, kernel, rows, weights)
     inner = similarities(kernel, rows) if features is None else mapped_similarities(features, rows)
     check_similarities(kernel, inner.diagonal(), total=total)

@@ -6,7 +6,6 @@ import numpy as np
 
 from gramian.criteria import Suggestion, kernel_criteria, stands_out
 from gramian.criteria.noise_edge import DEFLATED_FIRST_COMPONENTS
-from gramian.estimators.validation import ComponentCount
 from gramian.estimators.warnings import RankWarning, warn
 from gramian.kernels import Kernel
 from gramian.operators import Moments
@@ -14,13 +13,6 @@ from gramian.results import Matrix
 from gramian.solvers.eigen import Solver
 from gramian.spaces import LinearBasis, LinearSpace, MomentSpace
 from gramian.spaces.linear import StreamSpace
-
-
-def share_of_variance(n_components: ComponentCount) -> float | None:
-    """The share of the variance that ``n_components`` asks for, if it is one."""
-    if n_components is None or isinstance(n_components, str) or n_components >= 1:
-        return None
-    return float(n_components)
 
 
 def at_least_one(said: Suggestion, limit: int) -> int:
@@ -31,7 +23,7 @@ def at_least_one(said: Suggestion, limit: int) -> int:
 
 
 def choose_basis(
-    space: LinearSpace | MomentSpace | StreamSpace, solver: str | Solver, rng: np.random.Generator
+    space: LinearSpace | MomentSpace | StreamSpace, solver: str | Solver, rng: np.random.Generator | None
 ) -> tuple[LinearBasis, Suggestion]:
     """As many components of a linear space as stand out of the noise."""
     basis = space.basis(min(DEFLATED_FIRST_COMPONENTS, space.limit), solver, rng)

@@ -19,16 +19,16 @@ from gramian.estimators.base import (
 )
 from gramian.estimators.diagnostics import ComponentDiagnostics
 from gramian.estimators.fit_rows import FitRows, SeenRows, more_rows, read
-from gramian.estimators.n_components import choose_basis, share_of_variance
+from gramian.estimators.n_components import choose_basis
 from gramian.estimators.plans_linear import plan_pca
 from gramian.estimators.probabilistic_pca import ProbabilisticPCA
-from gramian.estimators.summary import Clock, summarize, warn_of
+from gramian.estimators.summary import Clock, summarize
 from gramian.estimators.validation import (
     Table,
     check_components,
     check_finite,
-    is_auto,
     random_generator,
+    share_of_variance,
     validate,
     whole_number,
 )
@@ -151,8 +151,7 @@ class PCA(ComponentDiagnostics, ProjectionTransformer, BaseEstimator):
         """
         clock = Clock()
         rows = more_rows(self, X, sample_weight)
-        check_components(self.n_components, rows.d, f"d = {rows.d}", auto=True)
-        asked = whole_number(self.n_components)
+        asked = check_components(self.n_components, rows.d, f"d = {rows.d}", auto=True)
         early = not has_variance(rows.moments.weight) or rows.shape[0] <= (asked or 1)
         return self if early else self._find(rows, clock)
 
@@ -181,8 +180,7 @@ class PCA(ComponentDiagnostics, ProjectionTransformer, BaseEstimator):
 
     def _fit_missing(self, rows: FitRows, clock: Clock) -> Self:
         """Components of moments with missing entries imputed under probabilistic PCA with as many components."""
-        self._check_components(rows.shape)
-        asked, gaps = whole_number(self.n_components), rows.gaps
+        asked, gaps = self._check_components(rows.shape), rows.gaps
         self.filler_ = ProbabilisticPCA(None if asked is None or asked >= rows.d else asked, missing="em")
         expected = self.filler_.fit_expectation(rows.X, rows.weights)
         note = f"{gaps:,} missing entries ({percent(gaps / rows.X.size)}) were imputed under probabilistic PCA."
@@ -190,17 +188,17 @@ class PCA(ComponentDiagnostics, ProjectionTransformer, BaseEstimator):
 
     def _find(self, rows: FitRows, clock: Clock, notes: tuple[str, ...] = ()) -> Self:
         """Find the components and set the fitted attributes."""
-        self._check_components(rows.weighted_shape)
-        space, rng = rows.space(center=self.center, scale=self.scale), random_generator(self.random_state)
+        asked = self._check_components(rows.weighted_shape)
+        space = rows.space(center=self.center, scale=self.scale)
+        rng = None if self.random_state is None else random_generator(self.random_state)
         solver = self.solver if rows.any_solver else "auto"
-        if is_auto(self.n_components):
+        if self.n_components == "auto":
             basis, chosen = choose_basis(space, solver, rng)
         else:
             share = share_of_variance(self.n_components)
-            basis, chosen = space.basis(whole_number(self.n_components), solver, rng, share), None
-        warn_of(basis)
+            basis, chosen = space.basis(asked, solver, rng, share), None
         dtype = rows.dtype
-        self.projection_ = basis.projection(mixing.whiten(basis) if self.whiten else mixing.identity(basis))
+        self.projection_ = basis.projection(mixing.whiten(basis) if self.whiten else None)
         self.components_ = basis.directions.T.astype(dtype)
         self.mean_ = basis.mean.astype(dtype)
         self.scale_ = basis.scale.astype(dtype)
@@ -249,9 +247,9 @@ class PCA(ComponentDiagnostics, ProjectionTransformer, BaseEstimator):
         A = X / self.scale_ - mean if centred else X / self.scale_
         return float(np.mean(np.sum((A - A @ W @ W.T) ** 2, axis=1)))
 
-    def _check_components(self, shape: tuple[int, int]) -> None:
+    def _check_components(self, shape: tuple[int, int]) -> int | None:
         least, (n, d) = min(shape), shape
-        check_components(self.n_components, least, f"min(n, d) = {least} (n={n}, d={d})", auto=True)
+        return check_components(self.n_components, least, f"min(n, d) = {least} (n={n}, d={d})", auto=True)
 
     def _notes(self, basis: LinearBasis) -> tuple[str, ...]:
         rank = int((basis.singular > 0).sum())

@@ -17,11 +17,10 @@ from gramian.costs.plan import Job, Matrix, Plan, eigenpairs, gram, prepared, re
 from gramian.engine.tiles import threads_for
 from gramian.estimators.cca import check_ridge
 from gramian.estimators.kernel_cca_pairs import ALL_FOLDS_MAX_ROWS, DEFAULT_RANK, choose_pairs_route, products_obstacle
-from gramian.estimators.kernel_input import KernelInput
-from gramian.estimators.kernel_rows import FIRST_ROWS_BUDGET_DIVISOR, require_landmarks
+from gramian.estimators.kernel_rows import FIRST_ROWS_BUDGET_DIVISOR, KernelInput, require_landmarks
 from gramian.estimators.landmarks import DEFAULT_LANDMARKS, LANDMARK_SAMPLE_MIN_ROWS, ROWS_PER_LANDMARK
 from gramian.estimators.plans_linear import STREAM_BLOCKS, in_memory
-from gramian.estimators.validation import check_components, is_auto, whole_number
+from gramian.estimators.validation import check_components
 from gramian.kernels import Kernel
 from gramian.kernels.given import Evaluated
 from gramian.operators import Outline
@@ -164,8 +163,8 @@ def plan_kernel_pca(estimator: KernelPCA, job: Job) -> Plan:
     if landmarks_of(estimator):
         return one_pass(estimator, job)
     n, (kernel, copy) = job.n, prepared(estimator.kernel, job)
-    check_components(estimator.n_components, n, f"the number of rows, {n}", auto=True)
-    rank = min(n, _USUAL_COMPONENTS) if is_auto(estimator.n_components) else whole_number(estimator.n_components)
+    asked = check_components(estimator.n_components, n, f"the number of rows, {n}", auto=True)
+    rank = min(n, _USUAL_COMPONENTS) if estimator.n_components == "auto" else asked
     check_rank(rank, n)
     found = eigenpairs(gram(kernel, n, job.d), rank or n, estimator.solver)
     room = copy + found.bytes + 24.0 * n * (rank or n) * (rank is None)

@@ -132,8 +132,8 @@ def decompose(job: Job, k: int, solver: str | Solver) -> Plan:
 def plan_pca(estimator: PCA, job: Job) -> Plan:
     """Leading components of the table."""
     limit = min(job.n, job.d)
-    check_components(estimator.n_components, limit, f"min(n, d) = {limit} (n={job.n}, d={job.d})", auto=True)
-    k = whole_number(estimator.n_components) or limit
+    why = f"min(n, d) = {limit} (n={job.n}, d={job.d})"
+    k = check_components(estimator.n_components, limit, why, auto=True) or limit
     found = decompose(job, k, estimator.solver)
     room = job.copied + found.bytes + 8.0 * job.d * k * 3
     return Plan(found.route, found.reason, found.products, room, found.seconds, found.typical)
@@ -143,8 +143,7 @@ def plan_pca(estimator: PCA, job: Job) -> Plan:
 def plan_probabilistic_pca(estimator: ProbabilisticPCA, job: Job) -> Plan:
     """Components of the covariance matrix; EM steps if they are asked for."""
     n, d = job.n, job.d
-    check_components(estimator.n_components, d, f"d = {d}", fractions=False, auto=True)
-    k = whole_number(estimator.n_components) or d
+    k = check_components(estimator.n_components, d, f"d = {d}", fractions=False, auto=True) or d
     found = eigenpairs(table(d, True, 8.0 * d * d, lambda: n * machine.moments(d)), k, "auto")
     room = job.copied + max(moments_bytes(n, d), found.bytes + 16.0 * d * d)
     if estimator.method == "closed":
@@ -171,8 +170,8 @@ def plan_ica(estimator: ICA, job: Job) -> Plan:
     """Whitening, then steps over all rows."""
     n, d = job.n, job.d
     limit = min(n, d)
-    check_components(estimator.n_components, limit, f"min(n, d) = {limit} (n={n}, d={d})", fractions=False)
-    k = estimator.n_components or limit
+    why = f"min(n, d) = {limit} (n={n}, d={d})"
+    k = check_components(estimator.n_components, limit, why, fractions=False) or limit
     white = decompose(job, k, "covariance" if is_long(n, d) else "auto")
     sampled = max(ICA_START_ROWS, ICA_START_ROWS_PER_SOURCE * k)
     # White rows and picard's copy; then sources, scores, derivatives, and the next sources beside them.

@@ -28,7 +28,6 @@ from gramian.estimators.validation import (
     check_choice,
     check_components,
     check_squares,
-    is_auto,
     random_generator,
     validate,
     whole_number,
@@ -220,9 +219,9 @@ class ProbabilisticPCA(GaussianModel, BaseEstimator):
 
     def _asked(self, d: int, moments: Callable[[], Moments]) -> tuple[Any, Suggestion | None]:
         """Number of components to look for, and the criterion that chose it, if one did."""
-        check_components(self.n_components, d, f"d = {d}", fractions=False, auto=True)
-        if not is_auto(self.n_components):
-            return self.n_components, None
+        asked = check_components(self.n_components, d, f"d = {d}", fractions=False, auto=True)
+        if self.n_components != "auto":
+            return asked, None
         known = moments()
         rank = int((MomentSpace(known).basis(None).singular > 0).sum())
         return choose_from_moments(known, max(1, rank - 1))  # something must be left for the noise
@@ -242,8 +241,8 @@ class ProbabilisticPCA(GaussianModel, BaseEstimator):
         """Add rows to those seen so far; the result is that of one ``fit`` of all of them."""
         clock = Clock()
         rows = more_rows(self, X, sample_weight)
-        check_components(self.n_components, rows.d, f"d = {rows.d}", fractions=False, auto=True)
-        if rows.shape[0] <= max(2, (whole_number(self.n_components) or 0) + 1):
+        asked = check_components(self.n_components, rows.d, f"d = {rows.d}", fractions=False, auto=True)
+        if rows.shape[0] <= max(2, (asked or 0) + 1):
             return self
         k, said = self._asked(rows.d, lambda: rows.moments)
         return self._keep(self._maximise(rows.moments, k), rows.dtype, rows.shape, clock, said=said)
@@ -286,8 +285,7 @@ class ProbabilisticPCA(GaussianModel, BaseEstimator):
         """Return the model of greatest likelihood for given moments."""
         check_squares(moments)
         S, d = moments.covariance(), moments.d
-        check_components(asked, d, f"d = {d}", fractions=False)
-        basis = MomentSpace(moments).basis(whole_number(asked))
+        basis = MomentSpace(moments).basis(check_components(asked, d, f"d = {d}", fractions=False))
         values = basis.eigenvalues / moments.weight
         rank = int((values > 0).sum()) if asked is None else basis.rank
         k = max(1, min(rank - 1, d - 1)) if asked is None else asked

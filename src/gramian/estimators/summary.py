@@ -134,10 +134,13 @@ def summarize(
     chosen: Suggestion | None = None,
     notes: tuple[str, ...] = (),
 ) -> FitSummary:
-    """Write what a spectral fit did, from its basis, and which criterion chose the number of components, if one did."""
+    """Write what a spectral fit did, from its basis, and which criterion chose the number of components, if one did.
+
+    Warns of a basis that is less than was asked for, as the summary says.
+    """
     share, trace = None if basis.shares is None else float(basis.shares.sum()), basis.trace
-    gap, at = basis.smallest_gap()
-    certified = f"residuals <= {basis.residuals.max(initial=0):.1e}"
+    (gap, at), worst = basis.smallest_gap(), basis.residuals.max(initial=0)
+    certified = f"residuals <= {worst:.1e}"
     if basis.rank > 1:
         certified += f", smallest relative gap {gap:.2g} (components {at + 1}, {at + 2})"
     write = SummaryBuilder.of_components(estimator, shape, basis.rank, detail=detail, share=share)
@@ -145,20 +148,16 @@ def summarize(
     write.line("certified", certified, eigenvalues=basis.eigenvalues, residuals=basis.residuals, smallest_gap=gap)
     write.line("stopped", None if trace.converged else trace.stopped)
     write.add(n_negative=basis.n_negative, most_negative=basis.most_negative)
-    return write.notes((*notes, *([indefinite(basis)] if basis.n_negative else []))).done()
-
-
-def warn_of(basis: SingularBasis) -> None:
-    """Warn of a basis that is less than was asked for, as its summary does."""
-    if not basis.trace.converged:
-        worst = basis.residuals.max(initial=0)
+    if not trace.converged:
         warn(
-            f"the {basis.trace.solver} solver stopped early ({basis.trace.stopped}): residuals up to {worst:.1e}. "
+            f"the {trace.solver} solver stopped early ({trace.stopped}): residuals up to {worst:.1e}. "
             "Allow it more iterations, or ask for fewer components.",
             ConvergenceWarning,
         )
     if basis.n_negative:
-        warn(indefinite(basis), IndefiniteKernelWarning)
+        notes = (*notes, indefinite(basis))
+        warn(notes[-1], IndefiniteKernelWarning)
+    return write.notes(notes).done()
 
 
 def indefinite(basis: SingularBasis, of: str = "") -> str:

@@ -142,10 +142,10 @@ class CovarianceOfViews(TwoViews, BaseEstimator):
 
     def _find(self, blocks: Blocks, clock: Clock) -> Self:
         check_choice("scale", self.scale, (True, False))
-        check_components(self.n_components, 10**9, "there can be", fractions=False)
+        asked = check_components(self.n_components, 10**9, "there can be", fractions=False)
         scaled = blocks.scaled(bool(self.scale), bool(self.scale))
         limit = min(scaled.A.shape[1], scaled.B.shape[1], blocks.limit)
-        k = limit if self.n_components is None else min(int(self.n_components), limit)
+        k = min(asked or limit, limit)
         Wx, Wy, Rx, Ry, covariances = self._directions(scaled.A, scaled.B, k)
         if not len(covariances):
             raise ValueError("X and Y have zero covariance: there is nothing to find. Check both for constant columns.")

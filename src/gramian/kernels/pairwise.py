@@ -134,9 +134,9 @@ def squared_euclidean(
 
 def squared_norms(X: Rows) -> Array:
     """Squared Euclidean length of each row."""
-    if is_sparse(X):
-        return np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
-    return np.einsum("ij,ij->i", X, X)
+    if isinstance(X, np.ndarray):
+        return np.einsum("ij,ij->i", X, X)
+    return np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
 
 
 def _largest(X: Rows) -> float:
@@ -148,7 +148,7 @@ def _largest(X: Rows) -> float:
 def _centre(X: Rows, Y: Rows) -> tuple[Rows, Rows]:
     # Distances do not see a shift, rounding does: far from the origin the three terms cancel.
     with np.errstate(over="ignore", invalid="ignore"):
-        sparse = is_sparse(X) or is_sparse(Y)
+        sparse = not (isinstance(X, np.ndarray) and isinstance(Y, np.ndarray))
         mean = far_means(X, Y) if sparse else Y.mean(axis=0, dtype=np.float64)
     if not np.isfinite(mean).all() or (sparse and not mean.any()):
         return X, Y
@@ -173,7 +173,7 @@ def far_means(X: Rows, Y: Rows) -> Array:
 
 def moved(X: Rows, shift: Array) -> Rows:
     """Rows less a shift of a few columns; CSR rows stay such."""
-    if not is_sparse(X):
+    if isinstance(X, np.ndarray):
         return X - shift
     (n, d), at = X.shape, np.flatnonzero(shift)
     every = (np.tile(shift[at], n), np.tile(at, n), np.arange(n + 1) * len(at))
@@ -185,7 +185,7 @@ def _append(
 ) -> Rows:
     # Norms ride along as two extra columns, so one matrix product writes the whole exponent. The factors are taken one
     # after the other: their product may be infinite, which times zero is no number.
-    if is_sparse(X):
+    if not isinstance(X, np.ndarray):
         extra = sp.csr_array(np.column_stack([first, second]))
         return _cast(sp.hstack([(factor * X) * sign, extra], format="csr"), dtype)
     both = np.empty((X.shape[0], X.shape[1] + 2), dtype=dtype, order=order)
@@ -209,7 +209,7 @@ def scale_width(X: Rows) -> float:
     As in scikit-learn's SVC the variance is that of all entries together; 1 if they are all equal.
     """
     with np.errstate(over="ignore", invalid="ignore"):
-        variance = _sparse_variance(X) if is_sparse(X) else X.var(dtype=np.float64)
+        variance = X.var(dtype=np.float64) if isinstance(X, np.ndarray) else _sparse_variance(X)
     if not np.isfinite(variance):  # squares overflow, the width does not
         unit = float(abs(X).max())
         return unit * scale_width(X / unit)
@@ -239,8 +239,3 @@ def median_width(X: Rows, metric: str = "euclidean") -> float:
     if metric != "cityblock":
         values = np.sqrt(np.maximum(values, 0.0))
     return float(np.median(values)) or 1.0
-
-
-def inverse_square(length: float) -> float:
-    """``length^-2``, infinite rather than an error where it overflows."""
-    return 1 / length / length

@@ -16,7 +16,6 @@ from gramian.engine.product import Exponential, Pairs, Rows, compiled_from, to_d
 from gramian.kernels.base import Form, Kernel, Mapped, MappedKernel, Measure, evolve, is_number, require_positive
 from gramian.kernels.pairwise import (
     DATA_WIDTHS,
-    inverse_square,
     manhattan,
     median_width,
     scale_width,
@@ -29,6 +28,11 @@ __all__ = ["RBF", "Laplacian", "Matern", "RationalQuadratic", "ThinPlateSpline"]
 
 # The square root has an infinite slope at zero, so these distances must be right for equal rows too.
 precise_squares = partial(squared_euclidean, exact_near_zero=True)
+
+
+def inverse_square(length: float) -> float:
+    """``length^-2``, infinite rather than an error where it overflows."""
+    return 1 / length / length
 
 
 class Stationary(MappedKernel):

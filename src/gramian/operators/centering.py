@@ -179,6 +179,12 @@ def moved(X: Matrix, origin: Array | None) -> Any:
     return np.asarray(found) if isinstance(found, np.matrix) else found  # what a csr_matrix gives
 
 
+def from_best_origin(kernel: Kernel, X: Any, weights: Array | None = None) -> tuple[Any, Array | None]:
+    """Return rows seen from their :func:`best_origin`, and that origin."""
+    origin = best_origin(kernel, X, weights)
+    return moved(X, origin), origin
+
+
 @dataclass(frozen=True)
 class KernelCentring:
     r"""Centring in feature space, from the training means alone.

@@ -14,7 +14,7 @@ from gramian.config import one_blas_thread, within_budget
 from gramian.engine.product import Pairs, Rows, striped, transposed_times, two_products
 from gramian.engine.tiles import Meter, run, share, spans, threads_for, tile_spans
 from gramian.kernels import Kernel
-from gramian.operators.centering import ColumnOperator, Dense
+from gramian.operators.centering import DENSE_ONE_PRODUCT_MAX_ROWS, ColumnOperator, Dense
 from gramian.operators.remote import Remote
 from gramian.operators.source import Piece
 from gramian.progress import part_done
@@ -165,12 +165,12 @@ class Gram(ColumnOperator):
 
     def toarray(self) -> Array:
         out = np.empty((self.n, self.n))
-        blocks = tile_spans(self.n, self.X.shape[1], self.dtype)
         pairs = self.pairs if self.dtype == np.float64 else self.kernel.pairs(self.X, self.X, np.float64)
-        if len(blocks) == 1:
+        if self.n <= DENSE_ONE_PRODUCT_MAX_ROWS:
             with one_blas_thread():
-                tile = pairs.tile(blocks[0], blocks[0], out)
+                tile = pairs.tile(slice(0, self.n), slice(0, self.n), out)
             return (tile + tile.T) / 2  # the same to the bit on both sides of the diagonal
+        blocks = tile_spans(self.n, self.X.shape[1], self.dtype)
 
         def work(panels: Sequence[int], meter: Meter) -> None:
             buffer = _buffer(blocks, blocks, out.dtype)

@@ -10,7 +10,7 @@ import scipy.stats
 from numpy.typing import ArrayLike
 
 from gramian import lapack
-from gramian.estimators.kernel_input import KernelArgument
+from gramian.estimators.kernel_rows import KernelArgument
 from gramian.kernels import Kernel, as_kernel
 from gramian.kernels.given import evaluated, values
 from gramian.operators import moments_of

@@ -19,7 +19,7 @@ from gramian.criteria.random_tables import SHUFFLED
 from gramian.estimators.cca import check_ridge
 from gramian.estimators.cca_tests import PERMUTED, WILKS, by_permutations, by_shuffles, by_wilks
 from gramian.estimators.factor_checks import refuse_constant
-from gramian.estimators.kernel_input import KernelArgument, resolve_weighted
+from gramian.estimators.kernel_rows import KernelArgument, resolve_weighted
 from gramian.estimators.validation import Table, check_choice, random_generator, validate
 from gramian.kernels import as_kernel
 from gramian.operators import Moments, moments_of

@@ -6,8 +6,9 @@
     solve(operator, B, shift, solver) ->  Cholesky | ConjugateGradients | MinimalResiduals  ->  residuals
 """
 
+from gramian.lapack import orient
 from gramian.solvers.conjugate import ConjugateGradients
-from gramian.solvers.eigen import Dense, Krylov, Power, Randomized, Raw, choose_eigen_solver, eigen, orient
+from gramian.solvers.eigen import Dense, Krylov, Power, Randomized, Raw, choose_eigen_solver, eigen
 from gramian.solvers.linear_methods import Cholesky, MinimalResiduals
 
 __all__ = [

@@ -11,8 +11,8 @@ import numpy as np
 
 from gramian import lapack
 from gramian.config import one_blas_thread
+from gramian.lapack import orient
 from gramian.results import Array
-from gramian.solvers.eigen import orient
 
 
 @dataclass(frozen=True)

@@ -24,8 +24,6 @@ LAPACK_QUICK_MAX_ROWS = 500
 WHOLE_SPECTRUM_MAX_ROWS = 2_000
 #: Rows up to which a dense solution follows an iteration that did not converge.
 DENSE_RETRY_MAX_ROWS = 4_000
-#: Entries whose magnitudes differ by less, relatively, tie for the largest of their column.
-SIGN_TIE = 1e-8
 #: Squares of larger eigenvalues, which residuals are made of, would overflow.
 MAX_EIGENVALUE = 1e150
 
@@ -468,16 +466,6 @@ def residuals(image: Array, vectors: Array, values: Array) -> Array:
 def null_tolerance(n: int, largest: float) -> float:
     """Below this an eigenvalue cannot be told from zero."""
     return n * np.finfo(np.float64).eps * largest
-
-
-def orient(deciding: Array) -> Array:
-    """Return the signs that make the entry of largest magnitude of each column positive.
-
-    Entries within 1e-8 of the largest count as equal: the lowest index decides, so that rounding does not.
-    """
-    magnitude = np.abs(deciding)
-    first = np.argmax(magnitude >= magnitude.max(axis=0) * (1 - SIGN_TIE), axis=0)
-    return np.where(deciding[first, np.arange(deciding.shape[1])] < 0, -1.0, 1.0)
 
 
 def _krylov(operator: Operator | Outline) -> Krylov:

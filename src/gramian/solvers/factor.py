@@ -10,8 +10,8 @@ import scipy.linalg
 
 from gramian import lapack
 from gramian.config import pinned_if_small
+from gramian.lapack import orient
 from gramian.results import Array
-from gramian.solvers.eigen import orient
 
 #: Least uniqueness, as a share of the variance of its column; at zero the likelihood has no bound.
 LEAST_UNIQUENESS = 0.005

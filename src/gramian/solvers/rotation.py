@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from gramian.config import one_blas_thread
+from gramian.lapack import orient
 from gramian.results import Array
-from gramian.solvers.eigen import orient
 
 
 @dataclass(frozen=True)

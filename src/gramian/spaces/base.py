@@ -78,8 +78,8 @@ class SingularBasis(ABC):
         """Training scores ``U diag(s)``, n x k."""
 
     @abstractmethod
-    def projection(self, mix: Mix) -> Projection:
-        """Map of new points to scores along ``V mix``."""
+    def projection(self, mix: Mix | None = None) -> Projection:
+        """Map of new points to scores along ``V mix``; along V if there is none."""
 
     @abstractmethod
     def _truncated(self, k: int) -> dict[str, Any]:

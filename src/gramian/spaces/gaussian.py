@@ -13,9 +13,9 @@ from gramian import lapack
 from gramian.config import one_blas_thread
 from gramian.engine.product import to_dense
 from gramian.engine.tiles import row_blocks
+from gramian.lapack import orient
 from gramian.operators import Moments, moments_of
 from gramian.results import Array, Matrix
-from gramian.solvers.eigen import orient
 from gramian.solvers.factor import LEAST_UNIQUENESS, FactorSolution, maximum_likelihood
 
 Model = TypeVar("Model")

@@ -10,13 +10,13 @@ import numpy as np
 from gramian.config import format_bytes
 from gramian.engine.tiles import row_blocks
 from gramian.kernels import Kernel
-from gramian.lapack import interruptible
+from gramian.lapack import interruptible, orient
 from gramian.operators import Centred, CrossGram, KernelCentring
-from gramian.operators.centering import PolynomialCentring, Polynomials, Projected, best_origin, moved
+from gramian.operators.centering import PolynomialCentring, Polynomials, Projected, from_best_origin
 from gramian.operators.gram import gram_of
 from gramian.projection import KernelProjection
 from gramian.results import Array, Matrix, Mix
-from gramian.solvers.eigen import DENSE_LIMIT, Solver, eigen, orient
+from gramian.solvers.eigen import DENSE_LIMIT, Solver, eigen
 from gramian.spaces.base import SingularBasis
 
 
@@ -33,8 +33,9 @@ class KernelBasis(SingularBasis):
     def scores(self) -> Array:
         return self.vectors * self.singular
 
-    def projection(self, mix: Mix) -> KernelProjection | ConditionalProjection:  # type: ignore[override]
-        coefficients, offset = self.centring.fold(interruptible(np.matmul, self.vectors / self.singular, mix.forward))
+    def projection(self, mix: Mix | None = None) -> KernelProjection | ConditionalProjection:  # type: ignore[override]
+        V = self.vectors / self.singular
+        coefficients, offset = self.centring.fold(V if mix is None else interruptible(np.matmul, V, mix.forward))
         if isinstance(self.centring, KernelCentring):
             return KernelProjection(self.kernel, self.anchors, coefficients, offset, origin=self.origin)
         return ConditionalProjection(self.kernel, self.anchors, coefficients, offset, self.centring.polynomials.shift)
@@ -47,9 +48,8 @@ class KernelSpace:
     """Centred features of a kernel, whose parameters are resolved on ``X``; for a precomputed one the Gram matrix."""
 
     def __init__(self, kernel: Kernel, X: Matrix) -> None:
-        self.kernel, self.origin = kernel.resolve(X), best_origin(kernel, X)
-        self.X = moved(X, self.origin)
-        self.n = X.shape[0]
+        self.kernel, self.n = kernel.resolve(X), X.shape[0]
+        self.X, self.origin = from_best_origin(kernel, X)
 
     def basis(
         self, rank: int | None, solver: str | Solver = "auto", rng: np.random.Generator | None = None

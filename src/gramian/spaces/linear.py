@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from gramian.config import format_bytes, within_budget
-from gramian.lapack import interruptible, svd
+from gramian.lapack import interruptible, orient, svd
 from gramian.operators import Compressed, Data, Dense, Moments, Normal, moments_of
 from gramian.operators.matrix import column_scale
 from gramian.operators.moments import row_count
 from gramian.projection import LinearProjection
 from gramian.results import Array, Matrix, Mix, SolverTrace
-from gramian.solvers.eigen import DENSE_LIMIT, EIGEN_SOLVERS, Solver, eigen, null_tolerance, orient, residuals
+from gramian.solvers.eigen import DENSE_LIMIT, EIGEN_SOLVERS, Solver, eigen, null_tolerance, residuals
 from gramian.spaces.base import SingularBasis
 
 #: An eigenproblem of A'A keeps about ``eps / ratio`` of an eigenvalue; below this ratio, half the digits are gone.
@@ -48,15 +48,13 @@ class LinearBasis(SingularBasis):
     def scores(self) -> Array:
         if self.rows is None:
             raise ValueError("the rows were not kept: project them with basis.projection(mix).scores(X).")
-        plain = np.eye(self.rank)
-        return self.projection(Mix(plain, plain)).scores(self.rows)
+        return self.projection().scores(self.rows)
 
-    def projection(self, mix: Mix) -> LinearProjection:
-        return LinearProjection(
-            mean=self.mean,
-            weights=interruptible(np.matmul, self.directions, mix.forward) / self.scale[:, None],
-            back=interruptible(np.matmul, mix.back, self.directions.T) * self.scale,
-        )
+    def projection(self, mix: Mix | None = None) -> LinearProjection:
+        V, back = self.directions, self.directions.T
+        if mix is not None:
+            V, back = interruptible(np.matmul, V, mix.forward), interruptible(np.matmul, mix.back, back)
+        return LinearProjection(self.mean, V / self.scale[:, None], back * self.scale)
 
     def _truncated(self, k: int) -> dict[str, Any]:
         return {"directions": self.directions[:, :k]}

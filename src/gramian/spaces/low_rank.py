@@ -11,12 +11,13 @@ import scipy.linalg
 
 from gramian import lapack
 from gramian.config import pinned_if_small
+from gramian.lapack import orient
 from gramian.operators import Dense
 from gramian.operators.features import FeatureMap
 from gramian.operators.mapped_moments import MappedMoments
 from gramian.projection import KernelProjection
 from gramian.results import Array, Matrix, Mix, SolverTrace
-from gramian.solvers.eigen import Solver, eigen, null_tolerance, orient
+from gramian.solvers.eigen import Solver, eigen, null_tolerance
 from gramian.solvers.linear_methods import lengths
 from gramian.spaces.base import SingularBasis
 from gramian.spaces.ridge_fit import KernelFunction, RidgeFit
@@ -40,10 +41,11 @@ class LowRankBasis(SingularBasis):
     rows: Matrix = None
 
     def scores(self) -> Array:
-        return self.projection(Mix(np.eye(self.rank), np.eye(self.rank))).scores(self.rows)
+        return self.projection().scores(self.rows)
 
-    def projection(self, mix: Mix) -> KernelProjection:
-        return projection(self.features, lapack.interruptible(np.matmul, self.directions, mix.forward), self.mean)
+    def projection(self, mix: Mix | None = None) -> KernelProjection:
+        V = self.directions if mix is None else lapack.interruptible(np.matmul, self.directions, mix.forward)
+        return projection(self.features, V, self.mean)
 
     def _truncated(self, k: int) -> dict[str, Any]:
         return {"directions": self.directions[:, :k]}
