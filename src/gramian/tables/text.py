@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv as arrow_csv
 
-from gramian.engine import tiles
 from gramian.operators.source import Piece
 from gramian.results import Array
 from gramian.tables.arrow import ARROW_GROUP_COLUMNS, ARROW_MAX_COLUMNS, DATE, EMPTY, compact, to_columns, to_days
@@ -83,18 +81,16 @@ class Opening:
     def names(self) -> list[str]:
         return [cell.strip() for cell in self.first.cells] if self.header else [f"x{at}" for at in range(self.width)]
 
-    def probe(self) -> list[list[str]]:
-        return [
-            record.cells for record in self.records.head(max(2, min(100, PROBE_CELLS // self.width)))[self.start > 0 :]
-        ]
+    def probe(self, rows: int) -> list[list[str]]:
+        return [record.cells for record in self.records.head(rows + (self.start > 0))[self.start > 0 :]]
 
     def place(self, row: int) -> str:
         return f"line {self.records.line(row + (self.start > 0))}"
 
-    def decimal(self, dialect: Dialect, probe: list[list[str]]) -> str:
+    def decimal(self, dialect: Dialect) -> str:
         """Sign between whole numbers and fractions."""
         told = dialect.decimal or {"": None, ".": ","}.get(dialect.thousands or "", ".")
-        return told or find_mark(zip(*probe, strict=False))
+        return told or find_mark(zip(*self.probe(max(1, min(100, PROBE_CELLS // self.width))), strict=False))
 
     def later(self, data: bytes, before: int) -> Opening:
         """Take other records of the same text, which so many lines come before."""
@@ -152,11 +148,9 @@ def _read_rows(opening: Opening, dialect: Dialect) -> Sheet:
     # A line that holds a separator is a row, and so is one of blanks if there is one column.
     if not re.compile(rb"[^\r\n ]").search(records.data, opening.start):
         return Sheet([Column(name) for name in names], 0, opening.place, remarks)
-    probe = opening.probe()
     text = frozenset(at for at, name in enumerate(names) if name in dialect.as_text)
-    parser = Parser(opening, text, opening.decimal(dialect, probe))
-    probe = probe[:1]  # cells of a wide row take many times the room of its text
-    columns, rows = parser.columns(names, probe.pop() if probe else [])
+    parser = Parser(opening, text, opening.decimal(dialect))
+    columns, rows = parser.columns(names, next(iter(opening.probe(1)), []))
     late = [column.text for column in columns if column.text is not None and column.name not in dialect.as_text]
     if dialect.decimal is None and not dialect.thousands and parser.decimal == "." and find_mark(late) == ",":
         parser = replace(parser, decimal=",")
@@ -263,25 +257,22 @@ class Parser:
     def _parse(self, types: Types, only: list[str] | None = None) -> pa.Table:
         data, start = self.opening.records.data, self.opening.start
         body, quoted = pa.py_buffer(data).slice(start), data.find(b'"', start) >= 0
+        names = [*map(str, range(self.opening.width))]
+
+        def parse(block: int) -> pa.Table:
+            return arrow_csv.read_csv(
+                pa.BufferReader(body),
+                arrow_csv.ReadOptions(column_names=names, block_size=min(block, MAX_PARSE_BLOCK_BYTES)),
+                arrow_csv.ParseOptions(delimiter=self.opening.records.delimiter, newlines_in_values=quoted),
+                self._conversion(types, only),
+            )
+
         try:
-            return self.parse(pa.BufferReader(body), types, only, quoted=quoted)
+            return parse(max(PARSE_BLOCK_BYTES, 16 * self.opening.first.end))
         except pa.ArrowInvalid as error:
             if "straddl" not in str(error):
                 raise
-            return self.parse(pa.BufferReader(body), types, only, quoted=quoted, block=body.size + 1)
-
-    def parse(
-        self, rows: pa.NativeFile, types: Types, only: list[str] | None = None, *, quoted: bool, block: int = 0
-    ) -> pa.Table:
-        """Parse an Arrow file that stands at the first row."""
-        names = [*map(str, range(self.opening.width))]
-        block = block or max(PARSE_BLOCK_BYTES, 16 * self.opening.first.end)
-        return arrow_csv.read_csv(
-            rows,
-            arrow_csv.ReadOptions(column_names=names, block_size=min(block, MAX_PARSE_BLOCK_BYTES)),
-            arrow_csv.ParseOptions(delimiter=self.opening.records.delimiter, newlines_in_values=quoted),
-            self._conversion(types, only),
-        )
+            return parse(body.size + 1)
 
     def _as_they_stand(self, table: pa.Table, names: list[str]) -> list[Column]:
         """Turn Arrow's columns into ours; labels shall read as in the file, not as Arrow would write them."""
@@ -330,90 +321,8 @@ def check(dialect: Dialect) -> None:
         raise TableError(f"decimal={decimal!r} and separator={separator!r} must differ.")
 
 
-#: Bytes of a file from which on this way is worth a second look at those that turn out not to be plain.
-PLAIN_MIN_BYTES = 8 * 2**20
-#: Bytes that say how a file is written.
-PLAIN_HEAD_BYTES = 2**20
-
-
-class NotPlain(Exception):
-    """Signs that need a closer look stand in the text."""
-
-
-class Watched:
-    """A file that stops being read at the first sign that is not plain; Arrow asks it for a block at a time."""
-
-    def __init__(self, file: BinaryIO) -> None:
-        self.file, self.closed = file, False
-
-    def read(self, size: int) -> bytes:
-        """Return the next bytes, after a look at them while they are in the cache."""
-        data = self.file.read(size)
-        if not plain(data):
-            raise NotPlain
-        return data
-
-    def close(self) -> None:
-        """Leave the file to those who opened it."""
-
-
-def plain(data: bytes) -> bool:
-    """Whether bytes mean themselves: no quote, no other encoding, nothing that is no text."""
-    return data.isascii() and b'"' not in data and b"\0" not in data
-
-
-def read_plain(path: Path, source: str, dialect: Dialect) -> Sheet | None:
-    """Read a file whose cells are all numbers or missing; nothing if it is another, which takes a closer look."""
-    with path.open("rb") as file:
-        head = file.read(PLAIN_HEAD_BYTES)
-        head = head[: head.rfind(b"\n") + 1]
-        try:
-            opening = begin(head, source, dialect)
-            rows = opening.probe()
-        except TableError:
-            return None
-        # Names of columns may be quoted or in any script; what had to be recoded is not what stands in the file.
-        if opening.records.data != head or not plain(head[opening.start :]):
-            return None
-        parser = Parser(opening, frozenset(), opening.decimal(dialect, rows))
-        numbers = bool(rows) and len(rows[0]) == opening.width and all(map(parser.is_number, rows[0]))
-        if not numbers or not dialect.as_text.isdisjoint(opening.names) or opening.records.delimiter == " ":
-            return None
-        file.seek(opening.start)
-        types = {str(at): pa.float64() for at in range(opening.width)}
-        try:
-            table = parser.parse(pa.PythonFile(Watched(file), "r"), types, quoted=False)
-        except (NotPlain, pa.ArrowInvalid):
-            return None
-    if any(column.null_count == len(column) for column in table.columns):
-        return None
-
-    def place(row: int) -> str:
-        return replace(opening, records=replace(opening.records, data=path.read_bytes())).place(row)
-
-    remarks = opening.remarks if parser.decimal == "." or dialect.decimal else (*opening.remarks, COMMA_REMARK)
-    values = _values(table)
-    columns = [Column(name, numbers=values[:, at]) for at, name in enumerate(opening.names)]
-    return Sheet(columns, table.num_rows, place, remarks)
-
-
-def _values(table: pa.Table) -> Array:
-    """Numbers of all columns beside each other, put there a batch at a time while it is in the cache."""
-    values = np.empty((table.num_rows, table.num_columns))
-    batches = table.to_batches()
-    ends = np.cumsum([batch.num_rows for batch in batches])
-
-    def put(turns: Sequence[int], meter: tiles.Meter) -> None:
-        for at in turns:
-            meter.tick()
-            rows = values[ends[at] - batches[at].num_rows : ends[at]]
-            for column, numbers in enumerate(batches[at].columns):
-                rows[:, column] = numbers.to_numpy(zero_copy_only=False)
-
-    tiles.run(put, tiles.share(len(batches), tiles.threads_for(len(batches))))
-    return values
-
-
+#: Bytes of a file from which on its blocks are worth a look, which is lost if they hold more than numbers; their size.
+PLAIN_MIN_BYTES, PLAIN_BLOCK_BYTES = 8 * 2**20, 3 * 2**19
 #: Bytes of the first block, which says how the text is written, and of the others.
 FIRST_BLOCK_BYTES, TEXT_BLOCK_BYTES = 2**19, 4 * 2**20
 #: Bytes in which the quotes of the first two lines end.
@@ -441,8 +350,37 @@ class TextFile(RowFile):
     def whole(self) -> Sheet:
         size = self.path.stat().st_size
         check_size(size, self.source, "the text")
-        plain = read_plain(self.path, self.source, self.dialect) if size >= PLAIN_MIN_BYTES else None
+        plain = self._plain() if size >= PLAIN_MIN_BYTES else None
         return plain or read_text(self.path.read_bytes(), self.source, self.dialect)
+
+    def _plain(self) -> Sheet | None:
+        """Numbers of all blocks; nothing if there is more than numbers, which takes a look at the whole text."""
+        try:
+            self.open()
+            if any(column.numbers is None or column.remark for column in self.sheet):
+                return None
+            values, done = np.empty((0, len(self.sheet))), 0
+            for sheet, share in self._sheets(PLAIN_BLOCK_BYTES):
+                both = list(zip(self.sheet, sheet.columns, strict=True))
+                if sheet.doubts or any(column.numbers is not None and column.remark for _, column in both):
+                    return None
+                stop = done + sheet.rows
+                if stop > len(values):
+                    values.resize((round(stop / share), len(both)), refcheck=False)
+                values[done:stop] = stack([self._numbers(before, column, sheet) for before, column in both], sheet.rows)
+                done = stop
+        except TableError:
+            return None
+        values.resize((done, len(self.sheet)), refcheck=False)
+        columns = [replace(column, numbers=values[:, at]) for at, column in enumerate(self.sheet)]
+        return Sheet(columns, done, self._place, self.remarks)
+
+    def _place(self, row: int) -> str:
+        for sheet, _ in self._sheets():
+            if row < sheet.rows:
+                return sheet.place(row)
+            row -= sheet.rows
+        raise IndexError(row)
 
     def _open(self) -> None:
         check(self.dialect)
@@ -450,7 +388,7 @@ class TextFile(RowFile):
         opening = look(text, tuple(self.decoder.remarks), self.source, self.dialect)
         sheet = read_rows(opening, self.dialect)
         self.sheet = [_without_rows(column) for column in named_columns(sheet, self.source)]
-        self.named, self.known = opening.header, sheet.rows
+        self.named, self.known, self.remarks = opening.header, sheet.rows, sheet.remarks
         self.lines = max(1, round(sheet.rows / share))
         self.opening = replace(opening, records=replace(opening.records, data=b""))
         mark = "," if sheet.decimal == "," else None if self.dialect.thousands else "."
@@ -473,11 +411,11 @@ class TextFile(RowFile):
                 yield Piece(values[start : start + size], _places(self.source, sheet, start), share)
             done += sheet.rows
 
-    def _sheets(self) -> Iterator[tuple[Sheet, float]]:
+    def _sheets(self, size: int = TEXT_BLOCK_BYTES) -> Iterator[tuple[Sheet, float]]:
         """Blocks of rows, each as the reader of files sees it."""
         delimiter, lines, first = self.opening.records.delimiter, 0, True
         told = replace(self.body, separator=delimiter, header=self.named)
-        with closing(self._records(TEXT_BLOCK_BYTES, lambda text: end_of_records(text, delimiter))) as blocks:
+        with closing(self._records(size, lambda text: end_of_records(text, delimiter))) as blocks:
             for text, _, share in blocks:
                 if first and not text.strip():
                     continue
