@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -51,19 +52,17 @@ class LoadingsDisplay(Display[Loadings], data=charts.loadings):
     texts_ : list of Text
     """
 
-    def _draw(self, ax: Axes, title: str) -> None:
+    def _draw(self, ax: Axes, chart: Loadings, title: str) -> None:
         self.arrows_: list[Any] = []
         self.lines_: list[Any] = []
         self.texts_: list[Any] = []
         self.circle_: Any = None
-        tidy(ax, title, self.chart.xlabel, self.chart.ylabel)
-        if self.chart.kind == "lines":
-            self._draw_lines(ax)
+        if chart.kind == "lines":
+            self._draw_lines(ax, chart)
         else:
-            self._draw_arrows(ax)
+            self._draw_arrows(ax, chart)
 
-    def _draw_lines(self, ax: Axes) -> None:
-        chart = self.chart
+    def _draw_lines(self, ax: Axes, chart: Loadings) -> None:
         assert chart.positions is not None
         ax.axhline(0, color=PALE, linewidth=0.6, zorder=0.5)
         for at, (label, values) in enumerate(zip(chart.labels, chart.values.T, strict=True)):
@@ -72,8 +71,7 @@ class LoadingsDisplay(Display[Loadings], data=charts.loadings):
         ax.margins(x=0.01, y=0.08)
         legend(ax)
 
-    def _draw_arrows(self, ax: Axes) -> None:
-        chart = self.chart
+    def _draw_arrows(self, ax: Axes, chart: Loadings) -> None:
         cross(ax)
         ends = chart.values
         reach = 1.0 if chart.circle else float(np.abs(ends).max(initial=0.0)) or 1.0
@@ -116,12 +114,11 @@ class HeatDisplay(Display[Heat], data=charts.heat):
         Numbers of loadings that count.
     """
 
-    def _draw(self, ax: Axes, title: str) -> None:
-        chart = self.chart
+    def _draw(self, ax: Axes, chart: Heat, title: str) -> None:
         p, k = chart.values.shape
-        tidy(ax, title, "", "")
         self.image_ = ax.imshow(chart.values, cmap=BELOW_AND_ABOVE, vmin=-chart.limit, vmax=chart.limit, aspect="auto")
-        ax.set_xticks(range(k), [_short(label) for label in chart.labels])
+        labels = [label.replace(" of variance", "") for label in chart.labels]
+        ax.set_xticks(range(k), [label.replace(" (", "\n(").replace(", ", ",\n") for label in labels])
         step = -(-p // NUMBERS_MAX_ROWS)
         ax.set_yticks(range(0, p, step), [literal(name) for name in chart.columns[::step]])
         size = TICK if p <= 25 else 6.5
@@ -129,33 +126,20 @@ class HeatDisplay(Display[Heat], data=charts.heat):
         ax.tick_params(axis="x", labelsize=TICK if k <= 5 else SMALL, length=0, rotation=0 if k <= 5 else 90)
         for side in ax.spines.values():
             side.set_visible(False)
-        self.texts_ = self._write_numbers(ax) if p <= NUMBERS_MAX_ROWS and k <= 12 else []
+        centred: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": SMALL}
+        least = chart.cut * min(chart.limit, 1.0)
+        self.texts_ = [
+            ax.text(j, i, f"{v:.2f}", **centred, color="white" if abs(v) > 0.65 * chart.limit else INK)
+            for (i, j), v in np.ndenumerate(chart.values)
+            if abs(v) >= least and p <= NUMBERS_MAX_ROWS and k <= 12
+        ]
         if chart.communalities is not None and p <= NUMBERS_MAX_ROWS:
-            self._write_communalities(ax, size)
+            beside = ax.secondary_yaxis("right")
+            beside.set_yticks(range(p), [f"{value:.2f}" for value in chart.communalities])
+            beside.tick_params(labelsize=size, length=0, colors=MUTED)
+            beside.spines["right"].set_visible(False)
+            beside.set_ylabel("communality", fontsize=LABEL, color=MUTED)
         self.colorbar_ = colour_bar(ax, self.image_, chart.what, 0.7)
-
-    def _write_numbers(self, ax: Axes) -> list[Any]:
-        chart, written = self.chart, []
-        for (i, j), value in np.ndenumerate(chart.values):
-            if abs(value) >= chart.cut * (1 if chart.limit >= 1 else chart.limit):
-                shade = "white" if abs(value) > 0.65 * chart.limit else INK
-                written.append(ax.text(j, i, f"{value:.2f}", ha="center", va="center", fontsize=SMALL, color=shade))
-        return written
-
-    def _write_communalities(self, ax: Axes, size: float) -> None:
-        """Write the share of each column that the factors hold, to the right of the table."""
-        assert self.chart.communalities is not None
-        beside = ax.secondary_yaxis("right")
-        ticks = range(len(self.chart.values))
-        beside.set_yticks(ticks, [f"{value:.2f}" for value in self.chart.communalities])
-        beside.tick_params(labelsize=size, length=0, colors=MUTED)
-        beside.spines["right"].set_visible(False)
-        beside.set_ylabel("communality", fontsize=LABEL, color=MUTED)
-
-
-def _short(label: str) -> str:
-    """The name of a component over two or three lines, for narrow columns."""
-    return label.replace(" of variance", "").replace(" (", "\n(").replace(", ", ",\n")
 
 
 class ContributionsDisplay(Display[Contributions], data=charts.contributions):
@@ -172,24 +156,26 @@ class ContributionsDisplay(Display[Contributions], data=charts.contributions):
     cos2_ : BarContainer
     """
 
-    def _draw(self, ax: Axes, title: str) -> None:
-        chart = self.chart
-        m = len(chart.names)
+    def _draw(self, ax: Axes, chart: Contributions, title: str) -> None:
         self.axes_ = left, right = panels(ax, 1, 2, widths=[1.3, 1], shared="y")
-        at = np.arange(m)
+        at = np.arange(len(chart.names))
         self.bars_ = left.barh(at, 100 * chart.shares, color=colour(0), height=0.7)
         left.axvline(100 * chart.expected, color=INK, linewidth=0.9, linestyle="--", label="if all were alike")
         self.cos2_ = right.barh(at, chart.cos2, color=colour(2), height=0.7)
         right.set_xlim(0, 1)
-        left.set_yticks(at, [literal(name) for name in chart.names])
-        left.invert_yaxis()
         tidy(left, title, "contribution, %", "")
         tidy(right, "", "cos2", "")
-        for side in (left, right):
-            side.tick_params(axis="y", labelsize=TICK if m <= 15 else SMALL, length=0)
-        right.tick_params(labelleft=False)
+        name_bars(left, chart.names)
+        right.tick_params(axis="y", labelleft=False, length=0)
         legend(left, where="lower right")
         write_notes(right, chart.notes, "lower right")
+
+
+def name_bars(ax: Axes, names: Sequence[str]) -> None:
+    """Write names beside bars, the first at the top."""
+    ax.set_yticks(range(len(names)), [literal(name) for name in names])
+    ax.invert_yaxis()
+    ax.tick_params(axis="y", labelsize=TICK if len(names) <= 15 else SMALL, length=0)
 
 
 #: Columns without an order that get a bar: the largest ones.
@@ -208,46 +194,36 @@ class ImportanceDisplay(Display[Importance], data=charts.importance):
     limit_ : Line2D or None
     """
 
-    line_: Any
-    bars_: Any
-    band_: Any
-    limit_: Any
-
-    def _draw(self, ax: Axes, title: str) -> None:
-        self.line_ = self.bars_ = self.band_ = self.limit_ = None
-        if self.chart.positions is None:
-            self._draw_bars(ax, title)
+    def _draw(self, ax: Axes, chart: Importance, title: str) -> None:
+        self.line_: Any = None
+        self.bars_: Any = None
+        self.band_: Any = None
+        self.limit_: Any = None
+        if chart.positions is None:
+            self._draw_bars(ax, chart, title)
         else:
-            self._draw_line(ax, title)
+            self._draw_line(ax, chart)
+        rule: Any = ax.axvline if chart.positions is None else ax.axhline
+        rule(0, color=PALE, linewidth=0.6, zorder=0.5)
+        if chart.limit is not None:
+            self.limit_ = rule(chart.limit, color=MUTED, linewidth=0.9, linestyle="--", label="important above 1")
+        legend(ax, where="lower right" if chart.positions is None else "best")
 
-    def _draw_line(self, ax: Axes, title: str) -> None:
-        chart = self.chart
-        tidy(ax, title, chart.xlabel, chart.ylabel)
-        ax.axhline(0, color=PALE, linewidth=0.6, zorder=0.5)
+    def _draw_line(self, ax: Axes, chart: Importance) -> None:
         assert chart.positions is not None
         self.line_ = ax.plot(chart.positions, chart.values, color=colour(0), linewidth=1.5)[0]
         if chart.low is not None and chart.high is not None:
             self.band_ = ax.fill_between(
                 chart.positions, chart.low, chart.high, color=colour(0), alpha=0.25, linewidth=0, label=chart.notes[0]
             )
-        if chart.limit is not None:
-            self.limit_ = ax.axhline(chart.limit, color=MUTED, linewidth=0.9, linestyle="--", label="important above 1")
         ax.margins(x=0.01)
-        legend(ax)
 
-    def _draw_bars(self, ax: Axes, title: str) -> None:
-        chart = self.chart
+    def _draw_bars(self, ax: Axes, chart: Importance, title: str) -> None:
         names, values, errors = chart.largest(BARS_MAX_COLUMNS)
         at, spread = np.arange(len(names)), None if errors is None else np.abs(np.vstack(errors))
         keywords = {"elinewidth": 0.9, "capsize": 2, "ecolor": INK}
         self.bars_ = ax.barh(at, values, color=colour(0), height=0.7, xerr=spread, error_kw=keywords)
-        ax.axvline(0, color=PALE, linewidth=0.6, zorder=0.5)
-        if chart.limit is not None:
-            self.limit_ = ax.axvline(chart.limit, color=MUTED, linewidth=0.9, linestyle="--", label="important above 1")
-        ax.set_yticks(at, [literal(name) for name in names])
-        ax.invert_yaxis()
         tidy(ax, title, chart.ylabel, "")
-        ax.tick_params(axis="y", labelsize=TICK if len(names) <= 15 else SMALL, length=0)
-        legend(ax, where="lower right")
+        name_bars(ax, names)
         left = len(chart.values) - len(names)
         write_notes(ax, (*chart.notes, *([f"the largest {len(names)} of {len(chart.values)}"] if left else [])))

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 
 from gramian.charts import Chart
 from gramian.charts.base import Rows
-from gramian.plots.style import INK, MUTED, SMALL, TICK, Axes, Figure, new_axes
+from gramian.plots.style import INK, MUTED, SMALL, TICK, Axes, Figure, new_axes, tidy
 
 Data = TypeVar("Data", bound=Chart)
 
@@ -86,12 +86,14 @@ class Display(ABC, Generic[Data]):
         self.ax_ = new_axes(ax, space=bool(getattr(self.chart, "zlabel", "")))
         figure: Any = self.ax_.figure
         self.figure_ = figure
-        self._draw(self.ax_, self.chart.title if title is None else title)
+        title = self.chart.title if title is None else title
+        tidy(self.ax_, title, self.chart.xlabel, self.chart.ylabel)
+        self._draw(self.ax_, self.chart, title)
         return self
 
     @abstractmethod
-    def _draw(self, ax: Axes, title: str) -> None:
-        """Draw on axes."""
+    def _draw(self, ax: Axes, chart: Data, title: str) -> None:
+        """Draw on axes that have their title and names, which panels write again."""
 
 
 def write_notes(ax: Axes, notes: tuple[str, ...], where: str = "title") -> None:

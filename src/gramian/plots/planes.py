@@ -25,8 +25,7 @@ class ContoursDisplay(Display[Contours], data=charts.contours):
     contours_ : list of QuadContourSet
     """
 
-    def _draw(self, ax: Axes, title: str) -> None:
-        chart = self.chart
+    def _draw(self, ax: Axes, chart: Contours, title: str) -> None:
         m = len(chart.values)
         columns = _columns(m, float(np.ptp(chart.x) / np.ptp(chart.y)))
         rows = -(-m // columns)
@@ -75,15 +74,13 @@ class RegionsDisplay(Display[Regions], data=charts.regions):
         Rings about support vectors.
     """
 
-    def _draw(self, ax: Axes, title: str) -> None:
-        chart = self.chart
-        tidy(ax, title, chart.xlabel, chart.ylabel)
+    def _draw(self, ax: Axes, chart: Regions, title: str) -> None:
         count = len(chart.classes)
-        shades = ListedColormap([_pale(colour(at)) for at in range(count)])
+        shades = ListedColormap([tuple(0.72 + 0.28 * part for part in to_rgb(colour(at))) for at in range(count)])
         self.surface_ = ax.pcolormesh(
             chart.x, chart.y, chart.codes, cmap=shades, vmin=-0.5, vmax=count - 0.5, shading="nearest", rasterized=True
         )
-        self.border_ = self._draw_borders(ax)
+        self.border_ = self._draw_borders(ax, chart)
         self.scatter_, self.image_, _ = draw_points(ax, chart.points, scale=False, alpha=0.9, plain=INK)
         self.support_ = None
         if chart.support is not None:
@@ -95,8 +92,7 @@ class RegionsDisplay(Display[Regions], data=charts.regions):
         legend(ax)
         write_notes(ax, chart.notes)
 
-    def _draw_borders(self, ax: Axes) -> list[Any]:
-        chart = self.chart
+    def _draw_borders(self, ax: Axes, chart: Regions) -> list[Any]:
         if chart.decision is not None:
             margin = [([-1, 1], 0.8, "--")] if chart.support is not None else []  # others know of no margin
             lines = [*margin, ([0], 1.4, "-")]
@@ -108,7 +104,3 @@ class RegionsDisplay(Display[Regions], data=charts.regions):
         inside = [(chart.codes == at).astype(float) for at in range(len(chart.classes))]
         parts = [part for part in inside if 0 < part.mean() < 1]
         return [ax.contour(chart.x, chart.y, part, [0.5], colors=INK, linewidths=0.8) for part in parts]
-
-
-def _pale(shade: str) -> tuple[float, ...]:
-    return tuple(0.72 + 0.28 * part for part in to_rgb(shade))

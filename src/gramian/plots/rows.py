@@ -24,7 +24,7 @@ from gramian.plots.points import (
     write_apart,
 )
 from gramian.plots.style import INK, LABEL, MUTED, PALE, TICK, Axes, colour, legend, literal, panels, tidy
-from gramian.results import Array
+from gramian.results import Array, plural
 
 #: Arrows of columns, dark enough to stand before points of any colour.
 ARROW_COLOUR = "#8a1601"
@@ -73,18 +73,18 @@ class ScoresDisplay(Display[Scores], data=charts.scores):
         """Draw scores that are there already, or any points; see :func:`gramian.charts.from_scores`."""
         return cls(charts.from_scores(scores, shares, **options)).plot(ax, title=title)
 
-    def _draw(self, ax: Axes, title: str) -> None:
+    def _draw(self, ax: Axes, chart: Scores, title: str) -> None:
         tidy(ax, title, self.chart.xlabel, self.chart.ylabel)
-        if self.chart.zlabel:
-            self._draw_space(ax)
+        self.ellipses_: list[Any] = []
+        self.texts_: list[Any] = []
+        if chart.zlabel:
+            self._draw_space(ax, chart)
         else:
-            self._draw_plane(ax)
+            self._draw_plane(ax, chart)
 
-    def _draw_plane(self, ax: Axes) -> None:
-        chart = self.chart
+    def _draw_plane(self, ax: Axes, chart: Scores) -> None:
         cross(ax)
         self.scatter_, self.image_, self.colorbar_ = draw_points(ax, chart.points)
-        self.ellipses_: list[Any] = []
         for at, found in enumerate(chart.ellipses):
             look: dict[str, Any] = {"color": INK, "linestyle": "--"}
             if found.group is not None:
@@ -100,23 +100,22 @@ class ScoresDisplay(Display[Scores], data=charts.scores):
     def _write(self, ax: Axes) -> None:
         self.texts_ = [*name_rows(ax, self.chart.points, self.chart.names), *name_groups(ax, self.chart.points)]
 
-    def _draw_space(self, ax: Any) -> None:
-        points, self.ellipses_, self.texts_ = self.chart.points, [], []
-        self.scatter_, self.image_, self.colorbar_ = draw_points(ax, points)
+    def _draw_space(self, ax: Any, chart: Scores) -> None:
+        self.scatter_, self.image_, self.colorbar_ = draw_points(ax, chart.points)
         ax.set_box_aspect(None, zoom=0.84)  # or names of axes would leave the figure
         ax.view_init(elev=20, azim=-50)
-        ax.set_zlabel(self.chart.zlabel, fontsize=LABEL, color=INK)
+        ax.set_zlabel(chart.zlabel, fontsize=LABEL, color=INK)
         for axis in (ax.xaxis, ax.yaxis, ax.zaxis):
             axis.labelpad = 7
             axis.pane.set_facecolor("white")
             axis.pane.set_edgecolor("#dddddd")
         ax.grid(False)
         ax.locator_params(nbins=5)
-        for group, name in enumerate(points.colouring.groups):
+        for group, name in enumerate(chart.points.colouring.groups):
             ax.scatter([], [], [], color=colour(group), label=literal(name))
         legend(ax, where="upper left")
-        if self.chart.notes:
-            ax.text2D(0.98, 0.0, "\n".join(self.chart.notes), transform=ax.transAxes, ha="right", fontsize=TICK)
+        if chart.notes:
+            ax.text2D(0.98, 0.0, "\n".join(chart.notes), transform=ax.transAxes, ha="right", fontsize=TICK)
 
 
 class BiplotDisplay(ScoresDisplay, data=charts.biplot):
@@ -185,26 +184,24 @@ class OutliersDisplay(Display[Outliers], data=charts.outliers):
         Names, or numbers from 0, of rows beyond the limits.
     """
 
-    def _draw(self, ax: Axes, title: str) -> None:
-        chart = self.chart
-        tidy(ax, title, chart.xlabel, chart.ylabel)
+    def _draw(self, ax: Axes, chart: Outliers, title: str) -> None:
         self.scatter_, self.image_, self.colorbar_ = draw_points(ax, chart.points)
         self.limits_: list[Any] = []
         for at, (limit, draw) in enumerate(((chart.t2_limit, ax.axvline), (chart.q_limit, ax.axhline))):
             if limit:
                 text = f"{100 * (1 - chart.alpha):g} % limit" if at == 0 else None
                 self.limits_.append(draw(limit, color=MUTED, linewidth=0.9, linestyle="--", zorder=2, label=text))
-        self._scale(ax)
+        self._scale(ax, chart)
         list_groups(ax, chart.points)
         # Not over the row that lies farthest out; the search for a free place is slow for very many points.
         legend(ax, where="best" if chart.points.total <= SINGLE_POINTS_MAX else "upper right")
         write_notes(ax, chart.notes)
         self.texts_ = name_rows(ax, chart.points, chart.names, [int(at) for at in chart.beyond[:OUTLIERS_MAX_NAMED]])
 
-    def _scale(self, ax: Axes) -> None:
+    def _scale(self, ax: Axes, chart: Outliers) -> None:
         """Begin at zero; go by orders of magnitude along an axis where some rows lie very far out."""
-        points = self.chart.points
-        for axis, (limit, name) in enumerate(((self.chart.t2_limit, "x"), (self.chart.q_limit, "y"))):
+        points = chart.points
+        for axis, (limit, name) in enumerate(((chart.t2_limit, "x"), (chart.q_limit, "y"))):
             values = points.at[:, axis]
             ends = [limit or 0.0, float(values.max(initial=0.0))]
             if points.density is not None:
@@ -227,25 +224,21 @@ class ReconstructionsDisplay(Display[Reconstructions], data=charts.reconstructio
         The strips, if rows are pictures.
     """
 
-    def _draw(self, ax: Axes, title: str) -> None:
+    def _draw(self, ax: Axes, chart: Reconstructions, title: str) -> None:
         self.image_: Any = None
         self.axes_: list[Axes] = []
-        if self.chart.shape is None:
-            self._draw_lines(ax, title)
+        names = [plural(k, "component") for k in chart.counts]
+        if chart.shape is None:
+            self._draw_lines(ax, chart, title, names)
         else:
-            self._draw_strips(ax, title)
+            self._draw_strips(ax, chart, names)
 
-    def _names(self) -> list[str]:
-        return [f"{k} component" + ("s" if k > 1 else "") for k in self.chart.counts]
-
-    def _draw_strips(self, ax: Axes, title: str) -> None:
-        chart = self.chart
+    def _draw_strips(self, ax: Axes, chart: Reconstructions, names: list[str]) -> None:
         mosaic = np.ma.masked_invalid(chart.mosaic)
         low, high = float(chart.originals.min()), float(chart.originals.max())
         self.image_ = ax.imshow(mosaic, cmap="gray_r", vmin=low, vmax=high, interpolation="nearest")
-        tidy(ax, title, "", "")
         across, places = chart.middles
-        ax.set_yticks(places, ["rows", *self._names()])
+        ax.set_yticks(places, ["rows", *names])
         ax.set_xticks(across, [str(at) for at in chart.rows])
         ax.set_xlabel("row", fontsize=TICK, color=INK)
         ax.tick_params(length=0)
@@ -255,10 +248,9 @@ class ReconstructionsDisplay(Display[Reconstructions], data=charts.reconstructio
         for side in (*ax.spines.values(), *beside.spines.values()):
             side.set_visible(False)
 
-    def _draw_lines(self, ax: Axes, title: str) -> None:
-        chart = self.chart
+    def _draw_lines(self, ax: Axes, chart: Reconstructions, title: str, names: list[str]) -> None:
         self.axes_ = panels(ax, len(chart.counts), 1, shared="xy")
-        shown = zip(self.axes_, chart.rebuilt, chart.errors, self._names(), strict=True)
+        shown = zip(self.axes_, chart.rebuilt, chart.errors, names, strict=True)
         for at, (panel, rebuilt, error, name) in enumerate(shown):
             panel.plot(chart.positions, chart.originals.T, color=PALE, linewidth=2.5)
             panel.plot(chart.positions, rebuilt.T, color=colour(0), linewidth=0.9)
@@ -295,9 +287,8 @@ class PredictedDisplay(Display[Predicted], data=charts.predicted):
         """Draw predictions that are there already; see :func:`gramian.charts.from_values`."""
         return cls(charts.from_values(y_true, y_pred, **options)).plot(ax, title=title)
 
-    def _draw(self, ax: Axes, title: str) -> None:
-        chart, figures = self.chart, self.chart.merit
-        tidy(ax, title, chart.xlabel, chart.ylabel)
+    def _draw(self, ax: Axes, chart: Predicted, title: str) -> None:
+        figures = chart.merit
         ends = [chart.low, chart.high]
         self.line_ = ax.plot(ends, ends, color=MUTED, linewidth=0.9, zorder=2)[0]
         self.scatter_, self.image_, self.colorbar_ = draw_points(ax, chart.points)
@@ -323,9 +314,7 @@ class PairedDisplay(Display[Paired], data=charts.paired):
         Names of rows, if they are few.
     """
 
-    def _draw(self, ax: Axes, title: str) -> None:
-        chart = self.chart
-        tidy(ax, title, chart.xlabel, chart.ylabel)
+    def _draw(self, ax: Axes, chart: Paired, title: str) -> None:
         self.scatter_, self.image_, self.colorbar_ = draw_points(ax, chart.points)
         write_figures(ax, f"n = {chart.points.total:,}\ncorrelation {chart.correlation:.3f}")
         list_groups(ax, chart.points)

@@ -26,10 +26,12 @@ from gramian.plots.style import (
     tidy,
     whole_numbers,
 )
-from gramian.results import Array, percent
+from gramian.results import Array, percent, plural
 
 #: Letters in a line of the list of suggestions.
 LIST_MAX_LETTERS = 44
+#: The look of what chance gives.
+BAND: dict[str, Any] = {"color": PALE, "alpha": 0.6, "linewidth": 0}
 
 
 class ScreeDisplay(Display[Scree], data=charts.scree):
@@ -70,8 +72,7 @@ class ScreeDisplay(Display[Scree], data=charts.scree):
         super().__init__(chart)
         self.name = name
 
-    def _draw(self, ax: Axes, title: str) -> None:
-        chart = self.chart
+    def _draw(self, ax: Axes, chart: Scree, title: str) -> None:
         values = chart.values if chart.shares is None else 100 * chart.shares
         unit = float(values[0] / chart.values[0]) if chart.values[0] > 0 else 1.0
         at = sum(line.get_gid() == "scree" for line in ax.lines)
@@ -81,14 +82,20 @@ class ScreeDisplay(Display[Scree], data=charts.scree):
         )[0]
         kept = slice(chart.kept)
         ax.plot(chart.numbers[kept], values[kept], linewidth=0, zorder=3.1, label=self._label(), **look)
-        self.band_ = self._draw_band(ax, unit)
+        self.band_: Any = None
+        if chart.low is not None and chart.middle is not None and chart.high is not None:
+            ax.plot(chart.numbers, unit * chart.middle, color=MUTED, linewidth=0.8, linestyle="--", zorder=2)
+            paper: dict[str, Any] = {**BAND, "zorder": 1.5, "label": "random tables, 5 to 95 %"}
+            self.band_ = ax.fill_between(chart.numbers, unit * chart.low, unit * chart.high, **paper)
         whole_numbers(ax.xaxis, max(len(values), int(ax.get_xlim()[1])))
         ax.set_ylim(0, max(ax.get_ylim()[1], 1.1 * float(values.max())) if at else 1.1 * float(values.max()))
-        tidy(ax, title, chart.xlabel, chart.ylabel if chart.shares is None else "share of variance, %")
-        suggested = self._draw_suggestions(ax)
+        if chart.shares is not None:
+            tidy(ax, title, chart.xlabel, "share of variance, %")
+        if chart.suggestions:
+            self._draw_suggestions(ax, chart)
         legend(ax, where="upper right")
         named = ax.get_legend()
-        self.suggestions_ = named.get_texts()[-1] if suggested and named is not None else None
+        self.suggestions_ = named.get_texts()[-1] if chart.suggestions and named is not None else None
 
     def _label(self) -> str | None:
         chart = self.chart
@@ -96,23 +103,12 @@ class ScreeDisplay(Display[Scree], data=charts.scree):
             return f"{self.name}: {percent(float(chart.shares[: chart.kept].sum()))} in {chart.kept} components"
         return self.name or (f"fitted ({chart.kept})" if chart.high is not None else None)
 
-    def _draw_band(self, ax: Axes, unit: float) -> Any:
-        x, low, middle, high = self.chart.numbers, self.chart.low, self.chart.middle, self.chart.high
-        if low is None or middle is None or high is None:
-            return None
-        ax.plot(x, unit * middle, color=MUTED, linewidth=0.8, linestyle="--", zorder=2)
-        look: dict[str, Any] = {"color": PALE, "alpha": 0.6, "linewidth": 0, "zorder": 1.5}
-        return ax.fill_between(x, unit * low, unit * high, label="random tables, 5 to 95 %", **look)
-
-    def _draw_suggestions(self, ax: Axes) -> bool:
+    def _draw_suggestions(self, ax: Axes, chart: Scree) -> None:
         """Mark every number that a criterion says, and list the criteria in the legend."""
-        chart = self.chart
         votes: dict[int, list[str]] = {}
         for line in chart.suggestions:
             assert line.k is not None
             votes.setdefault(line.k, []).append(line.criterion)
-        if not votes:
-            return False
         recommended = chart.recommended or 0
         if recommended:
             ax.axvline(recommended, color=INK, linewidth=0.8, linestyle=":", zorder=1)
@@ -123,7 +119,6 @@ class ScreeDisplay(Display[Scree], data=charts.scree):
         shown = [k for k in votes if k <= len(chart.values)]
         look: dict[str, Any] = {"color": INK, "marker": "^", "markersize": 6, "linewidth": 0, "clip_on": False}
         ax.plot(shown, np.zeros(len(shown)), zorder=4, label="\n".join(lines), **look)
-        return True
 
 
 class LikelihoodDisplay(Display[Likelihood], data=charts.likelihood):
@@ -135,8 +130,7 @@ class LikelihoodDisplay(Display[Likelihood], data=charts.likelihood):
     lines_ : list of two Line2D
     """
 
-    def _draw(self, ax: Axes, title: str) -> None:
-        chart = self.chart
+    def _draw(self, ax: Axes, chart: Likelihood, title: str) -> None:
         self.axes_ = above, below = panels(ax, 2, 1, shared="x")
         few = len(chart.steps) <= 30
         style: dict[str, Any] = {"linewidth": 1.4, "marker": "o" if few else "", "markersize": 3.5}
@@ -158,9 +152,7 @@ class ResidualsDisplay(Display[Residuals], data=charts.residuals):
         Gaps, bounds on angles, residuals.
     """
 
-    def _draw(self, ax: Axes, title: str) -> None:
-        chart = self.chart
-        tidy(ax, title, chart.xlabel, chart.ylabel)
+    def _draw(self, ax: Axes, chart: Residuals, title: str) -> None:
         floor = np.finfo(np.float64).eps
         ax.axhline(floor, color=MUTED, linewidth=0.8, linestyle=":", label="rounding of double precision")
         parts = [
@@ -192,9 +184,7 @@ class CVCurveDisplay(Display[CVCurve], data=charts.cv_curve):
         The least error, and the recommended choice.
     """
 
-    def _draw(self, ax: Axes, title: str) -> None:
-        chart = self.chart
-        tidy(ax, title, chart.xlabel, chart.ylabel)
+    def _draw(self, ax: Axes, chart: CVCurve, title: str) -> None:
         self.lines_ = []
         for j, name in enumerate(chart.targets):
             doubts = None if chart.standard_errors is None else chart.standard_errors[:, j]
@@ -205,7 +195,7 @@ class CVCurveDisplay(Display[CVCurve], data=charts.cv_curve):
         if chart.limit is not None:
             text = "least error + 1 standard error"
             self.limit_ = ax.axhline(chart.limit, color=MUTED, linewidth=0.9, linestyle="--", label=text)
-        self.marks_ = self._mark(ax)
+        self.marks_ = self._mark(ax, chart)
         if chart.logarithmic:
             ax.set_xscale("log")
         else:
@@ -213,24 +203,19 @@ class CVCurveDisplay(Display[CVCurve], data=charts.cv_curve):
         ax.set_ylim(bottom=0)
         legend(ax, where="best" if chart.logarithmic else "upper right")
 
-    def _name(self, at: int) -> str:
-        x = self.chart.x[at]
-        return f"{x:.3g}" if self.chart.logarithmic else f"{x} component" + ("" if x == 1 else "s")
-
-    def _mark(self, ax: Axes) -> list[Any]:
-        chart = self.chart
-        best, chosen = chart.best, chart.recommended
-        marks = [(best, "D", 9, ":", f"least: {self._name(best)}")]
-        if chosen != best:
-            marks.append((chosen, "*", 15, "-", f"recommended: {self._name(chosen)}"))
-        if len(chart.targets) > 1:
-            look: dict[str, Any] = {"color": INK, "linewidth": 0.9}
-            return [ax.axvline(chart.x[at], linestyle=line, label=name, **look) for at, _, _, line, name in marks]
-        look = {"color": INK, "linewidth": 0, "markerfacecolor": "none", "markeredgewidth": 1.1, "zorder": 5}
-        return [
-            ax.plot(chart.x[at], chart.errors[at, 0], marker=shape, markersize=size, label=name, **look)[0]
-            for at, shape, size, _, name in marks
-        ]
+    def _mark(self, ax: Axes, chart: CVCurve) -> list[Any]:
+        marks = [(chart.best, "D", 9, ":", "least"), (chart.recommended, "*", 15, "-", "recommended")]
+        found: list[Any] = []
+        for at, shape, size, style, word in marks[: 1 if chart.best == chart.recommended else 2]:
+            x: Any = chart.x[at]
+            name = f"{word}: {f'{x:.3g}' if chart.logarithmic else plural(x, 'component')}"
+            if len(chart.targets) > 1:
+                found.append(ax.axvline(x, color=INK, linewidth=0.9, linestyle=style, label=name))
+            else:
+                look: dict[str, Any] = {"linewidth": 0, "markerfacecolor": "none", "markeredgewidth": 1.1, "zorder": 5}
+                y = chart.errors[at, 0]
+                found += ax.plot(x, y, color=INK, marker=shape, markersize=size, label=name, **look)
+        return found
 
 
 class CorrelationsDisplay(Display[Correlations], data=charts.correlations):
@@ -246,16 +231,13 @@ class CorrelationsDisplay(Display[Correlations], data=charts.correlations):
         Correlations of rows left out.
     """
 
-    def _draw(self, ax: Axes, title: str) -> None:
-        chart = self.chart
-        tidy(ax, title, chart.xlabel, chart.ylabel)
+    def _draw(self, ax: Axes, chart: Correlations, title: str) -> None:
         pairs = np.arange(1, len(chart.values) + 1)
         self.band_: Any = None
         self.held_out_: Any = None
         if chart.high is not None and chart.middle is not None:
             x, high = _widened(pairs, chart.high)
-            paper: dict[str, Any] = {"color": PALE, "alpha": 0.6, "linewidth": 0}
-            self.band_ = ax.fill_between(x, 0, high, label="rows paired at random, to 95 %", **paper)
+            self.band_ = ax.fill_between(x, 0, high, label="rows paired at random, to 95 %", **BAND)
             ax.plot(*_widened(pairs, chart.middle), color=MUTED, linewidth=0.8, linestyle="--")
         if chart.plain is not None:
             text = "correlation of the scores"

@@ -57,6 +57,7 @@ def new_axes(ax: Axes | None, *, space: bool = False) -> Axes:
 def panels(ax: Axes, rows: int, columns: int, *, widths: list[float] | None = None, shared: str = "") -> list[Axes]:
     """Put panels in the place of axes, which stay as an empty frame; ``shared`` names the axes they share."""
     ax.set_axis_off()
+    ax.set_title("", loc="left")
     place = ax.get_subplotspec()
     figure = ax.figure
     if place is None:
