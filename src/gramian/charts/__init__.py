@@ -6,67 +6,16 @@
                                                                    |--> gramian.plots (matplotlib)
 """
 
+from gramian.charts import calibration, columns, planes, points, rows, spectra, views
 from gramian.charts.base import Chart, NoChart
-from gramian.charts.calibration import CVCurve, Predicted, cv_curve, from_values, predicted
-from gramian.charts.columns import Contributions, Heat, Importance, Loadings, contributions, heat, importance, loadings
-from gramian.charts.planes import Contours, Regions, contours, regions
-from gramian.charts.points import Colouring, Density, Ellipse, Points, colouring
-from gramian.charts.rows import (
-    Biplot,
-    Outliers,
-    Reconstructions,
-    Scores,
-    biplot,
-    from_scores,
-    outliers,
-    reconstructions,
-    scores,
-)
-from gramian.charts.spectra import Likelihood, Residuals, Scree, likelihood, residuals, scree
-from gramian.charts.views import Correlations, Paired, correlations, paired
+from gramian.charts.calibration import *
+from gramian.charts.columns import *
+from gramian.charts.planes import *
+from gramian.charts.points import *
+from gramian.charts.rows import *
+from gramian.charts.spectra import *
+from gramian.charts.views import *
 
-__all__ = [
-    "Biplot",
-    "CVCurve",
-    "Chart",
-    "Colouring",
-    "Contours",
-    "Contributions",
-    "Correlations",
-    "Density",
-    "Ellipse",
-    "Heat",
-    "Importance",
-    "Likelihood",
-    "Loadings",
-    "NoChart",
-    "Outliers",
-    "Paired",
-    "Points",
-    "Predicted",
-    "Reconstructions",
-    "Regions",
-    "Residuals",
-    "Scores",
-    "Scree",
-    "biplot",
-    "colouring",
-    "contours",
-    "contributions",
-    "correlations",
-    "cv_curve",
-    "from_scores",
-    "from_values",
-    "heat",
-    "importance",
-    "likelihood",
-    "loadings",
-    "outliers",
-    "paired",
-    "predicted",
-    "reconstructions",
-    "regions",
-    "residuals",
-    "scores",
-    "scree",
-]
+__all__ = ["Chart", "NoChart"]
+__all__ += calibration.__all__ + columns.__all__ + planes.__all__ + points.__all__ + rows.__all__
+__all__ += spectra.__all__ + views.__all__

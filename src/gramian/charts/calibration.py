@@ -21,6 +21,8 @@ from gramian.estimators.regression_path import RegressionPath
 from gramian.registry import KernelRidge
 from gramian.results import Array
 
+__all__ = ["CVCurve", "Predicted", "cv_curve", "from_values", "predicted"]
+
 
 @dataclass(frozen=True, kw_only=True)
 class CVCurve(Chart):

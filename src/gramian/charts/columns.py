@@ -32,6 +32,8 @@ from gramian.estimators.validation import check_choice
 from gramian.registry import CCA, ICA, PCA, FactorAnalysis, KernelCCA, KernelPCA, ProbabilisticPCA
 from gramian.results import Array
 
+__all__ = ["Contributions", "Heat", "Importance", "Loadings", "contributions", "heat", "importance", "loadings"]
+
 
 @dataclass(frozen=True)
 class ColumnVectors:

@@ -29,6 +29,8 @@ from gramian.charts.base import (
 from gramian.charts.points import POINTS_MAX_ROWS, Points, colouring, thin
 from gramian.results import Array
 
+__all__ = ["Contours", "Regions", "contours", "regions"]
+
 #: Points of the grid along an axis.
 GRID_POINTS = 150
 

@@ -14,6 +14,8 @@ from gramian.charts.palette import rgb
 from gramian.estimators.diagnostics import t2_limit
 from gramian.results import Array, Sentence
 
+__all__ = ["Colouring", "Density", "Ellipse", "Points", "colouring"]
+
 #: More groups than this are row names rather than groups, and get no colours.
 COLOUR_MAX_GROUPS = 30
 #: Whole numbers of so many values at the most are groups; more are a scale.

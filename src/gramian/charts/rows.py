@@ -34,6 +34,9 @@ from gramian.preimage import available
 from gramian.registry import PCA, KernelPCA
 from gramian.results import Array, percent
 
+__all__ = ["Biplot", "Outliers", "Reconstructions", "Scores"]
+__all__ += ["biplot", "from_scores", "outliers", "reconstructions", "scores"]
+
 
 @dataclass(frozen=True, kw_only=True)
 class Scores(Chart):

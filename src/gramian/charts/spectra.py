@@ -22,6 +22,8 @@ from gramian.selection import HowMany, how_many
 from gramian.selection.how_many import MATRIX_CRITERIA_MAX_COLUMNS
 from gramian.spaces import MomentSpace
 
+__all__ = ["Likelihood", "Residuals", "Scree", "likelihood", "residuals", "scree"]
+
 
 @dataclass(frozen=True)
 class Spectra:

@@ -22,6 +22,8 @@ from gramian.registry import CCA
 from gramian.results import Array, Seed
 from gramian.spaces import KernelSpace
 
+__all__ = ["Correlations", "Paired", "correlations", "paired"]
+
 #: Shufflings for the band, where each takes a small decomposition and where it takes a fit.
 SHUFFLINGS, SHUFFLED_FITS = 499, 20
 #: Shufflings from which on there are p-values: the least that can be shown is then 0.01, well below the usual 0.05.

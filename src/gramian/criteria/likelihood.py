@@ -16,6 +16,8 @@ from gramian.operators.moments import row_count
 from gramian.results import Array
 from gramian.solvers.factor import LEAST_UNIQUENESS, maximum_likelihood
 
+__all__ = ["bi_cross_validation", "bic", "factor_fits", "held_out", "minka"]
+
 #: Share of the largest variance below which noise is rounding of the moments; of folds, that were added, it is more.
 _NO_NOISE_SHARE, _NO_NOISE_SHARE_OF_FOLDS = 1e-12, 1e-10
 #: Components looked at, at the most.

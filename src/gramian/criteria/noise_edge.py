@@ -21,6 +21,8 @@ from gramian.results import Array
 from gramian.spaces import LinearSpace, MomentSpace
 from gramian.spaces.linear import StreamSpace
 
+__all__ = ["deflated", "deterministic", "stands_out"]
+
 #: Quantiles of the law of Tracy and Widom for real data (Johnstone, Annals of Statistics 2001): chance above -> value.
 _TRACY_WIDOM = {0.1: 0.4501, 0.05: 0.9793, 0.01: 2.0234}
 #: Chance at which a component counts.

@@ -15,6 +15,8 @@ from gramian.kernels import Kernel
 from gramian.results import Array, Matrix
 from gramian.spaces import KernelSpace
 
+__all__ = ["horn", "horn_factors", "kernel_criteria"]
+
 #: Random tables, and the quantile of theirs that a component must pass.
 RANDOM_TABLES, _TABLES_QUANTILE = 100, 0.95
 _COMMON_VARIANCE = "parallel analysis of common variance"

@@ -14,6 +14,9 @@ from gramian.operators.moments import row_count
 from gramian.results import Array, percent
 from gramian.spaces import LinearBasis
 
+__all__ = ["Suggestion", "Variances"]
+__all__ += ["broken_stick", "gavish_donoho", "kaiser", "largest_gap", "variance_share", "velicer"]
+
 #: Share of the variance that the oldest rule asks for.
 _USUAL_SHARE = 0.9
 #: Components taken out at the most: beyond, the criterion has long turned.

@@ -11,36 +11,12 @@ try:
 except ModuleNotFoundError:
     raise ModuleNotFoundError('gramian.plots needs matplotlib: pip install "gramian[plot]"') from None
 
-from gramian.plots.columns import ContributionsDisplay, HeatDisplay, ImportanceDisplay, LoadingsDisplay
-from gramian.plots.planes import ContoursDisplay, RegionsDisplay
-from gramian.plots.rows import (
-    BiplotDisplay,
-    OutliersDisplay,
-    PairedDisplay,
-    PredictedDisplay,
-    ReconstructionsDisplay,
-    ScoresDisplay,
-)
-from gramian.plots.spectra import CorrelationsDisplay, CVCurveDisplay, LikelihoodDisplay, ResidualsDisplay, ScreeDisplay
+from gramian.plots import columns, planes, rows, spectra
+from gramian.plots.columns import *
+from gramian.plots.planes import *
+from gramian.plots.rows import *
+from gramian.plots.spectra import *
 from gramian.plots.style import new_figure
 
-__all__ = [
-    "BiplotDisplay",
-    "CVCurveDisplay",
-    "ContoursDisplay",
-    "ContributionsDisplay",
-    "CorrelationsDisplay",
-    "HeatDisplay",
-    "ImportanceDisplay",
-    "LikelihoodDisplay",
-    "LoadingsDisplay",
-    "OutliersDisplay",
-    "PairedDisplay",
-    "PredictedDisplay",
-    "ReconstructionsDisplay",
-    "RegionsDisplay",
-    "ResidualsDisplay",
-    "ScoresDisplay",
-    "ScreeDisplay",
-    "new_figure",
-]
+__all__ = ["new_figure"]
+__all__ += columns.__all__ + planes.__all__ + rows.__all__ + spectra.__all__

@@ -30,6 +30,8 @@ from gramian.plots.style import (
     tidy,
 )
 
+__all__ = ["ContributionsDisplay", "HeatDisplay", "ImportanceDisplay", "LoadingsDisplay"]
+
 #: Arrows that get a name: the longest ones.
 ARROWS_MAX_NAMED = 30
 #: Rows of a heat map up to which numbers are written into it.

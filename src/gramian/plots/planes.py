@@ -13,6 +13,8 @@ from gramian.plots.display import Display, write_notes
 from gramian.plots.points import draw_points, shape_of
 from gramian.plots.style import BELOW_AND_ABOVE, INK, LABEL, TICK, Axes, colour, legend, literal, panels, tidy
 
+__all__ = ["ContoursDisplay", "RegionsDisplay"]
+
 
 class ContoursDisplay(Display[Contours], data=charts.contours):
     """Scores of components as contours over the plane, a panel for each.

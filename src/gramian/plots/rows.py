@@ -26,6 +26,9 @@ from gramian.plots.points import (
 from gramian.plots.style import INK, LABEL, MUTED, PALE, TICK, Axes, colour, legend, literal, panels, tidy
 from gramian.results import Array, plural
 
+__all__ = ["BiplotDisplay", "OutliersDisplay", "PairedDisplay"]
+__all__ += ["PredictedDisplay", "ReconstructionsDisplay", "ScoresDisplay"]
+
 #: Arrows of columns, dark enough to stand before points of any colour.
 ARROW_COLOUR = "#8a1601"
 #: Arrows shorter than this share of the longest have no name.

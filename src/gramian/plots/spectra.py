@@ -28,6 +28,8 @@ from gramian.plots.style import (
 )
 from gramian.results import Array, percent, plural
 
+__all__ = ["CVCurveDisplay", "CorrelationsDisplay", "LikelihoodDisplay", "ResidualsDisplay", "ScreeDisplay"]
+
 #: Letters in a line of the list of suggestions.
 LIST_MAX_LETTERS = 44
 #: The look of what chance gives.
