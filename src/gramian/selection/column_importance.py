@@ -113,7 +113,10 @@ def column_importance(
 def importance_of(estimator: BaseEstimator, X: Matrix, method: str, rng: np.random.Generator) -> ColumnImportance:
     """The same for checked rows."""
     projection: Any = getattr(estimator, "projection_", None)
-    smooth = _form(projection)
+    smooth = None  # the form of a kernel whose slope is a kernel too
+    if isinstance(projection, KernelProjection) and not sp.issparse(projection.anchors):
+        form = projection.kernel.form
+        smooth = form if form is not None and form.slope is not None else None
     if method == "slopes" and smooth is None:
         kernel = getattr(estimator, "kernel_", type(estimator).__name__)
         raise ValueError(f"method='slopes' needs a kernel with a derivative; {kernel} has none. Use method='shuffled'.")
@@ -134,14 +137,6 @@ def columns_of(estimator: BaseEstimator) -> tuple[str, ...]:
     """Names of the columns of a fit, or their numbers."""
     names = getattr(estimator, "feature_names_in_", None)
     return tuple(map(str, names)) if names is not None else tuple(f"x{j}" for j in range(estimator.n_features_in_))
-
-
-def _form(projection: object) -> Form | None:
-    """The form of a kernel projection whose slope is a kernel too."""
-    if not isinstance(projection, KernelProjection) or sp.issparse(projection.anchors):
-        return None
-    found = projection.kernel.form
-    return found if found is not None and found.slope is not None else None
 
 
 def _sample(X: Matrix, most: int, rng: np.random.Generator) -> Array:

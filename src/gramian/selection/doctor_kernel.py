@@ -103,7 +103,9 @@ def _shape(kernel: Kernel, rows: Array, K: Array, probes: Array) -> Iterator[Fin
         better = f"{kernel.name}({kernel.width_name}={format_value(float(f'{typical:.3g}'))})"
         advice = f"The width is {width:.3g}, the median distance of rows {typical:.3g}: try {better}."
     middle = float(np.median(others / np.where(own > 0, own, 1.0)))
-    alike = _mean_apart(K) / K[0, 0] if np.ptp(np.diag(K)) <= 1e-12 * abs(K[0, 0]) and K[0, 0] > 0 else 0.0
+    alike, n = 0.0, len(K)
+    if np.ptp(np.diag(K)) <= 1e-12 * abs(K[0, 0]) and K[0, 0] > 0:
+        alike = float((K.sum() - np.trace(K)) / (n * (n - 1))) / K[0, 0]
     if middle < _IDENTITY_MAX_SUM:
         message = (
             f"the kernel {kernel} is near the identity: most rows resemble no other row. The sum of the similarities "
@@ -119,12 +121,6 @@ def _shape(kernel: Kernel, rows: Array, K: Array, probes: Array) -> Iterator[Fin
     elif width is not None and not 1 / _WIDTH_MAX_RATIO <= width / typical <= _WIDTH_MAX_RATIO:
         message = f"the width of the kernel {kernel} is of another scale than the distances of rows."
         yield Finding("kernel_width", message, advice)
-
-
-def _mean_apart(K: Array) -> float:
-    """Mean similarity of two different rows."""
-    n = len(K)
-    return float((K.sum() - np.trace(K)) / (n * (n - 1)))
 
 
 def _negative(kernel: Kernel, K: Array) -> Iterator[Finding]:

@@ -24,7 +24,7 @@ from gramian.estimators.validation import Table, check_choice, random_generator,
 from gramian.kernels import as_kernel
 from gramian.operators import Moments, moments_of
 from gramian.registry import CCA, PCA, FactorAnalysis, KernelPCA, PLSRegression, PrincipalComponentRegression
-from gramian.results import Array, Matrix, Seed
+from gramian.results import Array, Matrix, Seed, html_table
 from gramian.selection.printing import Compared
 from gramian.spaces import LinearSpace, MomentSpace
 from gramian.spaces.gaussian import correlations
@@ -97,7 +97,8 @@ class HowMany(Compared):
             f"<strong>{escape(self.method)}</strong> {n:,} x {d:,} · {escape(self.basis)} · {self.recommended}, as ★ "
             f"says, which decides{' · ' + escape(self.note) if self.note else ''}"
         )
-        return self._html(caption, "criterion", "k", "reference", "detail")
+        rows = [(f"{'★ ' if decides else ''}{name}", *rest) for decides, name, *rest in self._lines()]
+        return html_table(caption, rows, ("criterion", "k", "reference", "detail"))
 
     def _lines(self) -> Iterable[tuple[bool, str, *tuple[str, ...]]]:
         for each in self.table:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from gramian.results import FitSummary, html_table, plain_values, text_table
+from gramian.results import FitSummary, plain_values, text_table
 
 
 class PlainValues:
@@ -39,8 +39,3 @@ class Compared(PlainValues):
     def _text(self, *head: str, right: tuple[int, ...] = (1,)) -> str:
         rows = [(f"{'*' if taken else ' '} {name}", *cells) for taken, name, *cells in self._lines()]
         return text_table([(f"  {head[0]}", *head[1:]), *rows], right=right)
-
-    def _html(self, caption: str, *head: str) -> str:
-        return html_table(
-            caption, [(f"{'★ ' if taken else ''}{name}", *rest) for taken, name, *rest in self._lines()], head
-        )

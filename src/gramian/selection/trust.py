@@ -20,7 +20,7 @@ from gramian.estimators.base import BaseEstimator, as_it_was_fitted
 from gramian.estimators.component_regression import ComponentRegressor
 from gramian.estimators.factor_analysis import sums_of_squares
 from gramian.estimators.validation import check_targets, random_generator, validate
-from gramian.registry import CCA, PCA, FactorAnalysis, KernelPCA, ProbabilisticPCA
+from gramian.registry import METHODS, PCA, FactorAnalysis, KernelPCA, ProbabilisticPCA, record_of
 from gramian.results import Array, Matrix, Seed
 from gramian.selection.column_importance import columns_of, importance_of
 from gramian.selection.trust_bootstrap import Replicas, band, band_from_error, quiet_fit
@@ -31,7 +31,6 @@ _MIN_ROWS = 10
 #: Rows, as a share of all, and times that the number of components is chosen again. Rows are taken once: copies of a
 #: row on both sides of a fold would make every number look good.
 _SUBSAMPLE_SHARE, _SUBSAMPLES = 0.8, 20
-KNOWN = (PCA, ProbabilisticPCA, FactorAnalysis, ComponentRegressor, CCA, KernelPCA)
 
 
 def trust(
@@ -120,11 +119,10 @@ def trust(
 
 def _fitted(estimator: BaseEstimator, X: Matrix, y: ArrayLike | None) -> Any:
     """The estimator if it is fitted to these rows, or a clone that is."""
-    if not isinstance(estimator, KNOWN):
-        raise TypeError(
-            f"trust does not know {type(estimator).__name__}. Known: PCA, ProbabilisticPCA, FactorAnalysis, "
-            "PLSRegression, PrincipalComponentRegression, CCA, KernelPCA."
-        )
+    record = record_of(estimator)
+    if record is None or not record.counted:
+        known = ", ".join(each.name for each in METHODS.values() if each.counted)
+        raise TypeError(f"trust does not know {type(estimator).__name__}. Known: {known}.")
     n = X.shape[0] if hasattr(X, "shape") else len(X)
     if n < _MIN_ROWS:
         raise ValueError(f"X has {n} rows; at least {_MIN_ROWS} are needed to say what other rows would give.")
