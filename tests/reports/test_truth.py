@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import gramian as g
-from gramian.charts.base import noun_of
+from gramian.charts.names import noun_of
 from gramian.construction import steps_of
 from gramian.registry import RECORDS
 from gramian.reports import subject

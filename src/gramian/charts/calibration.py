@@ -11,7 +11,8 @@ from sklearn.base import BaseEstimator
 from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils.validation import check_is_fitted
 
-from gramian.charts.base import Chart, NoChart, Rows, last_step, need_rows, note, one_target, refuse, row_names
+from gramian.charts.base import Chart, NoChart, Rows, last_step, need_rows, note, one_target, refuse
+from gramian.charts.names import row_names
 from gramian.charts.points import POINTS_MAX_ROWS, Points, colouring, thin
 from gramian.estimators.calibration_metrics import Merit, merit
 from gramian.estimators.component_regression import ComponentRegressor
@@ -233,7 +234,7 @@ def from_values(
         title="Predicted against measured" + TITLE_OF_ROWS[rows],
         xlabel=f"measured{suffix}",
         ylabel=("predicted, row left out" if rows == "left out" else "predicted") + suffix,
-        notes=(points.note,) if points.note else (),
+        notes=points.notes,
         points=points,
         merit=merit(measured[known], guesses[known], rows),
         low=float(ends.min() - reach),

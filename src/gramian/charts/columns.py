@@ -9,20 +9,8 @@ from functools import singledispatch
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from gramian.charts.base import (
-    Chart,
-    Rows,
-    channels,
-    check_picks,
-    column_names,
-    label_of,
-    last_step,
-    need_rows,
-    note,
-    noun_of,
-    refuse,
-    row_names,
-)
+from gramian.charts.base import Chart, Rows, check_picks, last_step, need_rows, note, refuse
+from gramian.charts.names import channels, column_names, label_of, noun_of, row_names
 from gramian.estimators.base import as_fitted
 from gramian.estimators.component_regression import ComponentRegressor
 from gramian.estimators.diagnostics import ComponentDiagnostics

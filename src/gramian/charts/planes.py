@@ -11,21 +11,8 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, is_regressor
 from sklearn.utils.validation import check_is_fitted
 
-from gramian.charts.base import (
-    Chart,
-    NoChart,
-    Rows,
-    check_picks,
-    column_names,
-    full_rows,
-    label_of,
-    last_step,
-    like,
-    need_rows,
-    note,
-    noun_of,
-    refuse,
-)
+from gramian.charts.base import Chart, NoChart, Rows, check_picks, full_rows, last_step, like, need_rows, note, refuse
+from gramian.charts.names import column_names, label_of, noun_of
 from gramian.charts.points import POINTS_MAX_ROWS, Points, colouring, thin
 from gramian.results import Array
 
@@ -100,13 +87,12 @@ def contours(
     check_is_fitted(estimator)
     if not hasattr(estimator, "transform"):
         raise refuse(estimator, "contours", "It has no transform; for classes use charts.regions.")
-    rows, fields = _plane(estimator, X, columns, colour, grid, many, "contours")
+    rows, fields = _plane("contours", estimator, X, columns, colour, grid, many)
     T = np.asarray(estimator.transform(rows))
     model, _ = last_step(estimator)
     count = T.shape[1]
-    picks = check_picks(
-        range(min(6, count)) if components is None else components, count, tuple(range(1, count + 1)), noun_of(model)
-    )
+    components = range(min(6, count)) if components is None else components
+    picks = check_picks(components, count, tuple(range(1, count + 1)), noun_of(model))
     values = np.stack([T[:, at].reshape(grid, grid) for at in picks]).astype(np.float64)
     labels = tuple(label_of(model, at) for at in picks)
     return Contours(title="Components over the plane", **fields, values=values, labels=labels)
@@ -144,12 +130,11 @@ def regions(
     """
     check_is_fitted(estimator)
     if not hasattr(estimator, "predict") or is_regressor(estimator) or hasattr(estimator, "correlations_"):
-        raise refuse(
-            estimator, "regions", "It predicts no classes; use a classifier, a clustering, or charts.predicted."
-        )
+        remedy = "It predicts no classes; use a classifier, a clustering, or charts.predicted."
+        raise refuse(estimator, "regions", remedy)
     need_rows(X, "regions")
     labels = np.asarray(estimator.predict(X) if y is None else y)
-    rows, fields = _plane(estimator, X, columns, labels.astype(str), grid, many, "regions")
+    rows, fields = _plane("regions", estimator, X, columns, labels.astype(str), grid, many)
     classes = [str(name) for name in getattr(estimator, "classes_", np.unique(labels))]
     guesses = np.asarray(estimator.predict(rows)).astype(str)
     code = {name: at for at, name in enumerate(dict.fromkeys([*classes, *np.unique(guesses)]))}
@@ -171,28 +156,21 @@ def regions(
 
 
 def _plane(
-    estimator: BaseEstimator,
-    X: Rows | None,
-    columns: Sequence[int],
-    colour: ArrayLike | None,
-    grid: int,
-    many: int,
-    chart: str,
+    of: str, model: BaseEstimator, X: Rows | None, pair: Sequence[int], colour: ArrayLike | None, grid: int, many: int
 ) -> tuple[Any, dict[str, Any]]:
     """Rows of the grid, and what both charts say of it."""
-    table = full_rows(X, chart)
+    table = full_rows(X, of)
     if table.ndim != 2 or table.shape[1] < 2:
-        raise NoChart(f"X has shape {table.shape}; the {chart} chart needs at least two columns.")
-    i, j = check_picks(columns, table.shape[1], (2,), "column")
+        raise NoChart(f"X has shape {table.shape}; the {of} chart needs at least two columns.")
+    i, j = check_picks(pair, table.shape[1], (2,), "column")
     ends = [(table[:, at].min(), table[:, at].max()) for at in (i, j)]
     x, y = (np.linspace(low - 0.08 * (high - low), high + 0.08 * (high - low), grid) for low, high in ends)
     rows = np.tile(np.median(table, axis=0), (grid * grid, 1))
     rows[:, i], rows[:, j] = np.tile(x, grid), np.repeat(y, grid)
-    names = column_names(estimator, table.shape[1])
+    names = column_names(model, table.shape[1])
     points = thin(table[:, [i, j]], colouring(colour, len(table)), many)
-    notes = [points.note] if points.note else []
-    if table.shape[1] > 2:
-        others = table.shape[1] - 2
-        notes.append(note("median") if others == 1 else note("medians", count=others))
-    fields = {"xlabel": names[i], "ylabel": names[j], "x": x, "y": y, "points": points, "notes": tuple(notes)}
+    others, notes = table.shape[1] - 2, points.notes
+    if others:
+        notes += (note("median") if others == 1 else note("medians", count=others),)
+    fields = {"xlabel": names[i], "ylabel": names[j], "x": x, "y": y, "points": points, "notes": notes}
     return like(X, rows), fields

@@ -135,6 +135,11 @@ class Points:
             return note("drawn", shown=len(self.at), total=self.total)
         return note("counted", total=self.total)
 
+    @property
+    def notes(self) -> tuple[Sentence, ...]:
+        """The same for the notes of a chart."""
+        return () if self.note is None else (self.note,)
+
 
 @dataclass(frozen=True)
 class Ellipse:

@@ -4,30 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
-from gramian.charts.base import (
-    Chart,
-    NoChart,
-    Rows,
-    channels,
-    check_picks,
-    column_names,
-    full_rows,
-    label_of,
-    last_step,
-    like,
-    need_rows,
-    note,
-    noun_of,
-    refuse,
-    row_names,
-)
+from gramian.charts.base import Chart, NoChart, Rows, check_picks, full_rows, last_step, like, need_rows, note, refuse
 from gramian.charts.columns import column_vectors
+from gramian.charts.names import channels, column_names, label_of, noun_of, row_names
 from gramian.charts.points import POINTS_MAX_ROWS, Colouring, Ellipse, Points, colouring, ellipses, thin
 from gramian.estimators.base import as_fitted
 from gramian.preimage import available
@@ -105,7 +89,7 @@ def scores(
     T = scores_of(model, rows)
     picks = check_picks(components, T.shape[1], (2, 3), noun_of(model))
     labels = [label_of(model, at) for at in picks]
-    return Scores(**_fields(T[:, picks], labels, colour, row_names(X, len(T), names), ellipses, many))
+    return _scores(T[:, picks], labels, colour, row_names(X, len(T), names), ellipses, many)
 
 
 def from_scores(
@@ -141,7 +125,7 @@ def from_scores(
     picks = check_picks(components, T.shape[1], (2, 3))
     held = ["" if shares is None else f" ({percent(np.asarray(shares)[at])} of variance)" for at in picks]
     labels = [f"component {at + 1}{share}" for at, share in zip(picks, held, strict=True)]
-    return Scores(**_fields(T[:, picks], labels, colour, row_names(scores, len(T), names), ellipses, many))
+    return _scores(T[:, picks], labels, colour, row_names(scores, len(T), names), ellipses, many)
 
 
 def biplot(
@@ -182,25 +166,23 @@ def biplot(
     >>> charts.biplot(PCA(2).fit(X), X).columns[0]
     'petal length (cm)'
     """
-    model, rows = last_step(estimator, X)
+    model, _ = last_step(estimator)
     vectors = column_vectors(model, "biplot")
-    T = scores_of(model, rows)
-    picks = check_picks(components, T.shape[1], (2,), noun_of(model))
-    labels = [label_of(model, at) for at in picks]
-    fields = _fields(T[:, picks], labels, colour, row_names(X, len(T), names), ellipses, many)
-    called = vectors.names(model)
+    picks = check_picks(components, vectors.values.shape[1], (2,), noun_of(model))
+    plain = scores(estimator, X, components=picks, colour=colour, names=names, ellipses=ellipses, many=many)
+    called, points = vectors.names(model), plain.points
     ends = (vectors.values if vectors.second else vectors.weights)[:, picks].astype(np.float64)
     if as_fitted(model, "whiten"):
         ends = ends * np.sqrt(model.explained_variance_[picks])
     lengths = np.linalg.norm(ends, axis=1)
     order = np.argsort(-lengths, kind="stable")[:most]
-    longest, points = float(lengths.max(initial=0.0)), fields["points"]
+    longest = float(lengths.max(initial=0.0))
     reach = np.linalg.norm(points.at, axis=1).max(initial=0.0) or 1.0
     if points.density is not None:
         reach = np.abs(points.corners).max(axis=0).min()
     factor = 0.9 * float(reach) / longest if longest > 0 else 1.0
     return Biplot(
-        **{**fields, "title": "Rows and columns"},
+        **{**vars(plain), "title": "Rows and columns"},
         columns=tuple(called[j] for j in order),
         arrows=factor * ends[order],
         factor=factor,
@@ -208,16 +190,15 @@ def biplot(
     )
 
 
-def _fields(
+def _scores(
     T: Array, labels: list[str], colour: ArrayLike | None, names: tuple[str, ...] | None, level: float | None, many: int
-) -> dict[str, Any]:
-    """What all charts of scores hold."""
+) -> Scores:
     at = np.asarray(T, dtype=np.float64)
     colours = colouring(colour, len(at))
     points = thin(at, colours, many)
     found = ellipses(at, colours, level) if level is not None and len(labels) == 2 else ()
-    fields = {"points": points, "names": names, "ellipses": found, "notes": (points.note,) if points.note else ()}
-    return {"title": "Scores", **fields, **dict(zip(("xlabel", "ylabel", "zlabel"), labels, strict=False))}
+    axes = dict(zip(("xlabel", "ylabel", "zlabel"), labels, strict=False))
+    return Scores(title="Scores", **axes, points=points, names=names, ellipses=found, notes=points.notes)
 
 
 def scores_of(model: BaseEstimator, X: Rows | None) -> Array:
@@ -282,7 +263,7 @@ def outliers(
         raise ValueError(f"alpha={alpha!r} must be between 0 and 1.")
     distances = np.column_stack([model.hotelling_t2(rows), model.q_residuals(rows)])
     points = thin(distances, colouring(colour, len(distances)), many)
-    notes = [points.note] if points.note else []
+    notes = [*points.notes]
     limits: list[float | None] = []
     for limit in (model.t2_limit, model.q_limit):
         try:

@@ -8,7 +8,8 @@ from functools import singledispatch
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from gramian.charts.base import Chart, NoChart, Rows, last_step, note, noun_of, refuse, shares_of
+from gramian.charts.base import Chart, NoChart, Rows, last_step, note, refuse
+from gramian.charts.names import noun_of, shares_of
 from gramian.criteria import Suggestion, Variances
 from gramian.criteria.random_tables import RANDOM_TABLES, random_variances, sample, shuffled_values
 from gramian.estimators.base import as_fitted
@@ -304,7 +305,12 @@ def residuals(estimator: BaseEstimator) -> Residuals:
     if facts.get("residuals") is None or facts.get("eigenvalues") is None:
         raise refuse(model, "residuals", "Use PCA or KernelPCA, which certify their eigenpairs.")
     values, found = (np.asarray(facts[name], dtype=np.float64) for name in ("eigenvalues", "residuals"))
-    gaps = _gaps(values)[: len(found)]  # directions of no variance have no residual
+    steps = np.concatenate([[np.inf], np.abs(np.diff(values)), [np.inf]])
+    gaps = np.ones(len(values))  # distance of each to its nearest neighbour, relative to itself; 1 for a single one
+    if len(values) > 1:
+        nearest = np.minimum(steps[1:], steps[:-1])
+        gaps = np.divide(nearest, values, out=np.zeros_like(values), where=values > 0)
+    gaps = gaps[: len(found)]  # directions of no variance have no residual
     angles = np.divide(found, gaps, out=np.ones_like(found), where=gaps > 0)
     return Residuals(
         title="Certificate",
@@ -316,12 +322,3 @@ def residuals(estimator: BaseEstimator) -> Residuals:
         gaps=gaps,
         angles=np.minimum(angles, 1.0),
     )
-
-
-def _gaps(values: Array) -> Array:
-    """Distance of each to its nearest neighbour, relative to itself; 1 for a single one."""
-    if len(values) < 2:
-        return np.ones(len(values))
-    steps = np.abs(np.diff(values))
-    nearest = np.minimum(np.append(np.inf, steps), np.append(steps, np.inf))
-    return np.divide(nearest, values, out=np.zeros_like(values), where=values > 0)

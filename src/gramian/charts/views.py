@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import _num_samples
 
-from gramian.charts.base import Chart, Rows, check_picks, last_step, need_rows, note, refuse, row_names
+from gramian.charts.base import Chart, Rows, check_picks, last_step, need_rows, note, refuse
+from gramian.charts.names import row_names
 from gramian.charts.points import POINTS_MAX_ROWS, Points, colouring, thin
 from gramian.estimators.base import as_fitted
 from gramian.estimators.cca import check_ridge
@@ -212,7 +213,7 @@ def paired(
         title=f"Pair {k + 1} of scores",
         xlabel=f"score of X, pair {k + 1}",
         ylabel=f"score of Y, pair {k + 1}",
-        notes=(points.note,) if points.note else (),
+        notes=points.notes,
         points=points,
         correlation=float(np.asarray(np.corrcoef(at.T))[0, 1]) if varies else 0.0,
         names=row_names(X, len(at), names),

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gramian.charts import Scree
-from gramian.charts.base import noun_of, short_label
 from gramian.charts.columns import vectors_of
+from gramian.charts.names import noun_of, short_label
 from gramian.charts.palette import COLOURS, DIVERGING, INK, MUTED, PALE, colour
 from gramian.estimators.cca import correlations
 from gramian.explore.datasets import Dataset

@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator
 from sklearn.linear_model import LinearRegression
 
 from gramian import PCA
-from gramian.charts.base import noun_of, shares_of
+from gramian.charts.names import noun_of, shares_of
 from gramian.config import one_blas_thread
 from gramian.explore.choice import MAX_COMPONENTS, Choice, most_components
 from gramian.explore.datasets import Dataset

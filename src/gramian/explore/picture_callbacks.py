@@ -10,7 +10,7 @@ import numpy as np
 from dash import Dash, Input, Output, Patch, dcc, html, no_update
 from dash.exceptions import PreventUpdate
 
-from gramian.charts.base import label_of
+from gramian.charts.names import label_of
 from gramian.explore import drawing
 from gramian.explore.choice import CONTROLS, Choice, code_for, read_choice
 from gramian.explore.drawing import NEIGHBOURS

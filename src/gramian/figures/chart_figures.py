@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from gramian import charts
-from gramian.charts.base import short_label
+from gramian.charts.names import short_label
 from gramian.charts.palette import DIVERGING, INK, SEQUENTIAL, colour, rgb
 from gramian.charts.points import EQUAL_SCALE_MAX_RATIO, blend
 from gramian.figures import grammar as g

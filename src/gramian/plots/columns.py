@@ -10,25 +10,12 @@ from matplotlib.patches import Circle
 
 from gramian import charts
 from gramian.charts import Contributions, Heat, Importance, Loadings
+from gramian.charts.palette import INK, MUTED, PALE, colour
 from gramian.charts.placing import along, away
 from gramian.plots.display import Display, write_notes
 from gramian.plots.points import colour_bar, cross, write_apart
 from gramian.plots.rows import draw_arrows
-from gramian.plots.style import (
-    BELOW_AND_ABOVE,
-    INK,
-    LABEL,
-    MUTED,
-    PALE,
-    SMALL,
-    TICK,
-    Axes,
-    colour,
-    legend,
-    literal,
-    panels,
-    tidy,
-)
+from gramian.plots.style import BELOW_AND_ABOVE, LABEL, SMALL, TICK, Axes, legend, literal, panels, tidy
 
 __all__ = ["ContributionsDisplay", "HeatDisplay", "ImportanceDisplay", "LoadingsDisplay"]
 

@@ -12,7 +12,8 @@ from sklearn.base import BaseEstimator
 
 from gramian.charts import Chart
 from gramian.charts.base import Rows
-from gramian.plots.style import INK, MUTED, SMALL, TICK, Axes, Figure, new_axes, tidy
+from gramian.charts.palette import INK, MUTED
+from gramian.plots.style import SMALL, TICK, Axes, Figure, new_axes, tidy
 
 Data = TypeVar("Data", bound=Chart)
 

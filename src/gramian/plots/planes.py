@@ -9,9 +9,10 @@ from matplotlib.colors import ListedColormap, to_rgb
 
 from gramian import charts
 from gramian.charts import Contours, Regions
+from gramian.charts.palette import INK, colour
 from gramian.plots.display import Display, write_notes
 from gramian.plots.points import draw_points, shape_of
-from gramian.plots.style import BELOW_AND_ABOVE, INK, LABEL, TICK, Axes, colour, legend, literal, panels, tidy
+from gramian.plots.style import BELOW_AND_ABOVE, LABEL, TICK, Axes, legend, literal, panels, tidy
 
 __all__ = ["ContoursDisplay", "RegionsDisplay"]
 

@@ -11,22 +11,10 @@ from matplotlib.colors import LogNorm, Normalize, to_rgb
 from matplotlib.markers import MarkerStyle
 from matplotlib.patheffects import withStroke
 
+from gramian.charts.palette import COLOURS, INK, MUTED, PALE, colour
 from gramian.charts.placing import beside, medians, push_apart
 from gramian.charts.points import Colouring, Density, Points, blend
-from gramian.plots.style import (
-    COLOURS,
-    INK,
-    LABEL,
-    LITTLE_TO_MUCH,
-    MUTED,
-    PALE,
-    SCALE_OF_NUMBERS,
-    TICK,
-    Axes,
-    colour,
-    dot_size,
-    literal,
-)
+from gramian.plots.style import LABEL, LITTLE_TO_MUCH, SCALE_OF_NUMBERS, TICK, Axes, dot_size, literal
 from gramian.results import Array
 
 

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from gramian import charts
 from gramian.charts import Biplot, Outliers, Paired, Predicted, Reconstructions, Scores
+from gramian.charts.palette import INK, MUTED, PALE, colour
 from gramian.charts.placing import along, away
 from gramian.charts.points import EQUAL_SCALE_MAX_RATIO, SINGLE_POINTS_MAX
 from gramian.plots.display import Display, write_figures, write_notes
@@ -23,7 +24,7 @@ from gramian.plots.points import (
     shaded,
     write_apart,
 )
-from gramian.plots.style import INK, LABEL, MUTED, PALE, TICK, Axes, colour, legend, literal, panels, tidy
+from gramian.plots.style import LABEL, TICK, Axes, legend, literal, panels, tidy
 from gramian.results import Array, plural
 
 __all__ = ["BiplotDisplay", "OutliersDisplay", "PairedDisplay"]

@@ -10,22 +10,10 @@ from matplotlib.ticker import MaxNLocator
 
 from gramian import charts
 from gramian.charts import Correlations, CVCurve, Likelihood, Residuals, Scree
+from gramian.charts.palette import INK, MUTED, PALE, colour
 from gramian.estimators.cca_tests import at_least
 from gramian.plots.display import Display, write_figures, write_notes
-from gramian.plots.style import (
-    INK,
-    LINE_MARKERS,
-    MUTED,
-    PALE,
-    SMALL,
-    Axes,
-    colour,
-    legend,
-    literal,
-    panels,
-    tidy,
-    whole_numbers,
-)
+from gramian.plots.style import LINE_MARKERS, SMALL, Axes, legend, literal, panels, tidy, whole_numbers
 from gramian.results import Array, percent, plural
 
 __all__ = ["CVCurveDisplay", "CorrelationsDisplay", "LikelihoodDisplay", "ResidualsDisplay", "ScreeDisplay"]

@@ -13,17 +13,7 @@ from gramian.adequacy import LIMITS, grade
 from gramian.estimators.calibration_metrics import confusion, merit
 from gramian.estimators.fitted_rows import rows_of_the_fit
 from gramian.registry import PCA
-from gramian.reports.contents import (
-    ALL_ROWS,
-    CSV_MAX_ROWS,
-    Facts,
-    Grid,
-    Part,
-    Section,
-    brief,
-    counted,
-    number,
-)
+from gramian.reports.contents import ALL_ROWS, CSV_MAX_ROWS, Facts, Grid, Part, Section, brief, counted, number
 from gramian.reports.pictures import drawn, picture
 from gramian.reports.sentences import say
 from gramian.reports.subject import DRAWN_MAX_POINTS, Subject, chart_or_none
