@@ -8,7 +8,7 @@ import numpy as np
 
 from gramian import charts
 from gramian.charts.names import short_label
-from gramian.charts.palette import DIVERGING, INK, SEQUENTIAL, colour, rgb
+from gramian.charts.palette import INK, SEQUENTIAL, colour, rgb
 from gramian.charts.points import EQUAL_SCALE_MAX_RATIO, blend
 from gramian.figures import grammar as g
 from gramian.figures.grammar import Figure, Part
@@ -28,6 +28,7 @@ NAMED_ARROWS_MAX, BARS_MAX = 18, 30
 SQUARE_PIXELS, SQUARE_PHONE_PIXELS = 520, 270
 #: Letters of a name that a phone has room for.
 PHONE_MAX_LETTERS = 16
+EQUAL_SCALE: Part = {"scaleanchor": "x", "scaleratio": 1}
 DASHES = ("solid", "dash", "dot", "dashdot")
 
 
@@ -136,7 +137,7 @@ def scores(chart: charts.Scores) -> Figure:
         )
         more, narrow = {**more, "annotations": wide}, {"annotations": slim}
     spread = np.ptp(chart.points.corners, axis=0)
-    even = {"scaleanchor": "x", "scaleratio": 1} if spread.max() <= EQUAL_SCALE_MAX_RATIO * spread.min() else {}
+    even = EQUAL_SCALE if spread.max() <= EQUAL_SCALE_MAX_RATIO * spread.min() else {}
     return Figure(data, g.layout(g.axis(chart.xlabel), g.axis(chart.ylabel, **even), **more), 560, narrow=narrow)
 
 
@@ -223,19 +224,8 @@ def contours(chart: charts.Contours, component: int) -> Figure:
     """One of the components, as contours over the plane."""
     values = chart.values[component]
     largest = float(np.abs(values).max()) or 1.0
-    surface = {
-        "type": "contour",
-        "x": chart.x,
-        "y": chart.y,
-        "z": values,
-        "zmin": -largest,
-        "zmax": largest,
-        "colorscale": g.colour_scale(DIVERGING),
-        "ncontours": 14,
-        "line": {"width": 0.6},
-        "colorbar": {"thickness": 12, "outlinewidth": 0, "title": {"text": "score"}},
-        "hoverinfo": "x+y+z",
-    }
+    surface = g.cells("contour", chart.x, chart.y, values, largest, {"title": {"text": "score"}})
+    surface |= {"ncontours": 14, "line": {"width": 0.6}, "hoverinfo": "x+y+z"}
     points, more = point_traces(chart.points)
     dark = {"color": INK, "size": 4, "opacity": 0.7}  # on light colours in either theme
     points = [{**trace, "marker": dark, "showlegend": False} for trace in points]
@@ -305,7 +295,11 @@ def loadings(chart: charts.Loadings) -> Figure:
     data, arrows = [], []
     for at, (name, some) in enumerate((("columns of X", slice(0, first)), ("columns of Y", slice(first, None)))):
         if len(chart.values[some]):
-            data.append(_tips(chart.values[some], chart.columns[some], name, at))
+            tips = zip(chart.columns[some], chart.values[some], strict=True)
+            hover = [f"{g.plain(column)}<br>{g.numbers(end)}" for column, end in tips]
+            dots = {"mode": "markers", "marker": {"color": colour(at), "size": 4}}
+            x, y = chart.values[some].T
+            data.append(g.line(x, y, name, at, **dots, hovertext=hover, hoverinfo="text"))
             arrows += [g.arrow(end, colour(at)) for end in chart.values[some] if np.any(end)]
     longest = np.argsort(-np.linalg.norm(chart.values, axis=1), kind="stable")[:NAMED_ARROWS_MAX]
     reach = 1.25 if chart.circle else 1.2 * float(np.abs(chart.values).max(initial=0.0)) or 1.0
@@ -316,16 +310,9 @@ def loadings(chart: charts.Loadings) -> Figure:
     )
     ring = {"type": "circle", "x0": -1, "x1": 1, "y0": -1, "y1": 1, "line": {"color": g.THEME_MUTED, "width": 1}}
     ends_of_axes = {"range": [-reach, reach], "constrain": "domain"}
-    x, y = g.axis(chart.xlabel, **ends_of_axes), g.axis(chart.ylabel, scaleanchor="x", scaleratio=1, **ends_of_axes)
-    frame = g.layout(x, y, legend=chart.second > 0, shapes=[ring] if chart.circle else [], annotations=wide)
+    across, up = (g.axis(chart.xlabel, **ends_of_axes), g.axis(chart.ylabel, **ends_of_axes, **EQUAL_SCALE))
+    frame = g.layout(across, up, legend=chart.second > 0, shapes=[ring] if chart.circle else [], annotations=wide)
     return Figure(data, frame, SQUARE_PIXELS + 70, SQUARE_PIXELS + 90, {"annotations": slim}, square=True)
-
-
-def _tips(ends: Array, columns: tuple[str, ...], name: str, at: int) -> Part:
-    """Points at the ends of arrows."""
-    hover = [f"{g.plain(column)}<br>{g.numbers(end)}" for column, end in zip(columns, ends, strict=True)]
-    shown = {"mode": "markers", "marker": {"color": colour(at), "size": 4}, "hovertext": hover, "hoverinfo": "text"}
-    return g.line(ends[:, 0], ends[:, 1], name, at, **shown)
 
 
 def heat(chart: charts.Heat) -> Figure:
@@ -336,23 +323,12 @@ def heat(chart: charts.Heat) -> Figure:
         [f"{head}{foot}{g.number(float(v))}" for foot, v in zip(feet, row, strict=True)]
         for head, row in zip(heads, chart.values, strict=True)
     ]
-    bar = {"thickness": 12, "outlinewidth": 0, "orientation": "h", "x": 0.5, "y": -0.02, "yanchor": "top", "len": 0.7}
-    cells = {
-        "type": "heatmap",
-        "x": np.arange(len(chart.labels)),
-        "y": np.arange(len(chart.columns)),
-        "z": chart.values,
-        "zmin": -chart.limit,
-        "zmax": chart.limit,
-        "colorscale": g.colour_scale(DIVERGING),
-        "text": [[f"{value:.2f}" if abs(value) >= chart.cut else "" for value in row] for row in chart.values],
-        "texttemplate": "%{text}",
-        "hovertext": hover,
-        "hoverinfo": "text",
-        "xgap": 1,
-        "ygap": 1,
-        "colorbar": {**bar, "title": {"text": chart.what, "side": "bottom"}},
-    }
+    x, y = np.arange(len(chart.labels)), np.arange(len(chart.columns))
+    bar: Part = {"orientation": "h", "x": 0.5, "y": -0.02, "yanchor": "top", "len": 0.7}
+    bar["title"] = {"text": chart.what, "side": "bottom"}
+    cells = g.cells("heatmap", x, y, chart.values, chart.limit, bar)
+    text = [[f"{value:.2f}" if abs(value) >= chart.cut else "" for value in row] for row in chart.values]
+    cells |= {"text": text, "texttemplate": "%{text}", "hovertext": hover, "hoverinfo": "text", "xgap": 1, "ygap": 1}
     wide, slim = (_table_axes(chart, slim=slim) for slim in (False, True))
     frame = g.layout(*wide, margin={"l": 60, "r": 20, "t": 50, "b": 70})
     height = int(np.clip(150 + 24 * len(chart.columns), 280, 1_400))

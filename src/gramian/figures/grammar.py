@@ -244,6 +244,12 @@ def colour_scale(shades: Sequence[str]) -> list[list[Any]]:
     return [[at / (len(shades) - 1), shade] for at, shade in enumerate(shades)]
 
 
+def cells(kind: str, x: Values, y: Values, z: Array, limit: float, bar: Part) -> Part:
+    """Numbers over the plane, below and above zero, as colours that end at a limit, with a bar of them."""
+    scale = {"zmin": -limit, "zmax": limit, "colorscale": colour_scale(palette.DIVERGING)}
+    return {"type": kind, "x": x, "y": y, "z": z, **scale, "colorbar": {"thickness": 12, "outlinewidth": 0, **bar}}
+
+
 def backdrop(cells: Array, x: Array, y: Array) -> Part:
     """Cells (b, a, 4) of colours as an image behind the points; ``x`` and ``y`` are the ends of its sides."""
     place = {"x": x[0], "y": y[-1], "sizex": x[-1] - x[0], "sizey": y[-1] - y[0]}

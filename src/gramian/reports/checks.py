@@ -56,9 +56,8 @@ def _of_rows(subject: Subject) -> list[Check]:
     if not found:
         found = [check("no_finding", n=subject.n)]
     if not subject.of_the_fit:
-        found.append(
-            check("new_rows", fitted=round(subject.facts["n"]), given=subject.n, which=WHICH_ROWS[subject.role])
-        )
+        fitted = round(subject.facts["n"])
+        found.append(check("new_rows", fitted=fitted, given=subject.n, which=WHICH_ROWS[subject.role]))
     return found
 
 

@@ -9,6 +9,8 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from gramian import charts
 from gramian.construction import construction, unwritten
 from gramian.reports.contents import ALL_ROWS, Code, Facts, Grid, Part, Picture, Section
@@ -17,7 +19,6 @@ from gramian.reports.program import program
 from gramian.reports.sentences import full, method_in_words, say
 from gramian.reports.subject import DRAWN_MAX_POINTS, Subject, chart_or_none
 from gramian.results import percent
-from gramian.selection import ColumnImportance
 from gramian.selection.trust_result import SAME_COMPONENT_COSINE
 
 #: Columns from which on a heat map is too long to read.
@@ -135,11 +136,8 @@ def _limits(subject: Subject) -> list[Grid]:
     if known.recovery is None:
         note = [say("limits_by_rows", level=level)]
     else:
-        note = [
-            say(
-                "limits_by_draws", level=level, draws=known.draws, noun=subject.record.noun, alike=SAME_COMPONENT_COSINE
-            )
-        ]
+        of_draws = {"draws": known.draws, "noun": subject.record.noun, "alike": SAME_COMPONENT_COSINE}
+        note = [say("limits_by_draws", level=level, **of_draws)]
         columns += ["recovered in samples", "median cosine"]
         parts += [known.recovery.shares, known.recovery.cosines]
     if ((v.estimate < v.low) | (v.estimate > v.high)).any():
@@ -147,14 +145,13 @@ def _limits(subject: Subject) -> list[Grid]:
     rows = [[k + 1, *map(float, row)] for k, row in enumerate(zip(*parts, strict=True))]
     title = f"{known.what.capitalize()} of each {subject.record.noun}, with limits"
     found = [Grid(title, [subject.record.noun, *columns], rows, note)]
-    return found if known.importance is None else [*found, _depends(known.importance, subject.columns)]
-
-
-def _depends(importance: ColumnImportance, names: tuple[str, ...]) -> Grid:
-    columns = ["column", *(f"component {k + 1}" for k in range(importance.shares.shape[1]))]
-    order = sorted(range(len(importance.shares)), key=lambda at: -float(importance.shares[at].max()))
-    rows = [[names[at], *importance.shares[at].tolist()] for at in order]
-    return Grid("Columns that components depend on", columns, rows, [say("depends_on")], shown=ALL_ROWS)
+    if known.importance is not None:
+        shares = known.importance.shares
+        columns = ["column", *(f"component {k + 1}" for k in range(shares.shape[1]))]
+        rows = [[subject.columns[at], *shares[at].tolist()] for at in np.argsort(-shares.max(axis=1), kind="stable")]
+        title = "Columns that components depend on"
+        found.append(Grid(title, columns, rows, [say("depends_on")], shown=ALL_ROWS))
+    return found
 
 
 def code(subject: Subject) -> Section:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import singledispatch
 from typing import Any
 
@@ -26,12 +26,15 @@ Columns = list[tuple[str, Iterable[Any] | None]]
 GROUP_TEST_LEVEL = 0.05
 #: Grid points along an axis that the table of a contour lists.
 CONTOUR_TABLE_POINTS = 12
+NOTHING_TOLD: Mapping[str, object] = {}
 
 
-def drawn(chart: Callable[..., charts.Chart], *args: object, **options: object) -> list[Picture]:
-    """The picture of a chart; none where the estimator, or these rows, cannot give it."""
+def drawn(
+    chart: Callable[..., charts.Chart], *args: object, told: Mapping[str, object] = NOTHING_TOLD, **options: object
+) -> list[Picture]:
+    """The picture of a chart, ``told`` what it takes; none where the estimator, or these rows, cannot give it."""
     found = chart_or_none(chart, *args, **options)
-    return [] if found is None else [picture(found)]
+    return [] if found is None else [picture(found, **told)]
 
 
 @singledispatch

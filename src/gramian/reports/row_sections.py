@@ -62,9 +62,9 @@ def scores(subject: Subject) -> Section | None:
     if chart is not None:
         fair = subject.colour is not None or not (subject.regresses or subject.classifies)
         parts.append(picture(chart, title="Scores" if arrows is None else "Rows and columns", compare=fair))
-    shape = _image_shape(subject)
-    rebuilt = None if few else chart_or_none(charts.reconstructions, subject.model, subject.X, shape=shape)
-    parts += [] if rebuilt is None else [picture(rebuilt, noun=subject.record.noun)]
+    if not few:
+        shape, told = _image_shape(subject), {"noun": subject.record.noun}
+        parts += drawn(charts.reconstructions, subject.model, subject.X, shape=shape, told=told)
     values = np.asarray(subject.model.transform(subject.X), dtype=np.float64)
     names = [f"{subject.record.noun} {at + 1}" for at in range(values.shape[1])]
     return Section("Scores", (), [*parts, _table(subject, "scores", values, names)])
@@ -78,8 +78,8 @@ def _pairs(subject: Subject) -> Section | None:
     known = getattr(subject.estimator, "correlations_", None) if subject.of_the_fit else None
     parts: list[Part] = []
     for k in range(min(PAIRS_DRAWN, first.shape[1])):
-        chart = chart_or_none(charts.paired, subject.model, subject.X, subject.y, pair=k, **given)
-        parts += [] if chart is None else [picture(chart, canonical=None if known is None else float(known[k]))]
+        told = {"canonical": None if known is None else float(known[k])}
+        parts += drawn(charts.paired, subject.model, subject.X, subject.y, pair=k, told=told, **given)
     names = [f"{view}, pair {k + 1}" for view in "XY" for k in range(first.shape[1])]
     return Section("Scores", (), [*parts, _table(subject, "scores", np.hstack([first, second]), names)])
 
@@ -99,11 +99,10 @@ def _map(subject: Subject) -> Section | None:
     if subject.record.clusters and subject.predictions is not None:
         colour = np.array([f"cluster {place}" for place in subject.predictions])
     given = {"colour": colour, "names": subject.names, "ellipses": None, "many": DRAWN_MAX_POINTS}
-    chart = chart_or_none(charts.scores, PCA(2, scale=True).fit(table), table, **given)
-    if chart is None:
-        return None
     # Clusters are made to differ: a test of their means along an axis would prove nothing.
-    return Section("Map of the rows", [say("map")], [picture(chart, title="Map", compare=not subject.record.clusters)])
+    told = {"title": "Map", "compare": not subject.record.clusters}
+    found = drawn(charts.scores, PCA(2, scale=True).fit(table), table, told=told, **given)
+    return Section("Map of the rows", [say("map")], found) if found else None
 
 
 def _colour(subject: Subject) -> Array | None:
@@ -137,8 +136,8 @@ def _numbers(subject: Subject) -> Section:
     for at, name in enumerate(names[:TARGETS_DRAWN]):
         of = "" if len(names) == 1 else f": {name}"
         parts += [picture(chart, title=f"Cross-validation{of}") for chart in subject.left_out[at : at + 1]]
-        chart = chart_or_none(charts.predicted, subject.model, subject.X, subject.y, target=at, **given)
-        parts += [] if chart is None else [picture(chart, title=f"{seen}{of}")]
+        told = {"title": f"{seen}{of}"}
+        parts += drawn(charts.predicted, subject.model, subject.X, subject.y, target=at, told=told, **given)
     both = (subject.y, subject.predictions)
     measured, guesses = (np.asarray(part, dtype=np.float64).reshape(subject.n, -1) for part in both)
     found = [merit(measured[:, at], guesses[:, at], subject.role) for at in range(measured.shape[1])]
@@ -150,8 +149,8 @@ def _numbers(subject: Subject) -> Section:
     words = ["target", "rows", error, "bias", spread, "R2", "RPD", "slope", "intercept"]
     parts.append(Grid("Figures of merit", words, rows, [say("merit", error=error, spread=spread)]))
     code = "merit_of_fit" if subject.role == "fit" else "merit_of_new"
-    drawn = list(zip(names, found, strict=True))[:TARGETS_DRAWN]
-    says = [say(code, name=name, r2=brief(each.r2)) for name, each in drawn if np.isfinite(each.r2)]
+    shown = list(zip(names, found, strict=True))[:TARGETS_DRAWN]
+    says = [say(code, name=name, r2=brief(each.r2)) for name, each in shown if np.isfinite(each.r2)]
     says += _caution(subject, bool(subject.left_out))
     table = _table(subject, "predictions", guesses, [f"predicted {name}" for name in names])
     return Section("Predictions", says, [*parts, table])

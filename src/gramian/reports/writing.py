@@ -156,7 +156,9 @@ def page_of(subject: Subject, title: str | None = None) -> Page:
         checks = checks_of(subject)
         found = [section for section in (make(subject) for make in SECTIONS) if section is not None]
     subtitle = rounded(" · ".join(subject.estimator.summary_.title))
-    return Page(title or subject.title or _title(subject), subtitle, checks, found, _colophon())
+    versions = f"gramian {gramian.__version__}, scikit-learn {sklearn.__version__}, NumPy {np.__version__}"
+    made = f"Made on {date.today().isoformat()} with {versions}, Python {platform.python_version()}."
+    return Page(title or subject.title or _title(subject), subtitle, checks, found, made)
 
 
 def _check_lengths(subject: Subject) -> None:
@@ -174,8 +176,3 @@ def _title(subject: Subject) -> str:
         return f"{subject.name} of {of}"
     facts = subject.facts
     return f"{subject.name} of {round(facts['n']):,} rows and {facts['d']:,} columns" if "n" in facts else subject.name
-
-
-def _colophon() -> str:
-    versions = f"gramian {gramian.__version__}, scikit-learn {sklearn.__version__}, NumPy {np.__version__}"
-    return f"Made on {date.today().isoformat()} with {versions}, Python {platform.python_version()}."
