@@ -12,18 +12,12 @@ import numpy as np
 from gramian import criteria
 from gramian.criteria import Suggestion, Variances
 from gramian.criteria.noise_edge import noise_edge
-from gramian.criteria.random_tables import (
-    component_limits,
-    correlation_of,
-    factor_limits,
-    passed_factor_limits,
-    passed_limits,
-)
+from gramian.criteria.random_tables import component_limits, correlation_of, reduced
 from gramian.operators import Moments, moments_of
 from gramian.results import Array
 from gramian.spaces import MomentSpace
 
-FOLDS, TABLES = 6, 100
+FOLDS = 6
 ROWS, COLUMNS, NOISES = (60, 200, 1000), (10, 30, 80), ("equal", "unequal")
 #: Components that are there, and their variance in units of the least that can be found in infinite tables.
 SIGNALS = ((0, 0.0), (1, 4.0), (3, 4.0), (3, 10.0), (5, 30.0))
@@ -68,12 +62,13 @@ class Cell:
     def judges(self, rng: np.random.Generator) -> Judges:
         """What is the same for all tables of the cell."""
         N = self.n - 1.0
-        correlated = component_limits(np.ones(self.d), N, correlation=True, tables=TABLES, seed=0)
+        correlated = component_limits(np.ones(self.d), N, correlation=True, seed=0)
         if self.model == "factor-analysis":
-            return Judges(correlated, correlated, factor_limits(self.d, N, tables=TABLES, seed=0))
+            common = component_limits(np.ones(self.d), N, correlation=True, seed=0, of=reduced)
+            return Judges(correlated, correlated, common)
         # From the columns of one table: those of the others are the same but for chance.
         columns = np.var(self.draw(rng), axis=0, ddof=1)
-        return Judges(component_limits(columns, N, correlation=False, tables=TABLES, seed=0), correlated)
+        return Judges(component_limits(columns, N, correlation=False, seed=0), correlated)
 
 
 @dataclass(frozen=True)
@@ -99,14 +94,15 @@ class Judges:
         for rule in (criteria.gavish_donoho, criteria.minka, criteria.bic, criteria.deterministic):
             yield rule(found)
         yield criteria.stands_out(MomentSpace(total))
-        yield passed_limits(found, self.limits, TABLES)
+        yield criteria.horn(found, correlation=False, limits=self.limits)
         yield self.correlated(C, total.weight)
         yield criteria.held_out(folds, units)
         yield criteria.bi_cross_validation(folds, units)
 
     def correlated(self, C: Array, n: float) -> Suggestion:
         """Parallel analysis on the scale on which the default counts, whatever the scale of the analysis."""
-        said = passed_limits(Variances.of_matrix(correlation_of(C), n), self.correlation_limits, TABLES)
+        found = Variances.of_matrix(correlation_of(C), n)
+        said = criteria.horn(found, correlation=True, limits=self.correlation_limits)
         return replace(said, criterion="parallel analysis of correlations")
 
     def _factors(self, C: Array, n: float) -> Iterator[Suggestion]:
@@ -116,8 +112,8 @@ class Judges:
             yield rule(found)
         yield criteria.largest_gap(found.leading())
         yield from criteria.factor_fits(R, n)
-        yield passed_limits(found, self.limits, TABLES)
-        yield passed_factor_limits(R, self.factor_limits, TABLES)
+        yield criteria.horn(found, correlation=True, limits=self.limits)
+        yield criteria.horn_factors(R, n, limits=self.factor_limits)
         yield criteria.deterministic(found)
         yield criteria.deflated(found)
 

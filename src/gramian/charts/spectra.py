@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from gramian.charts.base import Chart, NoChart, Rows, last_step, note, refuse
 from gramian.charts.names import noun_of, shares_of
 from gramian.criteria import Suggestion, Variances
-from gramian.criteria.random_tables import RANDOM_TABLES, random_variances, sample, shuffled_values
+from gramian.criteria.random_tables import random_variances, sample, shuffled_values
 from gramian.estimators.base import as_fitted
 from gramian.estimators.component_regression import ComponentRegressor
 from gramian.estimators.factor_analysis import sums_of_squares
@@ -119,7 +119,7 @@ def _linear(X: Rows | None, what: str, kept: int, correlation: bool, method: str
     found = Variances.of(MomentSpace(moments_of(rows), scale=correlation).basis(None))
     columns = np.ones(found.d) if correlation else found.columns
     seed = _seed(random_state)
-    drawn = random_variances(columns, found.freedom, correlation=correlation, tables=RANDOM_TABLES, seed=seed)
+    drawn = random_variances(columns, found.freedom, correlation=correlation, seed=seed)
     return Spectra(found.leading(), what, kept, found.total, drawn, said)
 
 

@@ -67,7 +67,13 @@ def reduced(R: Array) -> Array:
 
 
 def random_variances(
-    columns: Array, freedom: float, *, correlation: bool, tables: int, seed: int, of: Callable[..., Array] = descending
+    columns: Array,
+    freedom: float,
+    *,
+    correlation: bool,
+    seed: int,
+    tables: int = RANDOM_TABLES,
+    of: Callable[..., Array] = descending,
 ) -> Array:
     """Variances of the components of random tables, a row each; with :func:`reduced`, common variances."""
     seeds = np.random.default_rng(seed).spawn(tables)
@@ -84,44 +90,35 @@ def component_limits(columns: Array, freedom: float, **tables: Any) -> Array:
     return np.quantile(random_variances(columns, freedom, **tables), _TABLES_QUANTILE, axis=0)
 
 
-def horn(found: Variances, *, correlation: bool, tables: int = RANDOM_TABLES, seed: int = 0) -> Suggestion:
+def horn(found: Variances, *, correlation: bool, seed: int = 0, limits: Array | None = None) -> Suggestion:
     """Components with more variance than in 95 % of random tables; the scale is that of the analysis.
 
-    References: Horn, Psychometrika 1965; Buja, Eyuboglu, Multivariate Behavioral Research 1992.
+    ``limits`` are those of :func:`component_limits`, if they are known. References: Horn, Psychometrika 1965; Buja,
+    Eyuboglu, Multivariate Behavioral Research 1992.
     """
-    columns = np.ones(found.d) if correlation else found.columns
-    limits = component_limits(columns, found.freedom, correlation=correlation, tables=tables, seed=seed)
-    return passed_limits(found, limits, tables)
-
-
-def passed_limits(found: Variances, limits: Array, tables: int) -> Suggestion:
-    """Compare variances with those of random tables."""
+    if limits is None:
+        columns = np.ones(found.d) if correlation else found.columns
+        limits = component_limits(columns, found.freedom, correlation=correlation, seed=seed)
     values = found.leading()
     k = run_length(values > limits[: len(values)])
-    detail = f"{tables} random tables" + (f", next {values[k]:.4g} of {limits[k]:.4g}" if k < len(values) else "")
+    detail = f"{RANDOM_TABLES} random tables" + (
+        f", next {values[k]:.4g} of {limits[k]:.4g}" if k < len(values) else ""
+    )
     return Suggestion("parallel analysis", k, "Horn 1965", detail)
 
 
-def horn_factors(R: Array, n: float, *, tables: int = RANDOM_TABLES, seed: int = 0) -> Suggestion:
+def horn_factors(R: Array, n: float, *, seed: int = 0, limits: Array | None = None) -> Suggestion:
     """Factors with more common variance than in 95 % of random tables.
 
     Reference: Humphreys, Ilgen, Educational and Psychological Measurement 1969.
     """
     if n - 1 <= len(R) or lapack.eigvalsh(R)[0] <= 1e-10:
         return Suggestion(_COMMON_VARIANCE, None, "Humphreys, Ilgen 1969", "the correlation matrix is singular")
-    return passed_factor_limits(R, factor_limits(len(R), n - 1, tables=tables, seed=seed), tables)
-
-
-def passed_factor_limits(R: Array, limits: Array, tables: int) -> Suggestion:
-    """Compare common variances with those of random tables."""
+    if limits is None:
+        limits = component_limits(np.ones(len(R)), n - 1, correlation=True, seed=seed, of=reduced)
     values = reduced(R)
     k = run_length((values > limits) & (values > 0))
-    return Suggestion(_COMMON_VARIANCE, k, "Humphreys, Ilgen 1969", f"{tables} random tables")
-
-
-def factor_limits(d: int, freedom: float, *, tables: int, seed: int) -> Array:
-    """What the k-th common variance of a random table passes once in twenty."""
-    return component_limits(np.ones(d), freedom, correlation=True, tables=tables, seed=seed, of=reduced)
+    return Suggestion(_COMMON_VARIANCE, k, "Humphreys, Ilgen 1969", f"{RANDOM_TABLES} random tables")
 
 
 def kernel_criteria(kernel: Kernel, X: Matrix, seed: int = 0) -> tuple[Suggestion, Suggestion]:
