@@ -106,7 +106,6 @@ class FitSummary:
 
 
 def _plain(value: Any) -> Any:
-    """Turn NumPy values into what JSON knows."""
     if isinstance(value, np.ndarray):
         return value.tolist()
     if isinstance(value, np.generic):

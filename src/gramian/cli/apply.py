@@ -155,7 +155,6 @@ def _text(loaded: Loaded, lines: Sequence[tuple[str, str]]) -> str:
 
 
 def _streams(verb: str, request: Request, loaded: Loaded) -> bool:
-    """Whether the table is read as a stream."""
     asked = request.stream or inputs.is_many(request.table)
     if not asked and not inputs.too_large(request.table):
         return False

@@ -19,7 +19,7 @@ from gramian.cli.options import Request
 from gramian.cli.outputs import UsageError, dumps, in_options, remarks, say, some, working
 from gramian.construction import steps_of
 from gramian.registry import ARGUMENTS, record_of
-from gramian.results import Array, percent, plural
+from gramian.results import Array, percent, plural, text_table
 from gramian.selection.tuning import Tuned, error_of, nested
 from gramian.tables import Table
 
@@ -195,14 +195,11 @@ def _text(table: Table, found: list[Line], *, quiet: bool) -> str:
     if table.dropped:
         head.append(f"set aside: {some(table.dropped)}")
     rows = [("method", "k", "seconds", "measure", ""), *map(_cells, found)]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-    tuned = [(line.method, line.tuned) for line in found if line.tuned]
+    lines = [text_table(rows)]
+    tuned = [(f"  {line.method}", line.tuned) for line in found if line.tuned]
     if tuned and not quiet:
-        width = max(len(method) for method, _ in tuned)
         above = "; k above is tuned on all rows" if any(line.size is not None for line in found if line.tuned) else ""
-        lines += [f"tuned by nested cross-validation (least error of inner folds{above}):"]
-        lines += [f"  {method:<{width}}  {text}" for method, text in tuned]
+        lines += [f"tuned by nested cross-validation (least error of inner folds{above}):", text_table(tuned)]
     return "\n".join([*([] if quiet else head), *lines])
 
 

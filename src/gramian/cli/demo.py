@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +13,6 @@ from gramian import KernelPCA
 from gramian.cli import options as o
 from gramian.cli.fit import Fitted, as_text, fit_table
 from gramian.cli.options import Request
-from gramian.results import Array
 from gramian.tables import atomic, write_scores
 
 if TYPE_CHECKING:
@@ -122,17 +120,15 @@ def write_tables(folder: Path) -> None:
     """Write all tables."""
     digits, iris, wine = load_digits(), load_iris(), load_wine()
     # As text, so that the digit is a label.
-    _write(folder / "digits.csv", digits.data, digits.feature_names, {"digit": [f"d{at}" for at in digits.target]})
+    write_scores(
+        folder / "digits.csv", digits.data, digits.feature_names, {"digit": [f"d{at}" for at in digits.target]}
+    )
     names = [name.removesuffix(" (cm)").replace(" ", "_") for name in iris.feature_names]
-    _write(folder / "iris.csv", iris.data, names, {"species": iris.target_names[iris.target].tolist()})
+    write_scores(folder / "iris.csv", iris.data, names, {"species": iris.target_names[iris.target].tolist()})
     names = [name.replace("/", "_") for name in wine.feature_names]
-    _write(folder / "wine.csv", wine.data, names, {"cultivar": wine.target_names[wine.target].tolist()})
+    write_scores(folder / "wine.csv", wine.data, names, {"cultivar": wine.target_names[wine.target].tolist()})
     patients = load_diabetes(scaled=False)
     both = np.column_stack([patients.data, patients.target])
-    _write(folder / "diabetes.csv", both, [*patients.feature_names, "progression"])
+    write_scores(folder / "diabetes.csv", both, [*patients.feature_names, "progression"])
     men = load_linnerud()
-    _write(folder / "linnerud.csv", np.hstack([men.data, men.target]), [*men.feature_names, *men.target_names])
-
-
-def _write(path: Path, values: Array, names: Sequence[str], labels: dict[str, list[str]] | None = None) -> None:
-    write_scores(path, values, [str(name) for name in names], labels)
+    write_scores(folder / "linnerud.csv", np.hstack([men.data, men.target]), [*men.feature_names, *men.target_names])

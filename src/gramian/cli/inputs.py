@@ -218,12 +218,6 @@ class Loaded:
         """Whether missing values are imputed by the model."""
         return as_fitted(self.estimator, "missing") is not None
 
-    def with_names(self) -> BaseEstimator:
-        """The model with the names of its columns again."""
-        if self.columns is not None:
-            steps_of(self.model)[0].feature_names_in_ = np.array(self.columns, dtype=object)
-        return self.model
-
     @property
     def width(self) -> int:
         return int(steps_of(self.model)[0].n_features_in_)

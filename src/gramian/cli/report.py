@@ -14,7 +14,7 @@ from gramian.cli import options as o
 from gramian.cli import outputs
 from gramian.cli.inputs import Loaded, labels_of, load_model, pick, read_rows
 from gramian.cli.options import Request
-from gramian.construction import arguments
+from gramian.construction import arguments, steps_of
 from gramian.results import Array, FitSummary, plural
 from gramian.tables import Table, match_rows, read_table
 
@@ -68,7 +68,9 @@ def report(request: Request) -> None:
             loaded = load_model(request)
         title = request.title or f"{loaded.name}: {loaded.path}"
         to: dict[str, Any] = {"file": loaded.path, "path": request.output, "title": title}
-        subject = Subject(loaded.with_names(), **to)
+        if loaded.columns is not None:
+            steps_of(loaded.model)[0].feature_names_in_ = np.array(loaded.columns, dtype=object)
+        subject = Subject(loaded.model, **to)
         if request.table:
             with bar.step("reading"):
                 table, x, y, second, colour = _read(request, loaded)
@@ -138,7 +140,6 @@ def _colour(request: Request, table: Table, classes: bool) -> Array | None:
 def _call(
     request: Request, loaded: Loaded, table: Table, y: Array | None, labels: Sequence[str], *, classes: bool
 ) -> str:
-    """The call of Python that reads the same rows."""
     given = {
         "labels": list(labels) or None,
         "ids": request.ids,

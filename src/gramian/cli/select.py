@@ -88,7 +88,6 @@ def _arguments(request: Request, inputs: Inputs) -> tuple[Any, dict[str, Any]]:
 
 
 def _call(request: Request, options: dict[str, Any]) -> str:
-    """The call in Python."""
     X = "Standardizer().fit_transform(X)" if request.standardizes else "X"
     words = "".join(f", {name}={value!r}" for name, value in options.items())
     if request.method in COUNTED_METHODS:

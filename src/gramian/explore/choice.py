@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 from sklearn.pipeline import make_pipeline
@@ -21,6 +22,9 @@ MAX_COMPONENTS = 20
 MAX_KERNEL_PAIRS = 6
 #: Rows up to which kernels are exact unless told otherwise, and landmarks beyond.
 EXACT_ROWS, FIT_LANDMARKS = 10_000, 500
+
+#: Tables of which distances and spectra are kept.
+CACHED_TABLES = 8
 
 #: Methods of the page.
 METHODS = {name: record for name, record in registry.METHODS.items() if record.explored}
@@ -57,7 +61,6 @@ class Choice:
 
     @property
     def row(self) -> registry.Record:
-        """The method."""
         return METHODS[self.method]
 
     @property
@@ -158,15 +161,12 @@ def _number(value: object, low: float, high: float, default: float) -> float:
     return float(max(low, min(high, value)))
 
 
+@lru_cache(CACHED_TABLES)
 def _median(data: Dataset, columns: tuple[str, ...], *, scaled: bool) -> float:
-    """Median distance of rows in some columns, found once for each table."""
-    known: dict[Any, float] = data.__dict__.setdefault("_medians", {})
-    if (columns, scaled) not in known:
-        X = data.scaled if scaled else data.X
-        if columns != data.table.columns:
-            X = X[:, [data.table.columns.index(name) for name in columns]]
-        known[columns, scaled] = median_width(X)
-    return known[columns, scaled]
+    X = data.scaled if scaled else data.X
+    if columns != data.table.columns:
+        X = X[:, [data.table.columns.index(name) for name in columns]]
+    return median_width(X)
 
 
 def code_for(data: Dataset, choice: Choice, opened: str = "") -> str:

@@ -53,7 +53,6 @@ class Dataset:
 
     @property
     def X(self) -> Array:
-        """All numeric columns."""
         return self.table.values
 
     @property
@@ -65,12 +64,10 @@ class Dataset:
 
     @cached_property
     def standardizer(self) -> Standardizer:
-        """Scales columns to unit variance."""
         return Standardizer().fit(self.X)
 
     @cached_property
     def scaled(self) -> Array:
-        """All numeric columns with unit variance."""
         return self.standardizer.transform(self.X)
 
     def views(self, second: tuple[str, ...]) -> tuple[Table, Table]:

@@ -18,7 +18,7 @@ from sklearn.linear_model import LinearRegression
 from gramian import PCA
 from gramian.charts.names import noun_of, shares_of
 from gramian.config import one_blas_thread
-from gramian.explore.choice import MAX_COMPONENTS, Choice, most_components
+from gramian.explore.choice import CACHED_TABLES, MAX_COMPONENTS, Choice, most_components
 from gramian.explore.datasets import Dataset
 from gramian.explore.notes import collected
 from gramian.kernels import Kernel
@@ -53,7 +53,6 @@ class Fit:
 
     @property
     def size(self) -> int:
-        """Components there are."""
         return self.scores.shape[1]
 
     def rebuilt(self, data: Dataset, rows: Array, k: int) -> Array | None:
@@ -139,19 +138,15 @@ def spectrum_of(data: Dataset, choice: Choice, estimator: BaseEstimator) -> tupl
     return 100 * np.asarray(linear.explained_variance_ratio_), SHARE_OF_VARIANCE
 
 
+@lru_cache(CACHED_TABLES)
 def linear_fit(data: Dataset, *, scaled: bool) -> PCA:
-    """PCA of the columns, found once for each table: its spectrum stands beside all linear methods."""
-    known: dict[bool, PCA] = data.__dict__.setdefault("_linear", {})
-    if scaled not in known:
-        n, d = data.X.shape
-        known[scaled] = PCA(min(MAX_COMPONENTS, d, n - 1), scale=scaled).fit(data.X)
-    return known[scaled]
+    """PCA of the columns: its spectrum stands beside all linear methods."""
+    n, d = data.X.shape
+    return PCA(min(MAX_COMPONENTS, d, n - 1), scale=scaled).fit(data.X)
 
 
 #: Rows drawn while a slider moves, and landmarks that stand for them.
 PREVIEW_ROWS, PREVIEW_LANDMARKS = 5000, 128
-#: Tables of which distances are kept.
-CACHED_TABLES = 8
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,7 +21,6 @@ WORDS = {
     "random_state": "seed",
     "y_columns": "columns of the second view",
     "x_columns": "columns",
-    "categories": "categories",
     "ids": "names of the rows",
     "decimal": "the decimal mark",
     "thousands": "the thousands separator",

@@ -46,7 +46,6 @@ class Job:
         return self._over.wait(seconds)
 
     def end(self, state: str) -> None:
-        """Say that it is over."""
         self.state = state
         self._over.set()
 
@@ -95,7 +94,6 @@ class Worker:
         return job
 
     def cancel(self, owner: str) -> None:
-        """Give up what an owner asked for."""
         with self._changed:
             self._give_up(owner)
 
@@ -156,7 +154,6 @@ class Recent(Generic[Key, Value]):
             return self._known.get(key)
 
     def put(self, key: Key, value: Value) -> Value:
-        """Remember a value, and return it."""
         with self._lock:
             self._known[key] = value
             while len(self._known) > self._most:
@@ -278,7 +275,6 @@ class Sessions:
         return self.find(key) or self._all.put(new.key, new)
 
     def find(self, key: object) -> Session | None:
-        """Return the session of a key, if there is one."""
         return self._all.get(key) if isinstance(key, str) else None
 
 

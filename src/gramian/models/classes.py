@@ -144,10 +144,8 @@ def fields_of(cls: type) -> dict[str, bool] | None:
     return {f.name: f.default is missing and f.default_factory is missing for f in dataclasses.fields(cls)}
 
 
-@cache
-def hints_of(cls: type) -> dict[str, Any]:
-    """Declared types of the fields of a class."""
-    return get_type_hints(cls)
+#: Declared types of the fields of a class.
+hints_of = cache(get_type_hints)
 
 
 def wrong_field(value: object) -> str | None:

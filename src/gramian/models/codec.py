@@ -44,7 +44,6 @@ class Encoder:
         self._alive: list[Any] = []  # arrays are known by their address, which must not be given to another
 
     def encode(self, value: object, path: tuple[str, ...] = ()) -> Any:
-        """Return the tree of a value found at ``path``."""
         if len(path) > MAX_DEPTH:
             raise ModelError(f"{'.'.join(path[:6])}... is nested too deeply to be kept")
         if value is None or type(value) in (bool, str):

@@ -104,8 +104,6 @@ def _projection(estimator: BaseEstimator) -> tuple[Array | None, Array]:
 
 
 class _Graph:
-    """Nodes and constants of a graph in one precision."""
-
     def __init__(self, dtype: np.dtype) -> None:
         self.dtype, self.nodes, self.constants = dtype, [], []  # type: ignore[var-annotated]
 

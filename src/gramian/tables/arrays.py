@@ -11,7 +11,6 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from functools import cached_property
-from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
@@ -319,7 +318,6 @@ CELL_BYTES = 64
 EXCEL_MAX_ROWS = 2**20
 #: Cells that may all be empty without harm.
 MAX_EMPTY_CELLS = 10**7
-MOMENTS = (datetime.date, datetime.time, datetime.timedelta)
 Moment = datetime.date | datetime.time | datetime.timedelta
 EPOCH = datetime.datetime(1970, 1, 1)
 
@@ -340,30 +338,23 @@ class ExcelFile(TableFile):
             warnings.catch_warnings(),
         ):
             warnings.simplefilter("ignore")  # of styles and validation rules, which do not matter here
-            _check_zip(path, source)
+            with zipfile.ZipFile(path) as archive:
+                members = archive.infolist()
+            unpacked = sum(member.file_size for member in members)
+            check_ratio(sum(member.compress_size for member in members), unpacked, source)
+            check_size(unpacked, source, "the unpacked workbook")
             with closing(load_workbook(file, read_only=True, data_only=True, keep_links=False)) as book:
                 names = [sheet.title for sheet in book.worksheets]
-                name = _pick_sheet(names, dialect.sheet, source)
+                if dialect.sheet is not None and dialect.sheet not in names:
+                    known = ", ".join(names[:5])
+                    raise TableError(f"{source}: there is no sheet {dialect.sheet!r}. There are: {known}.")
+                if not names:
+                    raise TableError(f"{source} has no sheet with cells.")
+                name = names[0] if dialect.sheet is None else dialect.sheet
                 numbers, rows = _rows(book[name], source, dialect.most)
         others = [other for other in names if other != name]
         told = (f"sheet {name!r} was read; there are others: {', '.join(others[:5])}",) if others else ()
         return _sheet(rows, numbers, source, dialect, () if dialect.sheet else told)
-
-
-def _check_zip(path: Path, source: str) -> None:
-    with zipfile.ZipFile(path) as archive:
-        members = archive.infolist()
-    unpacked = sum(member.file_size for member in members)
-    check_ratio(sum(member.compress_size for member in members), unpacked, source)
-    check_size(unpacked, source, "the unpacked workbook")
-
-
-def _pick_sheet(names: list[str], wanted: str | None, source: str) -> str:
-    if wanted is not None and wanted not in names:
-        raise TableError(f"{source}: there is no sheet {wanted!r}. There are: {', '.join(names[:5])}.")
-    if not names:
-        raise TableError(f"{source} has no sheet with cells.")
-    return wanted if wanted is not None else names[0]
 
 
 def _rows(sheet: ReadOnlyWorksheet, source: str, widest: int) -> tuple[list[int], list[Sequence[Any]]]:
@@ -417,18 +408,19 @@ def _sheet(
 
 def _column(name: str, cells: Sequence[Any], dialect: Dialect, place: Callable[[int], str]) -> Column:
     text = ["" if cell is None else str(cell) for cell in cells]
-    full = [cell for cell in cells if cell is not None and not (isinstance(cell, str) and cell.strip() in ABSENT)]
+    full = [cell for cell in cells if not _is_absent(cell)]
     if name in dialect.as_text:
         return Column(name, text=text)
     if not full:
         return Column(name, remark="is empty, as are formulas that were never computed, left out")
-    if all(isinstance(cell, MOMENTS) for cell in full):
+    if all(isinstance(cell, Moment) for cell in full):
         return Column(name, text=text, remark="is a date or time, kept as a label", days=_days(cells))
-    if any(isinstance(cell, MOMENTS) for cell in full):
+    if any(isinstance(cell, Moment) for cell in full):
         return Column(name, text=text, remark="has dates among other cells, kept as a label")
     if all(_is_figure(cell) or (isinstance(cell, str) and is_number(cell)) for cell in full):
         remark = "has numbers stored as text, read as numbers" if any(isinstance(cell, str) for cell in full) else ""
-        return Column(name, numbers=_floats(cells), remark=remark)
+        numbers = np.array([np.nan if _is_absent(cell) else float(cell) for cell in cells])
+        return Column(name, numbers=numbers, remark=remark)
     if any(_is_figure(cell) for cell in full):
         at = next(at for at, cell in enumerate(cells) if cell in full and not _is_figure(cell) and not is_number(cell))
         told = f"{text[at][:40]!r} in {place(at)}"
@@ -439,13 +431,12 @@ def _column(name: str, cells: Sequence[Any], dialect: Dialect, place: Callable[[
     return judged(words, dialect.thousands, decimal, place)
 
 
+def _is_absent(cell: object) -> bool:
+    return cell is None or (isinstance(cell, str) and cell.strip() in ABSENT)
+
+
 def _is_figure(cell: object) -> bool:
     return isinstance(cell, (int, float))  # true and false count as 1 and 0
-
-
-def _floats(cells: Sequence[Any]) -> np.ndarray:
-    absent = [cell is None or (isinstance(cell, str) and cell.strip() in ABSENT) for cell in cells]
-    return np.array([np.nan if gone else float(cell) for cell, gone in zip(cells, absent, strict=True)])
 
 
 def _days(cells: Sequence[Any]) -> np.ndarray:
@@ -458,4 +449,4 @@ def _days(cells: Sequence[Any]) -> np.ndarray:
             cell = datetime.datetime.combine(cell, datetime.time())
         return (cell.replace(tzinfo=None) - EPOCH) / datetime.timedelta(days=1)
 
-    return np.array([days(cell) if isinstance(cell, MOMENTS) else np.nan for cell in cells])
+    return np.array([days(cell) if isinstance(cell, Moment) else np.nan for cell in cells])

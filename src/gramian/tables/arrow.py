@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -44,6 +45,8 @@ def to_columns(
     """Turn all columns of an Arrow table into numbers, text or neither; ``names`` in the place of its own."""
     columns = []
     for known, name, data in zip(table.schema.names, names or table.schema.names, table.columns, strict=True):
+        if pa.types.is_dictionary(data.type):
+            data = data.cast(data.type.value_type)
         if known == PANDAS_INDEX:
             remark = "is the index of a data frame, kept as a label"
             columns.append(Column("row", text=_as_text(data), remark=remark))
@@ -65,9 +68,6 @@ def compact(columns: list[Column], rows: int) -> list[Column]:
 
 
 def _to_column(name: str, data: pa.ChunkedArray) -> Column:
-    """Turn an Arrow column into numbers, text or neither."""
-    if pa.types.is_dictionary(data.type):
-        data = data.cast(data.type.value_type)
     kind = data.type
     if data.null_count == len(data) > 0:
         return Column(name, remark=EMPTY, kind=Kind.EMPTY)
@@ -111,14 +111,10 @@ def _is_text(kind: pa.DataType) -> bool:
 
 
 def _readable(kind: pa.DataType) -> bool:
-    if pa.types.is_dictionary(kind):
-        kind = kind.value_type
     return _is_numeric(kind) or _is_text(kind) or pa.types.is_temporal(kind)
 
 
 def _as_text(data: pa.ChunkedArray) -> list[str]:
-    if pa.types.is_dictionary(data.type):
-        data = data.cast(data.type.value_type)
     try:
         values = data.to_pylist()
     except (ValueError, OverflowError, LookupError):  # years that Python's calendar does not have, unknown time zones
@@ -217,9 +213,7 @@ class ArrowFile(RowFile):
     def whole(self) -> Sheet:
         with readable(self.source, "Arrow file", files=True):
             check_size(self.path.stat().st_size, self.source)
-            buffer = pa.py_buffer(self.path.read_bytes())
-            opened = arrow_ipc.open_file if buffer.slice(0, 6).to_pybytes() == b"ARROW1" else arrow_ipc.open_stream
-            with opened(pa.BufferReader(buffer)) as reader:
+            with self._file() as reader:
                 check_shape(0, max(len(reader.schema), 1), self.source, most=self.dialect.most)
                 data = reader.read_all()
             # Arrow trusts the lengths and offsets that a file declares until it is told to look.
@@ -228,13 +222,10 @@ class ArrowFile(RowFile):
             return Sheet(to_columns(data, self.dialect.as_text), data.num_rows, counted)
 
     def _open(self) -> None:
-        with readable(self.source, "Arrow file", files=True):
-            with open(self.path, "rb") as file:
-                self.stream = file.read(6) != b"ARROW1"
-            with self._file() as reader:
-                self.schema = reader.schema
-                self.sheet = to_columns(self.schema.empty_table())
-                size = 0 if self.stream else self.seen[0] / max(reader.num_record_batches, 1)
+        with readable(self.source, "Arrow file", files=True), self._file() as reader:
+            self.schema = reader.schema
+            self.sheet = to_columns(self.schema.empty_table())
+            size = 0 if self.stream else self.seen[0] / max(reader.num_record_batches, 1)
         if size > memory_budget() / 2:
             raise TableError(
                 f"{self.source}: its record batches take {format_bytes(size)} each, the memory budget is "
@@ -242,8 +233,10 @@ class ArrowFile(RowFile):
             )
 
     def _file(self) -> Any:
+        with open(self.path, "rb") as start:
+            self.stream = start.read(6) != b"ARROW1"
         # Plain reads, not a map: a file that shrinks under a map ends the process.
-        file = pa.OSFile(self.source)
+        file = pa.OSFile(os.fspath(self.path))
         return arrow_ipc.open_stream(file) if self.stream else arrow_ipc.open_file(file)
 
     def read(self, names: list[str], size: int) -> Iterator[Piece]:

@@ -191,7 +191,6 @@ DROP_LATER = "drop later"
 
 
 def _treat_gaps(table: Table, sheet: Sheet, rule: str) -> Table:
-    """Refuse, drop or keep rows with gaps, and say so."""
     values, source = table.values, table.source
     bad = ~np.isfinite(values)
     if rule == "as found" or not bad.any():

@@ -324,7 +324,7 @@ def guess_delimiter(data: bytes, source: str, *, whole: bool = True) -> str:
     present = []
     for delimiter in DELIMITERS:
         try:
-            counts = _widths(data, delimiter, source, 2)
+            counts = [len(record.cells) for record in Records(data, delimiter, source).head(2)]
         except TableError:  # quotes that end with another delimiter only
             if not whole:
                 raise
@@ -336,21 +336,6 @@ def guess_delimiter(data: bytes, source: str, *, whole: bool = True) -> str:
     if not present and _in_columns(data, source):
         return " "
     return next((delimiter for delimiter in present if delimiter != BAR), ",")
-
-
-def _widths(data: bytes, delimiter: str, source: str, count: int) -> list[int]:
-    """Numbers of cells of the first records, which are not taken apart for that."""
-    record, mark, at, found = re.compile(_text(delimiter, rb"\r\n")), delimiter.encode(), 0, list[int]()
-    while at < len(data) and len(found) < count:
-        line = record.match(data, at).group()  # type: ignore[union-attr]
-        at += len(line)
-        if data.startswith(b'"', at):
-            raise TableError(NEVER_ENDS.format(source=source, line=line_ends(data[:at]) + 1))
-        at += 1
-        if line:
-            hidden = sum(cell.group().count(mark) for cell in re.finditer(_quoted(delimiter), line))
-            found.append(line.count(mark) - hidden + 1)
-    return found
 
 
 def _in_columns(data: bytes, source: str) -> bool:

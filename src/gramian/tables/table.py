@@ -358,8 +358,7 @@ class RowFile(TableFile):
         return 0
 
     @abstractmethod
-    def _open(self) -> None:
-        """Learn columns and number of rows."""
+    def _open(self) -> None: ...
 
     @abstractmethod
     def read(self, names: list[str], size: int) -> Iterator[Piece]:
