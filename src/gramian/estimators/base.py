@@ -230,7 +230,6 @@ class Answer:
     method: str
 
     def __call__(self, block: Array) -> Array:
-        """What the method says of a block."""
         more = (len(block),) if self.method == "_y_scores" else ()
         return np.asarray(getattr(self.estimator, self.method)(block.view(Checked), *more))
 

@@ -151,7 +151,6 @@ class RegressionDiagnostics(OutlierDiagnostics):
         return 1 / self.n_samples_ + ratios(T**2, self.score_squares_).sum(axis=1)
 
     def _scores_and_rows(self, X: Table) -> tuple[Array, Array]:
-        """Scores, and the centred and scaled rows."""
         check_is_fitted(self)
         X = complete_rows(self, X)
         rows = X.toarray() if sp.issparse(X) else X

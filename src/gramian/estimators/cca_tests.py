@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from gramian import mixing
 from gramian.criteria import Suggestion
-from gramian.engine.tiles import Meter, run, share, threads_for
+from gramian.criteria.random_tables import each
 from gramian.estimators.base import as_fitted
 from gramian.estimators.two_blocks import Blocks
 from gramian.estimators.validation import Table, random_generator
@@ -189,16 +189,12 @@ def permutation_test(X: Matrix, Y: Matrix, m: int, n_permutations: int, rng: np.
     observed = np.cumsum(_logarithms(rho)[::-1])[::-1][:m]
     seeds = rng.spawn(n_permutations)
 
-    def work(chosen: Sequence[int], meter: Meter) -> Array:
-        exceeded = np.zeros(m)
-        for i in chosen:
-            C = Sx.T @ Sy[seeds[i].permutation(len(Sy))]
-            values = [_logarithms(np.linalg.svd(C[k:, k:], compute_uv=False)).sum() for k in range(m)]
-            exceeded += np.array(values) <= observed + 1e-12 * np.abs(observed)
-            meter.tick()
-        return exceeded
+    def exceeded(i: int) -> Array:
+        C = Sx.T @ Sy[seeds[i].permutation(len(Sy))]
+        values = [_logarithms(np.linalg.svd(C[k:, k:], compute_uv=False)).sum() for k in range(m)]
+        return np.array(values) <= observed + 1e-12 * np.abs(observed)
 
-    counts = sum(run(work, share(n_permutations, threads_for(n_permutations))))
+    counts = each(exceeded, n_permutations).sum(axis=0)
     p = np.maximum.accumulate((1 + counts) / (n_permutations + 1))
     return CanonicalTest(
         rho[:m], np.exp(observed), p, f"permutation test ({n_permutations:,} permutations)", shuffles=n_permutations
@@ -215,21 +211,11 @@ def shuffled_correlations(
     """
     (Ux, sx), (Uy, sy) = x, y
     n = len(Ux)
-    most = min(len(sx), len(sy))
 
-    def work(chosen: Sequence[int], meter: Meter) -> list[tuple[int, Array]]:
-        found = []
-        for i in chosen:
-            cross = Ux.T @ Uy[seeds[i].permutation(n)]
-            found.append((i, mixing.correlate(sx, sy, cross, n, ridge).values))
-            meter.tick()
-        return found
+    def shuffled(i: int) -> Array:
+        return mixing.correlate(sx, sy, Ux.T @ Uy[seeds[i].permutation(n)], n, ridge).values
 
-    out = np.empty((len(seeds), most))
-    for part in run(work, share(len(seeds), threads_for(len(seeds)))):
-        for i, values in part:
-            out[i] = values
-    return out
+    return each(shuffled, len(seeds))
 
 
 def basis_of(view: Matrix, *, scale: bool) -> tuple[Array, Array]:

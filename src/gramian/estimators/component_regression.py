@@ -141,7 +141,6 @@ class ComponentRegressor(
             return self._solve(scaled.A[None], scaled.B[None], k, np.array([scaled.x_blur]))
 
     def _asked(self, blocks: Blocks, longest: int | None = None) -> int:
-        """Components to look for."""
         if self.n_components is None or self.n_components == "auto":
             return blocks.limit if longest is None else min(blocks.limit, longest)
         asked = check_components(self.n_components, 10**9, "there can be", fractions=False)
@@ -208,7 +207,6 @@ class ComponentRegressor(
         return write.notes(self._notes(found, blocks, scaled)).done()
 
     def _notes(self, found: int, blocks: Blocks, scaled: Scaled) -> list[str]:
-        """Say what is less than was asked for."""
         asked = self.n_components
         constant = not scaled.B.any()
         if found == 0 or constant:

@@ -101,10 +101,7 @@ class ComponentDiagnostics(OutlierDiagnostics):
 
     def column_cos2(self) -> Array:
         """Share of a column's variance that each component holds: squared correlations (d, K)."""
-        variances = self.feature_variance_[:, None]
-        return np.divide(
-            self.column_coordinates() ** 2, variances, out=np.zeros(self.components_.T.shape), where=variances > 0
-        )
+        return ratios(self.column_coordinates() ** 2, self.feature_variance_[:, None])
 
     def row_contributions(self, X: Table) -> Array:
         r"""Share of each row in each component, :math:`t_{ik}^2/((n-1)\lambda_k)`; sums to 1 over the training rows."""
@@ -114,8 +111,7 @@ class ComponentDiagnostics(OutlierDiagnostics):
     def row_cos2(self, X: Table) -> Array:
         """Share of a row's squared distance from the mean that each component holds (m, K)."""
         T, A = self._scores_and_rows(X)
-        squares = np.sum(A**2, axis=1)[:, None]
-        return np.divide(T**2, squares, out=np.zeros_like(T), where=squares > 0)
+        return ratios(T**2, np.sum(A**2, axis=1)[:, None])
 
     def supplementary_columns(self, X: Table, Z: Table) -> Array:
         """Correlations (q, K) of further columns ``Z`` with the scores of the rows ``X``."""

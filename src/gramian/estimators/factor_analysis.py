@@ -147,7 +147,6 @@ class FactorAnalysis(GaussianModel, BaseEstimator):
         return self._fit_moments(rows.moments, rows.dtype, clock)
 
     def _fit_missing(self, rows: FitRows, clock: Clock) -> Self:
-        """Factors of rows with missing entries, which EM imputes."""
         X, weights = rows.X.astype(np.float64), rows.weights
         check_observed(X)
         checks.refuse_constant(moments_of(np.where(np.isnan(X), np.nanmean(X, axis=0), X), weights), self._names())
@@ -257,7 +256,6 @@ class FactorAnalysis(GaussianModel, BaseEstimator):
         gaps: int = 0,
         said: Suggestion | None = None,
     ) -> Self:
-        """Set the fitted attributes."""
         model, factors = found.state, found.state.factors
         turned = checks.turn(factors.loadings, self.rotation)
         self._model, self._rotation = model, turned
@@ -358,7 +356,6 @@ def summarize_factors(
 
 
 def _fit_lines(indices: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Write measures of fit that are defined."""
     df = indices["df"]
     if indices["chi_square"] is None:
         first = (

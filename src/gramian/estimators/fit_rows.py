@@ -50,7 +50,6 @@ class Gate:
     welcome: bool = False
 
     def __call__(self, piece: Piece, second: Piece | None = None, weights: Piece | None = None) -> None:
-        """Refuse what is not finite, naming the place."""
         self._refuse(piece, self.columns, self.own, welcome=self.welcome)
         if second is not None:
             self._refuse(second, self.second, self.name)

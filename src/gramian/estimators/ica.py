@@ -186,7 +186,6 @@ class ICA(ProjectionTransformer, DensityMixin, BaseEstimator):
         return self
 
     def _summarize(self, excess: Array, shape: tuple[int, int], clock: Clock, notes: list[str]) -> FitSummary:
-        """Write what the fit did, and warn of what it lacks."""
         (n, d), k = shape, len(excess)
         converged = self.gradient_norm_ <= self.tol + GRADIENT_ROUNDING
         above = "" if converged else f", above tol={self.tol:g}"

@@ -282,7 +282,6 @@ def _count(pairs: KernelPairs, kernels: tuple[Kernel, ...]) -> int:
 
 
 def _summary(model: KernelCCA, shape: tuple[int, int], pairs: KernelPairs, held: str, clock: Clock) -> FitSummary:
-    """Write what was found and how; warn of what is less than was asked for."""
     ridge, trace, kernels = check_ridge(model.ridge), pairs.trace, (str(model.kernel_), str(model.kernel_y_))
     lacking = _lacking(pairs, shape[0], ridge, model.n_components)
     for said, remedy, kind in lacking:

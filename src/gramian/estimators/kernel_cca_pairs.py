@@ -40,7 +40,7 @@ from gramian.results import Array, Matrix, Mix, SolverTrace
 from gramian.solvers.canonical import Canonical, CanonicalPairs
 from gramian.solvers.eigen import DENSE_LIMIT, DENSE_RETRY_MAX_ROWS, LAPACK_QUICK_MAX_ROWS
 from gramian.spaces import KernelSpace, SingularBasis
-from gramian.spaces.kernel import ConditionalProjection
+from gramian.spaces.kernel import ConditionalProjection, centred_projection
 from gramian.spaces.low_rank import LowRankBasis, LowRankSpace, pinned_if_narrow, projection
 
 #: Rows that must be held out for their correlations to mean anything.
@@ -201,12 +201,7 @@ def _by_products(x: KernelSpace, y: KernelSpace, k: int, how: Search, reason: st
 def _projection(
     space: KernelSpace, gram: Centred | Projected, coefficients: Array
 ) -> KernelProjection | ConditionalProjection:
-    anchors = space.kernel.anchors(space.X)
-    folded, offset = gram.centring.fold(coefficients)
-    if isinstance(gram, Projected):
-        shift = gram.centring.polynomials.shift
-        return ConditionalProjection(space.kernel, anchors, folded, offset, shift)
-    return KernelProjection(space.kernel, anchors, folded, offset, origin=space.origin)
+    return centred_projection(space.kernel, space.kernel.anchors(space.X), gram.centring, coefficients, space.origin)
 
 
 def _plain(T: Array, S: Array) -> Array:
@@ -369,7 +364,6 @@ class KernelViews(KernelInput):
     _kernel_parameters = ("kernel", "kernel_y")
 
     def _read_views(self, X: Table, Y: Table | None) -> AnyRows:
-        """Check the rows of both views."""
         if is_stream(X):
             return KernelStream(self, X, second_stream(X, Y, "Y"), None, "Y")
         kernel = as_kernel(self.kernel)
@@ -404,7 +398,6 @@ class KernelViews(KernelInput):
         return self.y_projection_.scores(moved(divided(rows, self.y_scale_), self._y_origin))
 
     def _second(self, Y: Table, n: int, *, new: bool = False) -> Matrix:
-        """Check rows of the second view."""
         rows = read_second(Y, n, None if new else self.kernel_y_)
         if not new and rows.shape[1] != self.n_features_y_in_:
             raise ValueError(

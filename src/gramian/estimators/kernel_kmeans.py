@@ -243,7 +243,6 @@ class KernelKMeans(KernelInput, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         return seen
 
     def _keep_means(self, seen: SeenMeans, course: Course, clock: Clock) -> Self:
-        """Set the fitted attributes after rows that came in parts."""
         self.seen_, self.kernel_, self.means_, self.n_iter_ = seen, seen.kernel, seen.feature_means(), course.steps
         self.trace_error_ = checked_trace_error(self.landmarks, seen.features, seen.trace_error)
         self.inertia_, self.inertia_path_ = seen.inertia, np.array(course.path)
@@ -330,7 +329,6 @@ def _summary(
     way: str,
     route: str,
 ) -> FitSummary:
-    """Write what a fit did."""
     kernel, k, negative = str(model.kernel_), len(sizes), getattr(found, "n_negative", 0)
     write = SummaryBuilder(model, shape, kernel, f"{k} cluster{'s' * (k > 1)}", kernel=kernel, n_clusters=k)
     write.line("route", f"{way} ({route})", solver=way)
@@ -342,7 +340,6 @@ def _summary(
 
 
 def _warn_of(model: KernelKMeans, found: Clusters | Course, k: int) -> None:
-    """Warn of what is less than was asked for."""
     if k < model.n_clusters:
         who, remedy = ("the rows take", "") if model.batch_size is None else _SAMPLED
         warn(

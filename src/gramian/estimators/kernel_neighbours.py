@@ -109,7 +109,6 @@ class KernelNeighbours(KernelInput, BaseEstimator):
 
     @property
     def _points(self) -> Any:
-        """Training rows, mapped if they are."""
         return self._anchors if self.features_ is None else self._mapped
 
     @cached_property
@@ -210,7 +209,6 @@ class KernelNeighbours(KernelInput, BaseEstimator):
         return search.settle(columns, (1 - TREE_ROUNDING) * apart[:, -1] ** 2, k)
 
     def _neighbours(self, rows: Matrix) -> tuple[Array, Array]:
-        """Indices of the neighbours of checked rows, and their weights."""
         given = as_fitted(self, "weights")
         uniform = isinstance(given, str) and given == "uniform"
         measured = not uniform or not self.kernel_.given

@@ -306,5 +306,4 @@ def _check_found(basis: SingularBasis, asked: int | None, kernel: Kernel) -> Non
 
 
 def _is_narrow(scores: ArrayLike) -> bool:
-    """Whether scores are in single precision."""
     return np.asarray(scores).dtype == np.float32

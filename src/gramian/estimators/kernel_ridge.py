@@ -178,8 +178,6 @@ class KernelRidge(KernelInput, MultiOutputMixin, RegressorMixin, BaseEstimator):
     def _keep(
         self, fit: RidgeFit, seen: Seen | None, n: int, clock: Clock, *, single: bool, streamed: bool = False
     ) -> Self:
-        """Set the fitted attributes."""
-
         def shaped(values: Array) -> Array:
             return values[:, 0] if single else values
 
@@ -256,12 +254,10 @@ class KernelRidge(KernelInput, MultiOutputMixin, RegressorMixin, BaseEstimator):
         return _judged(probe._space(rows).path(checked), rows)
 
     def _space(self, rows: AnyRows) -> RidgeSpace:
-        """The exact problem."""
         how: dict[str, Any] = {"intercept": bool(self.fit_intercept), "solver": self.solver}
         return RidgeSpace(self.kernel_, rows.first[0], rows.targets, rows.weights, **how)
 
     def _check(self) -> None:
-        """Refuse parameters out of their range."""
         check_ridge(self.ridge)
         if not isinstance(self.fit_intercept, (bool, np.bool_)):
             raise TypeError(f"fit_intercept={self.fit_intercept!r} must be True or False.")
@@ -324,7 +320,6 @@ class RidgePath:
 
 
 def _judged(curve: RidgeCurve, rows: AnyRows) -> RidgePath:
-    """Judge every ridge by its leave-one-out residuals."""
     Y, weights = rows.targets, rows.weights
     size = float(np.abs(Y).max())
     if size and not 1e-140 < size < 1e140:
@@ -367,7 +362,6 @@ def check_ridges(ridges: ArrayLike) -> Array:
 
 
 def _summary(estimator: KernelRidge, fit: RidgeFit, n: int, clock: Clock) -> FitSummary:
-    """Write what was done, the certificate, and what fell short."""
     kernel, ridge, q = str(estimator.kernel_), float(estimator.ridge), fit.dual.shape[1]
     worst, left_out = float(fit.residuals.max(initial=0.0)), None
     if fit.left_out is not None:

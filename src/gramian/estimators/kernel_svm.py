@@ -199,7 +199,6 @@ class KernelSVC(KernelInput, ClassifierMixin, BaseEstimator):
             raise TypeError(f"bias={self.bias!r} must be True or False.")
 
     def _bounds(self, codes: Array, weights: Array) -> Array:
-        """``C_i`` of each row."""
         return float(self.C) * weights * self._class_factors(codes, weights)[codes]
 
     def _class_factors(self, codes: Array, weights: Array) -> Array:
@@ -244,7 +243,6 @@ def _signs(codes: Array, count: int) -> Array:
 
 
 def _present(classes: Array, codes: Array, used: Array) -> tuple[Array, Array]:
-    """Classes of the rows that take part, and the place of each row's class among them."""
     there, codes = np.unique(codes[used], return_inverse=True)
     if len(there) < 2:
         raise ValueError(
@@ -254,7 +252,6 @@ def _present(classes: Array, codes: Array, used: Array) -> tuple[Array, Array]:
 
 
 def _restrict(kernel: Kernel, X: Matrix, used: Array) -> Matrix:
-    """Training rows that take part."""
     if len(used) == X.shape[0]:
         return X
     return X[used][:, used] if kernel.given else X[used]
@@ -281,7 +278,6 @@ def _most_negative(blocks: KernelBlocks, support: Array) -> float:
 
 
 def _warn_of(model: KernelSVC, dual: DualSolution) -> None:
-    """Warn of an answer that is less than was asked for, as its summary does."""
     if not dual.converged:
         warn(
             f"the search stopped early ({dual.stopped}): the KKT residual is {model.kkt_residual_:.1e}, "
@@ -297,7 +293,6 @@ def _warn_of(model: KernelSVC, dual: DualSolution) -> None:
 
 
 def _summary(model: KernelSVC, shape: tuple[int, int], dual: DualSolution, clock: Clock) -> FitSummary:
-    """Write what a fit did."""
     (n, d), c, s, seconds = shape, len(model.classes_), len(model.support_), clock.seconds
     if dual.largest:
         route = f"working sets of up to {dual.largest:,} rows (the kernel matrix would take {format_bytes(8 * n * n)})"

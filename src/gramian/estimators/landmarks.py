@@ -228,7 +228,6 @@ class RandomFeatures(Approximation):
 
 
 def _own_points(points: ArrayLike, X: CheckedRows) -> Matrix:
-    """Landmarks that were given, as rows like X."""
     Z: Matrix = as_rows(points, "points").astype(X.dtype)
     if Z.shape[1] != X.shape[1] or not Z.shape[0]:
         raise ValueError(f"points has shape {Z.shape}; one or more rows of {X.shape[1]} columns, as X, are expected.")

@@ -187,7 +187,6 @@ class PCA(ComponentDiagnostics, ProjectionTransformer, BaseEstimator):
         return self._find(SeenRows(expected.moments, rows.dtype, rows.shape), clock, (note,))
 
     def _find(self, rows: FitRows, clock: Clock, notes: tuple[str, ...] = ()) -> Self:
-        """Find the components and set the fitted attributes."""
         asked = self._check_components(rows.weighted_shape)
         space = rows.space(center=self.center, scale=self.scale)
         rng = None if self.random_state is None else random_generator(self.random_state)

@@ -168,7 +168,7 @@ def plan_kernel_pca(estimator: KernelPCA, job: Job) -> Plan:
     check_rank(rank, n)
     found = eigenpairs(gram(kernel, n, job.d), rank or n, estimator.solver)
     room = copy + found.bytes + 24.0 * n * (rank or n) * (rank is None)
-    return Plan(found.route, found.reason, found.products, room, found.seconds, found.typical)
+    return replace(found, bytes=room)
 
 
 def plan_kernel_cca(estimator: KernelCCA, job: Job) -> Plan:

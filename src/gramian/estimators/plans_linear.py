@@ -136,7 +136,7 @@ def plan_pca(estimator: PCA, job: Job) -> Plan:
     k = check_components(estimator.n_components, limit, why, auto=True) or limit
     found = decompose(job, k, estimator.solver)
     room = job.copied + found.bytes + 8.0 * job.d * k * 3
-    return Plan(found.route, found.reason, found.products, room, found.seconds, found.typical)
+    return replace(found, bytes=room)
 
 
 @by_moments

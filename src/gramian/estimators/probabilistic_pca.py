@@ -72,7 +72,6 @@ class GaussianModel(ProjectionTransformer, DensityMixin):
         return expect(X.astype(np.float64), patterns(X), self._model.mean, self._model.covariance())
 
     def _complete(self, X: Table) -> Any:
-        """Check new rows, and impute what is missing."""
         X = self._validate(X)
         missing = self._imputes and np.isnan(X).any()
         return self._expected(X).filled.astype(X.dtype, copy=False) if missing else X
@@ -218,7 +217,6 @@ class ProbabilisticPCA(GaussianModel, BaseEstimator):
         return probe.fit_expectation(X, weights).moments
 
     def _asked(self, d: int, moments: Callable[[], Moments]) -> tuple[Any, Suggestion | None]:
-        """Number of components to look for, and the criterion that chose it, if one did."""
         asked = check_components(self.n_components, d, f"d = {d}", fractions=False, auto=True)
         if self.n_components != "auto":
             return asked, None
@@ -322,7 +320,6 @@ class ProbabilisticPCA(GaussianModel, BaseEstimator):
         gaps: int = 0,
         said: Suggestion | None = None,
     ) -> Self:
-        """Set the fitted attributes."""
         model = self._model = found.state
         if not found.converged:
             warn(f"EM stopped early ({found.stopped}). Raise max_iter, or tol={self.tol}.", ConvergenceWarning)
@@ -339,7 +336,6 @@ class ProbabilisticPCA(GaussianModel, BaseEstimator):
     def _summarize(
         self, found: Climb[Isotropic], shape: tuple[int, int], clock: Clock, gaps: int, said: Suggestion | None
     ) -> FitSummary:
-        """Write how the fit was done, and how likely the rows are under it."""
         model, likelihood, steps = found.state, found.path[-1], len(found.path)
         k, d = len(model.variances), shape[1]
         share = float(model.variances.sum() / (model.variances.sum() + model.noise * (d - k)))

@@ -184,7 +184,6 @@ class RandomProjection(ProjectionTransformer, BaseEstimator):
         return self.density is None or self.density == "gaussian"
 
     def _how_many(self, shape: tuple[int, int]) -> tuple[int, list[str]]:
-        """Return K and what is to be said of it."""
         (n, d), eps = shape, self.eps
         if isinstance(eps, (str, bool)) or not 0 < eps < 1:
             raise ValueError(f"eps={eps!r} must be a number between 0 and 1, both excluded.")

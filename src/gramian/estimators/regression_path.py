@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from gramian import lapack
 from gramian.config import one_blas_thread
-from gramian.engine.tiles import Meter, run, share, threads_for
+from gramian.engine.tiles import for_each
 from gramian.estimators.plans_linear import KEPT_BYTES, SOLVED_TOGETHER_BYTES
 from gramian.estimators.two_blocks import Blocks, Scaled, scale_views
 from gramian.operators import Compressed, complements, compress, moments_of
@@ -177,23 +177,18 @@ def _test(
     blocks: Blocks, folds: Sequence[Any], weights: Array, s: Scaled, coef: Array, predictions: Array | None
 ) -> list[Array]:
     """Squared errors (K + 1, q) of models on the rows they have not seen, in the units of the compressed columns."""
-    errors: list[Any] = [None] * len(coef)
-    q = coef.shape[2]
-    units = blocks.views.units[-q:]
+    units = blocks.views.units[-coef.shape[2] :]
 
-    def work(chosen: Sequence[int], meter: Meter) -> None:
-        for g in chosen:
-            rows, mean = folds[g], s.y_mean[g]
-            guesses = _predict(blocks.X[rows], coef[g], s.x_mean[g], s.x_blur[g])  # type: ignore[index]
-            measured, w = blocks.Y[rows] - mean, weights[rows]
-            left = (guesses - measured[:, None, :]) / units
-            errors[g] = np.vstack([w @ (measured / units) ** 2, np.einsum("mkq,mkq,m->kq", left, left, w)])
-            if predictions is not None:
-                predictions[:, rows] = np.moveaxis(guesses, 1, 0) + mean
-            meter.tick()
+    def errors(g: int) -> Array:
+        rows, mean = folds[g], s.y_mean[g]
+        guesses = _predict(blocks.X[rows], coef[g], s.x_mean[g], s.x_blur[g])  # type: ignore[index]
+        measured, w = blocks.Y[rows] - mean, weights[rows]
+        left = (guesses - measured[:, None, :]) / units
+        if predictions is not None:
+            predictions[:, rows] = np.moveaxis(guesses, 1, 0) + mean
+        return np.vstack([w @ (measured / units) ** 2, np.einsum("mkq,mkq,m->kq", left, left, w)])
 
-    run(work, share(len(coef), threads_for(len(coef))))
-    return errors
+    return _each(errors, range(len(coef)))
 
 
 def _curves(errors: Array, sizes: Array, units: Array) -> dict[str, Any]:
@@ -416,10 +411,8 @@ def _each(make: Callable[[Any], Any], folds: Sequence[Any]) -> list[Any]:
     """One part for each fold, made by all threads."""
     parts: list[Any] = [None] * len(folds)
 
-    def work(chosen: Sequence[int], meter: Meter) -> None:
-        for g in chosen:
-            parts[g] = make(folds[g])
-            meter.tick()
+    def put(g: int) -> None:
+        parts[g] = make(folds[g])
 
-    run(work, share(len(folds), threads_for(len(folds))))
+    for_each(range(len(folds)), put)
     return parts

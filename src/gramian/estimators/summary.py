@@ -30,18 +30,6 @@ class SummaryBuilder:
     The title has the name of the estimator, a detail such as the kernel, the shape of the table, and what follows it;
     parts that are empty are left out. Every method returns the builder; :meth:`done` returns the summary.
 
-    Parameters
-    ----------
-    estimator : estimator
-    shape : (n, d)
-        Of the rows of the fit.
-    detail : str
-        Between the name and the shape.
-    *more : str
-        After the shape.
-    **facts
-        After ``estimator``, ``n`` and ``d``.
-
     Examples
     --------
     >>> class Model: ...

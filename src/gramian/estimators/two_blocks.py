@@ -39,7 +39,6 @@ class BlockInput:
         return as_fitted(self, "missing") is not None and self.filler_ is not None
 
     def _keep_blocks(self, blocks: Blocks) -> None:
-        """Keep what later calls need to know of the rows of the fit."""
         self.n_samples_, self._single, self.filler_ = blocks.views.weight, blocks.single, blocks.filler
         if blocks.X is not None:  # otherwise they came with moments, which are there already
             self.moments_ = blocks.moments()

@@ -100,7 +100,6 @@ class TwoViews(BlockInput, ClassNamePrefixFeaturesOutMixin, TransformerMixin, AB
         return filler.fill_second(rows) if filler is not None and np.isnan(rows).any() else rows
 
     def _keep_projections(self, scaled: Scaled, Wx: Array, Wy: Array) -> None:
-        """Set projections and predictions from weights of scaled columns."""
         self.x_mean_, self.y_mean_ = scaled.x_mean, scaled.y_mean
         self.x_scale_, self.y_scale_ = scaled.x_scale, scaled.y_scale
         Tx, Ty = scaled.A @ Wx, scaled.B @ Wy

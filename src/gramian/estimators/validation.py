@@ -291,7 +291,8 @@ def check_finite(
     bad = np.isinf(entries) if missing else ~np.isfinite(entries)
     if not bad.any():
         return
-    what = "NaN" if not missing and np.isnan(entries).any() else "infinity"
+    what = "infinity" if name == "X" else "infinity or a value too large for dtype('float64')"
+    what = "NaN" if not missing and np.isnan(entries).any() else what
     row, column = (X.nonzero()[k][bad][0] for k in (0, 1)) if sp.issparse(X) else np.argwhere(bad)[0]
     names = getattr(estimator, "feature_names_in_", None) if name == "X" else None
     place = repr(names[column]) if names is not None and column < len(names) else column
@@ -349,15 +350,9 @@ def check_squares(moments: Moments) -> None:
 
 
 def check_weights(weights: Table | None, n: int, *, variance: bool = True) -> Array | None:
-    """Return sample weights as frequencies in double precision, or None if there are none.
+    """Return weights of n rows as frequencies in double precision, or None if there are none.
 
-    Parameters
-    ----------
-    weights : array, number or None
-    n : int
-        Number of rows.
-    variance : bool
-        The weights are all there are, and a variance is made of them; see :func:`check_total_weight`.
+    ``variance``: they are all there are, and a variance is made of them; see :func:`check_total_weight`.
     """
     if weights is None:
         return None
@@ -473,21 +468,9 @@ class Targets:
 def check_targets(
     y: Any, n: int, *, name: str = "y", missing: bool = False, estimator: Any = None, fitted: bool = False
 ) -> Targets:
-    """Return targets as n x q doubles.
+    """Return targets, called ``name``, beside n rows as n x q doubles.
 
-    Parameters
-    ----------
-    y : (n,) or (n, q) array, data frame or series
-    n : int
-        Rows of X.
-    name : str
-        What the argument is called, for messages.
-    missing : bool
-        NaN are missing entries, and welcome.
-    estimator : estimator, optional
-        Whose ``missing`` option a message names.
-    fitted : bool
-        These come with new rows, for which the estimator will not be fitted again.
+    ``missing``, ``estimator`` and ``fitted`` are those of :func:`check_finite`.
     """
     if y is None:
         raise ValueError("requires y to be passed, but the target y is None.")
@@ -507,22 +490,9 @@ def check_targets(
         raise ValueError(f"{name} has shape {Y.shape}; one target, or one column for each, is expected.")
     if len(Y) != n:
         raise ValueError(f"X has {n} rows and {name} has {len(Y)}; they must have the same number. Align them first.")
-    with np.errstate(over="ignore", invalid="ignore"):
-        sound = bool(np.isfinite(Y.sum()))  # the sum is quicker and rarely lies
-    if not sound and (bad := np.isinf(Y) if missing else ~np.isfinite(Y)).any():
-        gap = bool(np.isnan(Y[bad]).any())
-        what = "NaN" if gap else "infinity or a value too large for dtype('float64')."
-        row = np.argwhere(bad)[0][0]
-        raise ValueError(
-            f"Input {name} contains {what} ({int(bad.sum()):,} of {Y.size:,} entries, first in row {row}, "
-            "counted from 0). "
-            + (
-                without_gaps(Y.reshape(n, -1), estimator, name=name, fitted=fitted)
-                if gap
-                else "Drop those rows, or put numbers in their place."
-            )
-        )
-    return Targets(Y.reshape(n, -1), single=Y.ndim == 1)
+    values = Y.reshape(n, -1)
+    check_finite(values, estimator, name=name, missing=missing, fitted=fitted)
+    return Targets(values, single=Y.ndim == 1)
 
 
 def check_labels(y: Any, n: int, *, least: int = 1) -> tuple[Array, Array]:

@@ -35,10 +35,8 @@ class KernelBasis(SingularBasis):
 
     def projection(self, mix: Mix | None = None) -> KernelProjection | ConditionalProjection:  # type: ignore[override]
         V = self.vectors / self.singular
-        coefficients, offset = self.centring.fold(V if mix is None else interruptible(np.matmul, V, mix.forward))
-        if isinstance(self.centring, KernelCentring):
-            return KernelProjection(self.kernel, self.anchors, coefficients, offset, origin=self.origin)
-        return ConditionalProjection(self.kernel, self.anchors, coefficients, offset, self.centring.polynomials.shift)
+        V = V if mix is None else interruptible(np.matmul, V, mix.forward)
+        return centred_projection(self.kernel, self.anchors, self.centring, V, self.origin)
 
     def _truncated(self, k: int) -> dict[str, Any]:
         return {"vectors": self.vectors[:, :k]}
@@ -90,6 +88,16 @@ class KernelSpace:
                 f"out of {self.n} rows and leaves nothing. Use more rows than columns + 1, or centring='plain'."
             )
         return freed
+
+
+def centred_projection(
+    kernel: Kernel, anchors: Any, centring: KernelCentring | PolynomialCentring, V: Array, origin: Array | None
+) -> KernelProjection | ConditionalProjection:
+    """Map of new points to scores along sums over anchors with coefficients V, n x k, the centring folded in."""
+    coefficients, offset = centring.fold(V)
+    if isinstance(centring, KernelCentring):
+        return KernelProjection(kernel, anchors, coefficients, offset, origin=origin)
+    return ConditionalProjection(kernel, anchors, coefficients, offset, centring.polynomials.shift)
 
 
 def check_rank(rank: int | None, n: int) -> None:
