@@ -27,8 +27,7 @@ from gramian.operators import mapped_moments as sums
 from gramian.operators.features import FeatureMap
 from gramian.operators.landmarks import landmark_map, pivots, spread, uniform
 from gramian.operators.mapped_moments import mapped_moments, rows_summed
-from gramian.spaces import low_rank
-from gramian.spaces.low_rank import LowRankRidge
+from gramian.spaces.ridge import LowRankRidge
 
 _rng = np.random.default_rng(3)
 X = _rng.standard_normal((160, 4))
@@ -337,7 +336,7 @@ def test_ridges_by_cholesky_and_by_eigenvalues_are_one(ridge, monkeypatch):
     space = LowRankRidge(map, mapped_moments([map], [rows], beside=rows[:, :1] ** 2), intercept=True)
     found = {}
     for sure in (0.0, np.inf):
-        monkeypatch.setattr(low_rank, "SAFE_RIDGE_PER_TRACE", sure)
+        monkeypatch.setattr("gramian.spaces.ridge.SAFE_RIDGE_PER_TRACE", sure)
         found[sure] = space.fit(ridge)
     assert found[0.0].rank == found[np.inf].rank == map.size
     assert_allclose(found[0.0].dual, found[np.inf].dual, rtol=1e-6)

@@ -101,7 +101,7 @@ SMALL = {
     "estimators/fit_memory.py": "512 rows",
     "preimage.py": "neighbours of a point",
     "selection/trust.py": "as many columns as components",
-    "solvers/box_qp_steps.py": "a working set; triangular solutions with one right-hand side",
+    "solvers/box_qp.py": "a working set; triangular solutions with one right-hand side",
     "solvers/canonical.py": "as many as kept directions, or a block of vectors",
     "solvers/clustering.py": "as many as clusters",
     "solvers/conjugate.py": "as many as steps, or as pivots",

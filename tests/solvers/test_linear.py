@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 from gramian import config
 from gramian.kernels import RBF, Laplacian, Sigmoid, ThinPlateSpline
 from gramian.operators import Dense, Gram
-from gramian.operators.projected_gram import ProjectedGram
+from gramian.operators.centering import ProjectedGram
 from gramian.solvers.conjugate import ConjugateGradients, Factored, LowRank
 from gramian.solvers.dense import CHOLESKY_TILE, CholeskyFactor, NotPositive
 from gramian.solvers.linear import choose_linear_solver, solve

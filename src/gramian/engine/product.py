@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache, partial
 from typing import TypeGuard
 
@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import DTypeLike
 
-from gramian.engine.tiles import tile_spans, wide_spans
+from gramian.engine.tiles import Meter, run, share, threads_for, tile_spans, wide_spans
 from gramian.engine.vector_loops import LINE, LOOPS_MAX_COLUMNS, in_lanes, vector_loops
 from gramian.results import Array, Matrix
 
@@ -39,6 +39,42 @@ class Pairs(ABC):
     @abstractmethod
     def tile(self, rows: slice | Array, cols: slice, out: Array) -> Array:
         """Write the tile ``rows x cols`` into ``out`` (C-ordered, of that shape) and return it."""
+
+    def tile_in(self, rows: slice, cols: slice, room: Array) -> Array:
+        """Make a tile in flat room that is large enough; the next is written over it."""
+        shape = rows.stop - rows.start, cols.stop - cols.start
+        return self.tile(rows, cols, room[: shape[0] * shape[1]].reshape(shape))
+
+
+#: Rows of tiles, each with the columns of its tiles.
+Strips = Sequence[tuple[slice, Sequence[slice]]]
+
+
+def upper(blocks: list[slice]) -> Strips:
+    """Tiles of a symmetric matrix from the diagonal on."""
+    return [(rows, blocks[at:]) for at, rows in enumerate(blocks)]
+
+
+def each_tile(
+    pairs: Pairs,
+    strips: Strips,
+    use: Callable[[slice, slice, Array], None],
+    watch: Callable[[int], None] | None = None,
+) -> None:
+    """Make all tiles and ``use(rows, cols, tile)``; strips are dealt to threads, of which each has room for one tile.
+
+    The first tile is as large as any.
+    """
+
+    def work(panels: Sequence[int], meter: Meter) -> None:
+        rows, (cols, *_) = strips[0]
+        room = np.empty((rows.stop - rows.start) * (cols.stop - cols.start), dtype=pairs.dtype)
+        for rows, across in (strips[i] for i in panels):
+            for cols in across:
+                use(rows, cols, pairs.tile_in(rows, cols, room))
+                meter.tick()
+
+    run(work, share(len(strips), threads_for(len(strips))), watch)
 
 
 class Product(Pairs):
@@ -178,15 +214,10 @@ class TwoProducts:
 
     def add(self, rows: slice, cols: slice) -> None:
         """Use a tile for its own rows and for those across the diagonal."""
-        tile = self.tile(rows, cols)
+        tile = self.pairs.tile_in(rows, cols, self.room)
         self.total[rows] += striped(tile, self.V[cols])
         if rows != cols:
             self.total[cols] += transposed_times(tile, self.V[rows])
-
-    def tile(self, rows: slice, cols: slice) -> Array:
-        """Make a tile; the next is written over it."""
-        shape = rows.stop - rows.start, cols.stop - cols.start
-        return self.pairs.tile(rows, cols, self.room[: shape[0] * shape[1]].reshape(shape))
 
 
 class InOnePass(TwoProducts):
@@ -203,7 +234,7 @@ class InOnePass(TwoProducts):
         vectors, across = (self.V[cols], self.V[rows], self.total[rows]), self.across[:m]
         across[:] = 0.0  # summed by itself first: a long sum keeps fewer digits
         if self.pairs.factors is None or m % loops.most:
-            loops.both_products(self.tile(rows, cols), *vectors, across)
+            loops.both_products(self.pairs.tile_in(rows, cols, self.room), *vectors, across)
         else:
             left, right = self.pairs.factors
             loops.powers_times(left[rows], right[:, cols], *vectors, across)

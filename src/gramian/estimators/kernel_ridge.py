@@ -34,9 +34,15 @@ from gramian.estimators.validation import Table, check_targets, check_weights, v
 from gramian.estimators.warnings import ConvergenceWarning, GramianWarning, IndefiniteKernelWarning, RankWarning, warn
 from gramian.results import Array, FitSummary
 from gramian.solvers.linear_methods import LinearSolver
-from gramian.spaces.low_rank import NO_LEAVE_ONE_OUT
-from gramian.spaces.ridge import RidgeSpace, check_low_rank_solver, from_moments
-from gramian.spaces.ridge_fit import ROW_NEEDED, RidgeCurve, RidgeFit
+from gramian.spaces.ridge import (
+    NO_LEAVE_ONE_OUT,
+    ROW_NEEDED,
+    RidgeCurve,
+    RidgeFit,
+    RidgeSpace,
+    check_low_rank_solver,
+    from_moments,
+)
 
 #: Deviations of targets from their mean that are rounding, relative to the targets.
 _TARGET_ROUNDING = 8 * float(np.finfo(np.float64).eps)

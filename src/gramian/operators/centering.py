@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -13,7 +12,7 @@ import scipy.sparse as sp
 from numpy.typing import DTypeLike
 
 from gramian.config import one_blas_thread
-from gramian.engine.tiles import Meter, row_blocks, run, spans, threads_for
+from gramian.engine.tiles import for_each, row_blocks, spans, threads_for
 from gramian.kernels import Kernel
 from gramian.results import Array, Matrix
 
@@ -94,12 +93,7 @@ class Dense(ColumnOperator):
         # Threads of our own, so that the bits do not depend on what else the process does with BLAS.
         out = np.empty((self.n, V.shape[1]), dtype=np.result_type(self.A, V))
         rows = spans(self.n, max(DENSE_ONE_PRODUCT_MAX_ROWS, -(-self.n // threads_for(self.n))))
-
-        def work(panels: Sequence[int], meter: Meter) -> None:
-            for i in panels:
-                np.matmul(self.A[rows[i]], V, out=out[rows[i]])
-
-        run(work, [[i] for i in range(len(rows))])
+        for_each(rows, lambda part: np.matmul(self.A[part], V, out=out[part]))
         return out
 
     def diagonal(self) -> Array:
@@ -112,7 +106,7 @@ class Dense(ColumnOperator):
         return self.A.astype(np.float64)
 
     def astype(self, dtype: DTypeLike) -> Dense:
-        return Dense(self.A.astype(dtype, copy=False), positive=self.positive)
+        return self if self.dtype == dtype else Dense(self.A.astype(dtype), positive=self.positive)
 
 
 def pivoted_factor(matrix: ColumnOperator, rank: int, rng: np.random.Generator, block: int = 32) -> Array:
@@ -333,49 +327,139 @@ class PolynomialCentring:
         return B, -self.polynomials.inverse @ (self.image.T @ B)
 
 
-class Projected(ColumnOperator):
-    """``Q K Q``: a conditionally positive kernel beside its polynomials, positive there."""
+class ProjectedGram(ColumnOperator):
+    r"""``P S K S P`` with weights :math:`S = \mathrm{diag}(\sqrt w)` and a projection :math:`P = I - QQ'`.
 
-    positive = True
+    Weights are frequencies; with ``Q = s / |s|`` the projection is weighted centring in feature
+    space, with the functions a conditionally positive kernel does not penalise it makes that kernel positive.
 
-    def __init__(self, inner: ColumnOperator, polynomials: Polynomials) -> None:
-        self.inner, self.polynomials = inner, polynomials
-        self._image: Array | None = None
-        self.n, self.dtype, self.narrow_pays = inner.n, inner.dtype, inner.narrow_pays
-        self.limit = self.n - polynomials.basis.shape[1]
+    ``roots`` (n,): square roots of the weights. ``null`` (n, m): orthonormal columns Q, often few. ``positive``: no
+    eigenvalue can be negative, which a projection may bring about. ``effort``: what a product costs, in units of one
+    with rows of a few columns: a solver may prefer a factorisation.
+    """
+
+    def __init__(
+        self, inner: ColumnOperator, roots: Array | None, null: Array | None, *, positive: bool, effort: float = 1.0
+    ) -> None:
+        self.inner, self.roots, self.positive, self.effort = inner, roots, positive, effort
+        self.null = np.zeros((inner.n, 0)) if null is None else null
+        self.n, self.dtype = inner.n, inner.dtype
+        # Projecting out a large part leaves a small difference, of which single precision would keep too little.
+        self.narrow_pays = inner.narrow_pays and inner.positive
+        self._shadow: Array | None = None
 
     def __matmul__(self, V: Array) -> Array:
-        return self.polynomials.free(self.inner @ self.polynomials.free(V))
+        return self.free(self._weigh(self.inner @ self._weigh(self.free(V))))
+
+    def free(self, V: Array) -> Array:
+        """Return ``P V``."""
+        if not self.null.shape[1]:
+            return V
+        Q = self.null.astype(V.dtype, copy=False)
+        return V - Q @ (Q.T @ V)
+
+    def _weigh(self, V: Array) -> Array:
+        return V if self.roots is None else V * self.roots.astype(V.dtype, copy=False)[:, None]
+
+    @property
+    def origin(self) -> float:
+        """Size of the entries before the projection, which may be far larger than what it leaves: 0 without one."""
+        if not self.null.shape[1]:
+            return 0.0
+        weights = np.ones(self.n) if self.roots is None else self.roots**2
+        if self.inner.positive:
+            return float(np.max(weights * self.inner.diagonal()))
+        # The diagonal may be zero: one column shows the order of magnitude.
+        return float(weights.max() * np.abs(self.inner.columns(np.array([0]))).max())
+
+    @property
+    def shadow(self) -> Array:
+        """``S K S Q``, n x m: what columns and diagonal need beside those of K; costs one product."""
+        if self._shadow is None:
+            wide = self.inner.astype(np.float64)
+            self._shadow = self._weigh(wide @ self._weigh(self.null)) if self.null.shape[1] else self.null
+        return self._shadow
+
+    def diagonal(self) -> Array:
+        D = np.array(self.inner.diagonal(), dtype=np.float64)
+        if self.roots is not None:
+            D *= self.roots**2
+        Q, B = self.null, self.shadow
+        D = D - 2 * np.einsum("ij,ij->i", Q, B) + np.einsum("ij,ij->i", Q @ (Q.T @ B), Q)
+        return np.maximum(D, 0.0) if self.positive else D  # where nothing is left, rounding may be negative
+
+    def columns(self, chosen: Array) -> Array:
+        C = self.inner.columns(chosen)
+        if self.roots is not None:
+            C = (C * self.roots[chosen].astype(C.dtype)) * self.roots.astype(C.dtype)[:, None]
+        if self.null.shape[1]:
+            C = self.free(C - (self.shadow @ self.null[chosen].T).astype(C.dtype))
+        return C
+
+    def toarray(self) -> Array:
+        A, Q = self.inner.toarray(), self.null
+        roots = np.ones(self.n) if self.roots is None else self.roots
+        # The solver raises if anything overflowed.
+        with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
+            B = roots[:, None] * (A @ (roots[:, None] * Q))
+            E = B - Q @ (Q.T @ B) / 2
+
+        def project(r: slice) -> None:
+            with np.errstate(over="ignore", invalid="ignore"):
+                A[r] *= roots[r, None] * roots
+                A[r] -= Q[r] @ E.T + E[r] @ Q.T
+
+        if self.roots is not None or Q.shape[1]:
+            self._shadow = B
+            for_each(spans(self.n), project)
+        return A
+
+    def astype(self, dtype: DTypeLike) -> ProjectedGram:
+        if self.dtype == dtype:
+            return self
+        inner = self.inner.astype(dtype)
+        other = ProjectedGram(inner, self.roots, self.null, positive=self.positive, effort=self.effort)
+        other._shadow = self._shadow
+        return other
+
+    def sketch(self, rank: int, rng: np.random.Generator) -> Array:
+        if self.inner.positive:
+            F = self.inner.sketch(rank, rng)
+            if self.roots is not None:
+                F *= self.roots[:, None]
+            shares = self.null.T @ F
+            for rows in spans(self.n):  # in place: F may be the largest thing in memory
+                F[rows] -= self.null[rows] @ shares
+            return F
+        return super().sketch(rank, rng)
+
+
+class Projected(ProjectedGram):
+    """``Q K Q``: a conditionally positive kernel beside its polynomials, positive there."""
+
+    def __init__(self, inner: ColumnOperator, polynomials: Polynomials) -> None:
+        super().__init__(inner, None, polynomials.basis, positive=True)
+        self.polynomials, self.narrow_pays = polynomials, inner.narrow_pays
+        self.limit = self.n - polynomials.basis.shape[1]
 
     @property
     def centring(self) -> PolynomialCentring:
         """What new rows need; costs a product, once."""
-        if self._image is None:
-            self._image = (self.inner @ self.polynomials.basis).astype(np.float64)
-        return PolynomialCentring(self.polynomials, self._image)
+        return PolynomialCentring(self.polynomials, self.shadow)
 
     def vanishes(self) -> bool:
         """Whether the polynomials hold all there is: no more rows that differ than functions."""
-        size = float(np.abs(self.centring.image).max()) * self.centring.image.size**0.5  # squares might overflow
+        size = float(np.abs(self.shadow).max()) * self.shadow.size**0.5  # squares might overflow
         rounding = self.n * np.finfo(np.float64).eps * size
         return self.limit == 0 or bool(self.trace() <= rounding)
 
-    def diagonal(self) -> Array:
-        E, KE = self.polynomials.basis, self.centring.image
-        D = self.inner.diagonal() - np.einsum("ij,ij->i", 2 * KE - E @ (E.T @ KE), E)
-        return np.maximum(D, 0.0)  # where nothing is left, rounding may be negative
-
     def trace(self) -> float:
         """Trace of the matrix."""
-        return float(self.inner.diagonal().sum() - np.sum(self.polynomials.basis * self.centring.image))
-
-    def columns(self, chosen: Array) -> Array:
-        E, KE = self.polynomials.basis, self.centring.image
-        return self.polynomials.free(self.inner.columns(chosen) - KE @ E[chosen].T)
+        return float(self.inner.diagonal().sum() - np.sum(self.null * self.shadow))
 
     def toarray(self) -> Array:
-        K, E = self.inner.toarray(), self.polynomials.basis
-        self._image = K @ E
+        K, E = self.inner.toarray(), self.null
+        self._shadow = K @ E
         for _ in range(2):  # the second time for what the first left: rounding of K, which may be far larger than QKQ
             KE = K @ E
             half = (KE - E @ (E.T @ KE) / 2) @ E.T

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
 
-from gramian.config import one_blas_thread, within_budget
-from gramian.engine.product import Pairs, Rows, striped, transposed_times, two_products
+from gramian.config import one_blas_thread, one_thread, within_budget
+from gramian.engine.product import Rows, Strips, each_tile, striped, transposed_times, two_products, upper
 from gramian.engine.tiles import Meter, run, share, spans, threads_for, tile_spans
 from gramian.kernels import Kernel
 from gramian.operators.centering import DENSE_ONE_PRODUCT_MAX_ROWS, ColumnOperator, Dense
@@ -53,7 +53,7 @@ class CrossGram:
         def add(r: slice, c: slice, tile: Array) -> None:
             out[r] += striped(tile, V[c])
 
-        self._visit(add)
+        each_tile(self.pairs, self._strips(), add)
         return out
 
     def with_sizes(self, V: Array) -> tuple[Array, Array]:
@@ -65,52 +65,34 @@ class CrossGram:
             out[r] += striped(tile, V[c])
             sizes[r] += striped(np.abs(tile, out=tile), np.abs(V[c]))
 
-        self._visit(add)
+        each_tile(self.pairs, self._strips(), add)
         return out, sizes
 
     def both(self, V: Array, U: Array) -> tuple[Array, Array]:
         """Return ``K(X, Y) V`` and ``K(Y, X) U``: each tile serves twice, in one thread."""
         V, U = (np.ascontiguousarray(given, dtype=self.dtype) for given in (V, U))
         out, back = (np.zeros((size, V.shape[1]), dtype=self.dtype) for size in self.shape)
-        rows, cols = self._spans()
-        buffer = _buffer(rows, cols, self.dtype)
-        for r in rows:
-            for c in cols:
-                tile = _tile(self.pairs, r, c, buffer)
-                out[r] += striped(tile, V[c])
-                back[c] += transposed_times(tile, U[r])
+
+        def add(r: slice, c: slice, tile: Array) -> None:
+            out[r] += striped(tile, V[c])
+            back[c] += transposed_times(tile, U[r])
+
+        with one_thread():
+            each_tile(self.pairs, self._strips(), add)
         return out, back
 
-    def _visit(self, use: Callable[[slice, slice, Array], None]) -> None:
-        """Make all tiles, strips of rows shared out to threads; the next tile is written over the last."""
-        rows, cols = self._spans()
-
-        def work(panels: Sequence[int], meter: Meter) -> None:
-            buffer = _buffer(rows, cols, self.dtype)
-            for i in panels:
-                for c in cols:
-                    use(rows[i], c, _tile(self.pairs, rows[i], c, buffer))
-                    meter.tick()
-
-        run(work, share(len(rows), threads_for(len(rows))))
-
-    def _spans(self) -> tuple[list[slice], list[slice]]:
+    def _strips(self) -> Strips:
         rows, cols = (tile_spans(size, self.X.shape[1], self.dtype) for size in self.shape)
-        return rows, cols
+        return [(r, cols) for r in rows]
 
     def toarray(self) -> Array:
         """Return the whole block."""
         out = np.empty(self.shape, dtype=self.dtype)
-        rows, cols = self._spans()
-        tiles = [(r, c) for r in rows for c in cols]
 
-        def work(panels: Sequence[int], meter: Meter) -> None:
-            buffer = _buffer(rows, cols, self.dtype)
-            for r, c in (tiles[i] for i in panels):
-                out[r, c] = _tile(self.pairs, r, c, buffer)
-                meter.tick()
+        def write(r: slice, c: slice, tile: Array) -> None:
+            out[r, c] = tile
 
-        run(work, share(len(tiles), threads_for(len(tiles))))
+        each_tile(self.pairs, [(r, [c]) for r, cols in self._strips() for c in cols], write)
         return out
 
 
@@ -118,17 +100,18 @@ class Gram(ColumnOperator):
     """``K(X, X)``, symmetric: each tile above the diagonal serves twice.
 
     ``kernel``: with resolved parameters. ``X``: dense or CSR, n x d. ``dtype``: precision of tiles and products.
+    ``remote``: the same rows on a cluster, if they are there too: products are made there, over pairs of blocks.
 
     Cost
     ----
     A product with k vectors takes n^2/2 (d + 4k) multiplications and n^2/2 evaluations of the scalar map; its memory is
-    one tile and one n x k sum per thread.
+    one tile and one n x k sum per thread. On a cluster n x k numbers go there and come back a few times each.
     """
 
     narrow_pays = True
 
-    def __init__(self, kernel: Kernel, X: Rows, dtype: DTypeLike = np.float64) -> None:
-        self.kernel, self.X, self.dtype = kernel, X, np.dtype(dtype)
+    def __init__(self, kernel: Kernel, X: Rows, dtype: DTypeLike = np.float64, remote: Remote | None = None) -> None:
+        self.kernel, self.X, self.dtype, self.remote = kernel, X, np.dtype(dtype), remote
         self.positive = kernel.positive_definite
         self.pairs = kernel.pairs(X, X, self.dtype)
         self.n = X.shape[0]
@@ -136,6 +119,8 @@ class Gram(ColumnOperator):
     def __matmul__(self, V: Array) -> Array:
         """Return ``K V``."""
         V = np.ascontiguousarray(V, dtype=self.dtype)
+        if self.remote is not None:
+            return self.remote.gram_product(self.kernel, V)
         blocks, sums = two_products(self.pairs, V, self.X.shape[1])
 
         def work(panels: Sequence[int], meter: Meter) -> Array:
@@ -172,18 +157,12 @@ class Gram(ColumnOperator):
             return (tile + tile.T) / 2  # the same to the bit on both sides of the diagonal
         blocks = tile_spans(self.n, self.X.shape[1], self.dtype)
 
-        def work(panels: Sequence[int], meter: Meter) -> None:
-            buffer = _buffer(blocks, blocks, out.dtype)
-            for i in panels:
-                for j in range(i, len(blocks)):
-                    tile = _tile(pairs, blocks[i], blocks[j], buffer)
-                    if i == j:
-                        tile = (tile + tile.T) / 2  # the same to the bit on both sides of the diagonal
-                    out[blocks[i], blocks[j]] = tile
-                    out[blocks[j], blocks[i]] = tile.T
-                    meter.tick()
+        def fill(rows: slice, cols: slice, tile: Array) -> None:
+            tile = (tile + tile.T) / 2 if rows == cols else tile
+            out[rows, cols] = tile
+            out[cols, rows] = tile.T
 
-        run(work, share(len(blocks), threads_for(len(blocks))))
+        each_tile(pairs, upper(blocks), fill)
         return out
 
     def kept(self) -> ColumnOperator:
@@ -191,29 +170,7 @@ class Gram(ColumnOperator):
         return Dense(self.toarray(), positive=self.positive) if worth_keeping(self.kernel, self.n) else self
 
     def astype(self, dtype: DTypeLike) -> Gram:
-        return self if self.dtype == dtype else Gram(self.kernel, self.X, dtype)
-
-
-class RemoteGram(Gram):
-    """``K(X, X)`` of rows that are also on a cluster: products are made there, over pairs of blocks.
-
-    ``kernel``: with resolved parameters. ``X``: in memory: what a fit keeps of an exact kernel, and single columns are
-    made of. ``remote``: the same rows where the work is done.
-
-    Cost
-    ----
-    As :class:`Gram`, shared out; n x k numbers go there and come back a few times each.
-    """
-
-    def __init__(self, kernel: Kernel, X: Rows, remote: Remote, dtype: DTypeLike = np.float64) -> None:
-        super().__init__(kernel, X, dtype)
-        self.remote = remote
-
-    def __matmul__(self, V: Array) -> Array:
-        return self.remote.gram_product(self.kernel, np.ascontiguousarray(V, dtype=self.dtype))
-
-    def astype(self, dtype: DTypeLike) -> RemoteGram:
-        return self if self.dtype == dtype else RemoteGram(self.kernel, self.X, self.remote, dtype)
+        return self if self.dtype == dtype else Gram(self.kernel, self.X, dtype, self.remote)
 
 
 def mirror(X: Array, remote: Remote) -> None:
@@ -230,8 +187,7 @@ def remote_of(X: Any) -> Remote | None:
 
 def gram_of(kernel: Kernel, X: Rows) -> Gram:
     """Return the Gram matrix of rows, with products where the rows came from."""
-    remote = remote_of(X)
-    return Gram(kernel, X) if remote is None else RemoteGram(kernel, X, remote)
+    return Gram(kernel, X, remote=remote_of(X))
 
 
 def cross_product(kernel: Kernel, X: Rows, Z: Rows, V: Array) -> Array:
@@ -250,16 +206,6 @@ def worth_keeping(kernel: Kernel, n: int) -> bool:
     """Whether a Gram matrix of n rows is made once and kept."""
     size = 8 * n**2
     return (size <= KEPT_GRAM_MAX_BYTES or kernel.costly) and within_budget(4 * size)
-
-
-def _buffer(rows: list[slice], cols: list[slice], dtype: np.dtype) -> Array:
-    """Room for the largest tile; the first is as large as any."""
-    return np.empty((rows[0].stop - rows[0].start) * (cols[0].stop - cols[0].start), dtype=dtype)
-
-
-def _tile(pairs: Pairs, rows: slice, cols: slice, buffer: Array) -> Array:
-    shape = rows.stop - rows.start, cols.stop - cols.start
-    return pairs.tile(rows, cols, buffer[: shape[0] * shape[1]].reshape(shape))
 
 
 #: Columns of a precomputed matrix copied at a time.
@@ -293,34 +239,23 @@ class KernelBlocks:
         if self.given and len(chosen) < self.n:
             A = A[:, chosen]
         pairs = self.kernel.pairs(A, A, out.dtype)
-        blocks = spans(len(chosen))
 
-        def work(panels: Sequence[int], meter: Meter) -> None:
-            buffer = _buffer(blocks, blocks, out.dtype)
-            for i in panels:
-                for j in range(i, len(blocks)):
-                    tile = _tile(pairs, blocks[i], blocks[j], buffer)
-                    if self.offset:
-                        tile += tile.dtype.type(self.offset)
-                    out[blocks[i], blocks[j]] = tile
-                    out[blocks[j], blocks[i]] = tile.T
-                    meter.tick()
+        def fill(rows: slice, cols: slice, tile: Array) -> None:
+            if self.offset:
+                tile += tile.dtype.type(self.offset)
+            out[rows, cols] = tile
+            out[cols, rows] = tile.T
 
-        run(work, share(len(blocks), threads_for(len(blocks))))
+        each_tile(pairs, upper(spans(len(chosen))), fill)
         return out
 
     def product(self, chosen: Array, V: Array, dtype: DTypeLike) -> Array:
         """Return ``K[:, chosen] V``, n x k, in double precision; kernel values are made in ``dtype``."""
-        if not len(chosen):
-            return np.zeros((self.n, V.shape[1]))
-        total = np.asarray(self._without_offset(chosen, V, dtype), dtype=np.float64)
-        return total + self.offset * V.sum(axis=0) if self.offset else total
-
-    def _without_offset(self, chosen: Array, V: Array, dtype: DTypeLike) -> Array:
-        if not self.given:
-            return CrossGram(self.kernel, self.X, self.X[chosen], dtype) @ V
         total = np.zeros((self.n, V.shape[1]))
-        for part in spans(len(chosen), PRECOMPUTED_COLUMNS_PER_COPY):
-            columns = self.X[:, chosen[part]]
-            total += CrossGram(self.kernel, columns, columns, dtype) @ V[part]
-        return total
+        if self.given:
+            for part in spans(len(chosen), PRECOMPUTED_COLUMNS_PER_COPY):
+                columns = self.X[:, chosen[part]]
+                total += CrossGram(self.kernel, columns, columns, dtype) @ V[part]
+        elif len(chosen):
+            total = np.asarray(CrossGram(self.kernel, self.X, self.X[chosen], dtype) @ V, dtype=np.float64)
+        return total + self.offset * V.sum(axis=0) if self.offset else total

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import DTypeLike
 
-from gramian.engine.product import Pairs, Product, to_dense
-from gramian.engine.tiles import SIDE, Meter, for_each, row_blocks, run, share, spans, threads_for
+from gramian.engine.product import Pairs, Product, each_tile, to_dense
+from gramian.engine.tiles import SIDE, for_each, row_blocks, spans, threads_for
 from gramian.kernels import Kernel
 from gramian.kernels.pairwise import squared_norms
 from gramian.operators.centering import column_means
@@ -58,34 +58,27 @@ def smallest(
     rows = spans(m, min(SIDE, max(64, -(-m // threads_for(m)))))
     first = min(n, max(SIDE, k + 1))
     cols = [slice(0, first)] + [slice(s.start + first, s.stop + first) for s in spans(n - first)]
-    side = max(r.stop - r.start for r in rows) * max(c.stop - c.start for c in cols)
 
-    def work(panels: Sequence[int], meter: Meter) -> None:
-        buffer = np.empty(side, dtype=pairs.dtype)
-        for r in (rows[p] for p in panels):
-            for c in cols:
-                shape = r.stop - r.start, c.stop - c.start
-                tile = pairs.tile(r, c, buffer[: shape[0] * shape[1]].reshape(shape))
-                if own:  # a point is not its own neighbour
-                    both = np.arange(max(r.start, c.start), min(r.stop, c.stop))
-                    tile[both - r.start, both - c.start] = np.inf
-                limit = values[r, -1]
-                if c.start == 0 and exact is None:  # nothing to beat yet: all that are among the k smallest of the tile
-                    limit = np.nextafter(np.partition(tile, k - 1, axis=1)[:, k - 1].astype(np.float64), np.inf)
-                if bound is not None:
-                    limit = np.minimum(limit, np.nextafter(bound[r], np.inf))
-                if slack is not None:
-                    limit = limit + slack[r]
-                hits = np.flatnonzero(tile < limit[:, None])
-                if len(hits):
-                    i, j = np.divmod(hits, shape[1])
-                    found = tile.ravel()[hits] if exact is None else exact(i + r.start, j + c.start)
-                    _merge(values[r], columns[r], i, j + c.start, found)
-                meter.tick()
+    def look(r: slice, c: slice, tile: Array) -> None:
+        if own:  # a point is not its own neighbour
+            both = np.arange(max(r.start, c.start), min(r.stop, c.stop))
+            tile[both - r.start, both - c.start] = np.inf
+        limit = values[r, -1]
+        if c.start == 0 and exact is None:  # nothing to beat yet: all that are among the k smallest of the tile
+            limit = np.nextafter(np.partition(tile, k - 1, axis=1)[:, k - 1].astype(np.float64), np.inf)
+        if bound is not None:
+            limit = np.minimum(limit, np.nextafter(bound[r], np.inf))
+        if slack is not None:
+            limit = limit + slack[r]
+        hits = np.flatnonzero(tile < limit[:, None])
+        if len(hits):
+            i, j = np.divmod(hits, tile.shape[1])
+            found = tile.ravel()[hits] if exact is None else exact(i + r.start, j + c.start)
+            _merge(values[r], columns[r], i, j + c.start, found)
 
     tiles = len(rows) * len(cols)
     with track("neighbours", expected=1.0):
-        run(work, share(len(rows), threads_for(len(rows))), lambda done: part_done(done / tiles))
+        each_tile(pairs, [(r, cols) for r in rows], look, lambda done: part_done(done / tiles))
     return values, columns
 
 

@@ -56,12 +56,6 @@ class Solver(Protocol):
         ...
 
 
-def orthonormal(V: Array) -> Array:
-    """Orthonormal basis of the columns."""
-    Q, _ = np.linalg.qr(V)
-    return Q
-
-
 @dataclass(frozen=True)
 class Dense:
     """Form the matrix and hand it to LAPACK.
@@ -121,25 +115,18 @@ class Krylov:
     name: ClassVar[str] = "krylov"
 
     def solve(self, operator: Operator, k: int, rng: np.random.Generator) -> Raw:
-        size = min(operator.n, k + self.extra)
-        blocks = self.affordable(operator.n, size)
+        size = block = min(operator.n, k + self.extra)
+        blocks, narrow = self.affordable(operator.n, size), 0
         # Products have threads of their own: threads of BLAS beside them would compete for the same cores.
-        with one_blas_thread():
-            return self._solve(operator, k, size, blocks, rng)
-
-    def _solve(self, operator: Operator, k: int, size: int, blocks: int, rng: np.random.Generator) -> Raw:
-        start, block = leading(operator.sketch(4 * size, rng), size), size
-        with track("eigenvectors", expected=5) as tracker:
-            search = Subspace(k, blocks * size, tracker)
-            narrow = 0
+        with one_blas_thread(), track("eigenvectors", expected=5) as tracker:
+            search, start = Subspace(k, blocks * size, tracker), leading(operator.sketch(4 * size, rng), size)
             if self.mixed and operator.narrow_pays:
                 # To 0.8 tol, so that one product in double precision confirms it; that product needs few spare vectors.
                 search.run(operator.astype(np.float32), start, 0.8 * self.tol, self.max_products - 1)
                 size = min(size, k + 2) if search.converged else size
-                narrow, start = search.products, search.vectors(size).astype(np.float64)
+                narrow, start = search.products, search.ritz(size)[1].astype(np.float64)
             search.run(operator, start, self.tol, self.max_products)
-        theta, V, image = search.ritz(size)
-        others = search.values()[size:]
+            theta, V, image, others = search.ritz(size)
         wide = search.products - narrow
         counts = f"{narrow} products in float32, {wide} in float64" if narrow else f"{wide} products"
         return Raw(
@@ -185,7 +172,7 @@ class Subspace:
         while block.shape[1] and self.products < max_products:
             self.Q, self.W = np.hstack([self.Q, block]), np.hstack([self.W, operator @ block])
             self.products += 1
-            theta, V, image = self.ritz(self.k)
+            theta, V, image, _ = self.ritz(self.k)
             errors = np.linalg.norm((image - V * theta).astype(np.float64), axis=0)
             scale = np.abs(theta[0]) if len(theta) else 1.0
             floor = 2 * eps * scale
@@ -199,25 +186,16 @@ class Subspace:
             # All residuals lie in what the last image adds to the whole basis: find it before the basis is cut.
             block = orthonormalise(self.W[:, -block.shape[1] :], self.Q)
             if self.Q.shape[1] + block.shape[1] > self.limit:
-                _, self.Q, self.W = self.ritz(max(self.limit // 2, self.k))
+                _, self.Q, self.W, _ = self.ritz(max(self.limit // 2, self.k))
         self.converged = not block.shape[1]  # nothing new to add: the span is invariant
 
-    def ritz(self, count: int) -> tuple[Array, Array, Array]:
-        """Leading Ritz values (descending), vectors, and their images."""
+    def ritz(self, count: int) -> tuple[Array, Array, Array, Array]:
+        """Leading Ritz values (descending), vectors, and their images; the other values."""
         H = (self.Q.T @ self.W).astype(np.float64)
         theta, Y = np.linalg.eigh((H + H.T) / 2)
-        leading = np.argsort(-theta)[:count]
-        Y = Y[:, leading].astype(self.Q.dtype)
-        return theta[leading], self.Q @ Y, self.W @ Y
-
-    def values(self) -> Array:
-        """All Ritz values, descending."""
-        H = (self.Q.T @ self.W).astype(np.float64)
-        return np.linalg.eigvalsh((H + H.T) / 2)[::-1]
-
-    def vectors(self, count: int) -> Array:
-        """Leading Ritz vectors."""
-        return self.ritz(count)[1]
+        order = np.argsort(-theta)
+        theta, Y = theta[order], Y[:, order[:count]].astype(self.Q.dtype)
+        return theta[:count], self.Q @ Y, self.W @ Y, theta[count:]
 
     def _stagnates(self, eps: float) -> bool:
         # Residuals below 1e-4 that no longer halve are rounding of single precision.
@@ -354,27 +332,23 @@ class Randomized:
     name: ClassVar[str] = "randomized"
 
     def solve(self, operator: Operator, k: int, rng: np.random.Generator) -> Raw:
-        with track("eigenvectors", expected=20) as tracker:
-            return self._iterate(operator, k, rng, tracker)
-
-    def _iterate(self, operator: Operator, k: int, rng: np.random.Generator, tracker: Tracker) -> Raw:
         size = min(operator.n, k + self.oversampling)
-        Q = orthonormal(rng.standard_normal((operator.n, size)))
-        floor, shift = 50 * np.finfo(np.float64).eps, 0.0
-        for products in range(1, self.max_iter + 1):
-            W = operator @ Q
-            theta, Y = np.linalg.eigh((Q.T @ W + W.T @ Q) / 2)
-            V, image = Q @ Y, W @ Y
-            wanted = slice(size - k, size)
-            errors = np.linalg.norm(image[:, wanted] - V[:, wanted] * theta[wanted], axis=0)
-            allowed = np.maximum(self.tol * np.abs(theta[wanted]), floor * np.abs(theta).max())
-            tracker.advance(max(20, products + 1))
-            if (errors <= allowed).all():
-                break
-            # The iteration converges to the largest magnitudes; a shift makes large negative values small.
-            shift = max(shift, -float(theta[0]))
-            Q = orthonormal(image + shift * V)
-        converged = bool((errors <= allowed).all())
+        Q = np.linalg.qr(rng.standard_normal((operator.n, size)))[0]
+        floor, shift, wanted = 50 * np.finfo(np.float64).eps, 0.0, slice(size - k, size)
+        with track("eigenvectors", expected=20) as tracker:
+            for products in range(1, self.max_iter + 1):
+                W = operator @ Q
+                theta, Y = np.linalg.eigh((Q.T @ W + W.T @ Q) / 2)
+                V, image = Q @ Y, W @ Y
+                errors = np.linalg.norm(image[:, wanted] - V[:, wanted] * theta[wanted], axis=0)
+                allowed = np.maximum(self.tol * np.abs(theta[wanted]), floor * np.abs(theta).max())
+                tracker.advance(max(20, products + 1))
+                converged = bool((errors <= allowed).all())
+                if converged:
+                    break
+                # The iteration converges to the largest magnitudes; a shift makes large negative values small.
+                shift = max(shift, -float(theta[0]))
+                Q = np.linalg.qr(image + shift * V)[0]
         return Raw(
             theta,
             V,

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.linalg
 
 from gramian import lapack
 from gramian.config import pinned_if_small
@@ -16,19 +15,12 @@ from gramian.operators import Dense
 from gramian.operators.features import FeatureMap
 from gramian.operators.mapped_moments import MappedMoments
 from gramian.projection import KernelProjection
-from gramian.results import Array, Matrix, Mix, SolverTrace
-from gramian.solvers.eigen import Solver, eigen, null_tolerance
-from gramian.solvers.linear_methods import lengths
+from gramian.results import Array, Matrix, Mix
+from gramian.solvers.eigen import Solver, eigen
 from gramian.spaces.base import SingularBasis
-from gramian.spaces.ridge_fit import KernelFunction, RidgeFit
 
 #: Features up to which one thread does the small dense algebra.
 ONE_THREAD_MAX_FEATURES = 2000
-#: Why leave-one-out residuals are not there.
-NO_LEAVE_ONE_OUT = "with landmarks the rows are seen once and not again. Use landmarks=None, or cross-validation"
-#: Ridges larger than this part of the trace are as a rule far above the rounding of sums, in single precision too:
-#: nothing is singular then, and no eigenvalues are needed to see it.
-SAFE_RIDGE_PER_TRACE = 1e-6
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,52 +88,3 @@ def projection(features: FeatureMap, B: Array, mean: Array) -> KernelProjection:
     """Scores ``(f(x) - mean)'B`` as a sum over landmarks."""
     about = features.lift(mean) if features.from_points else None
     return KernelProjection(features.kernel, features.anchors, features.lift(B), -mean @ B, about)
-
-
-class LowRankRidge:
-    r"""``sum w_i (y_i - v'f(x_i) - b)^2 + ridge |v|^2`` from the moments of features and of targets beside them.
-
-    .. math:: (F_c'WF_c + \lambda I)\, v = F_c'W y_c, \qquad f(x) = k(x, Z)\, R v + b
-
-    Without ``intercept`` nothing is centred.
-    """
-
-    def __init__(self, features: FeatureMap, moments: MappedMoments, *, intercept: bool) -> None:
-        self.features, r = features, features.size
-        found = moments.moments
-        squares, mean = (found.scatter, found.mean) if intercept else (found.about_origin(), np.zeros(found.d))
-        self.S, self.cross = squares[:r, :r], squares[:r, r:]
-        self.mean, self.level = mean[:r], mean[r:]
-        if not (np.isfinite(self.S).all() and np.isfinite(self.cross).all()):
-            raise ValueError("squares of features or y overflow. Divide X by a constant, or standardise its columns.")
-
-    def fit(self, ridge: float) -> RidgeFit:
-        """Fit one ridge."""
-        r = len(self.S)
-        with pinned_if_narrow(r):
-            weights, rank = self._solve(ridge)
-        rest = self.cross - self.S @ weights - ridge * weights
-        dual, offsets = self.features.lift(weights), (self.level - self.mean @ weights)[None, :]
-        return RidgeFit(
-            KernelFunction(self.features.kernel, self.features.anchors, dual, offsets),
-            dual,
-            offsets,
-            lengths(rest, zero=0.0) / lengths(self.cross),
-            SolverTrace("primal", f"{r:,} features stand for the rows", "one pass for the moments of the features"),
-            None,
-            NO_LEAVE_ONE_OUT,
-            singular=rank < r,
-            rank=rank,
-            size=r,
-        )
-
-    def _solve(self, ridge: float) -> tuple[Array, int]:
-        """Weights, and the number of directions that are not rounding."""
-        if ridge > SAFE_RIDGE_PER_TRACE * float(np.trace(self.S)):
-            shifted = self.S + ridge * np.eye(len(self.S))
-            with suppress(scipy.linalg.LinAlgError):  # where rounding is larger all the same, eigenvalues are cut below
-                return lapack.solve_positive(shifted, self.cross), len(self.S)
-        values, V = lapack.eigh(self.S)
-        values = np.maximum(values, 0.0) + ridge
-        kept = values > null_tolerance(len(self.S), values.max(initial=0.0))
-        return (V[:, kept] / values[kept]) @ (V[:, kept].T @ self.cross), int(kept.sum())

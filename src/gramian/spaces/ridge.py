@@ -1,30 +1,133 @@
-"""Ridge in a space: which of its two forms, and why."""
+"""Ridge in a space: the weights, the dual coefficients or the weights of low-rank features as the unknown, and why."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
 import numpy as np
+import scipy.linalg
 import scipy.sparse as sp
 
 from gramian import lapack
 from gramian.config import format_bytes, memory_budget, within_budget
 from gramian.engine.tiles import row_blocks
 from gramian.kernels import Kernel
-from gramian.operators import moments_of
-from gramian.operators.centering import column_means
+from gramian.operators import CrossGram, moments_of
+from gramian.operators.centering import ProjectedGram, column_means
 from gramian.operators.features import FeatureMap
 from gramian.operators.gram import gram_of
 from gramian.operators.mapped_moments import MappedMoments
-from gramian.operators.projected_gram import ProjectedGram
 from gramian.projection import centred_product
 from gramian.results import Array, Matrix, SolverTrace
-from gramian.solvers.eigen import DENSE_LIMIT
+from gramian.solvers.eigen import DENSE_LIMIT, null_tolerance
 from gramian.solvers.linear import LINEAR_SOLVERS, solve
 from gramian.solvers.linear_methods import OVERFLOW, LinearSolver, fits, from_spectrum, lengths, origin, spectrum
-from gramian.spaces.low_rank import LowRankRidge
-from gramian.spaces.ridge_fit import KernelFunction, LinearFunction, RidgeCurve, RidgeFit, determined
+from gramian.spaces.low_rank import pinned_if_narrow
+
+
+@dataclass(frozen=True)
+class KernelFunction:
+    r"""``f(x) = k(x)'a + t(x)'b`` with the unpenalised functions t of the kernel, or a constant.
+
+    ``anchors``: training rows. ``coefficients`` (n, q): a. ``offsets`` (m, q): b; one row for a constant, as many as
+    the kernel has unpenalised functions otherwise.
+    """
+
+    kernel: Kernel
+    anchors: Any
+    coefficients: Array
+    offsets: Array
+
+    def __call__(self, X: Matrix) -> Array:
+        """Values at rows, m x q; kernel values are not kept."""
+        smooth = CrossGram(self.kernel, X, self.anchors) @ self.coefficients
+        T = self.kernel.polynomial(X)
+        return smooth + (self.offsets if T is None else T @ self.offsets)
+
+    def times(self, units: Array) -> KernelFunction:
+        """The function, each column in another unit."""
+        return replace(self, coefficients=self.coefficients * units, offsets=self.offsets * units)
+
+
+@dataclass(frozen=True)
+class LinearFunction:
+    """``f(x) = w'(x - m) + b``."""
+
+    weights: Array
+    mean: Array
+    offsets: Array
+
+    def __call__(self, X: Matrix) -> Array:
+        """Values at rows, m x q."""
+        return centred_product(X, self.mean, self.weights) + self.offsets
+
+    def times(self, units: Array) -> LinearFunction:
+        """The function, each column in another unit."""
+        return replace(self, weights=self.weights * units, offsets=self.offsets * units)
+
+
+@dataclass(frozen=True)
+class RidgeFit:
+    """A function fitted by ridge, and its certificate.
+
+    ``dual`` (n, q): coefficients a of the training rows. ``offsets`` (m, q): of what is not penalised. ``residuals``
+    (q,): relative residuals of the linear system that was solved. ``left_out`` (n, q): leave-one-out residuals, if
+    known. ``unknown``: why they are not. ``singular``, ``rank``, ``size``: whether the matrix is singular to rounding;
+    its rank then, if known; its size. ``free``: rank of the unpenalised functions on the rows. ``n_negative``,
+    ``most_negative``, ``counted``: negative eigenvalues of the kernel matrix, the size of the largest of them, and
+    whether these are all.
+    """
+
+    function: KernelFunction | LinearFunction
+    dual: Array
+    offsets: Array
+    residuals: Array
+    trace: SolverTrace
+    left_out: Array | None = None
+    unknown: str = ""
+    singular: bool = False
+    rank: int | None = None
+    size: int = 0
+    free: int = 1
+    n_negative: int = 0
+    most_negative: float = 0.0
+    counted: bool = True
+
+    def times(self, units: Array) -> RidgeFit:
+        """The fit to targets that many times as large."""
+        left_out = None if self.left_out is None else self.left_out * units
+        function, dual, offsets = self.function.times(units), self.dual * units, self.offsets * units
+        return replace(self, function=function, dual=dual, offsets=offsets, left_out=left_out)
+
+
+@dataclass(frozen=True)
+class RidgeCurve:
+    """Fits along a path of R ridges: dual coefficients and leave-one-out residuals (R, n, q), offsets (R, m, q)."""
+
+    ridges: Array
+    dual: Array
+    offsets: Array
+    left_out: Array
+
+    def times(self, units: Array) -> RidgeCurve:
+        """The fits to targets that many times as large."""
+        return RidgeCurve(self.ridges, self.dual * units, self.offsets * units, self.left_out * units)
+
+
+#: Said where a row cannot be left out.
+ROW_NEEDED = (
+    "a row is the only one to determine an unpenalised coefficient or the ridge is 0: without it there is no fit to "
+    "compare with"
+)
+
+
+def determined(left_out: Array) -> tuple[Array | None, str]:
+    """Leave-one-out residuals, or why there are none."""
+    return (left_out, "") if np.isfinite(left_out).all() else (None, ROW_NEEDED)
+
 
 Found = TypeVar("Found", RidgeFit, RidgeCurve)
 
@@ -374,3 +477,59 @@ def usual_ridges(values: Array) -> Array:
     positive = np.maximum(values, 0.0)
     mean, top = float(positive.mean()) if len(values) else 0.0, float(positive.max(initial=0.0))
     return np.geomspace(1e-6 * mean, 10 * top, 30) if mean > 0 else np.geomspace(1e-6, 10, 30)
+
+
+#: Why leave-one-out residuals are not there.
+NO_LEAVE_ONE_OUT = "with landmarks the rows are seen once and not again. Use landmarks=None, or cross-validation"
+#: Ridges larger than this part of the trace are as a rule far above the rounding of sums, in single precision too:
+#: nothing is singular then, and no eigenvalues are needed to see it.
+SAFE_RIDGE_PER_TRACE = 1e-6
+
+
+class LowRankRidge:
+    r"""``sum w_i (y_i - v'f(x_i) - b)^2 + ridge |v|^2`` from the moments of features and of targets beside them.
+
+    .. math:: (F_c'WF_c + \lambda I)\, v = F_c'W y_c, \qquad f(x) = k(x, Z)\, R v + b
+
+    Without ``intercept`` nothing is centred.
+    """
+
+    def __init__(self, features: FeatureMap, moments: MappedMoments, *, intercept: bool) -> None:
+        self.features, r = features, features.size
+        found = moments.moments
+        squares, mean = (found.scatter, found.mean) if intercept else (found.about_origin(), np.zeros(found.d))
+        self.S, self.cross = squares[:r, :r], squares[:r, r:]
+        self.mean, self.level = mean[:r], mean[r:]
+        if not (np.isfinite(self.S).all() and np.isfinite(self.cross).all()):
+            raise ValueError("squares of features or y overflow. Divide X by a constant, or standardise its columns.")
+
+    def fit(self, ridge: float) -> RidgeFit:
+        """Fit one ridge."""
+        r = len(self.S)
+        with pinned_if_narrow(r):
+            weights, rank = self._solve(ridge)
+        rest = self.cross - self.S @ weights - ridge * weights
+        dual, offsets = self.features.lift(weights), (self.level - self.mean @ weights)[None, :]
+        return RidgeFit(
+            KernelFunction(self.features.kernel, self.features.anchors, dual, offsets),
+            dual,
+            offsets,
+            lengths(rest, zero=0.0) / lengths(self.cross),
+            SolverTrace("primal", f"{r:,} features stand for the rows", "one pass for the moments of the features"),
+            None,
+            NO_LEAVE_ONE_OUT,
+            singular=rank < r,
+            rank=rank,
+            size=r,
+        )
+
+    def _solve(self, ridge: float) -> tuple[Array, int]:
+        """Weights, and the number of directions that are not rounding."""
+        if ridge > SAFE_RIDGE_PER_TRACE * float(np.trace(self.S)):
+            shifted = self.S + ridge * np.eye(len(self.S))
+            with suppress(scipy.linalg.LinAlgError):  # where rounding is larger all the same, eigenvalues are cut below
+                return lapack.solve_positive(shifted, self.cross), len(self.S)
+        values, V = lapack.eigh(self.S)
+        values = np.maximum(values, 0.0) + ridge
+        kept = values > null_tolerance(len(self.S), values.max(initial=0.0))
+        return (V[:, kept] / values[kept]) @ (V[:, kept].T @ self.cross), int(kept.sum())
