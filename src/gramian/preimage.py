@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 
 from gramian.config import memory_budget, pinned_if_small, thread_count
 from gramian.engine.product import Rows, is_sparse, to_dense
-from gramian.engine.tiles import Meter, run, share, spans, threads_for
+from gramian.engine.tiles import Meter, for_each, run, share, spans, threads_for
 from gramian.kernels import Kernel
 from gramian.kernels.base import Form, as_rows
 from gramian.kernels.pairwise import squared_norms
@@ -233,18 +233,15 @@ def from_distances(points: FeaturePoints, form: Form, neighbours: int) -> Array:
     """
     X, count = points.anchors, min(neighbours, points.n)
     reach = _reach(points, form)
-    out, blocks = np.empty((points.m, X.shape[1])), points.blocks()
+    out = np.empty((points.m, X.shape[1]))
 
-    def work(panels: Sequence[int], meter: Meter) -> None:
-        for rows in (blocks[i] for i in panels):
-            meter.tick()
-            d2 = points.squared_distances(rows)
-            chosen = _smallest(d2, count)
-            near = dense(X[chosen.ravel()]).reshape(*chosen.shape, -1)
-            with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # each thread has its own state
-                out[rows] = _place(near, *_measured(points, form, rows, chosen, near, reach))
+    def place(rows: slice) -> None:
+        chosen = _smallest(points.squared_distances(rows), count)
+        near = dense(X[chosen.ravel()]).reshape(*chosen.shape, -1)
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # each thread has its own state
+            out[rows] = _place(near, *_measured(points, form, rows, chosen, near, reach))
 
-    run(work, share(len(blocks), threads_for(len(blocks))))
+    for_each(points.blocks(), place)
     return out
 
 

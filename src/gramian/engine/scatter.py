@@ -60,10 +60,10 @@ class PanelScatter(Scatter):
         self.panels = spans(loops.panel * -(-width // loops.panel), loops.panel)
         size = sum(panel.stop for panel in self.panels) * loops.panel
         self.sums = np.zeros(size)
-        self.product = self.sums if dtype == np.float64 else _filled(np.empty((0, 0), dtype), (1, size))[0]
+        self.product = self.sums if dtype == np.float64 else in_lanes(np.empty((0, 0), dtype), size, 1)[0]
 
     def room(self, rows: int) -> Array:
-        return _filled(np.empty((0, 0), self.product.dtype), (rows, self.panels[-1].stop))
+        return in_lanes(np.empty((0, 0), self.product.dtype), self.panels[-1].stop, rows)
 
     def add(self, A: Array) -> None:
         self.loops.scatter(A, self.product)
@@ -76,10 +76,8 @@ class PanelScatter(Scatter):
         left, right = pairs.factors
         U, back, own = _operands(Y, B, pilot, len(left), self.loops.lanes)
         size, width = self.panels[-1].stop, U.shape[1]
-        rest = _filled(beside, (len(left), size - right.shape[1]))
-        U, back, right = (
-            _filled(V, shape) for V, shape in ((U, (size, width)), (back, (width, size)), (right, (len(right), size)))
-        )
+        rest = in_lanes(beside, size - right.shape[1])
+        U, back, right = in_lanes(U, width, size), in_lanes(back, size), in_lanes(right, size)
         self.loops.powers_scatter(left, right, U, back, own, rest, self.product)
         self._count(len(left))
         return True
@@ -154,14 +152,6 @@ def _operands(Y: Array, B: Array, pilot: Array, n: int, lanes: int) -> tuple[Arr
     back, own = np.zeros((width, m), dtype=B.dtype), np.zeros((n, width), dtype=Y.dtype)
     back[:k], back[k], own[:, k] = B, pilot, 1.0
     return in_lanes(Y, width), back, own
-
-
-def _filled(V: Array, shape: tuple[int, int]) -> Array:
-    """A copy in the corner of a larger matrix of zeros."""
-    out = in_lines(shape, V.dtype)
-    out[:] = 0.0
-    out[: V.shape[0], : V.shape[1]] = V
-    return out
 
 
 class GrowingFactor:

@@ -130,11 +130,11 @@ def in_lines(shape: tuple[int, ...], dtype: DTypeLike) -> Array:
     return room[start : start + size].view(dtype).reshape(shape)
 
 
-def in_lanes(V: Array, width: int | None = None) -> Array:
-    """A copy with columns of zeros up to that width, which begins where a line of the cache does."""
-    k = V.shape[1]
-    out = in_lines((len(V), width or k), V.dtype)
-    out[:, :k], out[:, k:] = V, 0.0
+def in_lanes(V: Array, width: int | None = None, rows: int | None = None) -> Array:
+    """A copy in the corner of a matrix of zeros, which begins where a line of the cache does."""
+    n, k = V.shape
+    out = in_lines((n if rows is None else rows, k if width is None else width), V.dtype)
+    out[n:], out[:n, k:], out[:n, :k] = 0.0, 0.0, V
     return out
 
 

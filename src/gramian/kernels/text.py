@@ -7,6 +7,7 @@ import difflib
 import inspect
 import re
 from collections.abc import Callable
+from operator import add, mul
 from typing import Any
 
 from numpy.typing import ArrayLike
@@ -25,6 +26,7 @@ ALIASES: dict[str, Callable[..., Kernel]] = {
     "tanh": Sigmoid,
     "tps": ThinPlateSpline,
 }
+OPERATIONS: dict[type, Callable[[Any, Any], Any]] = {ast.Add: add, ast.Mult: mul, ast.Pow: pow}
 LONGEST_KERNEL_TEXT = 1000
 
 
@@ -89,12 +91,8 @@ def takes_matrix(kernel: object) -> bool:
 def _kernel(node: ast.expr, text: str) -> Any:
     """Turn one node of the expression into a kernel, or a number where one may stand."""
     match node:
-        case ast.BinOp(left=left, op=ast.Add(), right=right):
-            return _operate(lambda a, b: a + b, left, right, text)
-        case ast.BinOp(left=left, op=ast.Mult(), right=right):
-            return _operate(lambda a, b: a * b, left, right, text)
-        case ast.BinOp(left=left, op=ast.Pow(), right=right):
-            return _operate(lambda a, b: a**b, left, right, text)
+        case ast.BinOp(left=left, op=sign, right=right) if type(sign) in OPERATIONS:
+            return _operate(OPERATIONS[type(sign)], left, right, text)
         case ast.Subscript(value=value, slice=columns):
             return _kernel(value, text)[_columns(columns, text)]
         case ast.Call(func=ast.Name(id=name), args=[], keywords=keywords):

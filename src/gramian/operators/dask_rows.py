@@ -66,12 +66,8 @@ class DaskRows(Remote):
     def n_features(self) -> int:
         return self.width
 
-    @property
-    def lengths(self) -> list[int]:
-        return self._counted
-
     @cached_property
-    def _counted(self) -> list[int]:
+    def lengths(self) -> list[int]:
         if self.n_rows is None:
             graph = Graph(self.graph)
             keys = [graph.add("count", count_of, row[0]) for row in self.parts]
@@ -90,7 +86,23 @@ class DaskRows(Remote):
         return np.concatenate(run_tasks(*self._tasks(function, beside, task), task))
 
     def gram_product(self, kernel: Kernel, V: Array) -> Array:
-        return gram_product(self, kernel, V)
+        """Return ``K V``.
+
+        Blocks are cut from the chunks of the rows on the workers; each pair above the diagonal serves twice, and sums
+        over a square of pairs are made before they come back.
+        """
+        n = len(V)
+        blocks = spans(n, block_side(n))
+        groups = [range(part.start, part.stop) for part in spans(len(blocks), GRAM_BLOCKS_PER_SQUARE)]
+        squares = [(above, beside) for at, above in enumerate(groups) for beside in groups[at:]]
+        out = np.zeros_like(V)
+        batches = (_square(self, kernel, V, blocks, above, beside) for above, beside in squares)
+        results = run_batches(batches, "Gram product")
+        for done, ((above, beside), sums) in enumerate(zip(squares, results, strict=True)):
+            for at, part in zip(above if above is beside else [*above, *beside], sums, strict=True):
+                out[blocks[at]] += part
+            part_done((done + 1) / len(squares))
+        return out
 
     def take(self, rows: Array) -> Array:
         edges = np.concatenate([[0], np.cumsum(self.lengths)])
@@ -338,26 +350,6 @@ GRAM_BLOCKS_PER_SQUARE = 16
 def block_side(n: int) -> int:
     """Rows of a block: whatever the chunks, so that their number decides no digits."""
     return min(GRAM_BLOCK_MAX_ROWS, max(GRAM_BLOCK_MIN_ROWS, -(-n // GRAM_BLOCKS_PER_TABLE)))
-
-
-def gram_product(rows: DaskRows, kernel: Kernel, V: Array) -> Array:
-    """Return ``K V``.
-
-    Blocks are cut from the chunks of the rows on the workers; each pair above the diagonal serves twice, and sums over
-    a square of pairs are made before they come back.
-    """
-    n = len(V)
-    blocks = spans(n, block_side(n))
-    groups = [range(part.start, part.stop) for part in spans(len(blocks), GRAM_BLOCKS_PER_SQUARE)]
-    squares = [(above, beside) for at, above in enumerate(groups) for beside in groups[at:]]
-    out = np.zeros_like(V)
-    plan = [[*above] if above is beside else [*above, *beside] for above, beside in squares]
-    batches = (_square(rows, kernel, V, blocks, above, beside) for above, beside in squares)
-    for done, (places, sums) in enumerate(zip(plan, run_batches(batches, "Gram gram_product"), strict=True)):
-        for at, part in zip(places, sums, strict=True):
-            out[blocks[at]] += part
-        part_done((done + 1) / len(squares))
-    return out
 
 
 def _square(

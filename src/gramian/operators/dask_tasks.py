@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -110,7 +110,8 @@ def run_batches(
         while waiting:
             yield _awaited(client, waiting, report)
     except BaseException as failure:
-        _cancel(client, [future for futures in waiting for future in futures])
+        if client.status == "running":
+            client.cancel([future for futures in waiting for future in futures], force=True)
         advice = _explained(failure, client, task)
         if advice is None:
             raise
@@ -148,21 +149,11 @@ def _watch(client: Client, futures: list[Any], report: Callable[[Any], None] | N
 
 
 def _report(keys: list[Any], tracker: Tracker, client: Client) -> None:
-    tracker.reach(max(_done(client, keys), tracker.done), len(keys))
-
-
-def _done(client: Client, keys: list[Any]) -> int:
-    """Tasks behind us, as the scheduler sees it; none if it does not answer at once, for the futures will say why."""
-    try:
+    """Tasks behind us, as the scheduler sees it; if it does not answer at once the futures will say why."""
+    states: dict[Any, str] = {}
+    with suppress(OSError, TimeoutError):
         states = client.sync(client.scheduler.get_task_status, keys=keys, callback_timeout=STATUS_SECONDS)
-    except (OSError, TimeoutError):
-        return 0
-    return sum(state not in UNFINISHED_STATES for state in states.values())
-
-
-def _cancel(client: Client, futures: list[Any]) -> None:
-    if client.status == "running":
-        client.cancel(futures, force=True)
+    tracker.reach(max(sum(state not in UNFINISHED_STATES for state in states.values()), tracker.done), len(keys))
 
 
 def _explained(failure: BaseException, client: Client, task: str) -> str | None:

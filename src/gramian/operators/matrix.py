@@ -39,14 +39,23 @@ class Data:
         self.scale = np.ones(self.d)
         self.unit = self._unit()
         if scale:
-            deviations = np.sqrt(self._column_squares() / (self.weight - 1)) * self.unit
-            self.scale = column_scale(deviations, self.mean)
-            self.unit = 1.0
+            deviations = np.sqrt(self.column_squares / (self.weight - 1)) * self.unit
+            self.scale, self.unit = column_scale(deviations, self.mean), 1.0
+            del self.column_squares  # those of the columns as they were
 
     @cached_property
     def column_squares(self) -> Array:
         """Sums of squares of the columns of ``A / unit``."""
-        return self._column_squares()
+        if sp.issparse(self.X):
+            A, mean = self._uncentred()
+            squares = np.asarray(A.multiply(A).sum(axis=0), dtype=np.float64).ravel()
+            return np.maximum(squares - self.weight * mean**2, 0)
+        total = np.zeros(self.d)
+        for rows in row_blocks(self.n, self.d):
+            A = self.block(rows)
+            total += np.einsum("ij,ij->j", A, A)
+            del A
+        return total
 
     def toarray(self) -> Array:
         """The whole of ``A / unit``, as a fresh array in double precision."""
@@ -123,18 +132,6 @@ class Data:
             return 1.0
         limits = np.finfo(np.float64)  # its ends are kept clear of: the inverse of a unit is finite too
         return float(2.0 ** np.round(np.log2(min(max(spread, limits.tiny), limits.max))))
-
-    def _column_squares(self) -> Array:
-        if sp.issparse(self.X):
-            A, mean = self._uncentred()
-            squares = np.asarray(A.multiply(A).sum(axis=0), dtype=np.float64).ravel()
-            return np.maximum(squares - self.weight * mean**2, 0)
-        total = np.zeros(self.d)
-        for rows in row_blocks(self.n, self.d):
-            A = self.block(rows)
-            total += np.einsum("ij,ij->j", A, A)
-            del A
-        return total
 
 
 class Normal(Operator):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -209,8 +208,8 @@ class RemoteTable:
         deviation = np.sqrt(found.squares / found.weight)
         return kernel.resolve(np.stack([found.mean - deviation, found.mean + deviation]))
 
-    def _prepared(self, function: Callable[..., Any], beside: tuple[Any, ...]) -> Prepared:
-        return Prepared(function, (self.steps, *(getattr(other, "steps", ()) for other in beside)))
+    def _prepared(self, function: Callable[..., Any], beside: tuple[Any, ...]) -> Callable[..., Any]:
+        return partial(_of_steps, function, (self.steps, *(getattr(other, "steps", ()) for other in beside)))
 
 
 def _remote(beside: tuple[Any, ...]) -> list[Any]:
@@ -273,20 +272,10 @@ def divided(X: Table, scale: Array | None) -> Any:
     return sp.csr_array(X.multiply(1 / scale)) if isinstance(X, sp.sparray | sp.spmatrix) else X / scale
 
 
-@dataclass(frozen=True)
-class Prepared:
-    """A function of arrays, as it goes to blocks."""
-
-    function: Callable[..., Any]
-    steps: tuple[tuple[Step, ...], ...]
-
-    def __call__(self, *pieces: Piece | None) -> Any:
-        return self.function(
-            *(
-                None if piece is None else _stepped(piece.values, steps)
-                for piece, steps in zip(pieces, self.steps, strict=True)
-            )
-        )
+def _of_steps(function: Callable[..., Any], steps: Sequence[tuple[Step, ...]], *pieces: Piece | None) -> Any:
+    """What a function makes of arrays that come as blocks, each after its steps."""
+    given = zip(pieces, steps, strict=True)
+    return function(*(None if piece is None else _stepped(piece.values, own) for piece, own in given))
 
 
 def _stepped(X: Array, steps: tuple[Step, ...]) -> Array:

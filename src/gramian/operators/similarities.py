@@ -17,7 +17,7 @@ from gramian.kernels import Kernel
 from gramian.kernels.pairwise import squared_norms
 from gramian.operators.centering import Dense, moved
 from gramian.operators.features import FeatureMap
-from gramian.operators.gram import CrossGram, Gram, cross_product, gram_of, worth_keeping
+from gramian.operators.gram import CrossGram, Gram, cross_product, gram_of, remote_of, worth_keeping
 from gramian.operators.nearest import SIMILARITY_ROUNDING, Sized, resolve_ties
 from gramian.operators.remote import Table, each
 from gramian.results import Array, Matrix
@@ -62,49 +62,29 @@ class Similarities(ABC):
         """Return ``k(x, x)`` for every row."""
 
 
-class Held(Similarities):
-    """A matrix whose products, columns and diagonal another operator has."""
-
-    def __init__(self, matrix: Dense | Gram) -> None:
-        self.matrix, self.n, self.positive = matrix, matrix.n, matrix.positive
-
-    def __matmul__(self, V: Array) -> Array:
-        return self.matrix @ V
-
-    def columns(self, chosen: Array) -> Array:
-        return self.matrix.columns(chosen)
-
-    def diagonal(self) -> Array:
-        return self.matrix.diagonal()
-
-
-class KeptGram(Held):
+class KeptGram(Dense, Similarities):
     """A matrix that exists."""
 
     route = "the Gram matrix was kept"
-    matrix: Dense
 
     def part(self, rows: Chosen, chosen: Chosen, V: Array) -> Array:
-        A = self.matrix.A
         with one_blas_thread():  # the same numbers as the columns, in rows that lie in one piece
-            return (A[chosen].T if rows is ALL else A[np.ix_(rows, chosen)]) @ V  # type: ignore[arg-type]
+            return (self.A[chosen].T if rows is ALL else self.A[np.ix_(rows, chosen)]) @ V  # type: ignore[arg-type]
 
     def among(self, chosen: Array) -> Similarities:
-        return KeptGram(Dense(self.matrix.A[np.ix_(chosen, chosen)], positive=self.positive))
+        return KeptGram(self.A[np.ix_(chosen, chosen)], positive=self.positive)
 
 
-class TiledGram(Held):
+class TiledGram(Gram, Similarities):
     """Tiles of a kernel, made, used and thrown away."""
 
     route = "tiles of the Gram matrix were made as needed"
-    matrix: Gram
 
     def part(self, rows: Chosen, chosen: Chosen, V: Array) -> Array:
-        X = self.matrix.X
-        return cross_product(self.matrix.kernel, X if rows is ALL else X[rows], X[chosen], V)
+        return cross_product(self.kernel, self.X if rows is ALL else self.X[rows], self.X[chosen], V)
 
     def among(self, chosen: Array) -> Similarities:
-        return similarities(self.matrix.kernel, self.matrix.X[chosen])
+        return similarities(self.kernel, self.X[chosen])
 
 
 class ThinProducts(Similarities):
@@ -136,9 +116,9 @@ def similarities(kernel: Kernel, X: Matrix) -> Similarities:
     if kind is ThinProducts:
         return ThinProducts(X)
     if kind is TiledGram:
-        return TiledGram(gram_of(kernel, X))
+        return TiledGram(kernel, X, remote=remote_of(X))
     A = to_dense(X).astype(np.float64, copy=False) if kernel.given else gram_of(kernel, X).toarray()
-    return KeptGram(Dense(A, positive=kernel.positive_definite))
+    return KeptGram(A, positive=kernel.positive_definite)
 
 
 def way_of_holding(kernel: Kernel, n: int) -> type[Similarities]:

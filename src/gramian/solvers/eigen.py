@@ -401,8 +401,11 @@ def choose_eigen_solver(operator: Operator | Outline, k: int, solver: str | Solv
     if solver not in EIGEN_SOLVERS:
         known = ", ".join(["auto", *EIGEN_SOLVERS])
         raise ValueError(f"solver={solver!r} is not known. Use one of: {known}.")
-    if solver == "dense":
-        _check_dense(n, size)
+    if solver == "dense" and not _fits(n):
+        raise ValueError(
+            f"solver='dense' needs {format_bytes(3 * size)} for a {n:,} x {n:,} matrix (budget "
+            f"{format_bytes(memory_budget())}, largest n {DENSE_LIMIT:,}). Use solver='auto', which forms no matrix."
+        )
     return (_krylov(operator) if solver == "krylov" else EIGEN_SOLVERS[solver]()), "as asked"
 
 
@@ -450,11 +453,3 @@ def _krylov(operator: Operator | Outline) -> Krylov:
 def _fits(n: int) -> bool:
     # Three times the matrix: itself, its eigenvectors, and LAPACK's work space.
     return n <= DENSE_LIMIT and within_budget(3 * 8 * n**2)
-
-
-def _check_dense(n: int, size: int) -> None:
-    if not _fits(n):
-        raise ValueError(
-            f"solver='dense' needs {format_bytes(3 * size)} for a {n:,} x {n:,} matrix (budget "
-            f"{format_bytes(memory_budget())}, largest n {DENSE_LIMIT:,}). Use solver='auto', which forms no matrix."
-        )

@@ -155,11 +155,10 @@ class Cholesky:
         return Found(X, deleted=deleted, left=left, n_negative=number, most_negative=size, counted=counted)
 
 
-def _lifted(operator: Operator, null: Array | None, level: float | None = None) -> tuple[Array, float]:
+def _lifted(operator: Operator, null: Array | None) -> tuple[Array, float]:
     """The matrix with a level given to its known null space: that of its diagonal, so that nothing cancels."""
     A = operator.toarray()
-    if level is None:
-        level = float(np.abs(A.diagonal()).mean()) or 1.0
+    level = float(np.abs(A.diagonal()).mean()) or 1.0
     if not np.isfinite(A.sum()):
         raise ValueError(OVERFLOW)
     if null is not None:

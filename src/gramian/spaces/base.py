@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Self
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -23,6 +23,9 @@ class SingularBasis(ABC):
     ``n_negative``, ``most_negative``: negative eigenvalues met (indefinite kernels), and the size of the largest of
     them.
     """
+
+    #: The field of a subclass with a column for each component.
+    along: ClassVar[str] = "directions"
 
     singular: Array
     shares: Array | None
@@ -55,7 +58,7 @@ class SingularBasis(ABC):
             singular=self.singular[:k],
             shares=None if self.shares is None else self.shares[:k],
             residuals=self.residuals[:k],
-            **self._truncated(k),
+            **{self.along: getattr(self, self.along)[:, :k]},
         )
 
     def reaching(self, share: float | None) -> Self:
@@ -80,7 +83,3 @@ class SingularBasis(ABC):
     @abstractmethod
     def projection(self, mix: Mix | None = None) -> Projection:
         """Map of new points to scores along ``V mix``; along V if there is none."""
-
-    @abstractmethod
-    def _truncated(self, k: int) -> dict[str, Any]:
-        """Fields of the subclass, cut to k components."""

@@ -288,7 +288,8 @@ def fit_factors_missing(
 
     Every step starts from the uniquenesses of the last one, under bounds that stay: so no step can lose likelihood.
     """
-    variance = _observed_variance(X, np.ones(len(X)) if weights is None else weights)
+    w, known = np.ones(len(X)) if weights is None else weights, ~np.isnan(X)
+    variance = w @ np.where(known, X - observed_means(X, w), 0.0) ** 2 / (w @ known)
     last: list[FactorModel] = []
 
     def fit(moments: Moments) -> FactorModel:
@@ -301,12 +302,6 @@ def fit_factors_missing(
     with one_blas_thread():
         found, _ = fit_missing(X, weights, fit, lambda m: (m.mean, m.covariance()), tol=tol, max_iter=max_iter)
         return found, _saturated(X, weights, tol, max_iter)
-
-
-def _observed_variance(X: Array, w: Array) -> Array:
-    """Variance of what was observed of each column."""
-    known = ~np.isnan(X)
-    return w @ np.where(known, X - observed_means(X, w), 0.0) ** 2 / (w @ known)
 
 
 def _saturated(X: Array, weights: Array | None, tol: float, max_iter: int) -> Saturated | None:

@@ -24,6 +24,8 @@ from gramian.spaces.base import SingularBasis
 class KernelBasis(SingularBasis):
     """Singular basis with left vectors U, n x k; the directions are ``Phi'U/s``."""
 
+    along = "vectors"
+
     kernel: Kernel
     anchors: Any
     vectors: Array
@@ -37,9 +39,6 @@ class KernelBasis(SingularBasis):
         V = self.vectors / self.singular
         V = V if mix is None else interruptible(np.matmul, V, mix.forward)
         return centred_projection(self.kernel, self.anchors, self.centring, V, self.origin)
-
-    def _truncated(self, k: int) -> dict[str, Any]:
-        return {"vectors": self.vectors[:, :k]}
 
 
 class KernelSpace:

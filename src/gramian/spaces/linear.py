@@ -56,9 +56,6 @@ class LinearBasis(SingularBasis):
             V, back = interruptible(np.matmul, V, mix.forward), interruptible(np.matmul, mix.back, back)
         return LinearProjection(self.mean, V / self.scale[:, None], back * self.scale)
 
-    def _truncated(self, k: int) -> dict[str, Any]:
-        return {"directions": self.directions[:, :k]}
-
 
 def finished(
     values: Array,
@@ -91,6 +88,20 @@ def finished(
         directions=V * orient(V),
         **rest,
     )
+
+
+def by_svd(A: Array, k: int, n: float) -> dict[str, Any]:
+    """What :func:`finished` asks of k components, by singular values of A, which stands for n rows."""
+    _, s, Vt = svd(A)
+    kept = min(k, int((s > null_tolerance(int(max(n, A.shape[1])), s.max(initial=0))).sum()))
+    values, V = s[:kept] ** 2, Vt[:kept].T
+    return {
+        "values": values,
+        "V": V,
+        "residuals": residuals(interruptible(np.matmul, A.T, A @ V), V, values),
+        "column_squares": np.einsum("ij,ij->j", A, A),
+        "fourth": float((s**4).sum()),
+    }
 
 
 def ill_conditioned(basis: LinearBasis) -> bool:
@@ -324,35 +335,26 @@ class LinearSpace:
         side = "left" if route == "dual" or (route not in LINEAR_ROUTES and data.d > data.n) else "right"
         normal = Normal(data, side)
         if route == "svd":
-            A = data.toarray()
-            _, s, Vt = svd(A)
-            kept = min(k, int((s > null_tolerance(max(data.n, data.d), s.max(initial=0))).sum()))
-            values, V, squares = s[:kept] ** 2, Vt[:kept].T, np.einsum("ij,ij->j", A, A)
-            certificate = residuals(interruptible(np.matmul, A.T, A @ V), V, values)
-            trace = SolverTrace("svd", reason)
-            fourth: float | None = float((s**4).sum())
+            found, trace = by_svd(data.toarray(), k, data.n), SolverTrace("svd", reason)
         else:
             dense = route in ("covariance", "dual")
             squares, operator = data.column_squares, Dense(normal.toarray(), positive=True) if dense else normal
             fourth = float(np.vdot(operator.A, operator.A)) if isinstance(operator, Dense) else None
             spectrum = eigen(operator, k, "auto" if dense else route, rng)
-            values, V, certificate = spectrum.values, spectrum.vectors, spectrum.residuals
-            trace = replace(spectrum.trace, reason=reason)
+            V, trace = spectrum.vectors, replace(spectrum.trace, reason=reason)
             trace = replace(trace, solver=str(route)) if dense else trace
-        if side == "left":
-            self._left = V
-            # If AA'u = s^2 u then A'u / s is the direction; QR takes the rounding of the large ones out of the others.
-            V, _ = interruptible(np.linalg.qr, data.adjoint(V))
+            if side == "left":
+                self._left = V
+                # If AA'u = s^2 u then A'u / s is the direction; QR takes the rounding of the large ones out of others.
+                V, _ = interruptible(np.linalg.qr, data.adjoint(V))
+            found = {"values": spectrum.values, "V": V, "residuals": spectrum.residuals}
+            found |= {"column_squares": squares, "fourth": fourth}
         return finished(
-            values,
-            V,
-            k,
-            column_squares=squares,
-            fourth=fourth,
+            **found,
+            k=k,
             unit=data.unit,
             n=data.weight,
             limit=self.limit,
-            residuals=certificate,
             trace=trace,
             mean=data.mean,
             scale=data.scale,
@@ -441,19 +443,12 @@ class StreamSpace:
             A, unit = A * (unit / scale), 1.0
         limit = min(len(mean), row_count(n))
         k = limit if rank is None else min(rank, limit)
-        _, s, Vt = svd(A)
-        kept = min(k, int((s > null_tolerance(int(max(n, len(mean))), s.max(initial=0))).sum()))
-        values, V = s[:kept] ** 2, Vt[:kept].T
         return finished(
-            values,
-            V,
-            k,
-            column_squares=np.einsum("ij,ij->j", A, A),
-            fourth=float((s**4).sum()),
+            **by_svd(A, k, n),
+            k=k,
             unit=unit,
             n=n,
             limit=limit,
-            residuals=residuals(A.T @ (A @ V), V, values),
             trace=SolverTrace("svd", f"{reason}: orthogonal triangulation of the rows, then their singular values"),
             mean=mean,
             scale=scale,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -38,9 +37,6 @@ class LowRankBasis(SingularBasis):
     def projection(self, mix: Mix | None = None) -> KernelProjection:
         V = self.directions if mix is None else lapack.interruptible(np.matmul, self.directions, mix.forward)
         return projection(self.features, V, self.mean)
-
-    def _truncated(self, k: int) -> dict[str, Any]:
-        return {"directions": self.directions[:, :k]}
 
 
 class LowRankSpace:
