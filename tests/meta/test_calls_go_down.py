@@ -25,7 +25,7 @@ HANDED_DOWN = {
 #: Methods and functions of higher layers that are called as arguments.
 ARGUMENTS = {
     ("engine: Exponential.__init__", "kernels: squared_euclidean"): "the distance is an argument",
-    ("engine: TwoProducts.tile", "kernels: Mapped.tile"): "pairs that are made of other pairs",
+    ("engine: Pairs.tile_in", "kernels: Mapped.tile"): "pairs that are made of other pairs",
 }
 ANSWERS = ("transform", "predict", "predict_proba", "decision_function", "score_samples")
 
