@@ -116,9 +116,14 @@ class MappedSums:
     ) -> None:
         self.sizes, self.dtype = tuple(map.size for map in maps), dtype
         self.n, self.pilot = ASSUMED_STREAM_ROWS if n is None else n, np.zeros(sum(self.sizes) + q)
-        _check_room(len(self.pilot), sets)
+        width = len(self.pilot)
+        if not within_budget(needed := 8 * width**2 * ((1 + sets) * threads_for(width) + 2)):
+            raise ValueError(
+                f"landmarks: sums over {width:,} features take {format_bytes(needed)}, over the memory budget of "
+                f"{format_bytes(memory_budget())}. Use fewer landmarks, or gramian.config(memory=...)."
+            )
         self.plans = [scatter_plan(map, self.n, dtype) for map in maps]
-        self.tile = rows_summed(self.n, len(self.pilot))
+        self.tile = rows_summed(self.n, width)
         self.hands: list[BlockSums] = []
 
     def add(self, views: Sequence[Any], weights: Array | None = None, *, beside: Array | None = None) -> None:
@@ -206,15 +211,6 @@ def _map(moments: Moments, plans: list[ScatterPlan]) -> Moments:
 
 def _both(weights: Array | None, beside: Array | None, rows: slice) -> tuple[Array | None, Array | None]:
     return None if weights is None else weights[rows], None if beside is None else beside[rows]
-
-
-def _check_room(width: int, sets: int) -> None:
-    needed = 8 * width**2 * ((1 + sets) * threads_for(width) + 2)
-    if not within_budget(needed):
-        raise ValueError(
-            f"landmarks: sums over {width:,} features take {format_bytes(needed)}, over the memory budget of "
-            f"{format_bytes(memory_budget())}. Use fewer landmarks, or gramian.config(memory=...)."
-        )
 
 
 class BlockSums:

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 
 from gramian.config import format_bytes, memory_budget, one_blas_thread, within_budget
 from gramian.lapack import left_svd
+from gramian.operators.centering import Centred, Projected
 from gramian.progress import part_done, track
 from gramian.results import Array
 from gramian.solvers.conjugate import Preconditioner
 from gramian.solvers.dense import CholeskyFactor, NotPositive
 
+#: A positive operator with a low-rank factor and its trace.
+Matrix: TypeAlias = Centred | Projected
 #: A factor is complete if the trace that it leaves is at most this part of the ridge.
 FACTOR_REST_PER_RIDGE = 1e-9
 #: A direction shorter than this after projection, relative to its length before, is rounding.
@@ -29,17 +32,6 @@ CANONICAL_TRIAL_PRODUCTS, CANONICAL_FACTOR_MAX_ROWS = 20, 10_000
 ROUNDING_MAX_RESIDUAL = 1e-6
 #: Residuals that grew by this factor above their minimum: rounding dominates.
 RESIDUAL_GROWTH_LIMIT = 1e3
-
-
-class Matrix(Protocol):
-    """A positive operator with a low-rank factor and its trace."""
-
-    n: int
-
-    def __matmul__(self, V: Array) -> Array: ...
-    def toarray(self) -> Array: ...
-    def sketch(self, rank: int, rng: np.random.Generator) -> Array: ...
-    def trace(self) -> float: ...
 
 
 @dataclass(frozen=True)

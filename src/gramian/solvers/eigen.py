@@ -262,32 +262,38 @@ class Power:
     name: ClassVar[str] = "power"
 
     def solve(self, operator: Operator, k: int, rng: np.random.Generator) -> Raw:
-        with track("components", expected=k) as tracker:
-            return self._deflate(operator, k, rng, tracker)
-
-    def _deflate(self, operator: Operator, k: int, rng: np.random.Generator, tracker: Tracker) -> Raw:
         n, eps = operator.n, np.finfo(np.float64).eps
-        found: list[tuple[float, Array]] = []
-        largest, products, converged = 0.0, 0, True
-        while sum(value > 0 for value, _ in found) < k and len(found) < n:
-            P = np.column_stack([v for _, v in found]) if found else np.empty((n, 0))
-            v = _project_out(rng.standard_normal(n), P)
-            v /= np.linalg.norm(v)
-            for _ in range(self.max_iter):
-                w = _project_out((operator @ v[:, None])[:, 0], P)
-                products += 1
-                value, length = float(v @ w), float(np.linalg.norm(w))
-                largest = max(largest, length)
-                if length <= n * eps * largest:  # only the null space is left
-                    return _raw(found, n, products, converged, "the rest is null space")
-                if np.linalg.norm(w - value * v) <= max(self.tol * abs(value), 50 * eps * largest):
-                    break
-                v = w / length
-            else:
-                converged = False
-            found.append((value, v))
-            tracker.advance(k)
-        return _raw(found, n, products, converged, "" if converged else f"max_iter={self.max_iter} reached")
+        values, vectors = list[float](), list[Array]()
+        largest, products, converged, stopped = 0.0, 0, True, ""
+        with track("components", expected=k) as tracker:
+            while sum(value > 0 for value in values) < k and len(values) < n and not stopped:
+                P = np.column_stack(vectors) if vectors else np.empty((n, 0))
+                v = _project_out(rng.standard_normal(n), P)
+                v /= np.linalg.norm(v)
+                for _ in range(self.max_iter):
+                    w = _project_out((operator @ v[:, None])[:, 0], P)
+                    products += 1
+                    value, length = float(v @ w), float(np.linalg.norm(w))
+                    largest = max(largest, length)
+                    if length <= n * eps * largest:
+                        stopped = "the rest is null space"
+                        break
+                    if np.linalg.norm(w - value * v) <= max(self.tol * abs(value), 50 * eps * largest):
+                        break
+                    v = w / length
+                else:
+                    converged = False
+                if not stopped:
+                    values.append(value)
+                    vectors.append(v)
+                    tracker.advance(k)
+        return Raw(
+            np.array(values),
+            np.column_stack([v / np.linalg.norm(v) for v in vectors]) if vectors else np.empty((n, 0)),
+            f"{products} products of one vector",
+            converged=converged,
+            stopped=stopped or ("" if converged else f"max_iter={self.max_iter} reached"),
+        )
 
 
 def _project_out(v: Array, P: Array) -> Array:
@@ -295,12 +301,6 @@ def _project_out(v: Array, P: Array) -> Array:
     for _ in range(2):
         v = v - P @ (P.T @ v)
     return v
-
-
-def _raw(found: list[tuple[float, Array]], n: int, products: int, converged: bool, stopped: str) -> Raw:
-    values = np.array([value for value, _ in found])
-    vectors = np.column_stack([v / np.linalg.norm(v) for _, v in found]) if found else np.empty((n, 0))
-    return Raw(values, vectors, f"{products} products of one vector", converged=converged, stopped=stopped)
 
 
 @dataclass(frozen=True)
