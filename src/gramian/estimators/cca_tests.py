@@ -243,19 +243,15 @@ def choose_pairs(
 ) -> Suggestion:
     """Ask the permutation test, or Wilks' where rows are weighted, were not kept, or are many."""
     if any(ridge):
-        return _with_ridge(blocks, rho, ridge, scale=scale)
+        if blocks.X is None or blocks.weights is not None:
+            raise ValueError(
+                f"n_components='auto' with ridge={ridge} needs rows without weights, all in memory. Give a number."
+            )
+        return by_shuffles(blocks.X, blocks.Y, rho, ridge, np.random.default_rng(0), scale=scale)
     plain = blocks.X is not None and blocks.weights is None
     if plain and PERMUTATIONS * blocks.shape[0] * ranks[0] * ranks[1] <= PERMUTATION_MULTIPLICATIONS:
         return by_permutations(blocks.X, blocks.Y, len(rho), np.random.default_rng(0))
     return by_wilks(rho, ranks, blocks.views.weight)
-
-
-def _with_ridge(blocks: Blocks, rho: Array, ridge: tuple[float, float], *, scale: bool) -> Suggestion:
-    if blocks.X is None or blocks.weights is not None:
-        raise ValueError(
-            f"n_components='auto' with ridge={ridge} needs rows without weights, all in memory. Give a number."
-        )
-    return by_shuffles(blocks.X, blocks.Y, rho, ridge, np.random.default_rng(0), scale=scale)
 
 
 def by_shuffles(

@@ -396,23 +396,16 @@ class PrincipalComponentRegression(ComponentRegressor, BaseEstimator):
         better and generalise worse, since they are chosen by the y they are to predict.
     scale : bool
         Divide the columns of X by their standard deviations.
-    missing : None or "em"
-        What to do with NaN in X and y: refuse, or impute them under a Gaussian model of both.
-    cv : int or splitter
-        Folds for ``"auto"`` and :meth:`cross_validate`; a number takes every k-th row.
+    missing, cv
+        As for :class:`PLSRegression`.
 
     Attributes
     ----------
-    coef_ : (q, d) array
-        Coefficients in original units.
-    intercept_ : (q,) array
-    x_scores_ : (n, K) array
-        Scores of the training rows; absent after ``partial_fit``, which keeps no rows.
     x_weights_, x_rotations_, x_loadings_ : (d, K) arrays
         All three are the directions :math:`v_i`, in scaled units.
     y_loadings_ : (q, K) array
         :math:`a_i`.
-    vip_, selectivity_ratio_, x_explained_, y_explained_, n_components_, path_
+    coef_, intercept_, x_scores_, vip_, selectivity_ratio_, x_explained_, y_explained_, n_components_, path_
         As for :class:`PLSRegression`.
     summary_ : FitSummary
 

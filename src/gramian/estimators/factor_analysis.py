@@ -275,10 +275,31 @@ class FactorAnalysis(GaussianModel, BaseEstimator):
         notes = checks.warn_of(found, n, self._names())
         self.n_iter_ = max(1, len(found.path) if gaps else factors.iterations)
         settled = found.converged and factors.converged and turned.converged
-        self.summary_ = summarize_factors(
-            self, factors, n, clock, gaps=gaps, chosen=said, notes=notes, converged=settled
-        )
+        self.summary_ = self._summarize(factors, n, clock, gaps, said, notes, converged=settled)
         return self
+
+    def _summarize(
+        self,
+        factors: FactorSolution,
+        n: float,
+        clock: Clock,
+        gaps: int,
+        said: Suggestion | None,
+        notes: Sequence[str],
+        *,
+        converged: bool,
+    ) -> FitSummary:
+        (d, k), steps, total = factors.loadings.shape, self.n_iter_, self.log_likelihood_
+        route = f"EM over missing entries, {steps} steps" if gaps else f"Newton, {steps} steps"
+        turned = f", {self.rotation}" if self.rotation else ""
+        share = float(np.sum(factors.loadings**2) / d)
+        write = SummaryBuilder.of_components(self, (round(n), d), k, noun="factor", share=share).chosen(said)
+        write.line("route", f"maximum likelihood ({route}){turned}", rotation=self.rotation)
+        write.lines += _fit_lines(self.fit_indices_)
+        write.line("likelihood", f"{total:.6g}", log_likelihood=total, steps=steps, converged=converged).work(clock)
+        write.missing(gaps, f"imputed by the model ({percent(gaps / (n * d))})")
+        write.add(fit_indices=self.fit_indices_, heywood=np.flatnonzero(factors.at_bound))
+        return write.notes(notes).done()
 
 
 def sums_of_squares(loadings: Array, correlation: Array) -> tuple[str, Array]:
@@ -328,31 +349,6 @@ def order_of_loadings(loadings: Array) -> Array:
     """Rows by the factor they load on most, then by how much."""
     size = np.abs(loadings)
     return np.lexsort((-size.max(axis=1), size.argmax(axis=1)))
-
-
-def summarize_factors(
-    estimator: BaseEstimator,
-    factors: FactorSolution,
-    n: float,
-    clock: Clock,
-    *,
-    gaps: int,
-    chosen: Suggestion | None,
-    notes: Sequence[str],
-    converged: bool,
-) -> FitSummary:
-    """Write how a fit was done, how well it fits, and its notes."""
-    d, k = factors.loadings.shape
-    rotation, steps, total = estimator.rotation, estimator.n_iter_, estimator.log_likelihood_
-    route = f"EM over missing entries, {steps} steps" if gaps else f"Newton, {steps} steps"
-    share = float(np.sum(factors.loadings**2) / d)
-    write = SummaryBuilder.of_components(estimator, (round(n), d), k, noun="factor", share=share).chosen(chosen)
-    write.line("route", f"maximum likelihood ({route})" + (f", {rotation}" if rotation else ""), rotation=rotation)
-    write.lines += _fit_lines(estimator.fit_indices_)
-    write.line("likelihood", f"{total:.6g}", log_likelihood=total, steps=steps, converged=converged).work(clock)
-    write.missing(gaps, f"imputed by the model ({percent(gaps / (n * d))})")
-    write.add(fit_indices=estimator.fit_indices_, heywood=np.flatnonzero(factors.at_bound))
-    return write.notes(notes).done()
 
 
 def _fit_lines(indices: Mapping[str, Any]) -> list[tuple[str, str]]:

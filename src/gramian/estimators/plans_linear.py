@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from gramian.estimators.probabilistic_pca import ProbabilisticPCA
     from gramian.estimators.random_projection import RandomProjection
     from gramian.estimators.standardizer import Standardizer
-    from gramian.estimators.two_views import PLSSVD, PLSCanonical
+    from gramian.estimators.two_views import CovarianceOfViews
 
 E = TypeVar("E")
 
@@ -286,23 +286,17 @@ def plan_cca(estimator: CCA, job: Job) -> Plan:
 
 
 @by_moments
-def plan_pls_svd(estimator: PLSSVD, job: Job) -> Plan:
-    """One singular value decomposition between the views."""
-    return _two_views(estimator, job, lambda r, k: _cross_covariance(job, r))
+def plan_covariance_of_views(estimator: CovarianceOfViews, job: Job) -> Plan:
+    """The covariance between the views and its singular vectors, once or for each pair."""
+    d, q = job.d, job.q
+
+    def solve(r: int, k: int) -> float:
+        return (k if estimator._deflates else 1) * d * q * (min(d, q) * machine.svd() + r * machine.multiply())
+
+    return _two_views(estimator, job, solve)
 
 
-@by_moments
-def plan_pls_canonical(estimator: PLSCanonical, job: Job) -> Plan:
-    """A singular value decomposition for each pair."""
-    return _two_views(estimator, job, lambda r, k: k * _cross_covariance(job, r))
-
-
-def _cross_covariance(job: Job, r: int) -> float:
-    """Seconds of the cross-covariance of two views of r rows and its singular vectors."""
-    return job.d * job.q * min(job.d, job.q) * machine.svd() + r * job.d * job.q * machine.multiply()
-
-
-def _two_views(estimator: CCA | PLSSVD | PLSCanonical, job: Job, solve: Callable[[int, int], float]) -> Plan:
+def _two_views(estimator: CCA | CovarianceOfViews, job: Job, solve: Callable[[int, int], float]) -> Plan:
     d, q = job.d, job.q
     route, r, first = compressed(job)
     k = min(d, q, r, whole_number(estimator.n_components) or min(d, q))

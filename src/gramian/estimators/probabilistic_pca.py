@@ -56,7 +56,7 @@ class GaussianModel(ProjectionTransformer, DensityMixin):
         return float(self.score_samples(X).mean())
 
     def inverse_transform(self, X: ArrayLike) -> Array:
-        """Return the mean row of given factors."""
+        """Return the mean row of given scores: ``W u + mu`` of causes, or factors, u."""
         check_is_fitted(self)
         return self.projection_.inverse(np.asarray(X, dtype=np.float64))
 
@@ -255,10 +255,6 @@ class ProbabilisticPCA(GaussianModel, BaseEstimator):
         check_is_fitted(self)
         X = self._complete(X)
         return self.projection_.scores(X).astype(X.dtype, copy=False)
-
-    def inverse_transform(self, X: ArrayLike) -> Array:
-        """Return the mean row ``W u + mu`` of causes ``u``."""
-        return super().inverse_transform(X)
 
     def sample(self, n_samples: int = 1, random_state: Seed = None) -> Array:
         """Draw rows from the model."""

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from gramian.config import pinned_if_small
 from gramian.estimators.base import BaseEstimator, all_or_nothing, as_fitted, by_blocks, planned_fit
-from gramian.estimators.plans_linear import plan_pls_canonical, plan_pls_svd
+from gramian.estimators.plans_linear import plan_covariance_of_views
 from gramian.estimators.summary import Clock, SummaryBuilder
 from gramian.estimators.two_blocks import BlockInput, Blocks, Filler, Scaled, complete_rows, gather, gather_more
 from gramian.estimators.validation import Table, check_choice, check_components, read_targets
@@ -130,6 +130,9 @@ def _on(T: Array, B: Array) -> Array:
 class CovarianceOfViews(TwoViews, BaseEstimator):
     """Fitting shared by the two methods below, which differ in what they take out before the next pair."""
 
+    _plan = plan_covariance_of_views
+    _deflates = False  #: whether the views are freed of a pair before the next, each of which takes a decomposition
+
     def __init__(self, n_components: int | None = 2, *, scale: bool = True, missing: str | None = None) -> None:
         self.n_components = n_components
         self.scale = scale
@@ -227,7 +230,7 @@ class PLSCanonical(RegressorMixin, CovarianceOfViews):
     array([1.128])
     """
 
-    _plan = plan_pls_canonical
+    _deflates = True
 
     def _directions(self, A: Array, B: Array, k: int) -> tuple[Array, ...]:
         return canonical_partial_least_squares(A, B, k)
@@ -270,8 +273,6 @@ class PLSSVD(CovarianceOfViews):
     >>> PLSSVD(1).fit(X, Y).covariances_.round(3)
     array([1.128])
     """
-
-    _plan = plan_pls_svd
 
     def _directions(self, A: Array, B: Array, k: int) -> tuple[Array, ...]:
         W, C, covariances = covariance_directions(A, B, k)
