@@ -9,7 +9,7 @@ import pytest
 from gramian import KernelPCA
 from gramian.explore.choice import Choice
 from gramian.explore.datasets import preset
-from gramian.explore.session import MAX_TABS, Session, Sessions, Worker
+from gramian.explore.session import MAX_TABS, Explorer, Session, Worker
 
 
 @pytest.fixture
@@ -17,6 +17,13 @@ def worker():
     made = Worker()
     yield made
     made.close()
+
+
+@pytest.fixture
+def sessions(tmp_path):
+    made = Explorer(preset("rings"), tmp_path)
+    yield made
+    made.worker.close()
 
 
 def held(worker):
@@ -127,8 +134,7 @@ def test_axes_are_turned_so_that_the_picture_stands_still(worker):
     np.testing.assert_array_equal(session.signs(flipped, rows), [-1, 1])
 
 
-def test_keys_cannot_be_guessed_and_unknown_ones_find_nothing():
-    sessions = Sessions(preset("rings"))
+def test_keys_cannot_be_guessed_and_unknown_ones_find_nothing(sessions):
     one, two = sessions.open(), sessions.open()
     assert one is not two
     assert len(one.key) == 32
@@ -138,8 +144,7 @@ def test_keys_cannot_be_guessed_and_unknown_ones_find_nothing():
         assert sessions.find(key) is None
 
 
-def test_tabs_are_forgotten_in_the_order_of_their_last_use():
-    sessions = Sessions(preset("rings"))
+def test_tabs_are_forgotten_in_the_order_of_their_last_use(sessions):
     first, second = sessions.open(), sessions.open()
     for _ in range(MAX_TABS - 1):
         sessions.find(first.key)

@@ -7,7 +7,6 @@ from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import is_classifier
 
 from gramian import models, rows
 from gramian.cli import inputs, outputs
@@ -225,7 +224,7 @@ def score(request: Request) -> None:
 
 def _read_truth(request: Request, loaded: Loaded, names: tuple[str, ...]) -> tuple[Table, Table]:
     """Rows, and the truth about them, from the same table or from another."""
-    labels = names if is_classifier(loaded.estimator) else ()
+    labels = names if loaded.classifies else ()
     if request.y_table is None:
         table = inputs.read_rows(request, loaded, names, labels=labels)
         return table, table
@@ -237,7 +236,7 @@ def _read_truth(request: Request, loaded: Loaded, names: tuple[str, ...]) -> tup
 def _truth(loaded: Loaded, truth: Table, names: tuple[str, ...]) -> Array | None:
     """Labels, targets or the second view to compare with; None of models that need nothing beside the rows."""
     model = loaded.model
-    if is_classifier(loaded.estimator):
+    if loaded.classifies:
         if len(names) != 1:
             raise outputs.UsageError(f"{loaded.path} needs the column of labels: --target NAME.")
         return inputs.labels_of(truth, names[0])
@@ -264,7 +263,7 @@ def _parts(loaded: Loaded, X: Array, y: Array | None, names: tuple[str, ...]) ->
 def _measures(loaded: Loaded, X: Array, y: Array | None, names: tuple[str, ...], whose: str) -> Measures:
     model, estimator = loaded.model, loaded.estimator
     if y is not None:
-        if is_classifier(estimator):
+        if loaded.classifies:
             return _accuracy(loaded, X, y, whose)
         if loaded.record.needs == "view":
             return _correlations(loaded, X, y, names, whose)

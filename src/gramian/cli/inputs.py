@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, is_classifier
 
 from gramian import models, rows
 from gramian.cli import options as o
@@ -202,7 +202,6 @@ class Loaded:
 
     @property
     def estimator(self) -> BaseEstimator:
-        """The estimator itself, without a step that scales columns."""
         return steps_of(self.model)[-1]
 
     @property
@@ -212,6 +211,10 @@ class Loaded:
     @property
     def name(self) -> str:
         return type(self.estimator).__name__
+
+    @property
+    def classifies(self) -> bool:
+        return is_classifier(self.estimator)
 
     @property
     def gaps(self) -> bool:

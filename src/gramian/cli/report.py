@@ -8,7 +8,6 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import is_classifier
 
 from gramian.cli import options as o
 from gramian.cli import outputs
@@ -85,7 +84,7 @@ def report(request: Request) -> None:
 
 def _read(request: Request, loaded: Loaded) -> tuple[Table, Table, Array | None, Table | None, Array | None]:
     """The table; its columns that the model takes; targets or labels, and their table; a column to colour by."""
-    classes = is_classifier(loaded.estimator)
+    classes = loaded.classifies
     labels = [name for name in (request.label, *(loaded.targets if classes else ())) if name is not None]
     here = labels if request.y_table is None else [name for name in labels if name == request.label]
     table = read_rows(request, loaded, () if classes else loaded.targets, labels=here, ids=request.ids)
@@ -101,10 +100,10 @@ def _read(request: Request, loaded: Loaded) -> tuple[Table, Table, Array | None,
         )
         table, second = match_rows(table, beside)
     X = pick(table, loaded.columns, loaded.width, loaded)
-    y = _truth(loaded, second, classes=classes)
-    call = _call(request, loaded, table, y, here, classes=classes)
+    y = _truth(loaded, second)
+    call = _call(request, loaded, table, y, here)
     x = replace(table, values=X, columns=tuple(loaded.columns or table.columns), call=call)
-    colour = _colour(request, table, classes)
+    colour = _colour(request, table, loaded)
     if y is None or (classes and request.y_table is None):
         return table, x, y, None, colour
     values = second.values if classes else np.reshape(y, (len(X), -1))
@@ -112,34 +111,32 @@ def _read(request: Request, loaded: Loaded) -> tuple[Table, Table, Array | None,
     return table, x, y, second, colour
 
 
-def _truth(loaded: Loaded, table: Table, *, classes: bool) -> Array | None:
+def _truth(loaded: Loaded, table: Table) -> Array | None:
     """Targets, labels or the second view, if the table has them."""
     names = loaded.targets
     if not names or loaded.record.clusters:
         return None
-    known = table.labels if classes else table.columns
+    known = table.labels if loaded.classifies else table.columns
     if not set(names) <= set(known):
         outputs.say(
             f"note: {table.source} has no {', '.join(names[:3])}: the report cannot compare predictions with them."
         )
         return None
-    if classes:
+    if loaded.classifies:
         return labels_of(table, names[0])
     Y = pick(table, names, len(names), loaded, told=False)
     return Y[:, 0] if len(names) == 1 and loaded.record.needs != "view" else Y
 
 
-def _colour(request: Request, table: Table, classes: bool) -> Array | None:
+def _colour(request: Request, table: Table, loaded: Loaded) -> Array | None:
     """The column of labels that was asked for, else the first that holds groups."""
     if request.label is not None:
         return labels_of(table, request.label)
     groups = (cells for cells in table.labels.values() if 1 < len(set(cells)) <= COLOUR_MAX_GROUPS)
-    return None if classes else next((np.array(cells) for cells in groups), None)
+    return None if loaded.classifies else next((np.array(cells) for cells in groups), None)
 
 
-def _call(
-    request: Request, loaded: Loaded, table: Table, y: Array | None, labels: Sequence[str], *, classes: bool
-) -> str:
+def _call(request: Request, loaded: Loaded, table: Table, y: Array | None, labels: Sequence[str]) -> str:
     given = {
         "labels": list(labels) or None,
         "ids": request.ids,
@@ -149,11 +146,11 @@ def _call(
     }
     chosen, targets = _chosen(loaded.columns, table), list(loaded.targets)
     read = f"read_table({arguments([request.table], columns=chosen, **given)})"
-    if y is None or (classes and request.y_table is None):
+    if y is None or (loaded.classifies and request.y_table is None):
         return read
     if request.y_table is None:
         return f"read_views({arguments([request.table], x_columns=chosen, y_columns=targets, **given)})"
-    wanted = {"columns": [] if classes else targets, "labels": targets if classes else None}
+    wanted = {"columns": [], "labels": targets} if loaded.classifies else {"columns": targets}
     beside = {"ids": request.ids, "missing": given["missing"], **request.dialect}
     return f"match_rows({read}, read_table({arguments([request.y_table], **wanted, **beside)}))"
 

@@ -16,7 +16,6 @@ from gramian.explore.session import SLIDERS, Explorer, Session, in_browser, on, 
 
 
 def _also(outputs: str) -> str:
-    """The same outputs, which other callbacks set as well."""
     return " ".join(f"+{word}" for word in outputs.split())
 
 
@@ -62,7 +61,7 @@ def _tables(app: Dash, explorer: Explorer) -> None:
     def begin(stamp: object, known: object, page: object) -> tuple[str, str]:
         if page is not None:
             raise PreventUpdate  # the store tells of what we wrote there ourselves
-        session = explorer.sessions.open(known)
+        session = explorer.open(known)
         return session.key, session.key
 
     app.clientside_callback(in_browser("webgl"), Output("webgl", "data"), Input("page", "data"))

@@ -71,7 +71,6 @@ class Dataset:
         return self.standardizer.transform(self.X)
 
     def views(self, second: tuple[str, ...]) -> tuple[Table, Table]:
-        """Both views, the second by the names of its columns."""
         return split_table(self.table, y_columns=list(second))
 
     @cached_property
@@ -168,54 +167,53 @@ def _from_file(key: str, title: str, file: str, table: Table) -> Dataset:
     return Dataset(key, title, table, (), file, reading, advice)
 
 
-def _make(title: str, values: Array, names: list[str], labels: dict[str, list[str]], code: str) -> Dataset:
-    table = Table(np.ascontiguousarray(values, dtype=np.float64), tuple(names), labels, (), title)
-    return Dataset("", title, table, tuple(code.strip().splitlines()))
+#: A table for teaching: its title, numbers, names of columns, labels, and code that makes the numbers.
+Made = tuple[str, Array, list[str], dict[str, list[str]], str]
 
 
-def _curve() -> Dataset:
+def _curve() -> Made:
     t = np.linspace(-2.1, 0.8, 120)
     code = "import numpy as np\nt = np.linspace(-2.1, 0.8, 120)\nX = np.column_stack([t, 2 * t**2 + t**3])"
-    return _make("A cubic curve", np.column_stack([t, 2 * t**2 + t**3]), ["x", "y"], _thirds(120), code)
+    return "A cubic curve", np.column_stack([t, 2 * t**2 + t**3]), ["x", "y"], _thirds(120), code
 
 
-def _ellipse() -> Dataset:
+def _ellipse() -> Made:
     a = 2 * np.pi * np.arange(200) / 200
     code = "import numpy as np\na = 2 * np.pi * np.arange(200) / 200\nX = np.column_stack([np.cos(a), np.sin(a) / 2])"
-    return _make("An ellipse", np.column_stack([np.cos(a), np.sin(a) / 2]), ["x", "y"], _thirds(200), code)
+    return "An ellipse", np.column_stack([np.cos(a), np.sin(a) / 2]), ["x", "y"], _thirds(200), code
 
 
-def _rings() -> Dataset:
+def _rings() -> Made:
     X, inner = make_circles(600, factor=0.35, noise=0.07, random_state=0)
     labels = {"ring": ["inner" if at else "outer" for at in inner]}
     code = (
         "from sklearn.datasets import make_circles\n"
         "X, inner = make_circles(600, factor=0.35, noise=0.07, random_state=0)"
     )
-    return _make("Two rings", X, ["x", "y"], labels, code)
+    return "Two rings", X, ["x", "y"], labels, code
 
 
-def _moons() -> Dataset:
+def _moons() -> Made:
     X, lower = make_moons(600, noise=0.08, random_state=0)
     labels = {"moon": ["lower" if at else "upper" for at in lower]}
     code = "from sklearn.datasets import make_moons\nX, lower = make_moons(600, noise=0.08, random_state=0)"
-    return _make("Two moons", X, ["x", "y"], labels, code)
+    return "Two moons", X, ["x", "y"], labels, code
 
 
-def _digits() -> Dataset:
+def _digits() -> Made:
     digits = load_digits()
     labels = {"digit": [str(digit) for digit in digits.target]}
     code = "from sklearn.datasets import load_digits\nX = load_digits().data"
-    return _make("Handwritten digits", digits.data, list(digits.feature_names), labels, code)
+    return "Handwritten digits", digits.data, list(digits.feature_names), labels, code
 
 
-def _men() -> Dataset:
+def _men() -> Made:
     men = load_linnerud()
     values, names = np.hstack([men.data, men.target]), [*men.feature_names, *men.target_names]
     code = (
         "import numpy as np\nfrom sklearn.datasets import load_linnerud\nX = np.hstack(load_linnerud(return_X_y=True))"
     )
-    return _make("Exercises and bodies (two views)", values, names, {}, code)
+    return "Exercises and bodies (two views)", values, names, {}, code
 
 
 def _thirds(n: int) -> dict[str, list[str]]:
@@ -224,7 +222,7 @@ def _thirds(n: int) -> dict[str, list[str]]:
 
 
 #: Name -> maker, and what the controls show first.
-PRESETS: dict[str, tuple[Callable[[], Dataset], dict[str, object]]] = {
+PRESETS: dict[str, tuple[Callable[[], Made], dict[str, object]]] = {
     "curve": (_curve, {"method": "kernel-pca", "kernel": "polynomial", "degree": 3, "width": 0.0}),
     "ellipse": (_ellipse, {"method": "kernel-pca", "kernel": "polynomial", "degree": 2, "width": 0.0}),
     "rings": (_rings, {"method": "kernel-pca", "kernel": "rbf", "width": -1.6}),
@@ -242,4 +240,6 @@ def preset(name: str) -> Dataset:
     ((600, 2), 'image')
     """
     make, advice = PRESETS[name]
-    return replace(make(), key=name, advice=advice)
+    title, values, names, labels, code = make()
+    table = Table(np.ascontiguousarray(values, dtype=np.float64), tuple(names), labels, (), title)
+    return Dataset(name, title, table, tuple(code.splitlines()), advice=advice)

@@ -211,7 +211,6 @@ class Glimpses:
         return Glimpse(self.rows, scores, 100 * variances / total, self.Z, kernel, weights, centre)
 
     def _similarities(self, kernel: Kernel) -> tuple[Array, Array]:
-        """Similarities of the rows to the landmarks, and among those."""
         if kernel.split is None:
             return kernel(self.X, self.Z).astype(np.float32), kernel(self.Z, self.Z).astype(np.float32)
         measure, value = kernel.split

@@ -236,7 +236,6 @@ def _preview_scores(session: Session, glimpse: Glimpse, view: drawing.View, focu
 
 
 def _preview_rows(session: Session, glimpse: Glimpse, k: int, focus: object, kind: object) -> Any:
-    """Rows as the glimpse tells them."""
     data, places = session.data, focus_of(session, focus)
     wanted = wanted_rows(session, places, kind)
     at = np.searchsorted(glimpse.rows, wanted)

@@ -55,7 +55,6 @@ class Served:
         self._server.serve_forever()
 
     def stop(self) -> None:
-        """End :meth:`run`."""
         self._server.shutdown()
 
 

@@ -262,33 +262,25 @@ class Session:
         return signs
 
 
-class Sessions:
-    """All tabs, by keys that cannot be guessed."""
+class Explorer:
+    """State of the server: all tabs, by keys that cannot be guessed, and the thread that fits for them."""
 
-    def __init__(self, first: Dataset) -> None:
-        self.first = first
-        self._all: Recent[str, Session] = Recent(MAX_TABS)
+    def __init__(self, first: Dataset, folder: Path) -> None:
+        self.first, self.folder = first, folder
+        self._sessions: Recent[str, Session] = Recent(MAX_TABS)
+        self.worker = Worker()
 
     def open(self, key: object = None) -> Session:
         """Return the session of a key, or a new one if there is none."""
         new = Session(secrets.token_urlsafe(24), self.first)
-        return self.find(key) or self._all.put(new.key, new)
+        return self.find(key) or self._sessions.put(new.key, new)
 
     def find(self, key: object) -> Session | None:
-        return self._all.get(key) if isinstance(key, str) else None
-
-
-class Explorer:
-    """State of the server."""
-
-    def __init__(self, first: Dataset, folder: Path) -> None:
-        self.first, self.folder = first, folder
-        self.sessions = Sessions(first)
-        self.worker = Worker()
+        return self._sessions.get(key) if isinstance(key, str) else None
 
     def session(self, key: object) -> Session:
         """The session of a tab; a tab that is not known yet, or no longer, is left alone."""
-        found = self.sessions.find(key)
+        found = self.find(key)
         if found is None:
             raise PreventUpdate
         return found

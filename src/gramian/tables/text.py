@@ -47,7 +47,6 @@ PARSE_BLOCK_BYTES, MAX_PARSE_BLOCK_BYTES = 2**20, 2**30
 #: Cells of the first rows that are looked at for decimal commas.
 PROBE_CELLS = 20_000
 Types = dict[str, pa.DataType]
-COMMA_REMARK = "numbers have a decimal comma"
 BLANK_LINE = re.compile(rb"(?:(?<=[\r\n])|\A) +(?=[\r\n]|\Z)")
 LEADING_LINES = re.compile(rb"(?: *[\r\n]+)+")
 FAILED_FORMULA = re.compile("|".join(map(re.escape, SPREADSHEET_ERRORS)).encode())
@@ -156,7 +155,7 @@ def _read_rows(opening: Opening, dialect: Dialect) -> Sheet:
         parser = replace(parser, decimal=",")
         columns, rows = parser.columns(names, [])
     if parser.decimal == "," and dialect.decimal is None:
-        remarks = (*remarks, COMMA_REMARK)
+        remarks = (*remarks, "numbers have a decimal comma")
     doubts: tuple[str, ...] = ()
     error = FAILED_FORMULA.search(records.data, opening.start) if b"#" in records.data else None
     if error is not None:
