@@ -85,25 +85,6 @@ def cv_curve(
             limit=None,
             logarithmic=True,
         )
-    return _components_curve(path, targets)
-
-
-def _path(
-    estimator: BaseEstimator, X: Rows | None, y: ArrayLike | None, cv: int | BaseCrossValidator | None
-) -> RegressionPath | RidgePath:
-    if isinstance(estimator, (RegressionPath, RidgePath)):
-        return estimator
-    model, X = last_step(estimator, X)
-    if not isinstance(model, (ComponentRegressor, KernelRidge)):
-        raise refuse(model, "CV curve", "Use PLSRegression, PrincipalComponentRegression or KernelRidge.")
-    kept = getattr(model, "path_", None)
-    if X is None and kept is not None:
-        return kept
-    need_rows(X if y is not None else None, "CV curve", "X=... and y=..., or fit with n_components='auto'")
-    return model.path(X, y) if isinstance(model, KernelRidge) else model.cross_validate(X, y, cv=cv)
-
-
-def _components_curve(path: RegressionPath, targets: Sequence[str] | None) -> CVCurve:
     q = path.rmsecv.shape[1]
     if targets is not None and len(targets) != q:
         raise ValueError(f"targets has {len(targets)} entries for {q} targets.")
@@ -126,6 +107,21 @@ def _components_curve(path: RegressionPath, targets: Sequence[str] | None) -> CV
         # The rule is one of mean squares: the standard error of a square is that of the root times twice the root.
         limit=float(np.sqrt(least**2 + 2 * least * doubt)) if q == 1 else None,
     )
+
+
+def _path(
+    estimator: BaseEstimator, X: Rows | None, y: ArrayLike | None, cv: int | BaseCrossValidator | None
+) -> RegressionPath | RidgePath:
+    if isinstance(estimator, (RegressionPath, RidgePath)):
+        return estimator
+    model, X = last_step(estimator, X)
+    if not isinstance(model, (ComponentRegressor, KernelRidge)):
+        raise refuse(model, "CV curve", "Use PLSRegression, PrincipalComponentRegression or KernelRidge.")
+    kept = getattr(model, "path_", None)
+    if X is None and kept is not None:
+        return kept
+    need_rows(X if y is not None else None, "CV curve", "X=... and y=..., or fit with n_components='auto'")
+    return model.path(X, y) if isinstance(model, KernelRidge) else model.cross_validate(X, y, cv=cv)
 
 
 #: What the title adds for each kind of rows.

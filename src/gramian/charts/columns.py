@@ -13,11 +13,10 @@ from gramian.charts.base import Chart, Rows, check_picks, last_step, need_rows, 
 from gramian.charts.names import channels, column_names, label_of, noun_of, row_names
 from gramian.estimators.base import as_fitted
 from gramian.estimators.component_regression import ComponentRegressor
-from gramian.estimators.diagnostics import ComponentDiagnostics
 from gramian.estimators.factor_analysis import order_of_loadings
 from gramian.estimators.two_views import CovarianceOfViews
 from gramian.estimators.validation import check_choice
-from gramian.registry import CCA, ICA, PCA, FactorAnalysis, KernelCCA, KernelPCA, ProbabilisticPCA
+from gramian.registry import CCA, ICA, PCA, FactorAnalysis, ProbabilisticPCA
 from gramian.results import Array
 
 __all__ = ["Contributions", "Heat", "Importance", "Loadings", "contributions", "heat", "importance", "loadings"]
@@ -50,7 +49,7 @@ def column_vectors(estimator: BaseEstimator, chart: str) -> ColumnVectors:
     found = vectors_of(estimator)
     if found is None:
         remedy = "Columns have no coordinates here; use one with loadings, such as PCA."
-        if isinstance(estimator, (KernelPCA, KernelCCA)):
+        if hasattr(estimator, "kernel_"):
             remedy = "Its directions lie in feature space; use charts.contours or gramian.selection.column_importance."
         raise refuse(estimator, chart, remedy)
     return found
@@ -300,7 +299,7 @@ def contributions(
     """
     check_choice("of", of, ("columns", "rows"))
     model, rows = last_step(estimator, X)
-    if not isinstance(model, ComponentDiagnostics):
+    if not hasattr(model, "column_contributions"):
         raise refuse(model, "contributions", "Use PCA.")
     (k,) = check_picks([component], len(model.components_), (1,), noun_of(model))
     if of == "columns":

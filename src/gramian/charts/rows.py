@@ -15,7 +15,7 @@ from gramian.charts.names import channels, column_names, label_of, noun_of, row_
 from gramian.charts.points import POINTS_MAX_ROWS, Colouring, Ellipse, Points, colouring, ellipses, thin
 from gramian.estimators.base import as_fitted
 from gramian.preimage import available
-from gramian.registry import PCA, KernelPCA
+from gramian.registry import record_of
 from gramian.results import Array, percent
 
 __all__ = ["Biplot", "Outliers", "Reconstructions", "Scores"]
@@ -383,7 +383,8 @@ def reconstructions(
 
 
 def _counts(model: BaseEstimator, counts: Sequence[int] | None, k: int) -> tuple[int, ...]:
-    nested = isinstance(model, (PCA, KernelPCA)) or type(model).__name__ == "PCA"
+    record = record_of(model)
+    nested = type(model).__name__ == "PCA" if record is None else record.nested
     if counts is None:
         return tuple(int(at) for at in np.unique(np.geomspace(1, k, 4).round())) if nested else (k,)
     found = tuple(sorted({int(at) for at in counts}))

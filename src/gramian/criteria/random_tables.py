@@ -101,10 +101,8 @@ def horn(found: Variances, *, correlation: bool, seed: int = 0, limits: Array | 
         limits = component_limits(columns, found.freedom, correlation=correlation, seed=seed)
     values = found.leading()
     k = run_length(values > limits[: len(values)])
-    detail = f"{RANDOM_TABLES} random tables" + (
-        f", next {values[k]:.4g} of {limits[k]:.4g}" if k < len(values) else ""
-    )
-    return Suggestion("parallel analysis", k, "Horn 1965", detail)
+    following = f", next {values[k]:.4g} of {limits[k]:.4g}" if k < len(values) else ""
+    return Suggestion("parallel analysis", k, "Horn 1965", f"{RANDOM_TABLES} random tables{following}")
 
 
 def horn_factors(R: Array, n: float, *, seed: int = 0, limits: Array | None = None) -> Suggestion:

@@ -122,8 +122,7 @@ def importance_of(estimator: BaseEstimator, X: Matrix, method: str, rng: np.rand
         raise ValueError(f"method='slopes' needs a kernel with a derivative; {kernel} has none. Use method='shuffled'.")
     if smooth is not None and method != "shuffled":
         rows = _sample(X, _SLOPES_MAX_ROWS, rng)
-        parts = _squared_slopes(projection, smooth, rows) * _spread(X)[:, None] ** 2
-        used = "slopes"
+        parts, used = _squared_slopes(projection, smooth, rows) * _variances(X)[:, None], "slopes"
     else:
         n = len(projection.coefficients) if isinstance(projection, KernelProjection) else 1
         rows = _sample(X, int(max(50, min(_SHUFFLED_MAX_ROWS, _SHUFFLED_MAX_VALUES / (n * X.shape[1])))), rng)
@@ -144,12 +143,10 @@ def _sample(X: Matrix, most: int, rng: np.random.Generator) -> Array:
     return np.asarray(to_dense(X[chosen]), dtype=np.float64)
 
 
-def _spread(X: Matrix) -> Array:
-    """Standard deviations of columns."""
-    if not isinstance(X, np.ndarray):
-        squares = np.asarray(X.multiply(X).mean(axis=0)).ravel() - np.asarray(X.mean(axis=0)).ravel() ** 2
-        return np.sqrt(np.maximum(squares, 0.0))
-    return X.std(axis=0, dtype=np.float64)
+def _variances(X: Matrix) -> Array:
+    if isinstance(X, np.ndarray):
+        return X.var(axis=0, dtype=np.float64)
+    return np.maximum(np.asarray(X.multiply(X).mean(axis=0) - np.square(X.mean(axis=0))).ravel(), 0.0)
 
 
 def _squared_slopes(projection: KernelProjection, f: Form, rows: Array) -> Array:

@@ -38,6 +38,12 @@ MATRIX_CRITERIA_MAX_COLUMNS = 1000
 _UNEVEN_VARIANCE_RATIO = 100
 _REGRESSIONS = {"pls": PLSRegression, "pcr": PrincipalComponentRegression}
 _ONE_STANDARD_ERROR = "within one standard error"
+#: Criteria that need d x d matrices, without an answer, and their references.
+_OF_MATRICES = (
+    ("parallel analysis", None, "Horn 1965"),
+    ("likelihood of rows left out", None, "Tipping, Bishop 1999"),
+    ("bi-cross-validation", None, "Owen, Perry 2009"),
+)
 
 
 @dataclass(frozen=True)
@@ -185,7 +191,8 @@ def how_many_linear(X: Matrix, *, method: str, random_state: Seed = None, scale:
     if X.shape[1] > MATRIX_CRITERIA_MAX_COLUMNS:
         rows = LinearSpace(X, scale=scale)
         found = _variances(rows)
-        table = [*_spectral(found), *_left_out(X.shape[1]), criteria.stands_out(rows)]
+        why = f"not asked: {X.shape[1]:,} columns are more than {MATRIX_CRITERIA_MAX_COLUMNS:,}"
+        table = [*_spectral(found), *(Suggestion(*each, why) for each in _OF_MATRICES), criteria.stands_out(rows)]
         return decide(method, X.shape, basis, table, (DEFLATED,))
     folds = [_comfortable(moments_of(X[at::_ROW_FOLDS])) for at in range(min(_ROW_FOLDS, X.shape[0]))]
     with pinned_if_small(X.shape[1] ** 3):
@@ -239,13 +246,6 @@ def _spectral(found: Variances) -> list[Suggestion]:
         criteria.bic(found),
         criteria.deterministic(found),
     ]
-
-
-def _left_out(d: int) -> list[Suggestion]:
-    why = f"not asked: {d:,} columns are more than {MATRIX_CRITERIA_MAX_COLUMNS:,}"
-    names = "parallel analysis", "likelihood of rows left out", "bi-cross-validation"
-    sources = "Horn 1965", "Tipping, Bishop 1999", "Owen, Perry 2009"
-    return [Suggestion(name, None, source, why) for name, source in zip(names, sources, strict=True)]
 
 
 def how_many_factors(X: Matrix, *, method: str, random_state: Seed = None) -> HowMany:
