@@ -13,6 +13,7 @@ from gramian import (
     KernelKNNClassifier,
     KernelPrototypeClassifier,
     KernelSVC,
+    Landmarks,
 )
 
 from .laws import Sample, fitted
@@ -121,6 +122,30 @@ def test_neighbours_through_landmarks_on_a_grid(kernel):
         model = KernelKNNClassifier(5, kernel=kernel, landmarks=landmarks).fit(X, np.abs(X).sum(axis=1) % 3)
         same_in_any_company(model.predict, X)
         same_in_any_company(lambda X, model=model: model.kneighbors(X)[1], X)
+
+
+KERNELS_OF_PRODUCTS = [
+    "cosine",
+    "sigmoid(scale=0.01)",
+    "2*linear",
+    "linear[0:3] + linear[3:6]",
+    "linear*linear",
+    "linear**3",
+]
+
+
+@pytest.mark.parametrize("kernel", KERNELS_OF_PRODUCTS)
+def test_rows_at_right_angles_are_ties_for_every_kernel_of_dot_products(kernel):
+    """Their similarities are rounding in units of the lengths of the rows, in the algebra and through landmarks too."""
+    X, y, Z = apart(np.random.default_rng(0))
+    for model in (KernelSVC(), KernelSVC(bias=True), KernelPrototypeClassifier()):
+        for landmarks in (None, Landmarks(points=X[:12].copy())):
+            if landmarks and kernel.startswith("sigmoid"):
+                continue  # not positive definite: refused
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", GramianWarning)
+                model.set_params(kernel=kernel, landmarks=landmarks).fit(X, y)
+            same_in_any_company(model.predict, Z)
 
 
 def test_the_first_of_equals():

@@ -46,6 +46,7 @@ class Composite(Kernel):
     costly = _of_parts("costly", any)
     needs_rows = _of_parts("needs_rows", any)
     properly_centred = _of_parts("properly_centred", any)
+    rounds_by_length = _of_parts("rounds_by_length", any)
 
     @property
     def parts(self) -> dict[str, Kernel]:

@@ -193,6 +193,7 @@ class Sigmoid(DotProduct):
     constant: float = 0.0
 
     name = "sigmoid"
+    rounds_by_length = True
     sliders = ("width",)
     positive_definite = False
 
@@ -232,6 +233,7 @@ class Cosine(DotProduct):
     """
 
     name = "cosine"
+    rounds_by_length = True
 
     def pairs(self, X: Rows, Y: Rows, dtype: DTypeLike) -> Pairs:
         unit = _normalised(Y)
