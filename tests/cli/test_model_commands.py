@@ -67,7 +67,7 @@ def test_missing_values_are_refused_with_their_place(gramian, fitted):
     (fitted / "gap.csv").write_text("\n".join(lines) + "\n")
     code, out, err = gramian("transform", "m.st", "gap.csv", "-o", "t.csv")
     assert (code, out) == (1, "")
-    assert err.startswith("error: gap.csv: row 3 below the header, column 'alcohol': the value is missing (1 such")
+    assert err.startswith("error: gap.csv: line 4, column 'alcohol': the value is missing (1 such")
     assert not (fitted / "t.csv").exists()
 
 
@@ -297,3 +297,58 @@ def test_rows_that_a_fit_dropped_are_dropped_again(gramian, here):
     assert "n = 28   RMSEC" in gramian("score", "p.st", "g.csv", "--missing", "drop")[1]
     assert "Use --missing drop" in gramian("score", "p.st", "g.csv", "--missing", "em")[2]
     assert "into one table" in gramian("score", "p.st", "g.csv", "--missing", "drop", "--y-table", "g.csv")[2]
+
+
+def _with_cell(folder, source, target, line, cell):
+    """A copy of a table with another value in the second cell of a line, counted from 1."""
+    lines = (folder / source).read_text().splitlines()
+    cells = lines[line - 1].split(",")
+    lines[line - 1] = ",".join([cells[0], cell, *cells[2:]])
+    (folder / target).write_text("\n".join(lines) + "\n")
+
+
+@pytest.mark.parametrize(("cell", "what"), [("", "missing"), ("inf", "infinite"), ("n/a?", "text")])
+def test_all_commands_name_the_line_of_the_file_and_only_remedies_that_they_have(gramian, fitted, cell, what):
+    _with_cell(fitted, "wine.csv", "bad.csv", 9, cell)
+    for command in (
+        "fit bad.csv",
+        "fit bad.csv --stream",
+        "select bad.csv",
+        "transform m.st bad.csv",
+        "transform m.st bad.csv --stream",
+        "score m.st bad.csv",
+        "report m.st bad.csv",
+    ):
+        _, out, err = gramian(*command.split())
+        assert "line 9" in err, (command, err)
+        assert what == "text" or f"is {what}" in err or f"contains {'NaN' if cell == '' else 'infinity'}" in err, err
+        refusals = [line for line in err.splitlines() if line.startswith("error")]
+        if command.split()[1] == "m.st":
+            assert refusals
+            assert not re.search("choose other columns|--encode|--missing em|missing=|ProbabilisticPCA", refusals[0])
+    _, out, _ = gramian("doctor", "bad.csv")
+    assert ("in row 8" in out) == (what == "text")  # the header is no row, and the page says so
+    assert ("rows are counted from 1, without the header" in out) == (what == "text")
+    _with_cell(fitted, "s.csv", "gap.csv", 9, "")
+    assert gramian("inverse", "m.st", "gap.csv")[2] == (
+        "error: gap.csv: line 9, column 'pca0': the value is missing (1 such value in all). Fill them, or take those "
+        "rows out.\n"
+    )
+
+
+def test_the_line_is_that_of_the_file_after_rows_were_dropped_and_blank_lines(gramian, fitted):
+    text = (fitted / "wine.csv").read_text().splitlines()
+    (fitted / "blank.csv").write_text("\n".join([*text[:4], "", *text[4:]]) + "\n")
+    _with_cell(fitted, "blank.csv", "two.csv", 10, "")
+    assert "line 10, column 'alcohol'" in gramian("transform", "m.st", "two.csv")[2]
+    _with_cell(fitted, "two.csv", "two.csv", 12, "-inf")
+    assert (
+        "line 12, column 'alcohol': the value is infinite"
+        in gramian("transform", "m.st", "two.csv", "--missing", "drop")[2]
+    )
+
+
+def test_a_warning_about_a_table_is_given_once_however_many_methods_read_it(gramian, tables):
+    _with_cell(tables, "wine.csv", "bad.csv", 9, "n/a?")
+    _, _, err = gramian("compare", "bad.csv", "--methods", "pca,ica,random-projection", "-k", "2")
+    assert err.count("'n/a?' in line 9") == 1

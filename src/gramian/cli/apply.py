@@ -125,7 +125,8 @@ def _apply(verb: str, request: Request) -> None:
             if _streams(verb, request, loaded):
                 table = inputs.as_table(inputs.open_for(loaded, request))
             elif verb == "inverse":  # scores have no categories and no missing values
-                table = read_table(request.table, **request.dialect)
+                with inputs.columns_of_a_model():
+                    table = read_table(request.table, **request.dialect)
             else:
                 needed = loaded.targets if loaded.record.needs == "view" else ()
                 table = inputs.read_rows(request, loaded, needed, ids=request.ids)
@@ -191,7 +192,9 @@ def _second_view(request: Request, loaded: Loaded, table: Table) -> Array | None
         outputs.say(f"note: {table.source} has no second view ({missing} ...): scores of the first alone.")
         return None
     second = table if request.y_table is None else inputs.read_rows(replace(request, table=request.y_table), loaded)
-    Y = inputs.pick(second, loaded.targets or None, len(loaded.targets), loaded, told=False)
+    Y = inputs.pick(
+        second, loaded.targets or None, len(loaded.targets), loaded, told=False, drops=request.y_table is None
+    )
     if len(Y) != len(table.values):
         raise TableError(
             f"{table.source} has {len(table.values):,} rows and {second.source} has {len(Y):,}; they must be the same."

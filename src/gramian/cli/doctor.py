@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from dataclasses import replace
 from typing import Any
@@ -44,6 +45,8 @@ def doctor(request: Request) -> None:
         with rows_called(table.row_names):
             found = _examine(table, request)
     head = f"{table.source}: set aside: {some(table.dropped)}\n" if table.dropped else ""
+    if table.row_ids is None and any(re.search(r"\brows? \d", finding.message) for finding in found):
+        head += "rows are counted from 1, without the header\n"
     facts = {"source": table.source, "dropped": remarks(table), **found.to_dict()}
     for finding in facts["findings"]:  # rows as the messages name them
         names = [table.row_names[at] for at in finding["rows"]]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import glob
 import os
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -26,7 +27,7 @@ from gramian.operators import Rows
 from gramian.registry import Record
 from gramian.results import Array, plural
 from gramian.tables import Table, TableError, read_table, read_views, remote_rows
-from gramian.tables.read import complete_rows
+from gramian.tables.read import complete_rows, place_in_file
 from gramian.tables.row_streams import table_size
 from gramian.tables.table import allowance
 
@@ -199,6 +200,7 @@ class Loaded:
     columns: tuple[str, ...] | None
     targets: tuple[str, ...]
     reading: dict[str, Any]
+    dialect: dict[str, Any]
 
     @property
     def estimator(self) -> BaseEstimator:
@@ -240,7 +242,7 @@ def load_model(request: Request) -> Loaded:
     columns = None if found is None else tuple(map(str, found))
     encoded = {"categories": getattr(estimator, "categories_in_", None), "dates": getattr(estimator, "dates_in_", None)}
     reading = {name: value for name, value in encoded.items() if value is not None}
-    return Loaded(path, model, columns, targets, reading)
+    return Loaded(path, model, columns, targets, reading, request.dialect)
 
 
 def read_rows(request: Request, loaded: Loaded, needed: Sequence[str] = (), **reading: Any) -> Table:
@@ -248,19 +250,31 @@ def read_rows(request: Request, loaded: Loaded, needed: Sequence[str] = (), **re
 
     With ``--missing drop`` rows without a value of these columns, or of ``needed`` ones, are dropped.
     """
-    table = read_table(request.table, **{"missing": "keep", **loaded.reading, **reading, **request.dialect})
+    with columns_of_a_model():
+        table = read_table(request.table, **{"missing": "keep", **loaded.reading, **reading, **request.dialect})
     return table if request.missing is None else complete_rows(table, {*(loaded.columns or table.columns), *needed})
 
 
-def pick(table: Table, names: Sequence[str] | None, width: int, loaded: Loaded, *, told: bool = True) -> Array:
-    """Return the columns of a table that a model needs, in its order; ``told`` if these are those of its rows."""
+def pick(
+    table: Table,
+    names: Sequence[str] | None,
+    width: int,
+    loaded: Loaded,
+    *,
+    told: bool = True,
+    drops: bool = True,
+) -> Array:
+    """Return the columns of a table that a model needs, in its order.
+
+    ``told``: these are the columns of its rows. ``drops``: the command can leave out rows that miss a value.
+    """
     if names is None:
         if table.values.shape[1] != width:
             raise TableError(
                 f"{table.source} has {table.values.shape[1]:,} numeric columns; {loaded.path} takes {width:,} and does "
                 "not know their names."
             )
-        return _whole(table, table.values, table.columns, loaded)
+        return _whole(table, table.values, table.columns, loaded, drops=drops)
     missing = [name for name in names if name not in table.columns]
     if missing:
         text = [name for name in missing if name in table.labels]
@@ -272,23 +286,53 @@ def pick(table: Table, names: Sequence[str] | None, width: int, loaded: Loaded, 
     if told and places != sorted(places):
         say(f"note: columns of {table.source} were put in the order of {loaded.path}.")
     # In the order of rows in memory, as at the fit: then the same rows give the same bits.
-    return _whole(table, np.ascontiguousarray(table.values[:, places]), names, loaded)
+    return _whole(table, np.ascontiguousarray(table.values[:, places]), names, loaded, drops=drops)
 
 
-def _whole(table: Table, values: Array, names: Sequence[str], loaded: Loaded) -> Array:
-    bad = np.isinf(values) if loaded.gaps else ~np.isfinite(values)
+def _whole(table: Table, values: Array, names: Sequence[str], loaded: Loaded, *, drops: bool) -> Array:
+    infinite = np.isinf(values)
+    bad = infinite if loaded.gaps else ~np.isfinite(values)
     if not bad.any():
         return values
     row, at = np.argwhere(bad)[0]
+    if infinite[row, at]:
+        what, alike, remedy = "infinite", infinite, "Correct them, or take those rows out."
+    else:
+        way = "leave such rows out with --missing drop" if drops else "take those rows out"
+        what, alike, remedy = "missing", bad & ~infinite, f"Fill them, or {way}."
     raise TableError(
-        f"{table.source}: {row_of(table, row)}, column {names[at]!r}: the value is missing "
-        f"({plural(int(bad.sum()), 'such value')} in all). Fill them, or leave such rows out with --missing drop."
+        f"{table.source}: {_place_of(table, int(row), loaded)}, column {names[at]!r}: the value is {what} "
+        f"({plural(int(alike.sum()), 'such value')} in all). {remedy}"
     )
+
+
+def _place_of(table: Table, at: int, loaded: Loaded) -> str:
+    """Where a row stands in the file of a table, as the refusals of a fit name it: the file is read again for it."""
+    if table.row_ids is not None or not os.path.isfile(table.source):
+        return row_of(table, at)
+    try:
+        return place_in_file(table.source, at if table.rows is None else table.rows[at], **loaded.dialect)
+    except (TableError, OSError, IndexError):  # the file has changed since
+        return row_of(table, at)
+
+
+@contextmanager
+def columns_of_a_model() -> Iterator[None]:
+    """Leave out of refusals what only a fit can do: choose other columns, encode text, turn dates into days."""
+    try:
+        yield
+    except TableError as error:
+        told = re.sub(r" unless (categories|dates)=\[.*\] (encodes|makes days of) it", "", str(error))
+        told = re.sub(
+            r"(, take|, drop) those rows( out| \(.*\)), or choose other columns", ", or take those rows out", told
+        )
+        raise TableError(told) from error
 
 
 def open_for(loaded: Loaded, request: Request) -> Rows:
     """Rows of a table as a stream, in the order of a model's columns."""
-    stream = rows(request.table, loaded.columns, **request.dialect)
+    with columns_of_a_model():
+        stream = rows(request.table, loaded.columns, **request.dialect)
     if stream.n_features != loaded.width:
         told = f"{request.table} has {stream.n_features:,} numeric columns"
         raise UsageError(f"{told}; {loaded.path} takes {loaded.width:,}.")

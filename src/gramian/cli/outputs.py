@@ -98,6 +98,10 @@ def in_options(message: str) -> str:
     >>> in_options("Use n_components=7 or fewer, or missing='drop'; say decimal=',' or labels=['my kind'].")
     "Use -k 7 or fewer, or --missing drop; say --read decimal=, or --label 'my kind'."
     """
+    message = message.replace(
+        'or impute them in memory: ProbabilisticPCA(missing="em")',
+        "or have them dropped where the table is read whole: --missing drop",
+    )
     message = re.sub(r"gramian\.config\(([^()]*)\)", r"\1", message)
     found = respelled(message.replace("solver='auto'", "no --solver"), _option)
     return re.sub(r"\((--[\w-]+), \1\)", r"(\1)", found)  # a message that names both
@@ -122,9 +126,12 @@ def say(message: str) -> None:
 @contextmanager
 def one_line_warnings() -> Iterator[None]:
     """Print each warning as one line, without the place in the code."""
+    told = set[str]()
 
     def show(message: Warning | str, *where: object, **more: object) -> None:
-        say(f"warning: {message}")
+        if str(message) not in told:  # several methods may read the same table, or miss the same thing
+            told.add(str(message))
+            say(f"warning: {message}")
 
     with warnings.catch_warnings():
         warnings.simplefilter("always", GramianWarning)

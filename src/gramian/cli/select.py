@@ -8,7 +8,7 @@ from gramian.cli import options as o
 from gramian.cli.fit import source
 from gramian.cli.inputs import Inputs, gather, select_code
 from gramian.cli.options import Request
-from gramian.cli.outputs import UsageError, remarks, some, tell, working
+from gramian.cli.outputs import UsageError, in_options, remarks, some, tell, working
 from gramian.registry import METHODS
 from gramian.selection import HowMany, KernelChoice, how_many, select_kernel
 from gramian.selection.kernels import ESTIMATORS
@@ -66,10 +66,11 @@ def select(request: Request) -> None:
                 answer = select_kernel(X, inputs.y, estimator=request.method, **options)
     table, code = inputs.table, select_code(request, inputs, _call(request, options))
     facts = {"source": table.source, "dropped": remarks(table), "method": request.method, "python": "\n".join(code)}
+    told = in_options(str(answer))
     if request.quiet and not request.json:
-        print(answer)
+        print(told)
     head = [source(request, inputs), *([f"set aside: {some(table.dropped)}"] if table.dropped else [])]
-    text = "\n".join([*head, "", str(answer), "", *code])
+    text = "\n".join([*head, "", told, "", *code])
     tell(request, lambda: text, lambda: {**answer.to_dict(), **facts})
 
 

@@ -112,12 +112,12 @@ CHECKS = {
     "mixed": (
         "warning",
         "Of {draws} bootstrap samples, {pairs}.",
-        "Interpret the two of a pair together, as a plane: they rotate in a new sample.",
+        "Interpret two that mix together, as a plane: they rotate in a new sample.",
     ),
     "close_gaps": (
         "note",
         "The variances of neighbouring {noun}s {pairs} differ by less than {limit:.1f} standard errors ({gaps}).",
-        "The two of a pair may rotate in a new sample.",
+        "Two such neighbours may rotate in a new sample.",
     ),
     "next_is_close": (
         "note",

@@ -194,6 +194,12 @@ def _format(path: Path, source: str) -> type[TableFile]:
     return found
 
 
+def place_in_file(path: str | os.PathLike[str], row: int, **dialect: Any) -> str:
+    """What a row of a file, counted from 0, is called in refusals, such as "line 7"."""
+    path, told = Path(path), Dialect(**dialect)
+    return _format(path, str(path))(path, told.of(path), str(path)).whole().place(row)
+
+
 def as_table(
     frame: Any,
     columns: Sequence[str] | None = None,
