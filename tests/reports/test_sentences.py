@@ -173,3 +173,13 @@ def test_groups_that_differ_are_named_with_their_axis():
     says = next(part.says for section in page.sections for part in section.parts if part.title == "Rows and columns")
     (differ,) = [sentence for sentence in says if sentence.code == "groups_differ"]
     assert "along component 1: lowest for left, highest for right (Games-Howell test, p < 0.001" in differ
+
+
+def test_one_of_many_is_singular():
+    """``1 of 13 columns contributes``: the verb follows the count, not the noun before it."""
+    plural = re.compile(
+        r"(?:^|[.:;] )1 of [\d,]+ [^.;]*?\b(?:exceed|contribute|have|are|differ|miss|repeat|need|lie)\b"
+    )
+    wrong = {str(s) for name in CASES for s in told(name) if plural.search(str(s))}
+    assert not wrong
+    assert plural.search("1 of 13 columns contribute more than the average")

@@ -131,7 +131,11 @@ def _(chart: charts.Correlations) -> Picture:
         says = [say("first_pair_ridge", value=value, plain=brief(chart.plain[0]))]
     if chart.high is not None:
         above = int((chart.values > chart.high).sum())
-        says.append(say("above_chance" if above else "none_above_chance", count=above, total=total))
+        says.append(
+            say("above_chance", count=above, total=total, exceed="exceeds" if above == 1 else "exceed")
+            if above
+            else say("none_above_chance")
+        )
     return _picture(chart, figures.correlations(chart), says, _table(chart.title, columns))
 
 
@@ -187,7 +191,15 @@ def _(chart: charts.Contributions) -> Picture:
     says = say("contribute_alike", total=total, of=chart.of)
     if chart.above:
         share, names = percent(chart.expected), listed(chart.names[: min(chart.above, 3)])
-        says = say("contributors", above=chart.above, total=total, of=chart.of, share=share, names=names)
+        says = say(
+            "contributors",
+            above=chart.above,
+            total=total,
+            of=chart.of,
+            share=share,
+            names=names,
+            contribute="contributes" if chart.above == 1 else "contribute",
+        )
     parts = ((chart.of[:-1], chart.names), ("contribution", chart.shares), ("share of its own variance", chart.cos2))
     return _picture(chart, figures.contributions(chart), [says], _table(chart.title, parts, ALL_ROWS))
 
@@ -197,7 +209,8 @@ def _(chart: charts.Importance) -> Picture:
     total, names = len(chart.values), leading(chart.columns, chart.values)
     if chart.limit is not None:
         above, limit = int((chart.values > chart.limit).sum()), number(chart.limit)
-        says = [say("above_limit", above=above, total=total, what=chart.ylabel, limit=limit, names=names)]
+        have = "has" if above == 1 else "have"
+        says = [say("above_limit", above=above, total=total, have=have, what=chart.ylabel, limit=limit, names=names)]
     else:
         says = [say("largest_columns", names=names)]
         if chart.low is not None and chart.high is not None:

@@ -171,7 +171,7 @@ say = Book(
         "first_pair": "The scores of the first pair correlate {value}.",
         "first_pair_ridge": "The scores of the first pair correlate {plain}. The regularised correlation is {value}: "
         "the fit maximises it, with the ridge added to the variances, and it is compared with rows paired at random.",
-        "above_chance": "{count} of {total} canonical correlations, each by itself, exceed what the same correlation "
+        "above_chance": "{count} of {total} canonical correlations, each by itself, {exceed} what the same correlation "
         "reaches in 95 % of random pairings of the rows. The criteria above test all that remain together.",
         "none_above_chance": "No canonical correlation exceeds what it reaches in 95 % of random pairings of the rows.",
         # Components
@@ -179,10 +179,10 @@ say = Book(
         "circle": "The nearer an arrow comes to the circle, the better the two {noun}s represent the column.",
         "arrows_show": "Arrows show for each column its {what}.",
         "some_named": "The {count} longest arrows are named where there is room.",
-        "contributors": "{above} of {total} {of} contribute more than the average of {share} (dashed line). "
+        "contributors": "{above} of {total} {of} {contribute} more than the average of {share} (dashed line). "
         "The largest: {names}.",
         "contribute_alike": "All {total} {of} contribute equally.",
-        "above_limit": "{above} of {total} columns have a {what} above {limit}. The largest: {names}.",
+        "above_limit": "{above} of {total} columns {have} a {what} above {limit}. The largest: {names}.",
         "largest_columns": "The largest: {names}.",
         "excludes_zero": "The interval of {sure} of {total} columns excludes zero.",
         "bars_drawn": "The {count} largest are drawn.",
