@@ -9,12 +9,12 @@ from numpy.testing import assert_allclose
 from picard import picard
 from scipy.integrate import trapezoid
 from scipy.stats import kurtosis
+from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 
 from gramian import ConvergenceWarning, RankWarning
 from gramian.estimators.ica import ICA
 from gramian.estimators.warnings import SubGaussianWarning
 from gramian.solvers import independence
-from gramian.solvers.independence import HyperbolicSecant
 
 
 def draw(rng, kind, shape):
@@ -266,10 +266,36 @@ def test_bad_parameters(mixed):
             ICA().fit(size * X[:1000])
 
 
-def test_the_density_given_to_picard(rng):
-    y, density = 30 * rng.standard_normal(1500), HyperbolicSecant()
-    assert density.log_lik(y) == pytest.approx(np.logaddexp(y, -y).mean(), rel=1e-13)
-    assert density.log_lik(np.zeros(700)) == pytest.approx(np.log(2), rel=1e-13)
-    score, derivative = density.score_and_der(y[None, :20] / 30)
-    step = 1e-6
-    assert_allclose((np.tanh(y[:20] / 30 + step) - score[0]) / step, derivative[0], atol=1e-5)
+def test_log_cosh(rng):
+    y = 30 * rng.standard_normal((3, 500))
+    assert independence.log_cosh(y) == pytest.approx(np.logaddexp(y, -y).sum(), rel=1e-13)
+    assert independence.log_cosh(np.zeros((1, 700))) == pytest.approx(700 * np.log(2), rel=1e-13)
+
+
+def test_a_direction_solves_the_newton_equation(rng):
+    """The curvature is that of the loss, by differences of its gradient."""
+    k, unit = 3, np.eye(3)
+    Y = rng.laplace(size=(k, 400)) + 0.3 * rng.standard_normal(400)
+
+    def gradient(E):
+        """Of ``E[log cosh (I + E) y] - log |det(I + E)|`` by E."""
+        return np.tanh((unit + E) @ Y) @ Y.T / 400 - np.linalg.inv(unit + E).T
+
+    G = gradient(np.zeros((k, k)))
+    E = independence._direction(1e-6 * G, Y, 1 - np.tanh(Y) ** 2)
+    curved = (gradient(E) - gradient(-E)) / 2
+    assert_allclose(curved, -1e-6 * G, atol=2e-3 * 1e-6 * np.abs(G).max())
+
+
+def test_real_tables_are_as_likely_as_by_picard():
+    """A likelihood may have several maxima: the best of some starts is no worse."""
+    for X, k in ((load_wine().data, 5), (load_breast_cancer().data, 4), (load_digits().data, 6)):
+        U, _, _ = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)
+        Z = np.ascontiguousarray(U[:, :k].T) * np.sqrt(len(X))
+        ours = [independence.unmix(Z, np.random.default_rng(seed), tol=1e-7, max_iter=200) for seed in range(6)]
+        assert all(one.certificate.gradient <= 1e-7 for one in ours)
+        theirs = []
+        for seed in range(6):
+            _, W, _ = picard(Z, whiten=False, centering=False, ortho=False, extended=False, random_state=seed)
+            theirs.append(independence.certify(W, Z).log_density)
+        assert max(one.certificate.log_density for one in ours) >= max(theirs) - 1e-6 * abs(max(theirs))

@@ -90,7 +90,6 @@ def test_sources_import_at_the_top():
         "matplotlib.pyplot",
         "onnx",
         "openpyxl",
-        "picard",
         "plotly.offline",
         "sklearn.callback",
         "sklearn.pipeline",

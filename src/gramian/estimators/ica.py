@@ -203,7 +203,7 @@ class ICA(ProjectionTransformer, DensityMixin, BaseEstimator):
         likelihood = f"{self.log_likelihood_:.6g}"
         likelihood += "" if k == d else f", of the projection on {k} of {d} dimensions"
         write = SummaryBuilder.of_components(self, shape, k, noun="source")
-        write.line("route", f"picard on white rows, {self.n_iter_} steps", steps=self.n_iter_)
+        write.line("route", f"Newton on white rows, {self.n_iter_} steps", steps=self.n_iter_)
         write.line("likelihood", likelihood, log_likelihood=self.log_likelihood_).work(clock)
         write.line("certified", f"gradient {self.gradient_norm_:.1e}{above}", gradient_norm=self.gradient_norm_)
         return write.add(converged=converged, excess_kurtosis=excess, sub_gaussian=light).notes(notes).done()

@@ -45,7 +45,7 @@ KEPT_BYTES = 2**28
 #: Pairs of rows whose distances a random projection is judged by.
 DISTORTION_MAX_PAIRS = 2_000
 #: Steps of factor analysis, of EM in closed moments, and of ICA (over a sample, then over all rows), on usual data.
-_FACTOR_STEPS, _EM_STEPS, _ICA_SAMPLE_STEPS, _ICA_STEPS = 30, 200, 15, 8
+_FACTOR_STEPS, _EM_STEPS, _ICA_SAMPLE_STEPS, _ICA_STEPS = 30, 200, 12, 5
 #: Time of a symmetric matrix product as a part of a whole one: BLAS computes half of it, at two thirds of the rate.
 _SYMMETRIC_PRODUCT_SHARE = 0.75
 #: Blocks of a stream in memory: one that is read and one that is worked on.
@@ -174,16 +174,16 @@ def plan_ica(estimator: ICA, job: Job) -> Plan:
     k = check_components(estimator.n_components, limit, why, fractions=False) or limit
     white = decompose(job, k, "covariance" if is_long(n, d) else "auto")
     sampled = max(ICA_START_ROWS, ICA_START_ROWS_PER_SOURCE * k)
-    # White rows and picard's copy; then sources, scores, derivatives, and the next sources beside them.
+    # White rows; then sources, slopes, products with both, and the next sources beside them.
     room = job.copied + max(white.bytes, 8.0 * n * k * 6)
 
     def seconds() -> float:
-        entry = k * (machine.secant() + 4 * k * machine.multiply(0) + 16 * machine.touch())
+        entry = k * (machine.secant() + 7 * k * machine.multiply(0) + 16 * machine.touch())
         first = _ICA_SAMPLE_STEPS * sampled * entry if n > 3 * sampled else _ICA_STEPS * n * entry
         return white.seconds() + first + (_ICA_STEPS + 2) * n * entry + 16 * n * k * machine.touch()
 
     reason = f"white by the {white.route} route"
-    return Plan("picard on white rows", reason, f"{_ICA_STEPS} steps", room, seconds, True)
+    return Plan("Newton on white rows", reason, f"{_ICA_STEPS} steps", room, seconds, True)
 
 
 @by_moments

@@ -2,12 +2,20 @@ r"""Unmixing of greatest likelihood when sources have the density :math:`1 / (\p
 
 ::
 
-    white rows --> start (a rotation, improved on a sample) --> picard --> W --> certificate at W
+    white rows --> start (a rotation, improved on a sample) --> Newton steps --> W --> certificate at W
+
+For a relative change E of W, sources y = Wz become y + Ey, and minus the mean log-likelihood changes by
+
+    <G, E> + <E, H(E)> / 2,    G = E[psi(y) y'] - I,    H(E) = E[(psi'(y) * Ey) y'] + E',    psi = tanh
+
+H is never formed: conjugate gradients solve ``H(E) = -G`` by products with the sources, from the blocks of 2 x 2 numbers
+that are left of H if sources are independent (Ablin, Cardoso, Gramfort, Faster ICA by preconditioning with Hessian
+approximations, IEEE Transactions on Signal Processing 2018). A step costs one ``tanh`` and one ``exp`` of each source and
+half a dozen products; quasi-Newton steps cost the same and are two to four times as many.
 """
 
 from __future__ import annotations
 
-import warnings
 from contextlib import nullcontext
 from dataclasses import dataclass
 
@@ -25,30 +33,16 @@ ICA_START_GRADIENT = 1e-2
 PINNED_MAX_ENTRIES = 1_000_000
 #: Factors of at most 2 that share one logarithm: their product, at most 2^512, is far from overflow.
 FACTORS_PER_LOGARITHM = 512
+#: Share of the fall expected of a step that it must bring, and how often it is halved if it does not.
+SUFFICIENT_DECREASE, MOST_HALVINGS = 1e-4, 30
+#: Falls of the loss below this share of it are not seen in double precision.
+LOSS_ROUNDING = 1e-11
+#: Least curvature of the blocks that precondition; curvature, of a direction of length 1, that counts as none.
+LEAST_CURVATURE, NEGLIGIBLE_CURVATURE = 1e-2, 1e-3
+#: Squared residual of the first Newton systems, relative to their right-hand side, and products for one at the most.
+FIRST_PRECISION, MOST_PRODUCTS = 1e-2, 30
 #: Rounding of the gradient, allowed beyond the tolerance.
 GRADIENT_ROUNDING = 1e-12
-
-
-class HyperbolicSecant:
-    """The density with the methods that picard calls."""
-
-    def log_lik(self, y: Array) -> float:
-        """Mean of ``log cosh y + log 2``, which is minus the log-density up to a constant."""
-        size = np.abs(y)
-        total = float(size.sum())
-        size *= -2.0
-        with np.errstate(under="ignore"):  # the caller may have set underflow to raise
-            np.exp(size, out=size)
-        size += 1.0
-        whole = len(size) // FACTORS_PER_LOGARITHM * FACTORS_PER_LOGARITHM
-        groups = np.multiply.reduce(size[:whole].reshape(-1, FACTORS_PER_LOGARITHM), axis=1)
-        return (total + float(np.log(groups).sum()) + float(np.log(size[whole:]).sum())) / len(y)
-
-    def score_and_der(self, Y: Array) -> tuple[Array, Array]:
-        """``tanh y`` and its derivative."""
-        score = np.tanh(Y)
-        derivative = np.square(score)
-        return score, np.subtract(1.0, derivative, out=derivative)
 
 
 @dataclass(frozen=True)
@@ -114,22 +108,81 @@ def unmix(Z: Array, rng: np.random.Generator, *, tol: float, max_iter: int) -> U
 
 
 def _climb(Z: Array, start: Array, tol: float, max_iter: int) -> tuple[Array, int]:
-    """Preconditioned L-BFGS from a start; the caller certifies the result."""
-    from picard import picard  # imports a large part of scikit-learn, so only when ICA runs
+    """Newton steps from a start to a gradient of ``tol``; the caller certifies the result."""
+    k, n = Z.shape
+    with one_blas_thread() if Z.size < PINNED_MAX_ENTRIES else nullcontext():
+        W, Y, unit = start, start @ Z, np.eye(k)
+        loss = _loss(W, Y)
+        for step in range(max_iter):
+            slope = np.tanh(Y)
+            G = slope @ Y.T / n - unit
+            if np.abs(G).max() < tol:
+                return W, step
+            np.subtract(1.0, np.square(slope, out=slope), out=slope)
+            E = _direction(G, Y, slope)
+            fall = float(np.vdot(G, E))
+            if fall >= 0:
+                E, fall = -G, -float(np.vdot(G, G))
+            for _ in range(MOST_HALVINGS):
+                change = unit + E
+                W_new, Y_new = change @ W, change @ Y
+                loss_new = _loss(W_new, Y_new)
+                # Differences of losses below their rounding say nothing; the step is a Newton step of that size.
+                if loss_new <= loss + SUFFICIENT_DECREASE * fall or -fall < LOSS_ROUNDING * max(1.0, abs(loss)):
+                    break
+                E, fall = E / 2, fall / 2
+            W, Y, loss = W_new, Y_new, loss_new
+    return W, max_iter
 
-    with warnings.catch_warnings(), one_blas_thread() if Z.size < PINNED_MAX_ENTRIES else nullcontext():
-        warnings.simplefilter("ignore", UserWarning)  # the certificate reports a gradient above the tolerance
-        _, W, _, steps = picard(
-            Z,
-            fun=HyperbolicSecant(),
-            ortho=False,
-            extended=False,
-            whiten=False,
-            centering=False,
-            check_fun=False,
-            w_init=start,
-            tol=tol,
-            max_iter=max_iter,
-            return_n_iter=True,
-        )
-    return W, int(steps)
+
+def _loss(W: Array, Y: Array) -> float:
+    """Minus the mean log-likelihood of sources ``Y = W Z``, up to a constant."""
+    return log_cosh(Y) / Y.shape[1] - float(np.linalg.slogdet(W)[1])
+
+
+def log_cosh(Y: Array) -> float:
+    """Sum of ``log(2 cosh y)`` over all entries."""
+    size = np.abs(Y).ravel()
+    total = float(size.sum())
+    size *= -2.0
+    with np.errstate(under="ignore"):  # the caller may have set underflow to raise
+        np.exp(size, out=size)
+    size += 1.0
+    whole = len(size) // FACTORS_PER_LOGARITHM * FACTORS_PER_LOGARITHM
+    groups = np.multiply.reduce(size[:whole].reshape(-1, FACTORS_PER_LOGARITHM), axis=1)
+    return total + float(np.log(groups).sum()) + float(np.log(size[whole:]).sum())
+
+
+def _direction(G: Array, Y: Array, slope: Array) -> Array:
+    """Solve ``H(E) = -G`` by conjugate gradients, as exactly as the size of G deserves."""
+    n = Y.shape[1]
+    h = slope @ np.square(Y).T / n
+    # E_ij and E_ji meet in [[h_ij, 1], [1, h_ji]]; its smaller eigenvalue is raised where sources are nearly Gaussian.
+    smaller = (h + h.T - np.sqrt(np.square(h - h.T) + 4)) / 2
+    h += np.maximum(LEAST_CURVATURE - smaller, 0) * (1 - np.eye(len(h)))
+    own = 1 + np.diag(h)  # E_ii meets itself alone
+    det = h * h.T - 1
+    np.fill_diagonal(det, own**2)
+
+    def solved(R: Array) -> Array:
+        found = (h.T * R - R.T) / det
+        np.fill_diagonal(found, np.diag(R) / own)
+        return found
+
+    E, R = np.zeros_like(G), -G
+    Q = P = solved(R)
+    size = float(np.vdot(R, Q))
+    enough = size * min(FIRST_PRECISION, float(np.abs(G).max()))
+    for step in range(MOST_PRODUCTS):
+        HP = (slope * (P @ Y)) @ Y.T / n + P.T
+        curvature = float(np.vdot(P, HP))
+        if curvature <= NEGLIGIBLE_CURVATURE * float(np.vdot(P, P)):  # H is not positive here: go as far as it is
+            return E if step else P
+        length = size / curvature
+        E, R = E + length * P, R - length * HP
+        Q = solved(R)
+        size, before = float(np.vdot(R, Q)), size
+        if size <= enough:
+            break
+        P = Q + size / before * P
+    return E
