@@ -91,7 +91,7 @@ def eigh(A: Array, *, overwrite: bool = False) -> tuple[Array, Array]:
     """
     if not _by_address(A):
         with pinned_if_small(len(A) ** 3):
-            return scipy.linalg.eigh(A, driver="evd", overwrite_a=overwrite, check_finite=False)
+            return np.linalg.eigh(A)
     V, n = _columns(A, overwrite), len(A)
     values = np.empty(n)
     _with_workspace("dsyevd", "V", "L", n, V, n, values, whole_numbers=True)
@@ -166,7 +166,11 @@ def cholesky(A: Array, *, lower: bool = False) -> Array:
 def solve_positive(A: Array, B: Array) -> Array:
     """Solution of ``A X = B`` for a positive definite A; LinAlgError if it is not."""
     if not _by_address(A):
-        return scipy.linalg.solve(A, B, assume_a="pos", check_finite=False)
+        solve = scipy.linalg.lapack.sposv if A.dtype == np.float32 else scipy.linalg.lapack.dposv
+        _, X, failed = solve(A, B, lower=1)
+        if failed:
+            raise scipy.linalg.LinAlgError(f"The leading {failed} x {failed} block is not positive definite.")
+        return np.asarray(X.reshape(B.shape))
     return scipy.linalg.cho_solve((cholesky(A), False), B, check_finite=False)
 
 

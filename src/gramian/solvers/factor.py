@@ -6,7 +6,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.linalg
 
 from gramian import lapack
 from gramian.config import pinned_if_small
@@ -19,6 +18,8 @@ LEAST_UNIQUENESS = 0.005
 MAX_LOG_STEP = 1.5
 #: Further starts after a Heywood case, and the columns up to which they are tried.
 HEYWOOD_RESTARTS, RESTART_MAX_COLUMNS = 8, 60
+#: Distance, in the logarithm of a uniqueness, to a known solution at which a further start is on its way there.
+SAME_MAX_LOG_DISTANCE = 0.1
 #: Columns up to which second derivatives are exact: they take all eigenvectors and k products of d x d matrices.
 EXACT_MAX_COLUMNS = 2_000
 #: Longest step by exact second derivatives: farther off they lead to other minima than the expected ones, worse ones.
@@ -111,7 +112,7 @@ def maximum_likelihood(
         found = _minimise(R, k, _guess(R, k) if start is None else start, low, tol, max_iter)
         if start is None and found.at_bound.any() and len(R) <= RESTART_MAX_COLUMNS:
             for first in np.random.default_rng(0).uniform(2 * LEAST_UNIQUENESS, 1.0, (HEYWOOD_RESTARTS, len(R))):
-                other = _minimise(R, k, first, low, tol, max_iter)
+                other = _minimise(R, k, first, low, tol, max_iter, known=found)
                 found = other if other.objective < found.objective - 1e-9 else found
     return found
 
@@ -124,8 +125,10 @@ def objective(R: Array, loadings: Array, psi: Array) -> float:
     return float(np.log(psi).sum() + np.linalg.slogdet(M)[1] + np.sum(np.diag(R) / psi) - explained)
 
 
-def _minimise(R: Array, k: int, start: Array, low: Array, tol: float, max_iter: int) -> FactorSolution:
-    """Newton's method from one start."""
+def _minimise(
+    R: Array, k: int, start: Array, low: Array, tol: float, max_iter: int, known: FactorSolution | None = None
+) -> FactorSolution:
+    """Newton's method from one start; it ends at a known solution if it comes near it."""
     d, high = len(R), np.maximum(np.diag(R), low)
     point = _evaluate(R, k, np.clip(start, low, high))
     converged, iterations = False, 0
@@ -140,6 +143,8 @@ def _minimise(R: Array, k: int, start: Array, low: Array, tol: float, max_iter: 
             converged = bool(slope <= max(tol, 1e-5))
             break
         point, iterations = following, iterations + 1
+        if known is not None and np.abs(np.log(point.psi / known.uniquenesses)).max() <= SAME_MAX_LOG_DISTANCE:
+            return known
     L = np.sqrt(point.psi)[:, None] * point.vectors * np.sqrt(point.excess)
     values = lapack.eigvalsh(R)
     whole = values[0] > d * np.finfo(np.float64).eps * values[-1]  # below that an eigenvalue is rounding
@@ -165,7 +170,7 @@ def _guess(R: Array, k: int) -> Array:
 
 def _evaluate(R: Array, k: int, psi: Array) -> _Point:
     root = np.sqrt(psi)
-    scaled, exact = R / np.outer(root, root), len(R) <= EXACT_MAX_COLUMNS
+    scaled, exact = R / (root[:, None] * root), len(R) <= EXACT_MAX_COLUMNS
     values, vectors = lapack.eigh(scaled) if exact else lapack.largest_eigenpairs(scaled, k)
     if len(values) < k:  # LAPACK's routine for a part of the spectrum may drop values that coincide
         values, vectors = lapack.eigh(scaled)
@@ -206,15 +211,14 @@ def _descend(R: Array, k: int, point: _Point, free: Array, low: Array, high: Arr
 
 def _newton(point: _Point, free: Array) -> Array:
     """Newton step in the logarithms of the free uniquenesses: by exact second derivatives where that makes it short."""
-    V, g, step = point.vectors[np.ix_(free, point.excess > 0)], point.gradient[free], np.zeros(len(free))
+    V, g, step = point.vectors[free][:, point.excess > 0], point.gradient[free], np.zeros(len(free))
     if point.others is not None and (point.excess > EXACT_MIN_GAP + point.others[1].max(initial=0.0) - 1).all():
         with suppress(np.linalg.LinAlgError):  # not positive definite
-            root = lapack.cholesky(_second_derivatives(point, free))
-            step[free] = -scipy.linalg.cho_solve((root, False), g, check_finite=False)
+            step[free] = -lapack.solve_positive(_second_derivatives(point, free), g)
             if np.abs(step).max() <= EXACT_MAX_STEP:
                 return step
     H = (np.eye(len(V)) - V @ V.T) ** 2
-    H[np.diag_indices_from(H)] += 1e-10 + 1e-8 * np.abs(g)
+    H.flat[:: len(H) + 1] += 1e-10 + 1e-8 * np.abs(g)
     step[free] = -lapack.solve_positive(H, g)
     return step
 
@@ -232,5 +236,5 @@ def _second_derivatives(point: _Point, free: Array) -> Array:
     V, (W, theta) = point.vectors[free], (point.others[0][free], point.others[1])
     H = (W @ W.T) * ((W * theta) @ W.T)
     for v, large in zip(V.T, 1 + point.excess, strict=True):
-        H += np.outer(v, v) * ((W * ((1 - theta) * (large + theta) / (large - theta))) @ W.T)
+        H += v[:, None] * v * ((W * ((1 - theta) * (large + theta) / (large - theta))) @ W.T)
     return H
