@@ -8,10 +8,10 @@ For a relative change E of W, sources y = Wz become y + Ey, and minus the mean l
 
     <G, E> + <E, H(E)> / 2,    G = E[psi(y) y'] - I,    H(E) = E[(psi'(y) * Ey) y'] + E',    psi = tanh
 
-H is never formed: conjugate gradients solve ``H(E) = -G`` by products with the sources, from the blocks of 2 x 2 numbers
-that are left of H if sources are independent (Ablin, Cardoso, Gramfort, Faster ICA by preconditioning with Hessian
-approximations, IEEE Transactions on Signal Processing 2018). A step costs one ``tanh`` and one ``exp`` of each source and
-half a dozen products; quasi-Newton steps cost the same and are two to four times as many.
+H is never formed: conjugate gradients solve ``H(E) = -G`` by products with the sources, from the blocks of 2 x 2
+numbers that are left of H if sources are independent (Ablin, Cardoso, Gramfort, Faster ICA by preconditioning with
+Hessian approximations, IEEE Transactions on Signal Processing 2018). A step costs one ``tanh`` and one ``exp`` of each
+source and half a dozen products; quasi-Newton steps cost the same and are two to four times as many.
 """
 
 from __future__ import annotations
