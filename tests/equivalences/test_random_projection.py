@@ -8,6 +8,7 @@ from scipy.spatial.distance import pdist
 from sklearn.random_projection import johnson_lindenstrauss_min_dim
 
 from gramian import RankWarning, config
+from gramian.estimators import random_projection
 from gramian.estimators.plans_linear import DISTORTION_MAX_PAIRS
 from gramian.estimators.random_projection import Distortion, RandomProjection
 
@@ -197,3 +198,15 @@ def test_seed_names_and_precision(wide):
 def test_more_components_than_memory_holds_are_refused_before_they_are_drawn(rng):
     with config(memory="100MB"), pytest.raises(ValueError, match=r"needs 42\.6 GB .* Use n_components=\d+ or fewer"):
         RandomProjection(10**6).fit(rng.standard_normal((60, 6)))
+
+
+def test_distances_of_few_rows_are_those_of_their_differences(rng):
+    """Rows far from the origin, some of them nearly equal, some equal."""
+    X = rng.standard_normal((80, 30)) + 1e3
+    X[1], X[2], X[3] = X[0] + 1e-7, X[0] + 1e-4 * rng.standard_normal(30), X[0]
+    found = RandomProjection(5).fit(X)
+    left, right = np.triu_indices(80, 1)
+    expected = random_projection._ratios(found.projection_, X[left], X[right])
+    ratios = random_projection._ratios_of_few(found.projection_, X, left, right)
+    assert len(ratios) == len(expected) == 80 * 79 // 2 - 1
+    assert_allclose(np.sort(ratios), np.sort(expected), rtol=1e-5)

@@ -21,6 +21,11 @@ from gramian.estimators.warnings import RankWarning, warn
 from gramian.lapack import interruptible
 from gramian.results import Array, Matrix, Seed, percent
 
+#: Rows up to which all squared distances come from a Gram matrix: fewer multiplications than the differences of pairs.
+GRAM_MAX_ROWS = 256
+#: Squared distances below this share of the squared lengths of both rows lose five digits or more as a difference.
+CANCELLED = 1e-5
+
 
 @dataclass(frozen=True)
 class Distortion:
@@ -232,13 +237,31 @@ def measure(projection: RandomMap, X: Matrix, eps: float, rng: np.random.Generat
     blocks = row_blocks(len(left), X.shape[1])
     if sp.issparse(X):
         X, blocks = sp.csr_array(X), [slice(None)]  # for the older matrices, * is a matrix product
-    ratios = [_ratios(projection, X[left[some]], X[right[some]]) for some in blocks]
-    r = np.concatenate(ratios)
+    if X.shape[0] <= GRAM_MAX_ROWS and not sp.issparse(X):
+        r = _ratios_of_few(projection, X, left, right)
+    else:
+        r = np.concatenate([_ratios(projection, X[left[some]], X[right[some]]) for some in blocks])
     if not len(r):  # all rows are the same
         return Distortion(np.nan, np.nan, np.nan, np.nan, np.nan, 0)
     within = float((np.abs(r - 1) <= eps).mean())
     rms = float(np.sqrt((r**2).mean()))
     return Distortion(float(r.min()), float(r.max()), float(r.mean()), rms, within, len(r))
+
+
+def _ratios_of_few(projection: RandomMap, X: Array, left: Array, right: Array) -> Array:
+    """The same from the Gram matrices of all rows; pairs so near that these cancel are compared by their difference."""
+    A = X - X.mean(axis=0, dtype=np.float64)
+    A /= np.abs(A).max() or 1.0
+    T = projection.scores(A)
+    squares, sizes = [], []
+    for B in (A, T):
+        G = B @ B.T
+        lengths = G.diagonal()
+        sizes.append(lengths[left] + lengths[right])
+        squares.append(sizes[-1] - 2 * G[left, right])
+    near = (squares[0] <= CANCELLED * sizes[0]) | (squares[1] <= CANCELLED * sizes[1])
+    ratios = squares[1][~near] / squares[0][~near]
+    return np.concatenate([ratios, _ratios(projection, A[left[near]], A[right[near]])]) if near.any() else ratios
 
 
 def _ratios(projection: RandomMap, rows: Matrix, others: Matrix) -> Array:
@@ -260,9 +283,14 @@ def _pairs(n: int, rng: np.random.Generator) -> tuple[Array, Array]:
     """All pairs i < j of n rows if they are few, else a sample without repeats."""
     if n * (n - 1) // 2 <= DISTORTION_MAX_PAIRS:
         return np.triu_indices(n, 1)
-    i = rng.integers(n, size=DISTORTION_MAX_PAIRS)
-    j = (i + rng.integers(1, n, size=DISTORTION_MAX_PAIRS)) % n
-    return np.divmod(np.unique(np.minimum(i, j) * n + np.maximum(i, j)), n)
+    # A row and the one so many places further on: no pair comes twice while that is less than half way round.
+    half = (n - 1) // 2
+    if n <= DISTORTION_MAX_PAIRS:
+        i, away = np.arange(n), rng.permutation(half)[: -(-DISTORTION_MAX_PAIRS // n), None] + 1
+    else:
+        i, away = rng.choice(n, DISTORTION_MAX_PAIRS, replace=False), rng.integers(1, half + 1, DISTORTION_MAX_PAIRS)
+    j = (i + away) % n
+    return np.broadcast_to(i, j.shape).ravel()[:DISTORTION_MAX_PAIRS], j.ravel()[:DISTORTION_MAX_PAIRS]
 
 
 def _check_room(k: int, shape: tuple[int, int], density: float) -> None:
