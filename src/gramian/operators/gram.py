@@ -208,6 +208,9 @@ def worth_keeping(kernel: Kernel, n: int) -> bool:
     return (size <= KEPT_GRAM_MAX_BYTES or kernel.costly) and within_budget(4 * size)
 
 
+#: Sides of the tiles of a kept block, by the bytes of a number: larger ones are slower to turn over on their way across
+#: the diagonal, and cover more below it.
+BLOCK_SIDE = {4: 384, 8: 192}
 #: Columns of a precomputed matrix copied at a time.
 PRECOMPUTED_COLUMNS_PER_COPY = 1024
 
@@ -246,7 +249,7 @@ class KernelBlocks:
             out[rows, cols] = tile
             out[cols, rows] = tile.T
 
-        each_tile(pairs, upper(spans(len(chosen))), fill)
+        each_tile(pairs, upper(spans(len(chosen), BLOCK_SIDE[out.dtype.itemsize])), fill)
         return out
 
     def product(self, chosen: Array, V: Array, dtype: DTypeLike) -> Array:
