@@ -16,12 +16,11 @@ source and half a dozen products; quasi-Newton steps cost the same and are two t
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from dataclasses import dataclass
 
 import numpy as np
 
-from gramian.config import one_blas_thread
+from gramian.config import pinned_if_small
 from gramian.engine.tiles import row_blocks
 from gramian.results import Array
 
@@ -29,8 +28,6 @@ from gramian.results import Array
 ICA_START_ROWS, ICA_START_ROWS_PER_SOURCE = 4_000, 100
 #: Gradient at which the fit to the sample stops: its sampling error is of that size.
 ICA_START_GRADIENT = 1e-2
-#: Numbers up to which products on several threads cost more than on one.
-PINNED_MAX_ENTRIES = 1_000_000
 #: Factors of at most 2 that share one logarithm: their product, at most 2^512, is far from overflow.
 FACTORS_PER_LOGARITHM = 512
 #: Share of the fall expected of a step that it must bring, and how often it is halved if it does not.
@@ -110,7 +107,7 @@ def unmix(Z: Array, rng: np.random.Generator, *, tol: float, max_iter: int) -> U
 def _climb(Z: Array, start: Array, tol: float, max_iter: int) -> tuple[Array, int]:
     """Newton steps from a start to a gradient of ``tol``; the caller certifies the result."""
     k, n = Z.shape
-    with one_blas_thread() if Z.size < PINNED_MAX_ENTRIES else nullcontext():
+    with pinned_if_small(k * Z.size):
         W, Y, unit = start, start @ Z, np.eye(k)
         loss = _loss(W, Y)
         for step in range(max_iter):
