@@ -66,7 +66,7 @@ def row_blocks(n: int, d: int) -> list[slice]:
 
 def rows_of_a_block(d: int) -> int:
     """Rows of d columns in a block of :func:`row_blocks`."""
-    return min(2048, max(64, min(2**21 // max(d, 1), max(512, 3 * 2**16 // max(d, 1)))))
+    return min(2048, max(64, min(2**21 // max(d, 1), max(1024, 3 * 2**16 // max(d, 1)))))
 
 
 def share(count: int, threads: int) -> list[list[int]]:

@@ -194,7 +194,7 @@ class _Running:
             self._begin(_pilot(views, w, weight))
         A = self._shifted(views)
         sums = w @ A
-        if self.weight > 0 and self._far(sums / weight, len(A)):
+        if self.weight > 0 and self._far(sums / weight, A, w, weight):
             self.finished.append(self._group())
             self._begin(_pilot(views, w, weight))
             A = self._shifted(views)
@@ -208,9 +208,14 @@ class _Running:
     def moments(self) -> Moments:
         return reduce(Moments.__add__, [*self.finished, self._group()])
 
-    def _far(self, offset: Array, rows: int) -> bool:
-        """Whether the mean of so many rows is over two deviations from the pilot, and more than few are by chance."""
-        return bool((offset**2 > (4 + 36 / rows) / self.weight * self.squares.diagonal()).any())
+    def _far(self, offset: Array, A: Array, w: Array, weight: float) -> bool:
+        """Whether the mean of shifted rows is over two deviations from the pilot, and more than few are by chance.
+
+        Unless they spread as far themselves: then squares about the pilot are at most twice those about their mean.
+        Columns with few entries other than zero do, each time such an entry comes.
+        """
+        far = np.flatnonzero(offset**2 > (4 + 36 / len(A)) / self.weight * self.squares.diagonal())
+        return bool(len(far) and (2 * weight * offset[far] ** 2 > w @ np.square(A[:, far])).any())
 
     def _begin(self, pilot: Array) -> None:
         d = len(pilot)
