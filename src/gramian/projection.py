@@ -10,8 +10,8 @@ import scipy.sparse as sp
 
 from gramian.engine.tiles import for_each, row_blocks
 from gramian.kernels import Kernel
-from gramian.operators import CrossGram
 from gramian.operators.centering import moved
+from gramian.operators.gram import Anchored
 from gramian.results import Array, Matrix
 
 
@@ -57,7 +57,7 @@ def centred_product(X: Matrix, mean: Array, W: Array) -> Array:
 
 
 @dataclass(frozen=True)
-class KernelProjection:
+class KernelProjection(Anchored):
     r"""Scores from kernel values between new rows and anchors, with the centring folded in.
 
     Definition
@@ -83,16 +83,16 @@ class KernelProjection:
     def scores(self, X: Matrix) -> Array:
         """Scores of rows, m x k; kernel values are not kept."""
         if self.origin is not None and sp.issparse(X):  # a shift would make them dense, and the scores are linear in it
-            away = CrossGram(self.kernel, self.origin[None], self.anchors) @ self.coefficients
-            return CrossGram(self.kernel, X, self.anchors) @ self.coefficients + (self.offset - away)
-        return CrossGram(self.kernel, moved(X, self.origin), self.anchors) @ self.coefficients + self.offset
+            away = self.similarities(self.origin[None]) @ self.coefficients
+            return self.similarities(X) @ self.coefficients + (self.offset - away)
+        return self.similarities(moved(X, self.origin)) @ self.coefficients + self.offset
 
     def sized(self, X: Matrix) -> tuple[Array, Array]:
         """Scores of rows as they are, and the largest sum of the sizes of their terms, (m,): what rounding is part of.
 
         A dot product rounds in units of the lengths of its rows, also where they are at right angles.
         """
-        scores, sizes = CrossGram(self.kernel, X, self.anchors).with_sizes(self.coefficients)
+        scores, sizes = self.similarities(X).with_sizes(self.coefficients)
         if self.kernel.rounds_by_length:
             lengths = (np.sqrt(np.abs(self.kernel.diagonal(rows))) for rows in (X, self.anchors))
             sizes = np.maximum(sizes, np.outer(next(lengths), next(lengths) @ np.abs(self.coefficients)))

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from gramian.engine.product import Pairs, Rows
-from gramian.kernels.base import ALGEBRA, Form, Kernel, Mapped, evolve, format_value, is_number, raise_to
+from gramian.kernels.base import ALGEBRA, Form, Kernel, Mapped, ReadyKernel, evolve, format_value, is_number, raise_to
+from gramian.kernels.pairwise import PreparedRows
 from gramian.kernels.text import as_kernel
 from gramian.results import Array
 
@@ -36,7 +37,7 @@ def _of_parts(ability: str, rule: Callable[[Iterable[bool]], bool]) -> Any:
     return property(lambda self: rule(getattr(part, ability) for part in self.parts.values()))
 
 
-class Composite(Kernel):
+class Composite(ReadyKernel):
     """A kernel with others as parameters, which may be set as text too."""
 
     has_text = False
@@ -76,8 +77,8 @@ class Pair(Composite):
                 "matrices, combine them, and use kernel='precomputed'."
             )
 
-    def pairs(self, X: Rows, Y: Rows, dtype: DTypeLike) -> Pairs:
-        return Combined((self.left.pairs(X, Y, dtype), self.right.pairs(X, Y, dtype)), self.operation)
+    def pairs_with(self, X: Rows, Y: PreparedRows, dtype: DTypeLike) -> Pairs:
+        return Combined((self.left.against(X, Y, dtype), self.right.against(X, Y, dtype)), self.operation)
 
     def diagonal(self, X: Rows) -> Array:
         return self.operation(self.left.diagonal(X), self.right.diagonal(X))
@@ -172,8 +173,8 @@ class Scaled(Composite):
         if not is_number(self.weight) or not 0 < self.weight < np.inf:
             raise ValueError(f"a kernel can be multiplied by a positive number, not by {self.weight!r}.")
 
-    def pairs(self, X: Rows, Y: Rows, dtype: DTypeLike) -> Pairs:
-        return Mapped(self.kernel.pairs(X, Y, dtype), lambda tile: np.multiply(tile, self.weight, out=tile))
+    def pairs_with(self, X: Rows, Y: PreparedRows, dtype: DTypeLike) -> Pairs:
+        return Mapped(self.kernel.against(X, Y, dtype), lambda tile: np.multiply(tile, self.weight, out=tile))
 
     def diagonal(self, X: Rows) -> Array:
         return self.weight * self.kernel.diagonal(X)
@@ -211,8 +212,8 @@ class Power(Composite):
         if not whole or not 1 <= self.exponent <= 64:
             raise ValueError(f"a kernel can be raised to a whole power from 1 to 64, not to {self.exponent!r}.")
 
-    def pairs(self, X: Rows, Y: Rows, dtype: DTypeLike) -> Pairs:
-        return Mapped(self.kernel.pairs(X, Y, dtype), lambda tile: raise_to(tile, self.exponent))
+    def pairs_with(self, X: Rows, Y: PreparedRows, dtype: DTypeLike) -> Pairs:
+        return Mapped(self.kernel.against(X, Y, dtype), lambda tile: raise_to(tile, self.exponent))
 
     def diagonal(self, X: Rows) -> Array:
         return self.kernel.diagonal(X) ** self.exponent
@@ -262,9 +263,9 @@ class Columns(Composite):
         self.check()
         return evolve(self, kernel=self.kernel.resolve(self._take(X)))
 
-    def pairs(self, X: Rows, Y: Rows, dtype: DTypeLike) -> Pairs:
-        taken = self._take(Y)
-        return self.kernel.pairs(taken if X is Y else self._take(X), taken, dtype)
+    def pairs_with(self, X: Rows, Y: PreparedRows, dtype: DTypeLike) -> Pairs:
+        taken = Y.once(("columns", str(self.columns)), lambda: PreparedRows(self._take(Y.rows)))
+        return self.kernel.against(taken.rows if X is Y.rows else self._take(X), taken, dtype)
 
     def diagonal(self, X: Rows) -> Array:
         return self.kernel.diagonal(self._take(X))

@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, DTypeLike
 
 from gramian.engine.product import Pairs, Rows
+from gramian.kernels.pairwise import PreparedRows
 from gramian.results import Array, Matrix
 
 #: Name in the text form -> class.
@@ -89,9 +90,13 @@ class Kernel(ABC):
     rounds_by_length: ClassVar[bool] = False
     #: Whether both arguments are rows. Random features have frequencies as the second.
     compares_rows: ClassVar[bool] = True
+    #: Whether the class that has the last word on values says them of prepared rows.
+    _ready: ClassVar[bool] = False
 
     def __init_subclass__(cls, **rest: object) -> None:
         super().__init_subclass__(**rest)
+        if "pairs" in cls.__dict__ or "pairs_with" in cls.__dict__:
+            cls._ready = "pairs_with" in cls.__dict__
         if cls.width_name and not cls.sliders:
             cls.sliders = ("width",)
         if "name" not in cls.__dict__ or not cls.has_text:
@@ -181,6 +186,14 @@ class Kernel(ABC):
     @abstractmethod
     def pairs(self, X: Rows, Y: Rows, dtype: DTypeLike) -> Pairs:
         """Prepare tiles of ``k(x, y)``; the parameters must be numbers by now (see :meth:`resolve`)."""
+
+    def against(self, X: Rows, Y: PreparedRows, dtype: DTypeLike) -> Pairs:
+        """The same with rows that are prepared once for all X, if the kernel knows how."""
+        return self.pairs_with(X, Y, dtype) if self._ready else self.pairs(X, Y.rows, dtype)
+
+    def pairs_with(self, X: Rows, Y: PreparedRows, dtype: DTypeLike) -> Pairs:
+        """Prepare tiles of ``k(x, y)`` from what is kept of prepared rows: see :class:`ReadyKernel`."""
+        return self.pairs(X, Y.rows, dtype)
 
     @abstractmethod
     def diagonal(self, X: Rows) -> Array:
@@ -281,7 +294,18 @@ class Kernel(ABC):
         return ALGEBRA["columns"](self, columns)
 
 
-class MappedKernel(Kernel):
+class ReadyKernel(Kernel):
+    """A kernel that makes use of what is kept of prepared rows: it implements :meth:`pairs_with` alone."""
+
+    def pairs(self, X: Rows, Y: Rows, dtype: DTypeLike) -> Pairs:
+        return self.pairs_with(X, PreparedRows(Y), dtype)
+
+    @abstractmethod
+    def pairs_with(self, X: Rows, Y: PreparedRows, dtype: DTypeLike) -> Pairs:
+        """Prepare tiles of ``k(x, y)``."""
+
+
+class MappedKernel(ReadyKernel):
     """A kernel ``f(a m(x, y))`` of one distance or dot product ``m``.
 
     A subclass gives ``measure`` (from ``gramian.kernels.pairwise``), the ``factor`` ``a``, and the scalar
@@ -312,9 +336,10 @@ class MappedKernel(Kernel):
 
     @property
     def split(self) -> tuple[Measure, Callable[[Array], Array]] | None:
-        return (type(self).measure, self.at) if type(self).pairs is MappedKernel.pairs else None
+        plain = self._ready and type(self).pairs_with is MappedKernel.pairs_with
+        return (type(self).measure, self.at) if plain else None
 
-    def pairs(self, X: Rows, Y: Rows, dtype: DTypeLike) -> Pairs:
+    def pairs_with(self, X: Rows, Y: PreparedRows, dtype: DTypeLike) -> Pairs:
         return Mapped(type(self).measure(X, Y, self.factor, dtype), self.of)
 
 

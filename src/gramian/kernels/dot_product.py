@@ -25,7 +25,7 @@ from gramian.kernels.base import (
     raise_to,
     require_positive,
 )
-from gramian.kernels.pairwise import dot, squared_norms
+from gramian.kernels.pairwise import PreparedRows, dot, squared_norms
 from gramian.kernels.stationary import RBF, Stationary
 from gramian.results import Array
 
@@ -235,9 +235,9 @@ class Cosine(DotProduct):
     name = "cosine"
     rounds_by_length = True
 
-    def pairs(self, X: Rows, Y: Rows, dtype: DTypeLike) -> Pairs:
-        unit = _normalised(Y)
-        return dot(unit if X is Y else _normalised(X), unit, 1.0, dtype)
+    def pairs_with(self, X: Rows, Y: PreparedRows, dtype: DTypeLike) -> Pairs:
+        units = Y.once("units", lambda: PreparedRows(_normalised(Y.rows)))
+        return dot(units.rows if X is Y.rows else _normalised(X), units, 1.0, dtype)
 
     def of(self, tile: Array) -> Array:
         return tile

@@ -16,6 +16,7 @@ from gramian.engine.product import Exponential, Pairs, Rows, compiled_from, to_d
 from gramian.kernels.base import Form, Kernel, Mapped, MappedKernel, Measure, evolve, is_number, require_positive
 from gramian.kernels.pairwise import (
     DATA_WIDTHS,
+    PreparedRows,
     manhattan,
     median_width,
     scale_width,
@@ -173,7 +174,7 @@ class RBF(Stationary):
     def compiled_from(self, d: int) -> int | None:
         return compiled_from(d)
 
-    def pairs(self, X: Rows, Y: Rows, dtype: DTypeLike) -> Pairs:
+    def pairs_with(self, X: Rows, Y: PreparedRows, dtype: DTypeLike) -> Pairs:
         return Exponential(partial(squared_euclidean, X, Y), self.factor, dtype)
 
     def of(self, tile: Array) -> Array:
@@ -264,7 +265,7 @@ class Laplacian(Lengthed):
             return float(self.gamma) * rng.standard_cauchy((count, d))
         return super().frequencies(count, d, rng)
 
-    def pairs(self, X: Rows, Y: Rows, dtype: DTypeLike) -> Pairs:
+    def pairs_with(self, X: Rows, Y: PreparedRows, dtype: DTypeLike) -> Pairs:
         if self.norm == "l1":
             return Mapped(manhattan(X, Y, -float(self.gamma), dtype), self.of)
         return Mapped(precise_squares(X, Y, 1.0, dtype), self.of)

@@ -14,7 +14,7 @@ from numpy.typing import DTypeLike
 from gramian.engine.product import STRIPE, Pairs
 from gramian.engine.tiles import for_each, spans
 from gramian.kernels import Kernel
-from gramian.operators.gram import CrossGram
+from gramian.operators.gram import Anchored
 from gramian.operators.remote import Table, each, total
 from gramian.progress import part_done, track
 from gramian.results import Array, Matrix
@@ -26,7 +26,7 @@ TRIANGULAR_PARTS = 4
 
 
 @dataclass(frozen=True)
-class FeatureMap:
+class FeatureMap(Anchored):
     r"""Features :math:`f(x) = R'k(Z, x)` with :math:`f(x)'f(y) \approx k(x, y)`.
 
     With :math:`W = K(Z, Z) = LL'` and :math:`R = L^{-\prime}`, :math:`f(x)'f(y) = k(x, Z)\, W^{-1} k(Z, y)`: the
@@ -59,7 +59,7 @@ class FeatureMap:
         return each(X, partial(self._times, B), task="mapped rows")
 
     def _times(self, B: Array, X: Matrix) -> Array:
-        return CrossGram(self.kernel, X, self.anchors) @ self.lift(B)
+        return self.similarities(X) @ self.lift(B)
 
     def sums(self, X: Table, V: Array) -> Array:
         """Return ``F'V`` of rows, r x k; F is not formed."""
@@ -138,7 +138,7 @@ class MapBuffers:
 
     def pairs(self, X: Matrix) -> Pairs:
         """A block of rows and the anchors, prepared; never the whole of a table, which may fill the memory."""
-        return self.map.kernel.pairs(X, self.map.anchors, self.dtype)
+        return self.map.similarities(X, self.dtype).pairs
 
     def values(self, X: Matrix) -> Array:
         """Kernel values ``K(X, Z)`` of a block of rows; overwritten by the next."""

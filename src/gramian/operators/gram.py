@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Sequence
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from gramian.config import one_blas_thread, one_thread, within_budget
 from gramian.engine.product import Rows, Strips, each_tile, striped, transposed_times, two_products, upper
 from gramian.engine.tiles import Meter, run, share, spans, threads_for, tile_spans
 from gramian.kernels import Kernel
+from gramian.kernels.pairwise import PreparedRows, prepared
 from gramian.operators.centering import DENSE_ONE_PRODUCT_MAX_ROWS, ColumnOperator, Dense
 from gramian.operators.remote import Remote
 from gramian.operators.source import Piece
@@ -31,8 +32,8 @@ _mirrors: dict[int, tuple[weakref.ref[Any], Remote]] = {}
 class CrossGram:
     """``K(X, Y)`` between two sets of rows, made tile by tile, used and thrown away.
 
-    ``kernel``: with resolved parameters. ``X``, ``Y``: dense or CSR, n x d and m x d. ``dtype``: precision of tiles and
-    products.
+    ``kernel``: with resolved parameters. ``X``, ``Y``: dense or CSR, n x d and m x d; Y may be prepared. ``dtype``:
+    precision of tiles and products.
 
     Cost
     ----
@@ -40,9 +41,9 @@ class CrossGram:
     tile per thread, whatever n and m.
     """
 
-    def __init__(self, kernel: Kernel, X: Rows, Y: Rows, dtype: DTypeLike = np.float64) -> None:
-        self.kernel, self.X, self.Y, self.dtype = kernel, X, Y, np.dtype(dtype)
-        self.pairs = kernel.pairs(X, Y, self.dtype)
+    def __init__(self, kernel: Kernel, X: Rows, Y: Rows | PreparedRows, dtype: DTypeLike = np.float64) -> None:
+        self.X, self.dtype = X, np.dtype(dtype)
+        self.pairs = kernel.against(X, prepared(Y), self.dtype)
         self.shape = self.pairs.shape
 
     def __matmul__(self, V: Array) -> Array:
@@ -94,6 +95,30 @@ class CrossGram:
 
         each_tile(self.pairs, [(r, [c]) for r, cols in self._strips() for c in cols], write)
         return out
+
+
+#: Copies of anchors that must find room beside them for one to be kept.
+KEPT_ANCHORS_ROOM = 4
+
+
+class Anchored:
+    """A value with a ``kernel`` and ``anchors``, which new rows are compared with: these are prepared once.
+
+    What was prepared stays with the value for all later answers, and is no part of a saved model or a pickle.
+    """
+
+    kernel: Kernel
+    anchors: Any
+
+    @cached_property
+    def prepared(self) -> PreparedRows:
+        """The anchors, ready for new rows."""
+        return PreparedRows(self.anchors)
+
+    def similarities(self, X: Rows, dtype: DTypeLike = np.float64) -> CrossGram:
+        """Kernel values between rows and the anchors, in tiles."""
+        room = KEPT_ANCHORS_ROOM * 8 * self.anchors.shape[0] * self.anchors.shape[1]
+        return CrossGram(self.kernel, X, self.prepared if within_budget(room) else self.anchors, dtype)
 
 
 class Gram(ColumnOperator):

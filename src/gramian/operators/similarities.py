@@ -17,7 +17,7 @@ from gramian.kernels import Kernel
 from gramian.kernels.pairwise import squared_norms
 from gramian.operators.centering import Dense, moved
 from gramian.operators.features import FeatureMap
-from gramian.operators.gram import CrossGram, Gram, cross_product, gram_of, remote_of, worth_keeping
+from gramian.operators.gram import Anchored, Gram, cross_product, gram_of, remote_of, worth_keeping
 from gramian.operators.nearest import SIMILARITY_ROUNDING, Sized, resolve_ties
 from gramian.operators.remote import Table, each
 from gramian.results import Array, Matrix
@@ -189,7 +189,7 @@ def mapped_similarities(features: FeatureMap, X: Matrix) -> Similarities:
 
 
 @dataclass(frozen=True)
-class FeatureMeans:
+class FeatureMeans(Anchored):
     r"""Points :math:`m_k = \sum_i b_{ik} \phi(x_i)` of the feature space.
 
     Distances are :math:`\|\phi(x) - m_k\|^2 = k(x, x) - 2 \sum_i b_{ik} k(x, x_i) + \|m_k\|^2`.
@@ -224,13 +224,13 @@ class FeatureMeans:
         """Return squared distances, m x k; an indefinite kernel has negative ones, and what is but rounding is 0."""
         X = moved(X, self.origin)
         own = own_similarities(self.kernel, X, self.training)[:, None]
-        squares = own - 2 * (CrossGram(self.kernel, X, self.anchors) @ self.coefficients - self.squares / 2)
+        squares = own - 2 * (self.similarities(X) @ self.coefficients - self.squares / 2)
         squares[np.abs(squares) <= SIMILARITY_ROUNDING * (np.abs(own) + np.abs(self.squares))] = 0.0
         return squares
 
     def _sized(self, X: Matrix) -> Sized:
         X = moved(X, self.origin)
-        found, sizes = CrossGram(self.kernel, X, self.anchors).with_sizes(self.coefficients)
+        found, sizes = self.similarities(X).with_sizes(self.coefficients)
         if self.reach:
             sizes = np.maximum(sizes, self.reach * np.sqrt(self.kernel.diagonal(X))[:, None])
         return found - self.squares / 2, (sizes + np.abs(self.squares)).max(axis=1)

@@ -11,9 +11,9 @@ from gramian.config import format_bytes
 from gramian.engine.tiles import row_blocks
 from gramian.kernels import Kernel
 from gramian.lapack import interruptible, orient
-from gramian.operators import Centred, CrossGram, KernelCentring
+from gramian.operators import Centred, KernelCentring
 from gramian.operators.centering import PolynomialCentring, Polynomials, Projected, from_best_origin
-from gramian.operators.gram import gram_of
+from gramian.operators.gram import Anchored, gram_of
 from gramian.projection import KernelProjection
 from gramian.results import Array, Matrix, Mix
 from gramian.solvers.eigen import DENSE_LIMIT, Solver, eigen
@@ -109,7 +109,7 @@ def check_rank(rank: int | None, n: int) -> None:
 
 
 @dataclass(frozen=True)
-class ConditionalProjection:
+class ConditionalProjection(Anchored):
     r"""Scores :math:`B'k(x) + D'(p(x) - \mu)` from kernel values and polynomials :math:`p(x) = (1, x)'` of new rows.
 
     ``anchors``: training rows. ``coefficients`` (n, k): B. ``trend`` (p, k): D. ``shift`` (p,): :math:`\mu`.
@@ -128,7 +128,7 @@ class ConditionalProjection:
 
     def scores(self, X: Matrix) -> Array:
         """Scores of rows, m x k; kernel values are not kept."""
-        out = CrossGram(self.kernel, X, self.anchors) @ self.coefficients
+        out = self.similarities(X) @ self.coefficients
         for rows in row_blocks(*X.shape):
             out[rows] += (self.kernel.polynomial(X[rows]) - self.shift) @ self.trend
         return out

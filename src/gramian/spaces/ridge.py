@@ -15,10 +15,10 @@ from gramian import lapack
 from gramian.config import format_bytes, memory_budget, within_budget
 from gramian.engine.tiles import row_blocks
 from gramian.kernels import Kernel
-from gramian.operators import CrossGram, moments_of
+from gramian.operators import moments_of
 from gramian.operators.centering import ProjectedGram, column_means
 from gramian.operators.features import FeatureMap
-from gramian.operators.gram import gram_of
+from gramian.operators.gram import Anchored, gram_of
 from gramian.operators.mapped_moments import MappedMoments
 from gramian.projection import centred_product
 from gramian.results import Array, Matrix, SolverTrace
@@ -29,7 +29,7 @@ from gramian.spaces.low_rank import pinned_if_narrow
 
 
 @dataclass(frozen=True)
-class KernelFunction:
+class KernelFunction(Anchored):
     r"""``f(x) = k(x)'a + t(x)'b`` with the unpenalised functions t of the kernel, or a constant.
 
     ``anchors``: training rows. ``coefficients`` (n, q): a. ``offsets`` (m, q): b; one row for a constant, as many as
@@ -43,7 +43,7 @@ class KernelFunction:
 
     def __call__(self, X: Matrix) -> Array:
         """Values at rows, m x q; kernel values are not kept."""
-        smooth = CrossGram(self.kernel, X, self.anchors) @ self.coefficients
+        smooth = self.similarities(X) @ self.coefficients
         T = self.kernel.polynomial(X)
         return smooth + (self.offsets if T is None else T @ self.offsets)
 
