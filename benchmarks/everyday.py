@@ -59,9 +59,9 @@ class Data:
     labels: Any
     Y: Any
 
-    @property
+    @functools.cached_property
     def gamma(self) -> float:
-        """scikit-learn's ``gamma="scale"``, so that both sides have the same kernel."""
+        """scikit-learn's ``gamma="scale"``, so that both sides have the same kernel; no part of a fit."""
         values = self.X.data if sparse.issparse(self.X) else self.X
         return 1 / (self.X.shape[1] * float(np.var(values)))
 

@@ -3,7 +3,7 @@
 A fit keeps a hash of each of its rows, 8 bytes. The entries are rounded to single precision first, so that rows are
 known again as float32, in a sparse matrix, in another order, or after they were written to a file and read. Of more
 than 262,144 rows, and of more than 32,768 entries for a method that does not predict, sums of entries are kept: by them
-the whole table is known again.
+the whole table is known again. A model that keeps its rows makes hashes of them when it is asked.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
-from gramian.estimators.validation import is_hashed, row_hashes, sums_of_entries
+from gramian.estimators.validation import is_hashed, remembered, row_hashes, sums_of_entries
 from gramian.operators import Rows
 from gramian.results import Array, Matrix
 
@@ -74,12 +74,12 @@ def _kept(model: BaseEstimator, X: Any) -> tuple[Any, Any]:
     It is a number and hashes, or sums, or the number alone; None of estimators of others.
     """
     steps = [step for _, step in model.steps] if hasattr(model, "steps") else [model]
-    known = [at for at, step in enumerate(steps) if getattr(step, "_rows_of_fit", None) is not None]
-    first = next((at for at in known if is_hashed(steps[at]._rows_of_fit)), known[0] if known else None)
+    known = {at: found for at, step in enumerate(steps) if (found := remembered(step)) is not None}
+    first = next((at for at in known if is_hashed(known[at])), min(known, default=None))
     if first is not None:
         for step in steps[:first]:
             X = step.transform(X)
-        return tuple(steps[first]._rows_of_fit), _in_order(steps[first], X)
+        return tuple(known[first]), _in_order(steps[first], X)
     n = getattr(getattr(steps[-1], "summary_", None), "facts", {}).get("n")
     return None if n is None else round(n), X
 

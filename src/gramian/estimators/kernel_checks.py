@@ -38,6 +38,8 @@ def underflows(kernel: Kernel, X: CheckedRows) -> float | None:
     """Return the size of the largest entry if all are so small that rows which differ look alike to the kernel."""
     if kernel.given:
         return None
+    if isinstance(X, np.ndarray) and np.abs(X[:1]).max(initial=0.0) >= SQUARES_UNDERFLOW_BELOW:
+        return None  # the first row tells, mostly
     largest = largest_entry(X)
     return largest if 0 < largest < SQUARES_UNDERFLOW_BELOW else None
 
