@@ -149,7 +149,7 @@ class CCA(TwoViews, CanonicalTests, RegressorMixin, BaseEstimator):
         self.x_redundancy_ = (self.x_cross_structure_**2).mean(axis=0)
         self.y_redundancy_ = (self.y_cross_structure_**2).mean(axis=0)
         self.score_correlations_ = np.clip(score_correlations(Tx, Ty), -1.0, 1.0)
-        self._keep_blocks(blocks)
+        self._keep_blocks(blocks, (bool(self.scale), bool(self.scale)))
         self.summary_ = self._describe(blocks, said, clock)
         return self
 

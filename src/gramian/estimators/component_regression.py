@@ -20,7 +20,16 @@ from gramian.estimators.plans_linear import (
 )
 from gramian.estimators.regression_path import Folds, RegressionPath, cross_validated
 from gramian.estimators.summary import Clock, SummaryBuilder
-from gramian.estimators.two_blocks import BlockInput, Blocks, Scaled, complete_rows, gather, gather_more
+from gramian.estimators.two_blocks import (
+    BlockInput,
+    Blocks,
+    Kept,
+    Scaled,
+    complete_rows,
+    gather,
+    gather_more,
+    on_read,
+)
 from gramian.estimators.validation import ComponentCount, Table, check_choice, check_components
 from gramian.estimators.warnings import RankWarning, warn
 from gramian.projection import LinearProjection
@@ -169,10 +178,10 @@ class ComponentRegressor(
         self.x_explained_ = _share(f.squares * (f.x_loadings**2).sum(axis=0), x_total)
         self.y_explained_ = _share(y_squares, y_total)
         self.vip_ = variable_importance(f.weights, y_squares)
-        self.selectivity_ratio_ = selectivity_ratio(scaled.A, coefficients)
         self.x_weights_, self.x_rotations_, self.x_loadings_ = f.weights, f.rotations, f.x_loadings
         self.y_loadings_ = f.y_loadings * (scaled.y_unit / unit)
-        self.score_squares_, self.residual_moments_ = _in_units(f.squares, _residual_moments(scaled, f), unit)
+        with np.errstate(over="ignore", under="ignore"):
+            self.score_squares_ = f.squares * unit * unit
         self.coef_, self.intercept_ = scaled.original(coefficients)
         self.x_mean_, self.y_mean_ = scaled.x_mean, scaled.y_mean
         self.x_scale_, self.y_scale_ = scaled.x_scale, scaled.y_scale
@@ -180,11 +189,26 @@ class ComponentRegressor(
         self.projection_ = LinearProjection(scaled.x_mean, rotations, f.x_loadings.T * scaled.x_scale)
         self.predictor_ = LinearProjection(scaled.x_mean, self.coef_.T, np.zeros((len(self.coef_), 0)))
         self.n_components_ = found
-        self._keep_blocks(blocks)
+        self._keep_blocks(blocks, self._scaling())
         self.__dict__.pop("x_scores_", None)  # rows that came piece by piece were not kept
         if blocks.X is not None:
             self.x_scores_ = self.projection_.scores(blocks.X)
         self.summary_ = self._describe(found, blocks, scaled, clock)
+
+    @on_read
+    def selectivity_ratio_(self, kept: Kept) -> Array:
+        """Variance that the predictions explain over what they leave, targets x features."""
+        return selectivity_ratio(kept.scaled().A, self.x_rotations_ @ self.y_loadings_.T)
+
+    @on_read
+    def residual_moments_(self, kept: Kept) -> tuple[float, float]:
+        """Sum, and sum of squares, of the variances of (scaled) X that the components leave."""
+        scaled = kept.scaled()
+        E = scaled.A - scaled.A @ self.x_rotations_ @ self.x_loadings_.T
+        small = E @ E.T if E.shape[0] <= E.shape[1] else E.T @ E
+        unit, divisor = scaled.x_unit * scaled.x_unit, scaled.weight - 1
+        with np.errstate(over="ignore", under="ignore"):
+            return float(np.trace(small)) / divisor * unit, float((small**2).sum()) / divisor**2 * unit * unit
 
     def _describe(self, found: int, blocks: Blocks, scaled: Scaled, clock: Clock) -> Any:
         k = max(found, 1)
@@ -232,20 +256,6 @@ class ComponentRegressor(
         tags = super().__sklearn_tags__()
         tags.regressor_tags.poor_score = True  # a few components are not meant to fit every table well
         return tags
-
-
-def _residual_moments(scaled: Scaled, f: Factors) -> tuple[float, float]:
-    """Sum, and sum of squares, of the variances of A that the components leave."""
-    E = scaled.A - scaled.A @ f.rotations @ f.x_loadings.T
-    small = E @ E.T if E.shape[0] <= E.shape[1] else E.T @ E
-    return float(np.trace(small)) / (scaled.weight - 1), float((small**2).sum()) / (scaled.weight - 1) ** 2
-
-
-def _in_units(squares: Array, residual: tuple[float, float], unit: float) -> tuple[Array, tuple[float, float]]:
-    """Squares of scores, and moments of what is left, in the units of the columns."""
-    first, second = residual
-    with np.errstate(over="ignore", under="ignore"):
-        return squares * unit * unit, (first * unit * unit, second * unit * unit * unit * unit)
 
 
 def _share(parts: Array, total: float) -> Array:

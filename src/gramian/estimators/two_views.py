@@ -160,7 +160,7 @@ class CovarianceOfViews(TwoViews, BaseEstimator):
         self._keep_projections(scaled, Rx, Ry)
         self.x_loadings_ = self.x_projection_.back.T / scaled.x_scale[:, None]
         self.y_loadings_ = self.y_projection_.back.T / scaled.y_scale[:, None]
-        self._keep_blocks(blocks)
+        self._keep_blocks(blocks, (bool(self.scale), bool(self.scale)))
         self.summary_ = self._describe(blocks, scaled, clock)
         return self
 

@@ -28,6 +28,7 @@ from gramian.estimators.base import as_fitted
 from gramian.estimators.kernel_kmeans import SeenMeans
 from gramian.estimators.kernel_rows import Seen
 from gramian.estimators.random_projection import RandomMap
+from gramian.estimators.two_blocks import BlockInput
 from gramian.registry import RECORDS
 
 
@@ -179,6 +180,8 @@ def state_of(value: object) -> dict[str, Any]:
     fields = fields_of(type(value))
     if fields is not None:
         return {key: getattr(value, key) for key in fields}
+    if isinstance(value, BlockInput):
+        value._complete()
     state = vars(value)
     computed = {key for key in state if isinstance(getattr_static(type(value), key, None), cached_property)}
     passing = {"_skl_callbacks"}  # who watches a fit is no part of it

@@ -16,6 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 
+from gramian.estimators.two_blocks import OnRead
 from gramian.kernels import Function, Kernel
 from gramian.models.classes import ModelError, class_of, fields_of, known_as, state_of, wrong_field
 from gramian.results import Array
@@ -312,7 +313,7 @@ def _check_attributes(cls: type, state: Mapping[str, Any]) -> None:
     for key in state:
         plain = key.isidentifier() and not key.startswith("__")
         known = getattr_static(cls, key, None) if plain else cls
-        if callable(known) or hasattr(known, "__get__"):
+        if callable(known) or (hasattr(known, "__get__") and not isinstance(known, OnRead)):
             raise ModelError(f"{cls.__name__} has no attribute {key!r} to be kept")
 
 
