@@ -110,6 +110,7 @@ class CCA(TwoViews, CanonicalTests, RegressorMixin, BaseEstimator):
         asked = check_components(self.n_components, 10**9, "there can be", fractions=False, auto=True)
         # Without a ridge units do not matter, except to rounding: there columns of one length are best.
         by_length = tuple(bool(self.scale or not r) for r in ridge)
+        blocks = blocks.settled()  # inverses ask for directions of every size
         scaled = blocks.scaled(by_length[0], by_length[1])
         x, y = left_svd(scaled.A, scaled.x_blur), left_svd(scaled.B, scaled.y_blur)
         if not len(x.values) or not len(y.values):

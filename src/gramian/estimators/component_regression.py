@@ -26,8 +26,10 @@ from gramian.estimators.two_blocks import (
     Kept,
     Scaled,
     complete_rows,
+    doubled,
     gather,
     gather_more,
+    is_settled,
     on_read,
 )
 from gramian.estimators.validation import ComponentCount, Table, check_choice, check_components
@@ -119,7 +121,7 @@ class ComponentRegressor(
             table.
         """
         probe = type(self)(**self.get_params())
-        blocks = gather(probe, X, y, sample_weight)
+        blocks = gather(probe, X, y, sample_weight).settled()
         return probe._path(blocks, blocks.scaled(*probe._scaling()), self.cv if cv is None else cv)[0]
 
     @abstractmethod
@@ -149,6 +151,16 @@ class ComponentRegressor(
         with pinned_if_small(scaled.A.size * min(scaled.A.shape)):
             return self._solve(scaled.A[None], scaled.B[None], k, np.array([scaled.x_blur]))
 
+    def _resolved(self, scaled: Scaled, k: int) -> Factors | None:
+        """The components of views that may have lost digits; None if fewer than k, or than ten digits, are left."""
+        A, B = doubled(scaled)
+        with pinned_if_small(scaled.A.size * min(scaled.A.shape)):
+            both = self._solve(A, B, k, np.full(2, scaled.x_blur))
+        found, other = both.problem(0), both.problem(1)
+        if found.squares.shape[1] < k or (found.found < k).any() or (other.found < k).any():
+            return None
+        return found if is_settled(*([part[0] for part in f.parts()] for f in (found, other))) else None
+
     def _asked(self, blocks: Blocks, longest: int | None = None) -> int:
         if self.n_components is None or self.n_components == "auto":
             return blocks.limit if longest is None else min(blocks.limit, longest)
@@ -157,16 +169,23 @@ class ComponentRegressor(
 
     def _regress(self, blocks: Blocks, clock: Clock) -> Self:
         """Choose the number of components, find them, and set the fitted attributes."""
-        self.path_, scaled = None, blocks.scaled(*self._scaling())
+        self.path_ = None
         if isinstance(self.n_components, str):
             if self.n_components != "auto":
                 raise ValueError(f"n_components={self.n_components!r} must be a whole number, None or 'auto'.")
+            blocks = blocks.settled()  # folds have fewer digits than the whole
+            scaled = blocks.scaled(*self._scaling())
             self.path_, factors = self._path(blocks, scaled, self.cv)
             factors = factors.truncate(max(self.path_.recommended, 1))
             if self.path_.recommended == 0:
                 warn("no number of components predicts y better than its mean does: 1 was fitted.", RankWarning)
         else:
-            factors = self._factors(scaled, self._asked(blocks))
+            k, scaled = self._asked(blocks), blocks.scaled(*self._scaling())
+            known = self._resolved(scaled, k) if blocks.exact is not None and k < blocks.limit else None
+            if known is None and blocks.exact is not None:
+                blocks = blocks.settled()
+                scaled = blocks.scaled(*self._scaling())
+            factors = self._factors(scaled, k) if known is None else known
         with pinned_if_small(scaled.A.size * min(scaled.A.shape)):
             self._keep(factors.single(), int(factors.found[0]), blocks, scaled, clock)
         return self

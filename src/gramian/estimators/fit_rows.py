@@ -25,11 +25,11 @@ from gramian.estimators.validation import (
 )
 from gramian.kernels import Kernel
 from gramian.operators import Compressed, InMemory, Moments, Rows, Source, moments_of
-from gramian.operators.moments import ColumnSums, are_few, from_moments, row_count
+from gramian.operators.moments import ColumnSums, are_few, from_moments, near_moments, row_count
 from gramian.operators.remote import Remote, RemoteTable
 from gramian.operators.rows import ArrayRows
 from gramian.operators.source import Piece
-from gramian.results import Matrix
+from gramian.results import Array, Matrix
 from gramian.spaces import LinearSpace, MomentSpace
 from gramian.spaces.linear import StreamSpace
 
@@ -182,11 +182,25 @@ class FitRows:
         """Compressed rows that lost nothing by squaring: another pass, if a stream can be read again."""
         return self.source.triangle(self.sample_weight, self.second, why=why)
 
-    def compressed(self) -> Compressed:
-        """Few rows with the moments of X and Y."""
-        few = self.X is not None and are_few(self.X.shape[0], self.d + self.Y.shape[1])
-        found = None if few else from_moments(self.moments, self.d, careful=True)
-        return found or self.triangle("columns are constant, depend on others or are of extreme size")
+    def compressed(self) -> Compressed | None:
+        """Few rows with the moments of X and Y; None where moments do not hold enough digits of every column."""
+        if self.X is not None and are_few(self.X.shape[0], self.d + self.Y.shape[1]):
+            return self.exact()
+        return from_moments(self.moments, self.d, careful=True)
+
+    def near(self) -> Compressed | None:
+        """Few rows with the moments of X and Y up to rounding; None if they are of extreme size."""
+
+        def is_zero(columns: Array) -> bool:
+            d = self.d
+            parts = (self.X, columns[columns < d]), (self.Y, columns[columns >= d] - d)
+            return self.X is not None and not any(abs(view[:, which]).max() for view, which in parts if len(which))
+
+        return near_moments(self.moments, self.d, is_zero)
+
+    def exact(self) -> Compressed:
+        """The same from the rows themselves: another pass, and nothing squared."""
+        return self.triangle("columns are constant, depend on others or are of extreme size")
 
     def column_sums(self) -> ColumnSums:
         """Means and squared deviations of the columns of rows that are not in memory."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, ClassVar, NamedTuple
 
@@ -117,7 +117,7 @@ class BlockInput:
 
     def __getstate__(self) -> Any:
         self._complete()
-        return super().__getstate__()  # type: ignore[misc]
+        return super().__getstate__()
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc]
@@ -133,7 +133,8 @@ class BlockInput:
 class Blocks:
     """Two views, compressed, and what is remembered of how they came.
 
-    ``X`` and ``Y`` are the rows, missing entries imputed; None if only moments are known.
+    ``X`` and ``Y`` are the rows, missing entries imputed; None if only moments are known. ``exact`` gives views that
+    lost nothing by squaring, where those that are there may have: see :func:`doubled`.
     """
 
     views: Compressed
@@ -144,6 +145,11 @@ class Blocks:
     single: bool = False
     gaps: int = 0
     filler: Filler | None = None
+    exact: Callable[[], Compressed] | None = None
+
+    def settled(self) -> Blocks:
+        """The same with views that lost nothing by squaring."""
+        return self if self.exact is None else replace(self, views=self.exact(), exact=None)
 
     @property
     def limit(self) -> int:
@@ -208,6 +214,41 @@ def scale_views(views: Compressed, scale_x: bool, scale_y: bool) -> Scaled:
     (A, x_scale, x_unit, x_blur), (B, y_scale, y_unit, y_blur) = sides
     x_mean, y_mean = views.mean[..., :d], views.mean[..., d:]
     return Scaled(A, B, x_mean, y_mean, x_scale, y_scale, x_unit, y_unit, x_blur, y_blur, views.weight)
+
+
+#: Squares that noise adds to those of a column, of 1: ten thousand roundings, and little enough to count as small.
+NOISE = 1e-11
+#: Rows of noise: one may by chance be at right angles to what matters.
+NOISE_ROWS = 4
+#: Change of an answer by noise up to which it has ten digits: rounding of the scatter, 1e-15, does 1e-4 of it.
+NOISE_MAX_CHANGE = 1e-7
+
+
+def doubled(scaled: Scaled) -> tuple[Array, Array]:
+    """Both views twice, as a stack: as they are, and with some rows of noise.
+
+    Rounding of a scatter matrix is what such rows change in it, ten thousand times smaller. A method that solves both
+    sees how much of its answer is rounding, whatever the way from one to the other.
+    """
+    rng, sides = np.random.default_rng(0), []
+    for M in (scaled.A, scaled.B):
+        both = np.zeros((2, len(M) + NOISE_ROWS, M.shape[1]))
+        both[:, : len(M)] = M
+        size = np.sqrt(NOISE / NOISE_ROWS * np.einsum("ij,ij->j", M, M))
+        both[1, len(M) :] = rng.standard_normal((NOISE_ROWS, M.shape[1])) * size
+        sides.append(both)
+    return sides[0], sides[1]
+
+
+def is_settled(found: Iterable[Array], other: Iterable[Array]) -> bool:
+    """Whether noise changed the columns of some arrays, or the entries of vectors, in their last digits only."""
+    for a, b in zip(found, other, strict=True):
+        if a.shape != b.shape or not np.isfinite(b).all():
+            return False
+        change, size = (np.abs(each) if a.ndim == 1 else np.abs(each).max(axis=0, initial=0.0) for each in (a - b, a))
+        if (change > NOISE_MAX_CHANGE * size).any():
+            return False
+    return True
 
 
 class Filler:
@@ -280,7 +321,12 @@ def gather(estimator: BlockInput, X: Table, Y: Table, sample_weight: Table | Non
         views = from_moments(filler.moments, rows.d)
         X, Y = filler.filled[:, : rows.d].astype(rows.dtype), filler.filled[:, rows.d :]
         return Blocks(views, rows.shape, X, Y, rows.weights, rows.single, rows.gaps, filler)  # type: ignore[arg-type]
-    blocks = Blocks(rows.compressed(), rows.shape, rows.X, rows.Y, rows.weights, rows.single)
+    views, exact = rows.compressed(), None
+    if views is None:
+        views, exact = rows.near(), rows.exact
+    if views is None:
+        views, exact = rows.exact(), None
+    blocks = Blocks(views, rows.shape, rows.X, rows.Y, rows.weights, rows.single, exact=exact)
     if rows.X is None:
         estimator.moments_ = Kept(blocks.views, (False, False)).moments()
     return blocks

@@ -14,7 +14,17 @@ from gramian.config import pinned_if_small
 from gramian.estimators.base import BaseEstimator, all_or_nothing, as_fitted, by_blocks, planned_fit
 from gramian.estimators.plans_linear import plan_covariance_of_views
 from gramian.estimators.summary import Clock, SummaryBuilder
-from gramian.estimators.two_blocks import BlockInput, Blocks, Filler, Scaled, complete_rows, gather, gather_more
+from gramian.estimators.two_blocks import (
+    BlockInput,
+    Blocks,
+    Filler,
+    Scaled,
+    complete_rows,
+    doubled,
+    gather,
+    gather_more,
+    is_settled,
+)
 from gramian.estimators.validation import Table, check_choice, check_components, read_targets
 from gramian.estimators.warnings import RankWarning, warn
 from gramian.projection import LinearProjection
@@ -142,13 +152,30 @@ class CovarianceOfViews(TwoViews, BaseEstimator):
     def _directions(self, A: Array, B: Array, k: int) -> tuple[Array, ...]:
         """Weights and rotations of both sides, and the covariances of the pairs."""
 
+    def _resolved(self, scaled: Scaled, k: int) -> tuple[Array, ...] | None:
+        """The pairs of views that may have lost digits; None if fewer than k, or than ten digits, are left."""
+        answers = []
+        for A, B in zip(*doubled(scaled), strict=True):
+            found = self._directions(A, B, k)
+            if len(found[-1]) < k:
+                return None
+            fits = (_on(M @ R, np.hstack([A, B])).T for M, R in ((A, found[2]), (B, found[3])))
+            answers.append((*found, *fits))
+        return answers[0][:5] if is_settled(*answers) else None
+
     def _find(self, blocks: Blocks, clock: Clock) -> Self:
         check_choice("scale", self.scale, (True, False))
         asked = check_components(self.n_components, 10**9, "there can be", fractions=False)
         scaled = blocks.scaled(bool(self.scale), bool(self.scale))
         limit = min(scaled.A.shape[1], scaled.B.shape[1], blocks.limit)
         k = min(asked or limit, limit)
-        Wx, Wy, Rx, Ry, covariances = self._directions(scaled.A, scaled.B, k)
+        found = self._resolved(scaled, k) if blocks.exact is not None else None
+        if found is None:
+            if blocks.exact is not None:
+                blocks = blocks.settled()
+                scaled = blocks.scaled(bool(self.scale), bool(self.scale))
+            found = self._directions(scaled.A, scaled.B, k)
+        Wx, Wy, Rx, Ry, covariances = found
         if not len(covariances):
             raise ValueError("X and Y have zero covariance: there is nothing to find. Check both for constant columns.")
         self.x_weights_, self.y_weights_ = Wx, Wy

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any, TypeVar
@@ -317,6 +317,10 @@ def column_ranges(X: Array, weights: Array | None = None) -> ColumnRanges:
 
 #: Least share of its variance that a column must keep, given those before it, for a Cholesky factor to be trusted.
 CHOLESKY_MIN_OWN_VARIANCE = 1e-4
+#: Share of its variance at which the factor of nearly dependent columns ends: rounding of the sums.
+FACTOR_ENDS = 8 * np.finfo(np.float64).eps
+#: A column whose squares vanish beside a mean of this size is constant; beside a smaller one it may be tiny.
+CONSTANT_MIN_MEAN = 1e-10
 #: Numbers in this range can be squared, and squared again, without leaving double precision.
 SQUARABLE_RANGE = (1e-30, 1e30)
 
@@ -407,6 +411,33 @@ def from_moments(moments: Moments, d: int, *, careful: bool = False) -> Compress
         return None
     rows = np.zeros((len(C), len(squares)))
     rows[:, live] = (_eigen_root(C) if root is None else root) * lengths
+    return Compressed(rows, d, moments.weight, mean, np.ones(len(squares)), "moments")
+
+
+def near_moments(moments: Moments, d: int, is_zero: Callable[[Array], bool]) -> Compressed | None:
+    """Rows with these moments up to rounding, also where columns are constant or depend on others; None if extreme.
+
+    Directions that a column has left to itself are as small as rounding then, and are what it makes of them: who uses
+    them has to see what that changes. ``is_zero`` says whether some columns hold nothing but zeros: their squares look
+    like those of tiny numbers.
+    """
+    squares, mean = np.maximum(np.diag(moments.scatter), 0.0), moments.mean
+    variances, low = squares / moments.weight, SQUARABLE_RANGE[0] ** 2
+    vanished = variances <= low
+    lost = np.flatnonzero(vanished & (np.abs(mean) < CONSTANT_MIN_MEAN))
+    if not _comfortable(variances[~vanished]) or not np.isfinite(mean).all() or (len(lost) and not is_zero(lost)):
+        return None
+    deviations = np.sqrt(squares / max(moments.weight - 1, 1.0))
+    live = ~vanished & (column_scale(deviations, mean) == deviations)
+    lengths = np.sqrt(squares[live])
+    with one_blas_thread():
+        factor, order, rank = lapack.pivoted_cholesky(
+            moments.scatter[np.ix_(live, live)] / np.outer(lengths, lengths), FACTOR_ENDS
+        )
+    root = np.zeros((rank, len(lengths)))
+    root[:, order] = np.tril(factor)[:, :rank].T
+    rows = np.zeros((rank, len(squares)))
+    rows[:, live] = root * lengths
     return Compressed(rows, d, moments.weight, mean, np.ones(len(squares)), "moments")
 
 

@@ -49,14 +49,19 @@ class Factors:
 
     def truncate(self, k: int) -> Factors:
         """The first k components."""
-        return Factors(*(part[..., :k] for part in self._parts()))
+        return Factors(*(part[..., :k] for part in self.parts()))
+
+    def problem(self, g: int) -> Factors:
+        """One of the problems, as a stack of one."""
+        return Factors(*(part[g : g + 1] for part in self.parts()))
 
     def single(self) -> Factors:
         """The first problem, its components up to the last that was found, without the axis over problems."""
         k = max(int(self.found[0]), 1)
-        return Factors(*(part[0, ..., :k] for part in self._parts()))
+        return Factors(*(part[0, ..., :k] for part in self.parts()))
 
-    def _parts(self) -> tuple[Array, ...]:
+    def parts(self) -> tuple[Array, ...]:
+        """All arrays, in the order above."""
         return self.weights, self.rotations, self.x_loadings, self.y_loadings, self.squares
 
 

@@ -1,0 +1,127 @@
+"""One pass or the triangular factor of all rows: methods of two blocks give the same digits, or take the dearer one."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from numpy.testing import assert_allclose
+
+import gramian
+from gramian import CCA, PLSSVD, PLSCanonical, PLSRegression, PrincipalComponentRegression
+from gramian.estimators.fit_rows import FitRows
+from gramian.operators import moments_of
+from gramian.operators.moments import near_moments
+
+METHODS = {
+    "pls": PLSRegression(3),
+    "pls5": PLSRegression(5),
+    "unscaled": PLSRegression(2, scale=False),
+    "pcr": PrincipalComponentRegression(3),
+    "contribution": PrincipalComponentRegression(3, order="contribution"),
+    "canonical": PLSCanonical(2),
+    "svd": PLSSVD(2),
+}
+LOOKED_AT = ("coef_", "x_weights_", "x_rotations_", "x_loadings_", "y_loadings_", "y_weights_", "score_squares_")
+
+
+def tables(seed, orders, n=400, d=12):
+    """Rows whose standard deviations span some orders of magnitude along directions that no column follows."""
+    rng = np.random.default_rng(seed)
+    turn, _ = np.linalg.qr(rng.standard_normal((d, d)))
+    X = (rng.standard_normal((n, d)) * np.logspace(0, -orders, d)) @ turn
+    Y = X @ rng.standard_normal((d, 3)) + 0.3 * rng.standard_normal((n, 3))
+    return X + rng.integers(0, 4), Y
+
+
+def dearly(model, X, Y, monkeypatch):
+    """The same fit with the triangular factor of the rows, as if moments could never do."""
+    with monkeypatch.context() as patch:
+        patch.setattr(FitRows, "compressed", FitRows.exact)
+        return type(model)(**model.get_params()).fit(X, Y)
+
+
+def route(model):
+    return model.summary_.facts["route"]
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("orders", [0, 1, 2, 4, 6, 8, 10, 12, 15])
+def test_both_routes_have_ten_digits(method, orders, monkeypatch):
+    for seed in range(4):
+        X, Y = tables(seed, orders)
+        found = type(METHODS[method])(**METHODS[method].get_params()).fit(X, Y)
+        dear = dearly(found, X, Y, monkeypatch)
+        assert route(dear) == "triangular"
+        for name in LOOKED_AT:
+            if (wanted := getattr(dear, name, None)) is not None:
+                size = np.abs(wanted).max(axis=0) if wanted.shape[0] == X.shape[1] else np.abs(wanted).max()
+                assert_allclose(getattr(found, name) / size, wanted / size, atol=2e-9, err_msg=name)
+
+
+@pytest.mark.parametrize("method", ["pls", "svd", "canonical", "pcr"])
+def test_columns_that_nearly_repeat_do_not_matter_to_leading_components(method):
+    for seed in range(4):
+        X, Y = tables(seed, 1)
+        X = np.c_[X, X[:, :1] + 1e-9 * X[:, 1:2], X[:, 2], np.zeros(len(X)), np.full(len(X), 3.0)]
+        assert route(type(METHODS[method])(**METHODS[method].get_params()).fit(X, Y)) == "moments"
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
+def test_columns_of_zeros_are_told_from_tiny_ones(kind):
+    X, Y = tables(0, 1)
+    nothing, tiny = X.copy(), X.copy()
+    nothing[:, 3] = 0
+    tiny[:, 3] *= 1e-170
+    assert route(PLSRegression(2).fit(kind(nothing), Y)) == "moments"
+    found, wanted = PLSRegression(2).fit(kind(tiny), Y), PLSRegression(2).fit(kind(X), Y)
+    assert route(found) == "triangular"
+    assert_allclose(found.x_weights_, wanted.x_weights_, atol=1e-10)
+
+
+def test_what_needs_small_directions_takes_the_triangle():
+    X, Y = tables(1, 9)
+    for model in (
+        PLSRegression(12),
+        PLSRegression(None),
+        PrincipalComponentRegression(),
+        CCA(2),
+        PLSRegression("auto"),
+    ):
+        assert route(model.fit(X, Y)) == "triangular", model
+    hilbert = 1 / (np.arange(100)[:, None] + np.arange(1, 11))
+    for k, wanted in ((2, "moments"), (6, "triangular")):
+        assert route(PLSRegression(k).fit(hilbert, hilbert @ np.ones(10))) == wanted
+
+
+def test_a_component_that_is_only_rounding_is_not_found():
+    """Five components of columns of rank three: both routes stop at three."""
+    X, Y = tables(2, 1)
+    low = X[:, :3] @ np.random.default_rng(0).standard_normal((3, 12))
+    with pytest.warns(gramian.RankWarning, match="nothing is left"):
+        assert PLSRegression(5).fit(low, Y).n_components_ == 3
+
+
+def test_a_stream_is_read_once_where_one_pass_will_do():
+    X, Y = tables(3, 1)
+    X = np.c_[X, X[:, 0]]
+    passes = []
+
+    def blocks():
+        passes.append(1)
+        return iter(np.array_split(np.c_[X, Y], 5))
+
+    stream = gramian.rows(blocks, y_columns=["x13", "x14", "x15"])
+    found = PLSRegression(2).fit(stream)
+    assert route(found) == "moments"
+    assert_allclose(found.coef_, PLSRegression(2).fit(X, Y).coef_, atol=1e-12)
+    assert len(passes) <= 2, passes  # the first block is looked at for its columns
+
+
+@pytest.mark.parametrize("n", [60, 5000])
+def test_near_moments_have_the_moments(n):
+    X, Y = tables(4, 8, n)
+    found = moments_of(X, beside=Y)
+    near = near_moments(found, 12, lambda columns: False)
+    size = np.sqrt(np.diag(found.scatter))
+    assert_allclose(near.rows.T @ near.rows / np.outer(size, size), found.scatter / np.outer(size, size), atol=1e-14)
+    assert near_moments(moments_of(X * 1e-170, beside=Y), 12, lambda columns: False) is None
+    assert near_moments(moments_of(X * 1e170, beside=Y), 12, lambda columns: False) is None
