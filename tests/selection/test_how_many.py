@@ -107,7 +107,7 @@ class TestLaws:
         assert said(how_many(spiked * units, scale=True)) == said(how_many(spiked, scale=True))
         found = how_many(spiked * units)
         assert found.recommended == 3
-        assert "scale=True puts all on one footing" in str(found)
+        assert "scale=True (--scale) puts all on one footing" in str(found)
 
     def test_the_same_data_give_the_same_answer(self, spiked):
         assert how_many(spiked).to_dict() == how_many(spiked).to_dict()

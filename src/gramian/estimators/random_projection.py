@@ -24,7 +24,7 @@ from gramian.results import Array, Matrix, Seed, percent
 #: Rows up to which all squared distances come from a Gram matrix: fewer multiplications than the differences of pairs.
 GRAM_MAX_ROWS = 256
 #: Squared distances below this share of the squared lengths of both rows lose five digits or more as a difference.
-CANCELLED = 1e-5
+NEAR_PAIR_SHARE = 1e-5
 
 
 @dataclass(frozen=True)
@@ -259,7 +259,7 @@ def _ratios_of_few(projection: RandomMap, X: Array, left: Array, right: Array) -
         lengths = G.diagonal()
         sizes.append(lengths[left] + lengths[right])
         squares.append(sizes[-1] - 2 * G[left, right])
-    near = (squares[0] <= CANCELLED * sizes[0]) | (squares[1] <= CANCELLED * sizes[1])
+    near = (squares[0] <= NEAR_PAIR_SHARE * sizes[0]) | (squares[1] <= NEAR_PAIR_SHARE * sizes[1])
     ratios = squares[1][~near] / squares[0][~near]
     return np.concatenate([ratios, _ratios(projection, A[left[near]], A[right[near]])]) if near.any() else ratios
 

@@ -152,7 +152,7 @@ say = Book(
         "as_recommended": "The model keeps {kept} {nouns}, as recommended by the criterion {criterion}.",
         "not_as_recommended": "The model keeps {kept} {nouns}. The criterion that decides for this method, "
         "{criterion}, recommends {recommended}.",
-        "criteria_agree": "All {count} criteria that can answer agree.",
+        "criteria_agree": "The {count} criteria that have an answer agree.",
         "criteria_differ": "The criteria range from {least} to {most}.",
         "purpose": "Criteria do not know what the {noun}s are used for; take that into account too.",
         "criteria_note": "{note}",

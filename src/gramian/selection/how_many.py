@@ -222,7 +222,7 @@ def _uneven(columns: Array) -> str:
         return ""
     return (
         f"the largest column has {columns.max() / np.median(columns):.3g} times the variance of the middle one; "
-        "scale=True puts all on one footing"
+        "scale=True (--scale) puts all on one footing"
     )
 
 
