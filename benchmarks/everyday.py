@@ -39,9 +39,9 @@ from sklearn.svm import SVC
 import gramian
 from benchmarks.__main__ import machine
 from benchmarks.neighbours import digits, folder
+from benchmarks.ratios import EVERYDAY, mean
 from gramian.kernels import RBF
 
-RESULTS = Path(__file__).parent / "everyday.json"
 #: A turn takes at least this long on either side, so that the clock and a switch of processors hardly count.
 TURN_SECONDS = 0.02
 #: The least ratio of calls that take 2 ms and longer, and of shorter ones.
@@ -399,11 +399,6 @@ def measure(call: Call, turns: int) -> dict[str, Any]:
     }
 
 
-def mean(ratios: list[float]) -> float:
-    """Geometric mean."""
-    return math.exp(statistics.fmean(map(math.log, ratios)))
-
-
 def report(outcomes: list[dict[str, Any]]) -> Iterator[str]:
     """The lines that are printed at the end."""
     ratios = sorted(o["ratio"] for o in outcomes)
@@ -463,9 +458,15 @@ def main() -> None:
         o = outcomes[-1]
         print(f"{o['ratio']:7.2f} {o['ours_ms']:12.3f} {o['peer_ms']:12.3f} ms  {o['call']}", flush=True)
     print("\n".join(report(outcomes)))
-    output = options.output or (None if options.only else RESULTS)
+    output = options.output or (None if options.only else EVERYDAY)
     if output:
-        output.write_text(json.dumps({"about": machine(), "turns": options.turns, "calls": outcomes}, indent=1) + "\n")
+        output.write_text(
+            json.dumps(
+                {"about": machine(), "turns": options.turns, "calls": outcomes},
+                indent=1,
+            )
+            + "\n"
+        )
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.__main__ import RESULTS
+from benchmarks.ratios import EVERYDAY, mean
 
 README = Path(__file__).parents[1] / "README.md"
 MARKS = re.compile(r"(<!-- bench -->\n).*?(<!-- /bench -->)", re.DOTALL)
@@ -48,10 +49,28 @@ def table(results: dict[str, Any]) -> str:
     )
 
 
+def everyday(results: dict[str, Any]) -> str:
+    """Markdown: the sweep of ordinary calls in a paragraph, with the worst five."""
+    calls = sorted(results["calls"], key=lambda call: call["ratio"])
+    ratios = [call["ratio"] for call in calls]
+    worst = "; ".join(f"{call['ratio']:.2f} for {call['call'].replace('|', 'against')}" for call in calls[:5])
+    return (
+        f"\nThose are large problems. Of {len(calls)} ordinary calls at ordinary sizes (fit, transform, predict; "
+        f"`make bench-everyday`, {results['about']['date']}) {sum(r < 1 for r in ratios)} take longer than the peer's; "
+        f"the geometric mean of the ratios of times, peer / gramian, is {mean(ratios):.2f}, and {mean(ratios[:-10]):.2f} "
+        f"without the ten best. The worst: {worst}. All are in `benchmarks/everyday.json`.\n"
+    )
+
+
+def figures() -> str:
+    """All that stands between the marks."""
+    text = table(json.loads(RESULTS.read_text()))
+    return text + everyday(json.loads(EVERYDAY.read_text())) if EVERYDAY.exists() else text
+
+
 def main() -> None:
-    """Put the table between its marks."""
-    text = README.read_text()
-    README.write_text(MARKS.sub(lambda m: m[1] + table(json.loads(RESULTS.read_text())) + m[2], text))
+    """Put the figures between their marks."""
+    README.write_text(MARKS.sub(lambda m: m[1] + figures() + m[2], README.read_text()))
 
 
 if __name__ == "__main__":

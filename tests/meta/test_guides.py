@@ -1,6 +1,5 @@
 """The table of the README is that of the benchmarks. (tests/docs runs the code of all pages.)"""
 
-import json
 import re
 import sys
 from pathlib import Path
@@ -10,15 +9,15 @@ from PIL import Image
 ROOT = Path(__file__).parents[2]
 
 
-def test_the_table_of_the_readme_is_that_of_the_last_benchmark():
+def test_the_figures_of_the_readme_are_those_of_the_last_benchmarks():
     sys.path.insert(0, str(ROOT))
     try:
-        from benchmarks.readme import MARKS, RESULTS, table
+        from benchmarks.readme import MARKS, figures
     finally:
         sys.path.remove(str(ROOT))
     shown = MARKS.search((ROOT / "README.md").read_text())
     assert shown
-    assert table(json.loads(RESULTS.read_text())) in shown.group(0)
+    assert figures() in shown.group(0)
 
 
 def test_the_picture_of_the_readme_has_no_figures_that_the_table_could_contradict():
