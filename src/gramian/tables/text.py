@@ -80,16 +80,8 @@ class Opening:
     def names(self) -> list[str]:
         return [cell.strip() for cell in self.first.cells] if self.header else [f"x{at}" for at in range(self.width)]
 
-    def probe(self, rows: int) -> list[list[str]]:
-        return [record.cells for record in self.records.head(rows + (self.start > 0))[self.start > 0 :]]
-
     def place(self, row: int) -> str:
         return f"line {self.records.line(row + (self.start > 0))}"
-
-    def decimal(self, dialect: Dialect) -> str:
-        """Sign between whole numbers and fractions."""
-        told = dialect.decimal or {"": None, ".": ","}.get(dialect.thousands or "", ".")
-        return told or find_mark(zip(*self.probe(max(1, min(100, PROBE_CELLS // self.width))), strict=False))
 
     def later(self, data: bytes, before: int) -> Opening:
         """Take other records of the same text, which so many lines come before."""
@@ -148,8 +140,10 @@ def _read_rows(opening: Opening, dialect: Dialect) -> Sheet:
     if not re.compile(rb"[^\r\n ]").search(records.data, opening.start):
         return Sheet([Column(name) for name in names], 0, opening.place, remarks)
     text = frozenset(at for at, name in enumerate(names) if name in dialect.as_text)
-    parser = Parser(opening, text, opening.decimal(dialect))
-    columns, rows = parser.columns(names, next(iter(opening.probe(1)), []))
+    decimal = dialect.decimal or {"": None, ".": ","}.get(dialect.thousands or "", ".")
+    probe = records.cells(1 if decimal else max(1, min(100, PROBE_CELLS // opening.width)), opening.start)
+    parser = Parser(opening, text, decimal or find_mark(zip(*probe, strict=False)))
+    columns, rows = parser.columns(names, probe[0] if probe else [])
     late = [column.text for column in columns if column.text is not None and column.name not in dialect.as_text]
     if dialect.decimal is None and not dialect.thousands and parser.decimal == "." and find_mark(late) == ",":
         parser = replace(parser, decimal=",")
@@ -172,7 +166,8 @@ def _read_rows(opening: Opening, dialect: Dialect) -> Sheet:
 def _is_empty(column: Column) -> bool:
     """Whether a column has no value: Arrow knows that of cells without blanks around them."""
     if column.numbers is not None:
-        return bool(np.isnan(column.numbers[:1]).all() and np.isnan(column.numbers).all())
+        first = column.numbers[:1].tolist()  # mostly a number, and of 100,000 columns NumPy asks each for a microsecond
+        return all(number != number for number in first) and bool(np.isnan(column.numbers).all())
     return column.text is not None and column.days is None and all(cell.strip() in ABSENT for cell in column.text)
 
 
@@ -201,7 +196,7 @@ class Parser:
             return [Column(name, numbers=column) for name, column in zip(names, values.T, strict=True)], len(values)
         step = -(-opening.width // -(-opening.width // ARROW_GROUP_COLUMNS))
         parts = [slice(at, min(at + step, opening.width)) for at in range(0, opening.width, step)]
-        texts = spread(opening.records.data[opening.start :], opening.records.delimiter, opening.width, parts)
+        texts = spread(opening.records, opening.start, opening.width, parts)
         if texts is None:
             raise self._refusal("")
         columns: list[Column] = []
@@ -321,7 +316,7 @@ def check(dialect: Dialect) -> None:
 
 
 #: Bytes of a file from which on its blocks are worth a look, which is lost if they hold more than numbers; their size.
-PLAIN_MIN_BYTES, PLAIN_BLOCK_BYTES = 8 * 2**20, 3 * 2**19
+PLAIN_MIN_BYTES, PLAIN_BLOCK_BYTES = 8 * 2**20, 2**21
 #: Bytes of the first block, which says how the text is written, and of the others.
 FIRST_BLOCK_BYTES, TEXT_BLOCK_BYTES = 2**19, 4 * 2**20
 #: Bytes in which the quotes of the first two lines end.
@@ -332,11 +327,12 @@ TWO_LINES = re.compile(rb"[^\r\n][\r\n]+[^\r\n]+[\r\n]")
 
 
 class Part(NamedTuple):
-    """Text in UTF-8, whether it is the last, and the share of the file that has been read with it."""
+    """Text in UTF-8, whether it is the last, the share of the file that has been read with it, and lines before it."""
 
     text: bytes
     last: bool
     share: float
+    before: int = 0
 
 
 class TextFile(RowFile):
@@ -358,7 +354,7 @@ class TextFile(RowFile):
             self.open()
             if any(column.numbers is None or column.remark for column in self.sheet):
                 return None
-            values, done = np.empty((0, len(self.sheet))), 0
+            values, done = np.empty((self.about, len(self.sheet))), 0
             for sheet, share in self._sheets(PLAIN_BLOCK_BYTES):
                 both = list(zip(self.sheet, sheet.columns, strict=True))
                 if sheet.doubts or any(column.numbers is not None and column.remark for _, column in both):
@@ -383,7 +379,7 @@ class TextFile(RowFile):
 
     def _open(self) -> None:
         check(self.dialect)
-        text, _, share = self._head()
+        text, _, share, _ = self._head()
         opening = look(text, tuple(self.decoder.remarks), self.source, self.dialect)
         sheet = read_rows(opening, self.dialect)
         self.sheet = [_without_rows(column) for column in named_columns(sheet, self.source)]
@@ -412,15 +408,15 @@ class TextFile(RowFile):
 
     def _sheets(self, size: int = TEXT_BLOCK_BYTES) -> Iterator[tuple[Sheet, float]]:
         """Blocks of rows, each as the reader of files sees it."""
-        delimiter, lines, first = self.opening.records.delimiter, 0, True
+        delimiter, first = self.opening.records.delimiter, True
         told = replace(self.body, separator=delimiter, header=self.named)
         with closing(self._records(size, lambda text: end_of_records(text, delimiter))) as blocks:
-            for text, _, share in blocks:
+            for text, _, share, lines in blocks:
                 if first and not text.strip():
                     continue
                 opening = look(text, (), self.source, told) if first else self.opening.later(text, lines)
                 sheet = read_rows(opening, self.body)
-                lines, first = lines + line_ends(text), False
+                first = False
                 if sheet.rows:
                     yield sheet, share
 
@@ -477,7 +473,7 @@ class TextFile(RowFile):
     def _records(self, size: int, end: Callable[[bytes], int]) -> Generator[Part, None, None]:
         """Text cut where a function says that records end, about ``size`` bytes at a time."""
         waiting, rest, enough, lines = [b""], 0, 0, 0
-        for text, last, share in self._parts(size):
+        for text, last, share, _ in self._parts(size):
             waiting.append(text)
             rest += len(text)
             if not last and rest < enough:
@@ -487,12 +483,16 @@ class TextFile(RowFile):
             # Twice as many before another look, or a quote that never ends would be looked for in every prefix.
             enough = 0 if stop else 2 * rest
             if stop or last:
-                yield Part(held[:stop], last, share * stop / max(len(held), 1))
+                part = Part(held[:stop], last, share * stop / max(len(held), 1), lines)
+                waiting, lines = [held[stop:]], lines + line_ends(part.text)
+                rest -= stop
+                del text, held
+                yield part
             elif rest > MAX_LINE_BYTES:
                 check_quotes(held, self.opening.records.delimiter if lines else ",", self.source, lines)
                 raise TableError(f"{self.source} has a line of more than {MAX_LINE_BYTES:,} bytes; it is no table.")
-            waiting, lines = [held[stop:]], lines + line_ends(held[:stop])
-            rest -= stop
+            else:
+                waiting = [held]
 
     def _parts(self, size: int) -> Iterator[Part]:
         """Text of the file as UTF-8, about ``size`` bytes at a time."""
