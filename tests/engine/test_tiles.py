@@ -12,9 +12,10 @@ import threadpoolctl
 import gramian
 from gramian.config import Progress, format_bytes, one_blas_thread, parse_bytes
 from gramian.engine.tiles import share
-from gramian.kernels import RBF, Function
+from gramian.kernels import RBF, Function, Precomputed
 from gramian.operators import CrossGram, Gram
-from gramian.operators.centering import pivoted_factor
+from gramian.operators.centering import Dense, pivoted_factor
+from gramian.operators.gram import KEPT_GRAM_MIN_COLUMNS, worth_keeping
 from gramian.solvers import Krylov, eigen
 
 
@@ -177,3 +178,18 @@ def test_a_forked_child_can_still_multiply(rng):
             child.start()
         child.join(60)
     assert child.exitcode == 0
+
+
+def test_a_gram_matrix_of_wide_rows_is_kept_wherever_it_fits(rng, monkeypatch):
+    """To make an entry of many columns again takes longer than to read it; one that is given is there already."""
+    monkeypatch.setattr("gramian.operators.gram.KEPT_GRAM_MAX_BYTES", 0)
+    n = 40
+    wide = rng.standard_normal((n, KEPT_GRAM_MIN_COLUMNS))
+    gram, K = Gram(RBF(gamma=1e-3), wide), wide @ wide.T
+    assert isinstance(gram.kept(), Dense)
+    np.testing.assert_allclose(gram.kept().toarray(), gram @ np.eye(n), rtol=1e-12)
+    for other in (Gram(RBF(gamma=1.0), wide[:, :9]), Gram(Precomputed(), np.tile(K, (7, 7)))):
+        assert other.kept() is other
+    with gramian.config(memory=3 * 8 * n * n):
+        assert gram.kept() is gram
+    assert not worth_keeping(RBF(gamma=1.0), n, KEPT_GRAM_MIN_COLUMNS - 1)

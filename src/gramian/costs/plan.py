@@ -108,7 +108,7 @@ def gram(kernel: Kernel, n: int, d: int) -> Matrix:
     def written() -> float:
         return machine.tiles(kernel, d, pairs=n * n).cross(n, n / 2) + 8 * n * n * machine.touch()
 
-    if worth_keeping(kernel, n):
+    if worth_keeping(kernel, n, d):
         return table(n, positive, n * machine.held(kernel, d), written)
     return Matrix(
         Outline(n, positive, narrow_pays=Gram.narrow_pays),

@@ -264,7 +264,7 @@ def plan_kernel_kmeans(estimator: KernelKMeans, job: Job) -> Plan:
         return on_mapped_rows(estimator, job, plan_kernel_kmeans)
     n, d, (kernel, copy) = job.n, job.d, prepared(estimator.kernel, job)
     k, starts = int(estimator.n_clusters), int(estimator.n_init) if isinstance(estimator.init, str) else 1
-    held = way_of_holding(kernel, n)
+    held = way_of_holding(kernel, n, d)
     if estimator.batch_size is not None:
         size = min(n, int(estimator.batch_size))
         drawn = min(n, (4 + _KMEANS_STEPS) * size)
@@ -341,7 +341,7 @@ def plan_kernel_prototypes(estimator: KernelPrototypeClassifier, job: Job) -> Pl
     if landmarks_of(estimator):
         return one_pass(estimator, job)
     n, d, classes, (kernel, copy) = job.n, job.d, max(job.q, 2), prepared(estimator.kernel, job)
-    held = way_of_holding(kernel, n)
+    held = way_of_holding(kernel, n, d)
     vectors = 8.0 * n * classes * (4 + thread_count())
     if held is ThinProducts:
         time = lambda: 4 * n * d * classes * machine.multiply() + 4 * job.rows * machine.touch()  # noqa: E731

@@ -21,8 +21,10 @@ from gramian.operators.source import Piece
 from gramian.progress import part_done
 from gramian.results import Array
 
-#: Bytes up to which a Gram matrix is kept. Memory touched for the first time costs about as much as five products.
+#: Bytes up to which any Gram matrix is kept. Memory touched for the first time costs about as much as five products.
 KEPT_GRAM_MAX_BYTES = 10**8
+#: Columns from which on one is kept wherever it fits: to make an entry again takes longer than to read it ten times.
+KEPT_GRAM_MIN_COLUMNS = 256
 
 
 #: Arrays in memory whose rows are also on a cluster, by identity, for as long as they live.
@@ -192,7 +194,11 @@ class Gram(ColumnOperator):
 
     def kept(self) -> ColumnOperator:
         """Return the matrix itself where making tiles again for every product would cost more than reading it."""
-        return Dense(self.toarray(), positive=self.positive) if worth_keeping(self.kernel, self.n) else self
+        return Dense(self.toarray(), positive=self.positive) if self._worth_keeping() else self
+
+    def _worth_keeping(self) -> bool:
+        # Of rows that are on a cluster too a large matrix is made there, in parts.
+        return worth_keeping(self.kernel, self.n, self.X.shape[1] if self.remote is None else 0)
 
     def astype(self, dtype: DTypeLike) -> Gram:
         return self if self.dtype == dtype else Gram(self.kernel, self.X, dtype, self.remote)
@@ -227,10 +233,12 @@ def _block_product(kernel: Kernel, Z: Rows, V: Array, piece: Piece) -> Array:
     return CrossGram(kernel, piece.values, Z) @ V
 
 
-def worth_keeping(kernel: Kernel, n: int) -> bool:
-    """Whether a Gram matrix of n rows is made once and kept."""
+def worth_keeping(kernel: Kernel, n: int, d: int) -> bool:
+    """Whether a Gram matrix of n rows of d columns is made once and kept: where reading it again is quicker."""
     size = 8 * n**2
-    return (size <= KEPT_GRAM_MAX_BYTES or kernel.costly) and within_budget(4 * size)
+    wide = d >= KEPT_GRAM_MIN_COLUMNS and not kernel.given  # one that is given is read as it is
+    quicker = size <= KEPT_GRAM_MAX_BYTES or wide or kernel.costly
+    return quicker and within_budget(4 * size)
 
 
 #: Sides of the tiles of a kept block, by the bytes of a number: larger ones are slower to turn over on their way across

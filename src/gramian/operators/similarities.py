@@ -112,7 +112,7 @@ class ThinProducts(Similarities):
 
 def similarities(kernel: Kernel, X: Matrix) -> Similarities:
     """Return the similarities of rows to each other, held in the way that suits kernel and size."""
-    kind = way_of_holding(kernel, X.shape[0])
+    kind = way_of_holding(kernel, X.shape[0], X.shape[1] if remote_of(X) is None else 0)
     if kind is ThinProducts:
         return ThinProducts(X)
     if kind is TiledGram:
@@ -121,13 +121,13 @@ def similarities(kernel: Kernel, X: Matrix) -> Similarities:
     return KeptGram(A, positive=kernel.positive_definite)
 
 
-def way_of_holding(kernel: Kernel, n: int) -> type[Similarities]:
-    """Return how the similarities of n rows are held."""
+def way_of_holding(kernel: Kernel, n: int, d: int) -> type[Similarities]:
+    """Return how the similarities of n rows of d columns are held."""
     if kernel.given:
         return KeptGram
     if kernel.linear:
         return ThinProducts
-    return KeptGram if worth_keeping(kernel, n) else TiledGram
+    return KeptGram if worth_keeping(kernel, n, d) else TiledGram
 
 
 def natural_order(kernel: Kernel, X: Table) -> Array:

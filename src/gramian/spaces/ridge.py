@@ -18,7 +18,7 @@ from gramian.kernels import Kernel
 from gramian.operators import moments_of
 from gramian.operators.centering import ProjectedGram, column_means
 from gramian.operators.features import FeatureMap
-from gramian.operators.gram import Anchored, gram_of
+from gramian.operators.gram import Anchored, Gram, gram_of
 from gramian.operators.mapped_moments import MappedMoments
 from gramian.projection import centred_product
 from gramian.results import Array, Matrix, SolverTrace
@@ -371,7 +371,10 @@ class DualRidge:
         self.null = None if T is None else self._orthonormal(self._weigh(T))
         if positive and not np.isfinite(kernel.diagonal(rows)).all():
             raise ValueError(OVERFLOW)
-        gram, effort = gram_of(kernel, rows).kept(), _effort(rows)
+        gram = gram_of(kernel, rows).kept()
+        effort = (
+            _effort(rows) if isinstance(gram, Gram) else 1.0
+        )  # to read a matrix takes as long as tiles of 20 columns
         self.operator = ProjectedGram(gram, self.roots, self.null, positive=positive, effort=effort)
         self.B = self._freed(self._weigh(Y[self.used]))
 
