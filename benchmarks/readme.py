@@ -58,7 +58,8 @@ def everyday(results: dict[str, Any]) -> str:
         f"\nThose are large problems. Of {len(calls)} ordinary calls at ordinary sizes (fit, transform, predict; "
         f"`make bench-everyday`, {results['about']['date']}) {sum(r < 1 for r in ratios)} take longer than the peer's; "
         f"the geometric mean of the ratios of times, peer / gramian, is {mean(ratios):.2f}, "
-        f"and {mean(ratios[:-10]):.2f} without the ten best. The worst: {worst}. All are in `benchmarks/everyday.json`.\n"
+        f"and {mean(ratios[:-10]):.2f} without the ten best. The worst: {worst}. "
+        "All are in `benchmarks/everyday.json`.\n"
     )
 
 
