@@ -16,7 +16,7 @@ from gramian.estimators.landmarks import LandmarksArgument, add_low_rank, inner_
 from gramian.estimators.plans_kernel import plan_kernel_prototypes
 from gramian.estimators.summary import Clock, SummaryBuilder
 from gramian.estimators.validation import Table, check_labels, validate
-from gramian.operators.similarities import feature_means, mapped_means
+from gramian.operators.similarities import Similarities, feature_means, mapped_means
 from gramian.results import Array, FitSummary
 
 
@@ -93,12 +93,12 @@ class KernelPrototypeClassifier(ClassifierMixin, KernelInput, BaseEstimator):
         present = A.any(axis=0)  # a class whose rows all have weight 0 is not there
         A, self.classes_ = A[:, present] / A[:, present].sum(axis=0), classes[present]
         origin, rows, features, inner = inner_products(self.landmarks, kernel, table, given)
-        squares = np.einsum("ij,ij->j", A, inner @ A)
         self.kernel_ = kernel
         if features is None:
+            squares = None if kernel.linear else _squares(A, inner)  # linear: means are written down
             self.means_ = feature_means(kernel, rows, A, squares, origin)
         else:
-            self.means_ = mapped_means(features, rows, A, squares, origin)
+            self.means_ = mapped_means(features, rows, A, _squares(A, inner), origin)
             self.trace_error_ = lost_trace(self.landmarks, features, rows, inner.diagonal(), given)[1]
         summary = self._describe(table.shape, clock, inner.route)
         self.summary_ = add_low_rank(summary, self.landmarks, features, self.trace_error_)
@@ -136,3 +136,8 @@ class KernelPrototypeClassifier(ClassifierMixin, KernelInput, BaseEstimator):
         write = SummaryBuilder(self, shape, kernel, f"{k} class{'es' * (k > 1)}", kernel=kernel, n_classes=k)
         write.line("route", route, route=route, mean_squares=self.means_.squares)
         return write.work(clock, "1 product").done()
+
+
+def _squares(A: Array, inner: Similarities) -> Array:
+    """Squares of the means ``A'Phi(X)``."""
+    return np.einsum("ij,ij->j", A, inner @ A)

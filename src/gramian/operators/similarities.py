@@ -237,13 +237,18 @@ class FeatureMeans(Anchored):
 
 
 def feature_means(
-    kernel: Kernel, X: Matrix, coefficients: Array, squares: Array, origin: Array | None = None
+    kernel: Kernel, X: Matrix, coefficients: Array, squares: Array | None = None, origin: Array | None = None
 ) -> FeatureMeans:
-    """Return the means ``coefficients'Phi(X)`` of rows seen from ``origin``, keeping what is needed of them."""
+    """Return the means ``coefficients'Phi(X)`` of rows seen from ``origin``, keeping what is needed of them.
+
+    ``squares``: those of the means; not needed of the linear kernel.
+    """
     if kernel.linear:  # features are the rows themselves: the means can be written down
         reach = float(np.sqrt(kernel.diagonal(X).max()))
         means = np.asarray(coefficients.T @ X)
+        squares = squared_norms(means) if squares is None else squares
         return FeatureMeans(kernel, means, np.eye(len(squares)), squares, origin, reach=reach)
+    assert squares is not None  # for the type checker
     if kernel.given:  # new rows hold their similarities to all training rows
         return FeatureMeans(kernel, kernel.anchors(X), coefficients, squares, None, np.array(X.diagonal()))
     used = np.flatnonzero(coefficients.any(axis=1))

@@ -369,7 +369,7 @@ class Search:
             self.n <= FLOAT64_MAX_ROWS or not float(np.abs(state.matrix.diagonal()).max()) < FLOAT32_MAX_DIAGONAL
         )
         self.dtype = np.float64 if self.wide else np.float32
-        self.turn = np.random.default_rng(0).permutation(self.n)
+        self.turn: Array | None = None  # all rows, in the order in which their turn comes
         self.steps = self.carried = self.rounds = self.largest = 0
         self.kept: tuple[Array, Array] | None = None
         self.buffer: Array | None = None  # reused by all blocks: fresh memory costs page faults
@@ -415,12 +415,13 @@ class Search:
         if ROWS_PER_FREE * free.sum() <= size:
             urgency[free], first = np.inf, (size + int(free.sum())) // 2
         ranked = rows[np.argsort(-urgency[rows], kind="stable")]
+        turn = np.random.default_rng(0).permutation(self.n) if self.turn is None else self.turn
         waiting = np.zeros(self.n, dtype=bool)
         waiting[ranked[first:]] = violating[ranked[first:]] > self.tol
-        others = self.turn[waiting[self.turn]][: size - first]
+        others = turn[waiting[turn]][: size - first]
         taken = np.zeros(self.n, dtype=bool)
         taken[others] = True
-        self.turn = np.concatenate([self.turn[~taken[self.turn]], others])
+        self.turn = np.concatenate([turn[~taken[turn]], others])
         taken[ranked[: size - len(others)]] = True
         return np.flatnonzero(taken)
 
