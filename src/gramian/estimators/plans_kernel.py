@@ -27,7 +27,7 @@ from gramian.operators import Outline
 from gramian.operators.mapped_moments import rows_summed
 from gramian.operators.rows import block_rows
 from gramian.operators.similarities import KeptGram, ThinProducts, way_of_holding
-from gramian.solvers.box_qp import FIRST_WORKING_SET, FLOAT64_MAX_ROWS, LEAST_WORKING_SET
+from gramian.solvers.box_qp import FIRST_WORKING_SET, FLOAT64_MAX_ROWS, LEAST_WORKING_SET, first_working_set
 from gramian.solvers.canonical import affordable
 from gramian.solvers.clustering import SCORE_STARTS, START_BLOCK_ROWS, START_LANDMARKS
 from gramian.solvers.conjugate import PRECONDITIONER_RANK, ConjugateGradients
@@ -237,8 +237,8 @@ def plan_kernel_svc(estimator: KernelSVC, job: Job) -> Plan:
         return Plan("interior point method", "the linear kernel has fewer columns than rows", work, room, time, True)
     limit = max(int(np.sqrt(memory_budget() / (4 * (1 + threads_for(problems))))), LEAST_WORKING_SET)
     wide = n <= FLOAT64_MAX_ROWS
-    size = min(n, max(FIRST_WORKING_SET, n // 8), limit)
-    rounds = 1 if wide else int(4 + n / FIRST_WORKING_SET)
+    size = min(n, first_working_set(n), limit)
+    rounds = 1 if size == n else int(4 + n / FIRST_WORKING_SET)
     dtype = "float64" if wide else "float32"
     width = np.dtype(dtype).itemsize
     block = width * size**2 * (1 + 0.5 * threads_for(problems))
