@@ -192,7 +192,7 @@ class ComponentRegressor(
 
     def _keep(self, f: Factors, found: int, blocks: Blocks, scaled: Scaled, clock: Clock) -> None:
         coefficients, unit = f.rotations @ f.y_loadings.T, scaled.x_unit
-        x_total, y_total = float((scaled.A**2).sum()), float((scaled.B**2).sum())
+        x_total, y_total = float(np.vdot(scaled.A, scaled.A)), float(np.vdot(scaled.B, scaled.B))
         y_squares = f.squares * (f.y_loadings**2).sum(axis=0)
         self.x_explained_ = _share(f.squares * (f.x_loadings**2).sum(axis=0), x_total)
         self.y_explained_ = _share(y_squares, y_total)

@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 
 from gramian.config import format_bytes, memory_budget, within_budget
@@ -194,7 +195,7 @@ class FitRows:
         def is_zero(columns: Array) -> bool:
             d = self.d
             parts = (self.X, columns[columns < d]), (self.Y, columns[columns >= d] - d)
-            return self.X is not None and not any(abs(view[:, which]).max() for view, which in parts if len(which))
+            return self.X is not None and not any(_has_entries(view, which) for view, which in parts if len(which))
 
         return near_moments(self.moments, self.d, is_zero)
 
@@ -215,6 +216,11 @@ class FitRows:
             name = type(self.estimator).__name__
             raise ValueError(f"X has fewer than 2 samples; {name} needs at least 2, one a row.")
         return found
+
+
+def _has_entries(X: Matrix, columns: Array) -> bool:
+    """Whether some columns hold anything but zeros."""
+    return bool(X[:, columns].count_nonzero() if sp.issparse(X) else np.take(X, columns, axis=1).any())
 
 
 class SeenRows(FitRows):

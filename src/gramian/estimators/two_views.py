@@ -114,11 +114,12 @@ class TwoViews(BlockInput, ClassNamePrefixFeaturesOutMixin, TransformerMixin, AB
         self.x_scale_, self.y_scale_ = scaled.x_scale, scaled.y_scale
         Tx, Ty = scaled.A @ Wx, scaled.B @ Wy
         ratio = scaled.y_unit / scaled.x_unit
-        back_x, back_y = _on(Tx, scaled.A) * scaled.x_scale, _on(Ty, scaled.B) * scaled.y_scale
+        from_x, from_y = _least_squares(Tx), _least_squares(Ty)
+        back_x, back_y = from_x @ scaled.A * scaled.x_scale, from_y @ scaled.B * scaled.y_scale
         self.x_projection_ = LinearProjection(scaled.x_mean, Wx / scaled.x_scale[:, None], back_x)
         self.y_projection_ = LinearProjection(scaled.y_mean, Wy / scaled.y_scale[:, None], back_y)
-        self.y_from_x_ = _on(Tx, scaled.B) * scaled.y_scale * ratio
-        self.x_from_y_ = _on(Ty, scaled.A) * scaled.x_scale / ratio
+        self.y_from_x_ = from_x @ scaled.B * scaled.y_scale * ratio
+        self.x_from_y_ = from_y @ scaled.A * scaled.x_scale / ratio
         self.coef_ = (self.x_projection_.weights @ self.y_from_x_).T
         self.intercept_ = scaled.y_mean - self.coef_ @ scaled.x_mean
 
@@ -132,9 +133,11 @@ def score_correlations(Tx: Array, Ty: Array) -> Array:
     return np.einsum("rk,rk->k", Tx, Ty) / (np.linalg.norm(Tx, axis=0) * np.linalg.norm(Ty, axis=0))
 
 
-def _on(T: Array, B: Array) -> Array:
-    """Coefficients of B on scores T, of least norm."""
-    return np.linalg.lstsq(T, B, rcond=None)[0]
+def _least_squares(T: Array) -> Array:
+    """What gives coefficients of least norm on scores T from the columns that they are to account for."""
+    U, values, Vt = np.linalg.svd(T, full_matrices=False)
+    kept = values > max(T.shape) * np.finfo(np.float64).eps * values.max(initial=0.0)
+    return (Vt[kept].T / values[kept]) @ U[:, kept].T
 
 
 class CovarianceOfViews(TwoViews, BaseEstimator):
@@ -159,7 +162,11 @@ class CovarianceOfViews(TwoViews, BaseEstimator):
             found = self._directions(A, B, k)
             if len(found[-1]) < k:
                 return None
-            fits = (_on(M @ R, np.hstack([A, B])).T for M, R in ((A, found[2]), (B, found[3])))
+            both = np.hstack([A, B])
+            try:  # the normal equations would show more rounding than there is, and never less
+                fits = [np.linalg.solve(T.T @ T, T.T @ both).T for T in (A @ found[2], B @ found[3])]
+            except np.linalg.LinAlgError:
+                return None
             answers.append((*found, *fits))
         return answers[0][:5] if is_settled(*answers) else None
 

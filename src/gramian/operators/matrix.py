@@ -107,10 +107,11 @@ class Data:
             del A
         return total if self.root is None else total * np.outer(self.root, self.root)
 
-    def block(self, rows: slice) -> Array:
-        """Some rows of ``A / unit``."""
-        A = np.subtract(to_dense(self.X[rows]), self.centre, dtype=np.float64)
-        A /= self.scale * self.unit
+    def block(self, rows: slice, out: Array | None = None) -> Array:
+        """Some rows of ``A / unit``, written to ``out`` if that is given."""
+        A = np.subtract(to_dense(self.X[rows]), self.centre, out=out, dtype=np.float64)
+        if self.unit != 1 or (self.scale != 1).any():
+            A /= self.scale * self.unit
         if self.root is not None:
             A *= self.root[rows, None]
         return A

@@ -116,14 +116,15 @@ def moments_of(X: Matrix, weights: Array | None = None, *, beside: Matrix | None
 
     ``X`` (n, d): rows. ``weights`` (n,): frequencies: a row of weight 2 counts as two rows. ``beside`` (n, q): A second
     view of the same rows. The moments are then those of d + q columns, cross-scatter included, and
-    :meth:`Moments.views` takes them apart; the views are never put together in memory.
+    :meth:`Moments.views` takes them apart; no more than a tile of the views is put together in memory.
     """
     views = (X,) if beside is None else (X, beside)
     if any(sp.issparse(view) for view in views):
         return _sparse(views[0] if beside is None else sp.hstack(views, format="csr"), weights)
-    if beside is None and X.shape[0] <= rows_of_a_block(X.shape[1]):
-        return _one_tile(X, weights)
-    total = Accumulator(sum(view.shape[1] for view in views), X.shape[0])
+    width = sum(view.shape[1] for view in views)
+    if X.shape[0] <= rows_of_a_block(width):
+        return _one_tile(X if beside is None else np.hstack(views), weights)
+    total = Accumulator(width, X.shape[0])
     total.add(views, weights)
     return total.moments()
 
@@ -483,8 +484,13 @@ def from_rows(X: Matrix, Y: Matrix = None, weights: Array | None = None) -> Comp
     few = are_few(n, columns)
     rows = np.zeros((0, columns))
     for block in [slice(0, n)] if few else row_blocks(n, columns):
-        rows = np.vstack([rows, np.hstack([view.block(block) for view in views])])
-        rows = rows if few else _triangle(rows)
+        held = len(rows)
+        stacked, at = np.empty((held + len(range(n)[block]), columns)), 0
+        stacked[:held] = rows
+        for view in views:
+            view.block(block, out=stacked[held:, at : at + view.d])
+            at += view.d
+        rows = stacked if few else _triangle(stacked)
     found = Compressed(rows, X.shape[1], weight, means * units, units, "rows" if few else "triangular")
     return without_constants(found)
 
@@ -493,7 +499,7 @@ def without_constants(views: Compressed) -> Compressed:
     """The same with nothing but zeros where a column is constant up to the rounding of its mean."""
     deviations = np.sqrt(np.einsum("ij,ij->j", views.rows, views.rows) / views.weight)
     constant = (column_scale(deviations, views.mean / views.units) != deviations) | (deviations == 0)
-    return replace(views, rows=np.where(constant, 0.0, views.rows))
+    return replace(views, rows=np.where(constant, 0.0, views.rows)) if constant.any() else views
 
 
 def _in_range(X: Matrix) -> tuple[Any, Array]:

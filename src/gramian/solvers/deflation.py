@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy.linalg
 
 from gramian import lapack
 from gramian.config import one_blas_thread
@@ -164,8 +165,8 @@ def _leading(Z: Array) -> tuple[Array, Array]:
 
 def _limit(A: Array, B: Array) -> Array:
     """Size below which A'B cannot be told from zero."""
-    lengths = np.linalg.norm(A, axis=(1, 2)) * np.linalg.norm(B, axis=(1, 2))
-    return max(A.shape[1:]) * np.finfo(np.float64).eps * lengths
+    squares = [np.einsum("gij,gij->g", M, M) for M in (A, B)]  # no copy of the rows, which numpy.linalg.norm makes
+    return max(A.shape[1:]) * np.finfo(np.float64).eps * np.sqrt(squares[0]) * np.sqrt(squares[1])
 
 
 def _times(M: Array, v: Array) -> Array:
@@ -192,7 +193,7 @@ def canonical_partial_least_squares(A: Array, B: Array, k: int) -> tuple[Array, 
     Returns ``weights, weights, rotations, rotations, covariances``: Of A, of B, of A, of B, and ``w'A'B c`` of each
     pair when it was found.
     """
-    sides, limit = [A.copy(), B.copy()], _limit(A[None], B[None])[0]
+    sides, limit = [np.array(M, order="C") for M in (A, B)], _limit(A[None], B[None])[0]
     weights: list[list[Array]] = [[], []]
     loadings: list[list[Array]] = [[], []]
     values: list[float] = []
@@ -204,7 +205,7 @@ def canonical_partial_least_squares(A: Array, B: Array, k: int) -> tuple[Array, 
         for side, (M, v) in enumerate(zip(sides, (w[:, 0], c[:, 0]), strict=True)):
             t = M @ v
             p = M.T @ t / (t @ t)
-            M -= np.outer(t, p)
+            scipy.linalg.blas.dger(-1.0, p, t, a=M.T, overwrite_a=True)  # M -= t p' without a second matrix
             weights[side].append(v)
             loadings[side].append(p)
     if not values:
