@@ -218,7 +218,7 @@ class FitRows:
         return found
 
 
-def _has_entries(X: Matrix, columns: Array) -> bool:
+def _has_entries(X: Any, columns: Array) -> bool:
     """Whether some columns hold anything but zeros."""
     return bool(X[:, columns].count_nonzero() if sp.issparse(X) else np.take(X, columns, axis=1).any())
 
