@@ -1,6 +1,7 @@
 """Rows of the fit are known again, whatever form they come in, and errors are called after the rows they are of."""
 
 import inspect
+import pickle
 
 import numpy as np
 import pandas as pd
@@ -163,3 +164,13 @@ def test_charts_and_estimators_say_which_rows_they_show():
     assert [chart.merit.error_name for chart in shown] == ["RMSEC", "RMSECV"]
     assert [chart.title.partition(", ")[2] for chart in shown] == ["rows of the fit", "rows left out"]
     assert charts.predicted(model, X + 1, Y[:, 0]).title.endswith(", new rows")
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "precomputed"])
+def test_a_model_that_keeps_its_rows_knows_them_again(kernel):
+    rows = X @ X.T if kernel == "precomputed" else X
+    model = g.KernelKNNRegressor(2, kernel=kernel).fit(rows, X[:, 0])
+    assert ("_rows_of_fit" in vars(model)) == (kernel == "precomputed")  # it keeps no rows of a matrix
+    for known in (model, pickle.loads(pickle.dumps(model))):
+        assert (role(known, rows), role(known, rows[::-1]), role(known, rows + 1)) == ("fit", "fit", "new")
+        assert of_the_fit(known, rows)

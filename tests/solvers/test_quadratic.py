@@ -94,6 +94,20 @@ def test_single_precision_blocks_give_the_double_precision_answer(rng, monkeypat
     assert_allclose(single.gradient, double.gradient, atol=1e-5)
 
 
+@pytest.mark.parametrize("C", [1.0, 1e6])
+def test_the_gradient_that_steps_leave_is_that_of_the_matrix(C, rng):
+    """Rows that have settled are left out, Newton steps end the search, and no product is made in between."""
+    X, y = problem(rng, 700)
+    signs = np.hstack([y, np.where(X[:, :1] > 0, 1.0, -1.0)])
+    K, bounds = RBF(sigma=2.0)(X), np.full(signs.shape, C)
+    found = box_dual(Matrix(K), signs, bounds, tol=1e-3)
+    assert found.converged
+    size = np.abs(K) @ np.abs(found.coefficients)
+    assert (np.abs(found.gradient - (K @ found.coefficients - signs)) <= 1e-9 + 1e-13 * size).all()
+    if C == 1.0:
+        assert found.violation.max() <= 1e-9
+
+
 def test_problems_solved_together_are_those_solved_alone(rng):
     X, y = problem(rng, 200)
     signs = np.hstack([y, np.where(X[:, :1] > 0, 1.0, -1.0), -y])
