@@ -517,7 +517,9 @@ def check_labels(y: Any, n: int, *, least: int = 1) -> tuple[Array, Array]:
     """
     if y is None:
         raise ValueError("requires y to be passed, but the target y is None.")
-    y = column_or_1d(gathered(y, "y", "a fit"), warn=True)
+    y = gathered(y, "y", "a fit")
+    if not (type(y) is np.ndarray and y.ndim == 1):  # such labels come back as they are, after 0.1 ms
+        y = column_or_1d(y, warn=True)
     if len(y) != n:
         raise ValueError(f"X has {n} rows and y has {len(y)} labels; they must have the same number. Align them first.")
     if y.dtype.kind == "f" and not np.isfinite(y).all():
