@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from gramian import KernelPCA, KernelRidge, config, models
+from gramian import KernelKNNRegressor, KernelPCA, KernelRidge, config, models
 from gramian.kernels import RBF, Function, parse
 from gramian.kernels.base import Mapped
 from gramian.kernels.pairwise import PreparedRows
@@ -73,7 +73,7 @@ def test_a_kernel_with_pairs_of_its_own_has_the_last_word(rng):
 
 
 def prepared(model):
-    return vars(model.projection_).get("prepared")
+    return model.projection_.prepared
 
 
 def test_what_was_prepared_is_made_once_and_is_no_part_of_copies_pickles_and_files(rng, tmp_path):
@@ -101,6 +101,24 @@ def test_nothing_is_kept_where_memory_is_short(rng):
     model = KernelPCA(2, kernel="rbf").fit(X)
     with config(memory=3 * X.nbytes):
         scores = model.transform(Z)
-    assert prepared(model) is None
+    assert not prepared(model)._made
     np.testing.assert_array_equal(model.transform(Z), scores)
     assert prepared(model)._made
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "linear", "polynomial(degree=2)"])
+def test_neighbours_among_rows_prepared_once(kernel, rng, tmp_path):
+    X, y = np.round(rng.standard_normal((700, 30)), 1), rng.standard_normal(700)
+    Z = [X[:4], 1e6 * X[:3], 1e-6 * X[:2], rng.standard_normal((5, 30))]  # of other units than the rows before
+    model = KernelKNNRegressor(5, kernel=kernel).fit(X, y)
+    size = len(pickle.dumps(model))
+    found = [model.kneighbors(rows) for rows in (*Z, *Z)]
+    for rows, (distances, columns) in zip((*Z, *Z), found, strict=True):
+        fresh = KernelKNNRegressor(5, kernel=kernel).fit(X, y).kneighbors(rows)
+        np.testing.assert_array_equal(columns, fresh[1])
+        np.testing.assert_array_equal(distances, fresh[0])
+    assert len(pickle.dumps(model)) < size + 1000
+    models.save(model, tmp_path / "model.gram")
+    np.testing.assert_array_equal(models.load(tmp_path / "model.gram").predict(Z[3]), model.predict(Z[3]))
+    model.fit(X[:100], y[:100])  # nothing is left of the rows before
+    assert model.kneighbors(Z[3])[1].max() < 100

@@ -26,6 +26,10 @@ HANDED_DOWN = {
 ARGUMENTS = {
     ("engine: Exponential.__init__", "kernels: squared_euclidean"): "the distance is an argument",
     ("engine: Pairs.tile_in", "kernels: Mapped.tile"): "pairs that are made of other pairs",
+    **{
+        ("kernels: PreparedRows.once", f"operators: EuclideanSearch.{made}"): "what is made of rows is an argument"
+        for made in ("__init__.<locals>.<lambda>", "_pairs.<locals>.right")
+    },
 }
 ANSWERS = ("transform", "predict", "predict_proba", "decision_function", "score_samples")
 

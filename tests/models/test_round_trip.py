@@ -41,7 +41,7 @@ def same(one, other):
 def kept(value):
     """Attributes of an object, without what is computed again from others: caches, and search trees."""
     names = getattr(value, "__dataclass_fields__", vars(value))
-    return {key: getattr(value, key) for key in names if key not in ("_tree", "_mapped")}
+    return {key: getattr(value, key) for key in names if key not in ("_tree", "_mapped", "_prepared")}
 
 
 def equal(one, other):

@@ -30,7 +30,9 @@ from gramian.estimators.plans_kernel import SEARCH_WAYS, plan_kernel_knn, way_of
 from gramian.estimators.summary import Clock, SummaryBuilder
 from gramian.estimators.validation import Table, Targets, check_labels, check_targets, validate
 from gramian.kernels import Kernel, Linear
+from gramian.kernels.pairwise import PreparedRows
 from gramian.operators.features import FeatureMap
+from gramian.operators.gram import kept_or_anew
 from gramian.operators.nearest import (
     EXTRA_CANDIDATES,
     SIMILARITY_ROUNDING,
@@ -89,14 +91,14 @@ class KernelNeighbours(KernelInput, BaseEstimator):
                 f"n_neighbors={self.n_neighbors} is more than the number of rows, n_samples={n}. "
                 f"Use n_neighbors={n} or fewer."
             )
-        for made in ("_tree", "_mapped"):
+        for made in ("_tree", "_mapped", "_prepared"):
             self.__dict__.pop(made, None)  # those of an earlier fit
         self.kernel_, self._anchors = kernel, kernel.anchors(rows)
         self.features_ = low_rank(self.landmarks, kernel, rows)
         if self.features_ is not None:
             self._mapped, self.trace_error_ = mapped_rows(self.landmarks, self.features_, rows)
         self._plain = self._metric.keeps_neighbours
-        points = rows if self.features_ is None else self._mapped
+        points, self._prepared = rows if self.features_ is None else self._mapped, PreparedRows(self._points)
         self._diagonal = np.array(self._metric.diagonal(points), dtype=np.float64)
         check_similarities(kernel, self._diagonal)
         warn_of_underflow(kernel, rows)
@@ -117,6 +119,11 @@ class KernelNeighbours(KernelInput, BaseEstimator):
     def _mapped(self) -> Array:
         """Mapped training rows; they can be made again, so they are no part of a saved model."""
         return mapped_rows(None, self.features_, self._anchors)[0]  # type: ignore[arg-type]
+
+    @cached_property
+    def _prepared(self) -> PreparedRows:
+        """The points, ready to be searched; what is made of them can be made again."""
+        return PreparedRows(self._points)
 
     @cached_property
     def _tree(self) -> KDTree | None:
@@ -164,7 +171,8 @@ class KernelNeighbours(KernelInput, BaseEstimator):
         if self._plain:
             squares, columns = self._plainly(rows, k, own)
             return self._metric.feature_distances(squares), columns
-        ranks, columns = nearest_in_features(self.kernel_, rows, self._anchors, self._diagonal, k, own=own)
+        points = kept_or_anew(self._prepared)
+        ranks, columns = nearest_in_features(self.kernel_, rows, points, self._diagonal, k, own=own)
         if not measured:
             return ranks, columns
         training = self._diagonal if self.kernel_.given else None
@@ -199,7 +207,7 @@ class KernelNeighbours(KernelInput, BaseEstimator):
         return F, np.where(rest > SPAN_ROUNDING * whole, rest, 0.0)[:, None]
 
     def _plainly(self, rows: Any, k: int, own: bool) -> tuple[Array, Array]:
-        search = EuclideanSearch(rows, self._points, own=own)
+        search = EuclideanSearch(rows, kept_or_anew(self._prepared), own=own)
         if self._tree is None or sp.issparse(rows):
             return search.find(k)
         wide = min(k + EXTRA_CANDIDATES, len(self._diagonal) - own)

@@ -390,7 +390,7 @@ def _thin(estimator: BaseEstimator) -> Any:
         and rows.shape[0] > (most := max(MAX_ASKED_ANCHORS, as_fitted(estimator, "n_neighbors")))
     ):
         vars(thin).update(_anchors=rows[:most], _diagonal=estimator._diagonal[:most])
-        for made in ("_tree", "_mapped"):
+        for made in ("_tree", "_mapped", "_prepared"):
             vars(thin).pop(made, None)
     return thin
 

@@ -99,8 +99,13 @@ class CrossGram:
         return out
 
 
-#: Copies of anchors that must find room beside them for one to be kept.
-KEPT_ANCHORS_ROOM = 4
+#: Copies of rows that must find room in the memory budget for prepared ones to be kept.
+KEPT_ROWS_ROOM = 4
+
+
+def kept_or_anew(rows: PreparedRows) -> PreparedRows:
+    """Prepared rows that stay, or, where memory is short, the same rows prepared for one use."""
+    return rows if within_budget(KEPT_ROWS_ROOM * 8 * rows.shape[0] * rows.shape[1]) else PreparedRows(rows.rows)
 
 
 class Anchored:
@@ -119,8 +124,7 @@ class Anchored:
 
     def similarities(self, X: Rows, dtype: DTypeLike = np.float64) -> CrossGram:
         """Kernel values between rows and the anchors, in tiles."""
-        room = KEPT_ANCHORS_ROOM * 8 * self.anchors.shape[0] * self.anchors.shape[1]
-        return CrossGram(self.kernel, X, self.prepared if within_budget(room) else self.anchors, dtype)
+        return CrossGram(self.kernel, X, kept_or_anew(self.prepared), dtype)
 
 
 class Gram(ColumnOperator):

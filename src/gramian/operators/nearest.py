@@ -11,7 +11,7 @@ from numpy.typing import DTypeLike
 from gramian.engine.product import Pairs, Product, each_tile, to_dense
 from gramian.engine.tiles import SIDE, for_each, row_blocks, spans, threads_for
 from gramian.kernels import Kernel
-from gramian.kernels.pairwise import squared_norms
+from gramian.kernels.pairwise import PreparedRows, prepared, squared_norms
 from gramian.operators.centering import column_means
 from gramian.progress import part_done, track
 from gramian.results import Array, Matrix
@@ -56,7 +56,8 @@ def smallest(
     m, n = pairs.shape
     values, columns = np.full((m, k), np.inf), np.full((m, k), -1, dtype=np.intp)
     rows = spans(m, min(SIDE, max(64, -(-m // threads_for(m)))))
-    first = min(n, max(SIDE, k + 1))
+    few = rows[0].stop * n <= SIDE**2 if rows else True  # all columns at once
+    first = n if few else min(n, max(SIDE, k + 1))
     cols = [slice(0, first)] + [slice(s.start + first, s.stop + first) for s in spans(n - first)]
 
     def look(r: slice, c: slice, tile: Array) -> None:
@@ -97,14 +98,14 @@ def _merge(values: Array, columns: Array, i: Array, j: Array, found: Array) -> N
 
 
 def nearest_in_features(
-    kernel: Kernel, X: Matrix, anchors: Matrix, diagonal: Array, k: int, *, own: bool = False
+    kernel: Kernel, X: Matrix, anchors: Matrix | PreparedRows, diagonal: Array, k: int, *, own: bool = False
 ) -> tuple[Array, Array]:
     """Return for each row of X the k nearest anchors in feature space: ``k(y, y) - 2 k(x, y)`` and columns, m x k.
 
     Nothing is clipped, so an indefinite kernel ranks by its negative squared distances too. Values that differ by
     rounding only count as equal, and of equal ones the first anchors come first.
     """
-    pairs = Ranked(kernel.pairs(X, anchors, np.float64), diagonal)
+    pairs = Ranked(kernel.against(X, prepared(anchors), np.float64), diagonal)
     most = pairs.shape[1] - own
     values, columns = smallest(pairs, min(k + EXTRA_CANDIDATES, most), own=own)
     # In units of each pair's own similarities: one far anchor must not blur the others.
@@ -153,15 +154,18 @@ class EuclideanSearch:
     double precision. A bound on the rounding of the search tells for which rows no other candidate could be nearer; the
     rest are searched again in double precision.
 
-    ``X``, ``Y``: dense or CSR, m x d and n x d; the nearest of Y are sought. ``own``: X and Y are the same rows, and no
-    row is its own neighbour.
+    ``X``, ``Y``: dense or CSR, m x d and n x d; the nearest of Y, which may be prepared, are sought. ``own``: X and Y
+    are the same rows, and no row is its own neighbour.
     """
 
-    def __init__(self, X: Matrix, Y: Matrix, *, own: bool = False) -> None:
-        self.X, self.Y, self.own = X, Y, own
-        self.sparse = sp.issparse(Y)
-        self.mean = np.zeros(Y.shape[1]) if self.sparse else column_means(Y)
-        self.nx, self.ny = self._norms(X), self._norms(Y)
+    def __init__(self, X: Matrix, Y: Matrix | PreparedRows, *, own: bool = False) -> None:
+        self.targets = prepared(Y)
+        self.X, self.Y, self.own = X, self.targets.rows, own
+        self.sparse = sp.issparse(self.Y)
+        d = self.Y.shape[1]
+        self.mean = self.targets.once("search mean", lambda: np.zeros(d) if self.sparse else column_means(self.Y))
+        self.ny = self.targets.once("search norms", lambda: self._norms(self.Y))
+        self.nx = self.ny if own else self._norms(X)
         largest = float(max(self.nx.max(), self.ny.max()))
         if not largest < np.finfo(np.float64).max / 8:
             raise ValueError(
@@ -169,7 +173,7 @@ class EuclideanSearch:
                 "its columns."
             )
         # Single precision has a smaller range: rows are measured in a unit near their own size.
-        self.unit = float(2.0 ** np.round(np.log2(largest) / 2)) if largest > 0 else 1.0
+        self.unit = _unit(largest)
 
     def find(self, k: int) -> tuple[Array, Array]:
         """Return squared distances and indices of the k nearest, m x k."""
@@ -205,11 +209,15 @@ class EuclideanSearch:
         return squares * self.unit**2, columns
 
     def _pairs(self, dtype: DTypeLike, rows: Array | slice = slice(None)) -> Product:
-        # Norms ride along as two extra columns, so one matrix product writes squared distances.
-        unit2 = self.unit**2
-        nx, ny = self.nx[rows] / unit2, self.ny / unit2
-        left = self._prepared(self.X[rows], -2 / self.unit, nx, np.ones_like(nx), dtype)
-        return Product(left, self._prepared(self.Y, 1 / self.unit, np.ones_like(ny), ny, dtype), dtype)
+        # Norms ride along as two extra columns, so one matrix product writes squared distances. The right side has a
+        # unit of its own, whatever it is compared with; both are powers of two, which round nothing.
+        nx, unit2, own = self.nx[rows] / self.unit**2, self.unit**2, _unit(float(self.ny.max()))
+        left = self._prepared(self.X[rows], -2 * own / unit2, nx, np.full_like(nx, own**2 / unit2), dtype)
+
+        def right() -> Matrix:
+            return self._prepared(self.Y, 1 / own, np.ones_like(self.ny), self.ny / own**2, dtype)
+
+        return Product(left, self.targets.once(("search", np.dtype(dtype)), right), dtype)
 
     def _prepared(self, X: Matrix, factor: float, first: Array, second: Array, dtype: DTypeLike) -> Matrix:
         if self.sparse:
@@ -250,3 +258,8 @@ class EuclideanSearch:
             X, Y = self.X[i[at : at + step]], self.Y[j[at : at + step]]
             out[at : at + step] = squared_norms(X.astype(np.float64) - Y)
         return out
+
+
+def _unit(largest: float) -> float:
+    """A power of two near the root of a squared length; 1 of none."""
+    return float(2.0 ** np.round(np.log2(largest) / 2)) if largest > 0 else 1.0
