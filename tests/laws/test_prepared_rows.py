@@ -11,6 +11,7 @@ from gramian import KernelKNNRegressor, KernelPCA, KernelRidge, config, models
 from gramian.kernels import RBF, Function, parse
 from gramian.kernels.base import Mapped
 from gramian.kernels.pairwise import PreparedRows
+from gramian.operators import CrossGram
 
 KERNELS = [
     *("rbf(sigma=3)", "rbf(sigma=1e-9)", "laplacian(gamma=0.1)", "laplacian(gamma=0.1, norm='l2')", "matern"),
@@ -70,6 +71,28 @@ def test_a_kernel_with_pairs_of_its_own_has_the_last_word(rng):
         model = KernelRidge(0.1, kernel=kernel).fit(X, X[:, 0])
         other = KernelRidge(0.1, kernel=Function(kernel)).fit(X, X[:, 0])
         np.testing.assert_allclose(model.predict(Z), other.predict(Z), rtol=1e-9)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("kernel", ["rbf", "matern", "linear", "cosine + rbf", "rbf[0:280]"])
+def test_the_rows_of_a_fit_have_the_answers_that_they_have_in_other_company(kernel, dtype, rng):
+    """All of them together take half of the tiles: those across the diagonal are the same."""
+    X = rng.standard_normal((600, 300)).astype(dtype)
+    model = KernelPCA(3, kernel=kernel, random_state=0).fit(X)
+    whole = model.transform(X)
+    parts = np.concatenate([model.transform(X[:250]), model.transform(X[250:])])
+    rounding = 1e-10 if dtype == "float64" else 1e-5
+    np.testing.assert_allclose(whole, parts, rtol=0, atol=rounding * np.abs(parts).max())
+    almost = X.copy()
+    almost[-1] *= 2
+    assert np.abs(model.transform(almost)[-1] - whole[-1]).max() > 100 * rounding * np.abs(parts).max()
+
+
+def test_a_function_of_a_user_need_not_be_symmetric(rng):
+    kernel = Function(lambda A, B: A @ B.T + A.sum(axis=1)[:, None])
+    X, V = rng.standard_normal((40, 300)), rng.standard_normal((40, 2))
+    np.testing.assert_allclose(CrossGram(kernel, X, X) @ V, kernel(X) @ V, rtol=1e-9)
+    assert not (kernel + RBF(sigma=1.0)).is_symmetric
 
 
 def prepared(model):

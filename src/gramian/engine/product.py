@@ -11,8 +11,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import DTypeLike
 
+from gramian.config import one_blas_thread
 from gramian.engine.tiles import Meter, run, share, threads_for, tile_spans, wide_spans
 from gramian.engine.vector_loops import LINE, LOOPS_MAX_COLUMNS, in_lanes, vector_loops
+from gramian.progress import part_done
 from gramian.results import Array, Matrix
 
 Rows = Matrix
@@ -65,6 +67,12 @@ def each_tile(
 
     The first tile is as large as any.
     """
+    if len(strips) == 1 and len(strips[0][1]) == 1:  # nothing to share out, or to stop between tiles
+        rows, (cols,) = strips[0]
+        with one_blas_thread():
+            room = np.empty((rows.stop - rows.start) * (cols.stop - cols.start), dtype=pairs.dtype)
+            use(rows, cols, pairs.tile_in(rows, cols, room))
+        return
 
     def work(panels: Sequence[int], meter: Meter) -> None:
         rows, (cols, *_) = strips[0]
@@ -252,3 +260,23 @@ def two_products(pairs: Pairs, V: Array, d: int) -> tuple[list[slice], Callable[
         return usual, partial(TwoProducts, pairs, V, usual[0].stop)
     blocks, width = usual if pairs.factors is None else wide_spans(n), loops.lanes * -(-k // loops.lanes)
     return blocks, partial(InOnePass, pairs, in_lanes(V, width), blocks[0].stop)
+
+
+def symmetric_product(pairs: Pairs, V: Array, d: int) -> Array:
+    """Product of tiles between rows of d columns and themselves with V: each tile above the diagonal serves twice."""
+    blocks, sums = two_products(pairs, V, d)
+
+    def work(panels: Sequence[int], meter: Meter) -> Array:
+        own = sums()
+        for i in panels:
+            for j in range(i, len(blocks)):
+                own.add(blocks[i], blocks[j])
+                meter.tick()
+        return own.total
+
+    tiles = len(blocks) * (len(blocks) + 1) / 2
+    hands = share(len(blocks), threads_for(len(blocks)))
+    first, *rest = run(work, hands, lambda done: part_done(done / tiles))
+    for total in rest:
+        first += total
+    return first[:, : V.shape[1]]

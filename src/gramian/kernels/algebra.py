@@ -45,6 +45,7 @@ class Composite(ReadyKernel):
     positive_definite = _of_parts("positive_definite", all)
     falls_with_distance = _of_parts("falls_with_distance", all)
     costly = _of_parts("costly", any)
+    is_symmetric = _of_parts("is_symmetric", all)
     needs_rows = _of_parts("needs_rows", any)
     properly_centred = _of_parts("properly_centred", any)
     rounds_by_length = _of_parts("rounds_by_length", any)

@@ -138,6 +138,11 @@ class Kernel(ABC):
         return self.falls_with_distance or self.linear
 
     @property
+    def is_symmetric(self) -> bool:
+        """Whether ``k(x, y) = k(y, x)`` is known to hold: not of a user's function, or of features of rows."""
+        return self._ready and self.compares_rows
+
+    @property
     def needs_rows(self) -> bool:
         """Whether :meth:`resolve` looks at more of the rows than the means and variances of their columns."""
         return type(self).resolve is not Kernel.resolve

@@ -217,7 +217,10 @@ def squared_euclidean(
         return _right_side(rows(), _mean(rows()) if dense else shift, dtype, wide)
 
     shift = None if dense else _far_shift(X, Y, rows)
-    if same:
+    if same and wide and rows().dtype == dtype:
+        right = Y.once(("squares", dtype, dense), lambda: right_side()[1])
+        X, nx = right.rows, right.norms
+    elif same:
         X, right = right_side()
         nx = right.norms
     else:  # a shift of sparse rows depends on both sides

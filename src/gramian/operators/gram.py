@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Sequence
 from functools import cached_property, partial
 from typing import Any
 
@@ -11,14 +10,13 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from gramian.config import one_blas_thread, one_thread, within_budget
-from gramian.engine.product import Rows, Strips, each_tile, striped, transposed_times, two_products, upper
-from gramian.engine.tiles import Meter, run, share, spans, threads_for, tile_spans
+from gramian.engine.product import Rows, Strips, each_tile, striped, symmetric_product, transposed_times, upper
+from gramian.engine.tiles import SIDE, spans, tile_spans
 from gramian.kernels import Kernel
 from gramian.kernels.pairwise import PreparedRows, prepared
 from gramian.operators.centering import DENSE_ONE_PRODUCT_MAX_ROWS, ColumnOperator, Dense
 from gramian.operators.remote import Remote
 from gramian.operators.source import Piece
-from gramian.progress import part_done
 from gramian.results import Array
 
 #: Bytes up to which any Gram matrix is kept. Memory touched for the first time costs about as much as five products.
@@ -44,13 +42,18 @@ class CrossGram:
     """
 
     def __init__(self, kernel: Kernel, X: Rows, Y: Rows | PreparedRows, dtype: DTypeLike = np.float64) -> None:
-        self.X, self.dtype = X, np.dtype(dtype)
-        self.pairs = kernel.against(X, prepared(Y), self.dtype)
+        rows, self.dtype = prepared(Y), np.dtype(dtype)
+        # Rows of a fit that are asked about again: half of the tiles are enough, if a tile takes long.
+        self.symmetric = kernel.is_symmetric and X.shape[1] >= KEPT_GRAM_MIN_COLUMNS and _are_equal(X, rows.rows)
+        self.X = rows.rows if self.symmetric else X
+        self.pairs = kernel.against(self.X, rows, self.dtype)
         self.shape = self.pairs.shape
 
     def __matmul__(self, V: Array) -> Array:
         """Return ``K(X, Y) V``."""
         V = np.ascontiguousarray(V, dtype=self.dtype)
+        if self.symmetric:
+            return symmetric_product(self.pairs, V, self.X.shape[1])
         out = np.zeros((self.shape[0], V.shape[1]), dtype=self.dtype)
 
         def add(r: slice, c: slice, tile: Array) -> None:
@@ -85,6 +88,8 @@ class CrossGram:
         return out, back
 
     def _strips(self) -> Strips:
+        if 0 < self.shape[0] * self.shape[1] <= SIDE**2:
+            return [(slice(0, self.shape[0]), [slice(0, self.shape[1])])]
         rows, cols = (tile_spans(size, self.X.shape[1], self.dtype) for size in self.shape)
         return [(r, cols) for r in rows]
 
@@ -97,6 +102,14 @@ class CrossGram:
 
         each_tile(self.pairs, [(r, [c]) for r, cols in self._strips() for c in cols], write)
         return out
+
+
+def _are_equal(X: Rows, Y: Rows) -> bool:
+    """Whether dense rows are the same numbers."""
+    dense = isinstance(X, np.ndarray) and isinstance(Y, np.ndarray) and len(X) > 0
+    if not dense or X.shape != Y.shape or X.dtype != Y.dtype:
+        return False
+    return X is Y or (np.array_equal(X[0], Y[0]) and np.array_equal(X, Y))
 
 
 #: Copies of rows that must find room in the memory budget for prepared ones to be kept.
@@ -152,22 +165,7 @@ class Gram(ColumnOperator):
         V = np.ascontiguousarray(V, dtype=self.dtype)
         if self.remote is not None:
             return self.remote.gram_product(self.kernel, V)
-        blocks, sums = two_products(self.pairs, V, self.X.shape[1])
-
-        def work(panels: Sequence[int], meter: Meter) -> Array:
-            own = sums()
-            for i in panels:
-                for j in range(i, len(blocks)):
-                    own.add(blocks[i], blocks[j])
-                    meter.tick()
-            return own.total
-
-        tiles = len(blocks) * (len(blocks) + 1) / 2
-        hands = share(len(blocks), threads_for(len(blocks)))
-        first, *rest = run(work, hands, lambda done: part_done(done / tiles))
-        for total in rest:
-            first += total
-        return first[:, : V.shape[1]]
+        return symmetric_product(self.pairs, V, self.X.shape[1])
 
     def diagonal(self) -> Array:
         return self.kernel.diagonal(self.X)
