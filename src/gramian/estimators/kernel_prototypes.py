@@ -13,7 +13,7 @@ from gramian.estimators.base import BaseEstimator, by_blocks, planned_fit
 from gramian.estimators.kernel_checks import lengths, warn_of_negative
 from gramian.estimators.kernel_rows import KernelArgument, KernelInput
 from gramian.estimators.landmarks import LandmarksArgument, add_low_rank, inner_products, lost_trace
-from gramian.estimators.plans_kernel import plan_kernel_prototypes
+from gramian.estimators.plans_kernel import ROUTE_OF_MEANS, plan_kernel_prototypes
 from gramian.estimators.summary import Clock, SummaryBuilder
 from gramian.estimators.validation import Table, check_labels, validate
 from gramian.operators.similarities import Similarities, feature_means, mapped_means
@@ -100,7 +100,9 @@ class KernelPrototypeClassifier(ClassifierMixin, KernelInput, BaseEstimator):
         else:
             self.means_ = mapped_means(features, rows, A, _squares(A, inner), origin)
             self.trace_error_ = lost_trace(self.landmarks, features, rows, inner.diagonal(), given)[1]
-        summary = self._describe(table.shape, clock, inner.route)
+        summary = self._describe(
+            table.shape, clock, ROUTE_OF_MEANS if features is None and kernel.linear else inner.route
+        )
         self.summary_ = add_low_rank(summary, self.landmarks, features, self.trace_error_)
         return self
 
