@@ -28,6 +28,8 @@ from gramian.results import Array
 LONG = 2e9
 #: Seconds after which the wait begins again: where waiting blocks signals (Windows), they are seen between two waits.
 TURN = 0.2
+#: Rows up to which NumPy's call is quicker than SciPy's, which can do without a copy of the matrix.
+PLAIN_MAX_ROWS = 128
 #: Rows beyond which the workspace of divide and conquer has more entries than 32 bits can count.
 MOST_ROWS = 32_000
 #: Entries whose magnitudes differ by less, relatively, tie for the largest of their column.
@@ -91,7 +93,9 @@ def eigh(A: Array, *, overwrite: bool = False) -> tuple[Array, Array]:
     """
     if not _by_address(A):
         with pinned_if_small(len(A) ** 3):
-            return np.linalg.eigh(A)
+            if len(A) <= PLAIN_MAX_ROWS:
+                return np.linalg.eigh(A)
+            return scipy.linalg.eigh(A, driver="evd", overwrite_a=overwrite, check_finite=False)
     V, n = _columns(A, overwrite), len(A)
     values = np.empty(n)
     _with_workspace("dsyevd", "V", "L", n, V, n, values, whole_numbers=True)

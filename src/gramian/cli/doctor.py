@@ -45,13 +45,13 @@ def doctor(request: Request) -> None:
         with rows_called(table.row_names):
             found = _examine(table, request)
     head = f"{table.source}: set aside: {some(table.dropped)}\n" if table.dropped else ""
-    if table.row_ids is None and any(re.search(r"\brows? \d", finding.message) for finding in found):
-        head += "rows are counted from 1, without the header\n"
+    names_rows = table.row_ids is None and any(re.search(r"\brows? \d", finding.message) for finding in found)
+    foot = "\nrows       are counted from 1, without the header" if names_rows else ""
     facts = {"source": table.source, "dropped": remarks(table), **found.to_dict()}
     for finding in facts["findings"]:  # rows as the messages name them
         names = [table.row_names[at] for at in finding["rows"]]
         finding["rows"] = names if table.row_ids is not None else [int(name) for name in names]
-    tell(request, lambda: f"{head}{found}", lambda: facts)
+    tell(request, lambda: f"{head}{found}{foot}", lambda: facts)
 
 
 def _examine(table: Table, request: Request) -> Diagnosis:
