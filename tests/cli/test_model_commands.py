@@ -328,7 +328,7 @@ def test_all_commands_name_the_line_of_the_file_and_only_remedies_that_they_have
             assert not re.search("choose other columns|--encode|--missing em|missing=|ProbabilisticPCA", refusals[0])
     _, out, _ = gramian("doctor", "bad.csv")
     assert ("in row 8" in out) == (what == "text")  # the header is no row, and the page says so
-    assert ("rows are counted from 1, without the header" in out) == (what == "text")
+    assert ("are counted from 1, without the header" in out) == (what == "text")
     _with_cell(fitted, "s.csv", "gap.csv", 9, "")
     assert gramian("inverse", "m.st", "gap.csv")[2] == (
         "error: gap.csv: line 9, column 'pca0': the value is missing (1 such value in all). Fill them, or take those "
