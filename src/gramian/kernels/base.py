@@ -197,7 +197,7 @@ class Kernel(ABC):
         return self.pairs_with(X, Y, dtype) if self._ready else self.pairs(X, Y.rows, dtype)
 
     def pairs_with(self, X: Rows, Y: PreparedRows, dtype: DTypeLike) -> Pairs:
-        """Prepare tiles of ``k(x, y)`` from what is kept of prepared rows: see :class:`ReadyKernel`."""
+        """Prepare tiles of ``k(x, y)`` from what is kept of prepared rows: see ``ReadyKernel``."""
         return self.pairs(X, Y.rows, dtype)
 
     @abstractmethod
