@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from html import escape
 from typing import Any, TypeAlias
 
@@ -194,6 +195,27 @@ def plural(count: int, word: str) -> str:
     ('1 row', '2,000 rows')
     """
     return f"{count:,} {word}" + ("" if count == 1 else "s")
+
+
+def at_most(value: float, digits: int = 2) -> str:
+    """A number that is never below the value, for what is said to be no larger; :func:`at_least` is never above it.
+
+    >>> at_most(2.41e-15), at_most(0.0), at_most(0.3), at_most(1 / 21, 3), at_least(2.49)
+    ('2.5e-15', '0', '0.3', '0.0477', '2.4')
+    """
+    return _bound(value, digits, ROUND_CEILING)
+
+
+def at_least(value: float, digits: int = 2) -> str:
+    """A number that is never above the value."""
+    return _bound(value, digits, ROUND_FLOOR)
+
+
+def _bound(value: float, digits: int, rounding: str) -> str:
+    text, value = f"{value:.{digits}g}", float(value)
+    if float(text) >= value if rounding == ROUND_CEILING else float(text) <= value:
+        return text
+    return f"{Context(digits, rounding).create_decimal_from_float(value):.{digits}g}"
 
 
 def percent(share: float) -> str:

@@ -85,7 +85,7 @@ def report(request: Request) -> None:
 def _read(request: Request, loaded: Loaded) -> tuple[Table, Table, Array | None, Table | None, Array | None]:
     """The table; its columns that the model takes; targets or labels, and their table; a column to colour by."""
     classes = loaded.classifies
-    labels = [name for name in (request.label, *(loaded.targets if classes else ())) if name is not None]
+    labels = [name for name in dict.fromkeys((request.label, *(loaded.targets if classes else ()))) if name is not None]
     here = labels if request.y_table is None else [name for name in labels if name == request.label]
     table = read_rows(request, loaded, () if classes else loaded.targets, labels=here, ids=request.ids)
     second = table

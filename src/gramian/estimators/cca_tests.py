@@ -19,7 +19,7 @@ from gramian.estimators.two_blocks import Blocks
 from gramian.estimators.validation import Table, random_generator
 from gramian.lapack import interruptible
 from gramian.operators import Data
-from gramian.results import Array, Matrix, Seed
+from gramian.results import Array, Matrix, Seed, at_most
 
 #: Chance below which a canonical correlation counts.
 SIGNIFICANCE_LEVEL = 0.05
@@ -66,16 +66,17 @@ class CanonicalTest:
             if self.statistic is not None and self.df1 is not None and self.df2 is not None:
                 F, df = f"{self.statistic[k]:.4g}", f"{self.df1[k]:.0f}, {self.df2[k]:.1f}"
             lines.append(f"{k + 1:>10} {rho:>12.4f} {self.wilks[k]:>10.4g} {F:>10} {df:>14} {self._chance(k):>10}")
-        if self.shuffles is not None and (self.p_values <= at_least(self.shuffles)).any():
-            lines.append(f"<= {at_least(self.shuffles):.3g}: no permutation of {self.shuffles:,} did as well")
+        least = 0.0 if self.shuffles is None else least_chance(self.shuffles)
+        if self.shuffles and (self.p_values <= least).any():
+            lines.append(f"<= {at_most(least, 3)}: no permutation of {self.shuffles:,} did as well")
         return "\n".join(lines)
 
     def _chance(self, k: int) -> str:
-        floor = self.shuffles is not None and self.p_values[k] <= at_least(self.shuffles)
-        return f"{'<= ' if floor else ''}{self.p_values[k]:.3g}"
+        floor = self.shuffles is not None and self.p_values[k] <= least_chance(self.shuffles)
+        return f"<= {at_most(self.p_values[k], 3)}" if floor else f"{self.p_values[k]:.3g}"
 
 
-def at_least(shuffles: int) -> float:
+def least_chance(shuffles: int) -> float:
     """Least p-value that so many permutations can show."""
     return (1 + 1e-12) / (shuffles + 1)
 
@@ -86,8 +87,8 @@ def chance_in_words(p: float, shuffles: int | None) -> str:
     >>> chance_in_words(0.002, 499), chance_in_words(0.032, 499)
     ('p <= 0.002 (no shuffle of 499 did as well)', 'p = 0.032')
     """
-    if shuffles is not None and p <= at_least(shuffles):
-        return f"p <= {p:.3g} (no shuffle of {shuffles:,} did as well)"
+    if shuffles is not None and p <= least_chance(shuffles):
+        return f"p <= {at_most(p, 3)} (no shuffle of {shuffles:,} did as well)"
     return f"p = {p:.3g}"
 
 

@@ -40,7 +40,7 @@ from gramian.estimators.warnings import ConvergenceWarning, GramianWarning, Inde
 from gramian.kernels import Kernel
 from gramian.operators.centering import moved
 from gramian.operators.remote import Remote, divided
-from gramian.results import Array, FitSummary, Seed
+from gramian.results import Array, FitSummary, Seed, at_most
 
 
 class KernelCCA(KernelViews, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -295,7 +295,7 @@ def _summary(model: KernelCCA, shape: tuple[int, int], pairs: KernelPairs, held:
     write.line("held out", told, held_out_correlations=held_out, held_out=held or None)
     write.add(ranks=[basis.rank for basis in pairs.bases] or None).route(trace).work(clock, trace.products)
     of, worst = "components of both spaces" if pairs.bases else "pairs", pairs.residuals.max(initial=0.0)
-    write.line("certified", f"residuals of {of} <= {worst:.1e}", residuals=pairs.residuals)
+    write.line("certified", f"residuals of {of} <= {at_most(worst)}", residuals=pairs.residuals)
     write.add(n_negative=[basis.n_negative for basis in pairs.bases] or None)
     return write.notes(said for said, _, _ in lacking).done()
 

@@ -32,7 +32,7 @@ from gramian.estimators.plans_kernel import plan_kernel_ridge
 from gramian.estimators.summary import Clock, SummaryBuilder
 from gramian.estimators.validation import Table, check_targets, check_weights, validate
 from gramian.estimators.warnings import ConvergenceWarning, GramianWarning, IndefiniteKernelWarning, RankWarning, warn
-from gramian.results import Array, FitSummary
+from gramian.results import Array, FitSummary, at_most
 from gramian.solvers.linear_methods import LinearSolver
 from gramian.spaces.ridge import (
     NO_LEAVE_ONE_OUT,
@@ -374,7 +374,7 @@ def _summary(estimator: KernelRidge, fit: RidgeFit, n: int, clock: Clock) -> Fit
         size = np.abs(fit.left_out).max(initial=0.0) or 1.0  # squares of extreme units would overflow
         error = float(size * np.sqrt(np.square(fit.left_out / size).mean()))
         left_out = f"root mean squared leave-one-out residual {error:.4g}"
-    certified = f"relative residual{'s' if q > 1 else ''} <= {worst:.1e} in double precision"
+    certified = f"relative residual{'s' if q > 1 else ''} <= {at_most(worst)} in double precision"
     shape, targets = (n, estimator.n_features_in_), f"{q} targets" if q > 1 else ""
     write = SummaryBuilder(estimator, shape, kernel, targets, f"ridge {ridge:g}")
     write.add(targets=q, kernel=kernel, ridge=ridge).route(fit.trace).work(clock, fit.trace.products)

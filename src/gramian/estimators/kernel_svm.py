@@ -23,7 +23,7 @@ from gramian.kernels import Kernel, Linear
 from gramian.operators.gram import KernelBlocks
 from gramian.operators.nearest import Sized, resolve_ties
 from gramian.projection import KernelProjection
-from gramian.results import Array, FitSummary, Matrix
+from gramian.results import Array, FitSummary, Matrix, at_most
 from gramian.solvers.box_qp import DualSolution, box_dual, narrow_dual
 
 #: Support vectors whose eigenvalues tell whether a kernel that may be indefinite is.
@@ -302,7 +302,7 @@ def _summary(model: KernelSVC, shape: tuple[int, int], dual: DualSolution, clock
         route = f"interior point method ({narrow}, fewer than rows)"
         work = f"{dual.steps} iterations, {seconds:.3g} s"
     kernel, gap = str(model.kernel_), float(np.max(model.duality_gap_))
-    certified = f"KKT residual <= {model.kkt_residual_:.1e}, relative duality gap <= {gap:.1e}"
+    certified = f"KKT residual <= {at_most(model.kkt_residual_)}, relative duality gap <= {at_most(gap)}"
     note = f"the kernel matrix is indefinite: an eigenvalue of -{model._negative:.3g}" if model._negative else None
     write = SummaryBuilder(model, shape, kernel, f"{c} classes", f"{s:,} support vectors")
     write.add(kernel=kernel, n_classes=c, n_support=s).line("route", route, route=route)

@@ -8,7 +8,7 @@ from typing import Self
 
 from gramian.criteria import Suggestion
 from gramian.estimators.warnings import ConvergenceWarning, IndefiniteKernelWarning, warn
-from gramian.results import FitSummary, SolverTrace, percent, plural
+from gramian.results import FitSummary, SolverTrace, at_most, percent, plural
 from gramian.spaces import SingularBasis
 
 
@@ -128,7 +128,7 @@ def summarize(
     """
     share, trace = None if basis.shares is None else float(basis.shares.sum()), basis.trace
     (gap, at), worst = basis.smallest_gap(), basis.residuals.max(initial=0)
-    certified = f"residuals <= {worst:.1e}"
+    certified = f"residuals <= {at_most(worst)}"
     if basis.rank > 1:
         certified += f", smallest relative gap {gap:.2g} (components {at + 1}, {at + 2})"
     write = SummaryBuilder.of_components(estimator, shape, basis.rank, detail=detail, share=share)
@@ -138,7 +138,7 @@ def summarize(
     write.add(n_negative=basis.n_negative, most_negative=basis.most_negative)
     if not trace.converged:
         warn(
-            f"the {trace.solver} solver stopped early ({trace.stopped}): residuals up to {worst:.1e}. "
+            f"the {trace.solver} solver stopped early ({trace.stopped}): residuals up to {at_most(worst)}. "
             "Allow it more iterations, or ask for fewer components.",
             ConvergenceWarning,
         )

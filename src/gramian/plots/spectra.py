@@ -11,10 +11,10 @@ from matplotlib.ticker import MaxNLocator
 from gramian import charts
 from gramian.charts import Correlations, CVCurve, Likelihood, Residuals, Scree
 from gramian.charts.palette import INK, MUTED, PALE, colour
-from gramian.estimators.cca_tests import at_least
+from gramian.estimators.cca_tests import least_chance
 from gramian.plots.display import Display, write_figures, write_notes
 from gramian.plots.style import LINE_MARKERS, SMALL, Axes, legend, literal, panels, tidy, whole_numbers
-from gramian.results import Array, percent, plural
+from gramian.results import Array, at_most, percent, plural
 
 __all__ = ["CVCurveDisplay", "CorrelationsDisplay", "LikelihoodDisplay", "ResidualsDisplay", "ScreeDisplay"]
 
@@ -241,8 +241,8 @@ class CorrelationsDisplay(Display[Correlations], data=charts.correlations):
         if chart.p_values is not None and len(pairs) <= 10:
             look: dict[str, Any] = {"textcoords": "offset points", "ha": "center", "fontsize": SMALL, "color": INK}
             for at, value, p in zip(pairs, chart.values, chart.p_values, strict=True):
-                sign = "≤" if p <= at_least(chart.shuffles) else "="
-                ax.annotate(f"p {sign} {p:.2g}", (at, value), (0, 7), **look)
+                said = f"≤ {at_most(p)}" if p <= least_chance(chart.shuffles) else f"= {p:.2g}"
+                ax.annotate(f"p {said}", (at, value), (0, 7), **look)
         whole_numbers(ax.xaxis, len(pairs))
         lowest = 0.0 if chart.held_out is None else float(min(chart.held_out.min(initial=0.0), 0.0))
         ax.set(ylim=(1.1 * lowest, 1.08), xlim=(0.5, len(pairs) + 0.5))

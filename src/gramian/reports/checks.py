@@ -7,10 +7,10 @@ import numpy as np
 from gramian.adequacy import GRADES, LIMITS, grade
 from gramian.construction import steps_of
 from gramian.registry import Standardizer
-from gramian.reports.contents import CHECK_GRADES, Check, at_least, at_most, brief
+from gramian.reports.contents import CHECK_GRADES, Check, brief
 from gramian.reports.sentences import check, check_of, full
 from gramian.reports.subject import Subject
-from gramian.results import Array, percent
+from gramian.results import Array, at_least, at_most, percent
 from gramian.selection import Diagnosis, Trust
 from gramian.selection.trust_result import (
     DISTINCT_GAP_ERRORS,

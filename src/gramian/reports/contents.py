@@ -151,23 +151,6 @@ def brief(value: float) -> str:
     return f"{float(value):.3g}"
 
 
-def at_most(value: float, side: int = 1) -> str:
-    """A number that is never below the value: for what no value exceeds; never above it if ``side`` is -1.
-
-    >>> at_most(2.41e-15), at_most(0.0), at_most(0.3), at_most(2.49, -1)
-    ('2.5e-15', '0', '0.3', '2.4')
-    """
-    text = f"{value:.2g}"
-    if side * float(text) >= side * value:
-        return text
-    return f"{value + side * 0.5 * 10.0 ** (math.floor(math.log10(value)) - 1):.2g}"
-
-
-def at_least(value: float) -> str:
-    """A number that is never above the value."""
-    return at_most(value, -1)
-
-
 def counted(count: int, noun: str, verb: str = "") -> str:
     """A number with its noun and its verb; a verb of several is given.
 

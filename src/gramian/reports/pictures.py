@@ -15,10 +15,10 @@ from gramian.estimators.cca_tests import chance_in_words
 from gramian.figures import Figure
 from gramian.figures import chart_figures as figures
 from gramian.figures.chart_figures import BARS_MAX, LINES_MAX_ROWS, NAMED_ARROWS_MAX, row_name
-from gramian.reports.contents import ALL_ROWS, TABLE_SHOWN_ROWS, Grid, Picture, at_most, brief, counted, number
+from gramian.reports.contents import ALL_ROWS, TABLE_SHOWN_ROWS, Grid, Picture, brief, counted, number
 from gramian.reports.sentences import noted, say
 from gramian.reports.subject import chart_or_none
-from gramian.results import Array, Sentence, percent
+from gramian.results import Array, Sentence, at_most, percent
 
 #: Names of the columns of a table, and what stands in them.
 Columns = list[tuple[str, Iterable[Any] | None]]

@@ -122,7 +122,7 @@ CHECKS = {
     "next_is_close": (
         "note",
         "The variance of the last {noun} kept, {k}, is {gap:.2g} standard errors above that of the first one left out.",
-        "The data do not tell the two apart. Consider one {noun} fewer, or more.",
+        "That is not significant: another sample may order the two the other way. Consider one {noun} fewer, or more.",
     ),
     "span_steady": (
         "good",

@@ -15,7 +15,7 @@ from gramian.kernels import Kernel, as_kernel
 from gramian.kernels.given import evaluated, values
 from gramian.operators import moments_of
 from gramian.projection import LinearProjection
-from gramian.results import Array
+from gramian.results import Array, at_most
 from gramian.selection.doctor_columns import (
     CODES_MAX_VALUES,
     TAIL_MAX_SHARE,
@@ -204,7 +204,7 @@ def _outliers(values: Array, columns: list[Portrait], whole: Array) -> Iterator[
         most = f"Mahalanobis distance {distances[0]:.3g} in {at_rows(rows[:1])}, by the covariance of the other rows"
         message = (
             f"{plural(len(rows), 'row')} far from the others in a combination of {len(plain)} columns: "
-            f"{at_rows(np.sort(rows))} ({most}, of which 99 % are below {distances[-1]:.3g})."
+            f"{at_rows(np.sort(rows))} ({most}, of which 99 % are below {at_most(distances[-1], 3)})."
         )
         remedy = "Look at them: no column alone shows it. Correct or take out what is a mistake."
         names = tuple(c.name for c in plain)

@@ -10,7 +10,7 @@ from gramian import lapack
 from gramian.adequacy import uneven_scales
 from gramian.config import one_blas_thread
 from gramian.operators import moments_of
-from gramian.results import Array, percent
+from gramian.results import Array, at_most, percent
 from gramian.selection.doctor_findings import Finding, listed, named, plural, row_numbers
 from gramian.selection.doctor_table import SHAPE_MIN_ROWS, Portrait
 
@@ -406,7 +406,7 @@ def _but_for(own: float) -> str:
         return "exactly"
     if own > _ROWS_ASKED_BELOW_SHARE:
         return f"but for {percent(own)} of its variance"
-    return f"to within {np.sqrt(own):.1g} of its standard deviation"
+    return f"to within {at_most(np.sqrt(own), 1)} of its standard deviation"
 
 
 def _collinear(columns: list[Portrait], whole: Array, eps: float) -> Iterator[Finding]:
