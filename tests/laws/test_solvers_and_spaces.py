@@ -28,7 +28,7 @@ X = sample_rows(150)
         LinearSpace(X),
         LinearSpace(X, scale=True),
         LinearSpace(sp.csr_array(X)),
-        *(KernelSpace(parse(text), X) for text in ("rbf", "linear", "polynomial", "laplacian", "rbf*linear")),
+        *(KernelSpace(k.resolve(X), X) for k in map(parse, ("rbf", "linear", "polynomial", "laplacian", "rbf*linear"))),
     ],
     ids=lambda space: f"{type(space).__name__} {getattr(space, 'kernel', '')}",
 )

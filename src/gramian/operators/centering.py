@@ -150,10 +150,10 @@ def column_means(X: Matrix, weights: Array | None = None) -> Array:
     share = np.full(X.shape[0], 1 / X.shape[0]) if weights is None else weights / weights.sum()
     if sp.issparse(X):
         return np.asarray(X.T @ share, dtype=np.float64).ravel()
-    mean = np.zeros(X.shape[1])
-    for rows in row_blocks(*X.shape):  # shares first: a sum of extreme values would overflow before the mean does
+    mean, blocks = np.zeros(X.shape[1]), row_blocks(*X.shape)
+    for rows in blocks:  # shares first: a sum of extreme values would overflow before the mean does
         mean += share[rows] @ X[rows]
-    rest = sum(share[rows] @ (X[rows] - mean) for rows in row_blocks(*X.shape))
+    rest = sum(share[rows] @ (X[rows] - mean) for rows in blocks)
     return mean + rest
 
 

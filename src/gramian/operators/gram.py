@@ -218,9 +218,9 @@ def remote_of(X: Any) -> Remote | None:
     return known[1] if known is not None and known[0]() is X else None
 
 
-def gram_of(kernel: Kernel, X: Rows) -> Gram:
-    """Return the Gram matrix of rows, with products where the rows came from."""
-    return Gram(kernel, X, remote=remote_of(X))
+def gram_of(kernel: Kernel, X: Rows) -> ColumnOperator:
+    """Return the Gram matrix of rows: kept where that is quicker, else with products where the rows came from."""
+    return Gram(kernel, X, remote=remote_of(X)).kept()
 
 
 def cross_product(kernel: Kernel, X: Rows, Z: Rows, V: Array) -> Array:

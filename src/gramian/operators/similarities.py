@@ -17,7 +17,7 @@ from gramian.kernels import Kernel
 from gramian.kernels.pairwise import squared_norms
 from gramian.operators.centering import Dense, moved
 from gramian.operators.features import FeatureMap
-from gramian.operators.gram import Anchored, Gram, cross_product, gram_of, remote_of, worth_keeping
+from gramian.operators.gram import Anchored, Gram, cross_product, remote_of, worth_keeping
 from gramian.operators.nearest import SIMILARITY_ROUNDING, Sized, resolve_ties
 from gramian.operators.remote import Table, each
 from gramian.results import Array, Matrix
@@ -117,7 +117,7 @@ def similarities(kernel: Kernel, X: Matrix) -> Similarities:
         return ThinProducts(X)
     if kind is TiledGram:
         return TiledGram(kernel, X, remote=remote_of(X))
-    A = to_dense(X).astype(np.float64, copy=False) if kernel.given else gram_of(kernel, X).toarray()
+    A = to_dense(X).astype(np.float64, copy=False) if kernel.given else Gram(kernel, X).toarray()
     return KeptGram(A, positive=kernel.positive_definite)
 
 

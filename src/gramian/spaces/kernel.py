@@ -42,10 +42,10 @@ class KernelBasis(SingularBasis):
 
 
 class KernelSpace:
-    """Centred features of a kernel, whose parameters are resolved on ``X``; for a precomputed one the Gram matrix."""
+    """Centred features of the rows ``X`` by a kernel with resolved parameters; X is the matrix of a precomputed one."""
 
     def __init__(self, kernel: Kernel, X: Matrix) -> None:
-        self.kernel, self.n = kernel.resolve(X), X.shape[0]
+        self.kernel, self.n = kernel, X.shape[0]
         self.X, self.origin = from_best_origin(kernel, X)
 
     def basis(
@@ -74,7 +74,7 @@ class KernelSpace:
 
     def centred(self) -> Centred | Projected:
         """The Gram matrix beside the mean, or beside all polynomials if the kernel asks for it."""
-        gram = gram_of(self.kernel, self.X).kept()
+        gram = gram_of(self.kernel, self.X)
         if not self.kernel.properly_centred:
             return Centred(gram)
         values = self.kernel.polynomial(self.X)

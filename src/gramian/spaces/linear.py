@@ -150,11 +150,11 @@ class MomentSpace:
     """
 
     def __init__(self, moments: Moments, *, center: bool = True, scale: bool = False) -> None:
-        self.moments, self.center = moments, center
-        self.weight, self.limit = moments.weight, min(moments.d, row_count(moments.weight))
-        self.mean = moments.mean if center else np.zeros(moments.d)
+        self.moments, self.center, d = moments, center, moments.d
+        self.weight, self.limit = moments.weight, min(d, row_count(moments.weight))
+        self.mean = moments.mean if center else np.zeros(d)
         scatter = moments.scatter if center else moments.about_origin()
-        sizes = np.sqrt(np.diag(scatter) / (moments.weight - 1)) if scale else np.ones(moments.d)
+        sizes = np.sqrt(np.diag(scatter) / (moments.weight - 1)) if scale else np.ones(d)
         self.scale = column_scale(sizes, self.mean) if scale else sizes
         self.scatter = scatter / np.outer(self.scale, self.scale) if scale else scatter
 

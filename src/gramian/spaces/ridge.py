@@ -371,7 +371,7 @@ class DualRidge:
         self.null = None if T is None else self._orthonormal(self._weigh(T))
         if positive and not np.isfinite(kernel.diagonal(rows)).all():
             raise ValueError(OVERFLOW)
-        gram = gram_of(kernel, rows).kept()
+        gram = gram_of(kernel, rows)
         effort = (
             _effort(rows) if isinstance(gram, Gram) else 1.0
         )  # to read a matrix takes as long as tiles of 20 columns
