@@ -9,7 +9,7 @@ import os
 import re
 import resource
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
@@ -311,24 +311,29 @@ _pinned: list[tuple[Any, int]] = []
 _libraries: list[Any] | None = None
 
 
-@contextmanager
-def one_blas_thread() -> Iterator[None]:
+class one_blas_thread:
     """Hold BLAS to one thread: for small dense algebra, and below our own thread pool."""
-    global _pins, _pinned, _libraries
-    with _lock:
-        if _pins == 0:
-            # Found at first use, when NumPy's and SciPy's libraries are both loaded; looking for them is slow.
-            _libraries = _blas_libraries() if _libraries is None else _libraries
-            _pinned = [(library, library.num_threads) for library in _libraries]
-            _limit((library, 1) for library, _ in _pinned)
-        _pins += 1
-    try:
-        yield
-    finally:
+
+    __slots__ = ()
+
+    def __enter__(self) -> None:
+        global _pins, _pinned, _libraries
+        with _lock:
+            if _pins == 0:
+                # Found at first use, when NumPy's and SciPy's libraries are both loaded; looking for them is slow.
+                _libraries = _blas_libraries() if _libraries is None else _libraries
+                _pinned = [(library, count) for library in _libraries if (count := library.num_threads) != 1]
+                for library, _ in _pinned:
+                    _limit(library, 1)
+            _pins += 1
+
+    def __exit__(self, *error: object) -> None:
+        global _pins
         with _lock:
             _pins -= 1
             if _pins == 0:
-                _limit(_pinned)
+                for library, count in _pinned:
+                    _limit(library, count)
 
 
 def _blas_libraries() -> list[Any]:
@@ -337,13 +342,12 @@ def _blas_libraries() -> list[Any]:
     return [library for library in found if getattr(library, "threading_layer", "") != "openmp"]
 
 
-def _limit(threads: Iterable[tuple[Any, int]]) -> None:
-    """Set the threads of each library; 4 microseconds."""
-    for library, count in threads:
-        library.set_num_threads(count)
-        # In recent versions of threadpoolctl a limit belongs to the thread that set it, and calls of others do nothing.
-        if hasattr(library, "clear_controlling_thread"):
-            library.clear_controlling_thread()
+def _limit(library: Any, count: int) -> None:
+    """Set the threads of a library; 1 us."""
+    library.set_num_threads(count)
+    # In recent versions of threadpoolctl a limit belongs to the thread that set it, and calls of others do nothing.
+    if hasattr(library, "clear_controlling_thread"):
+        library.clear_controlling_thread()
 
 
 def pinned_if_small(multiplications: float) -> AbstractContextManager[None]:

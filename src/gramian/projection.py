@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from gramian.config import PINNED_MAX_MULTIPLICATIONS, pinned_if_small
 from gramian.engine.tiles import for_each, row_blocks
 from gramian.kernels import Kernel
 from gramian.operators.centering import moved
@@ -46,7 +47,11 @@ def centred_product(X: Matrix, mean: Array, W: Array) -> Array:
     """``(X - mean) W`` of rows, dense or CSR."""
     if sp.issparse(X):
         return np.asarray(X @ W - mean @ W)
-    blocks, out = row_blocks(*X.shape), np.empty((X.shape[0], W.shape[1]))
+    blocks = row_blocks(*X.shape)
+    if len(blocks) == 1:
+        with pinned_if_small(min(X.size * W.shape[1], PINNED_MAX_MULTIPLICATIONS)):
+            return np.subtract(X, mean, dtype=np.float64) @ W
+    out = np.empty((X.shape[0], W.shape[1]))
 
     def write(rows: slice, room: Array) -> None:
         # Centre before multiplying: far from the origin the difference of two products has no digits left.
