@@ -1,4 +1,4 @@
-"""One pass or the triangular factor of all rows: methods of two blocks give the same digits, or take the dearer one."""
+"""The rows themselves, their moments, or their triangular factor: methods of two blocks give the same digits."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 import gramian
 from gramian import CCA, PLSSVD, PLSCanonical, PLSRegression, PrincipalComponentRegression
 from gramian.estimators.fit_rows import FitRows
-from gramian.operators import moments_of
+from gramian.operators import moments, moments_of
 from gramian.operators.moments import near_moments
 
 METHODS = {
@@ -35,7 +35,7 @@ def tables(seed, orders, n=400, d=12):
 def dearly(model, X, Y, monkeypatch):
     """The same fit with the triangular factor of the rows, as if moments could never do."""
     with monkeypatch.context() as patch:
-        patch.setattr(FitRows, "compressed", FitRows.exact)
+        patch.setattr(FitRows, "compressed", lambda rows, products: rows.exact())
         return type(model)(**model.get_params()).fit(X, Y)
 
 
@@ -43,12 +43,21 @@ def route(model):
     return model.summary_.facts["route"]
 
 
+@pytest.fixture
+def compressing(monkeypatch):
+    """Small tables are compressed as large ones are."""
+    monkeypatch.setattr(moments, "PRODUCTS_MAX_ENTRIES", 0)
+
+
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("orders", [0, 1, 2, 4, 6, 8, 10, 12, 15])
-def test_both_routes_have_ten_digits(method, orders, monkeypatch):
+@pytest.mark.parametrize("limit", [0, moments.PRODUCTS_MAX_ENTRIES])
+def test_all_routes_have_ten_digits(method, orders, limit, monkeypatch):
+    monkeypatch.setattr(moments, "PRODUCTS_MAX_ENTRIES", limit)
     for seed in range(4):
         X, Y = tables(seed, orders)
         found = type(METHODS[method])(**METHODS[method].get_params()).fit(X, Y)
+        assert (route(found) == "rows") == (limit > 0 and not method.startswith(("pcr", "contribution")))
         dear = dearly(found, X, Y, monkeypatch)
         assert route(dear) == "triangular"
         for name in LOOKED_AT:
@@ -57,6 +66,7 @@ def test_both_routes_have_ten_digits(method, orders, monkeypatch):
                 assert_allclose(getattr(found, name) / size, wanted / size, atol=2e-9, err_msg=name)
 
 
+@pytest.mark.usefixtures("compressing")
 @pytest.mark.parametrize("method", ["pls", "svd", "canonical", "pcr"])
 def test_columns_that_nearly_repeat_do_not_matter_to_leading_components(method):
     for seed in range(4):
@@ -65,6 +75,7 @@ def test_columns_that_nearly_repeat_do_not_matter_to_leading_components(method):
         assert route(type(METHODS[method])(**METHODS[method].get_params()).fit(X, Y)) == "moments"
 
 
+@pytest.mark.usefixtures("compressing")
 @pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
 def test_columns_of_zeros_are_told_from_tiny_ones(kind):
     X, Y = tables(0, 1)
@@ -77,6 +88,7 @@ def test_columns_of_zeros_are_told_from_tiny_ones(kind):
     assert_allclose(found.x_weights_, wanted.x_weights_, atol=1e-10)
 
 
+@pytest.mark.usefixtures("compressing")
 def test_what_needs_small_directions_takes_the_triangle():
     X, Y = tables(1, 9)
     for model in (
@@ -92,12 +104,40 @@ def test_what_needs_small_directions_takes_the_triangle():
         assert route(PLSRegression(k).fit(hilbert, hilbert @ np.ones(10))) == wanted
 
 
-def test_a_component_that_is_only_rounding_is_not_found():
-    """Five components of columns of rank three: both routes stop at three."""
+@pytest.mark.parametrize("limit", [0, moments.PRODUCTS_MAX_ENTRIES])
+def test_a_component_that_is_only_rounding_is_not_found(limit, monkeypatch):
+    """Five components of columns of rank three: all routes stop at three."""
+    monkeypatch.setattr(moments, "PRODUCTS_MAX_ENTRIES", limit)
     X, Y = tables(2, 1)
     low = X[:, :3] @ np.random.default_rng(0).standard_normal((3, 12))
     with pytest.warns(gramian.RankWarning, match="nothing is left"):
         assert PLSRegression(5).fit(low, Y).n_components_ == 3
+
+
+@pytest.mark.parametrize("method", ["pls", "svd", "canonical"])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("column", [0.0, 0.1, 1e9, "tiny", "huge"])
+def test_rows_themselves_give_what_their_triangle_gives(method, weighted, column, monkeypatch):
+    """Also with weights, columns that are constant, and columns whose squares leave double precision."""
+    X, Y = tables(5, 1)
+    X = np.c_[
+        X, np.full(len(X), column) if isinstance(column, float) else X[:, 0] * {"tiny": 1e-170, "huge": 1e170}[column]
+    ]
+    w = np.random.default_rng(0).integers(0, 3, len(X)) + 0.5 if weighted else None
+    found = type(METHODS[method])(**METHODS[method].get_params()).fit(X, Y, w)
+    assert route(found) == ("rows" if isinstance(column, float) else "triangular")
+    with monkeypatch.context() as patch:
+        patch.setattr(FitRows, "compressed", lambda rows, products: rows.exact())
+        wanted = type(found)(**found.get_params()).fit(X, Y, w)
+    for name in (*LOOKED_AT, "x_scores_", "x_explained_", "selectivity_ratio_", "residual_moments_", "intercept_"):
+        if (expected := getattr(wanted, name, None)) is not None:
+            assert_allclose(getattr(found, name), expected, rtol=1e-9, atol=1e-9 * np.abs(expected).max(), err_msg=name)
+    for a, b in (
+        zip((found.moments_.mean, found.moments_.scatter), (wanted.moments_.mean, wanted.moments_.scatter), strict=True)
+        if isinstance(column, float)
+        else ()
+    ):
+        assert_allclose(a, b, atol=1e-9 * np.abs(b).max())
 
 
 def test_a_stream_is_read_once_where_one_pass_will_do():

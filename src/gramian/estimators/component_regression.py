@@ -31,6 +31,7 @@ from gramian.estimators.two_blocks import (
     gather_more,
     is_settled,
     on_read,
+    read_blocks,
 )
 from gramian.estimators.validation import ComponentCount, Table, check_choice, check_components
 from gramian.estimators.warnings import RankWarning, warn
@@ -70,7 +71,9 @@ class ComponentRegressor(
             Frequencies: a row of weight 2 counts as two rows.
         """
         clock = Clock()
-        return self._regress(gather(self, X, y, sample_weight), clock)
+        rows = read_blocks(self, X, y, sample_weight)
+        with rows.pinned():
+            return self._regress(gather(self, rows), clock)
 
     @available_if(_not_automatic)
     @all_or_nothing
@@ -121,7 +124,7 @@ class ComponentRegressor(
             table.
         """
         probe = type(self)(**self.get_params())
-        blocks = gather(probe, X, y, sample_weight).settled()
+        blocks = gather(probe, read_blocks(probe, X, y, sample_weight)).settled()
         return probe._path(blocks, blocks.scaled(*probe._scaling()), self.cv if cv is None else cv)[0]
 
     @abstractmethod
@@ -186,8 +189,9 @@ class ComponentRegressor(
                 blocks = blocks.settled()
                 scaled = blocks.scaled(*self._scaling())
             factors = self._factors(scaled, k) if known is None else known
+        found = int(factors.found[0])
         with pinned_if_small(scaled.A.size * min(scaled.A.shape)):
-            self._keep(factors.single(), int(factors.found[0]), blocks, scaled, clock)
+            self._keep(factors.single(), found, blocks, scaled, clock)
         return self
 
     def _keep(self, f: Factors, found: int, blocks: Blocks, scaled: Scaled, clock: Clock) -> None:
@@ -211,7 +215,8 @@ class ComponentRegressor(
         self._keep_blocks(blocks, self._scaling())
         self.__dict__.pop("x_scores_", None)  # rows that came piece by piece were not kept
         if blocks.X is not None:
-            self.x_scores_ = self.projection_.scores(blocks.X)
+            known = blocks.views.route == "rows" and blocks.weights is None
+            self.x_scores_ = scaled.A @ f.rotations * unit if known else self.projection_.scores(blocks.X)
         self.summary_ = self._describe(found, blocks, scaled, clock)
 
     @on_read
@@ -233,7 +238,7 @@ class ComponentRegressor(
         k = max(found, 1)
         routes = {
             "moments": "one pass over the rows",
-            "rows": "centred rows (no more of them than columns)",
+            "rows": "centred rows (few of them, or few products with them)",
             "triangular": "orthogonal triangulation (columns nearly dependent)",
         }
         explained = percent(float(self.x_explained_.sum())), percent(float(self.y_explained_.sum()))
@@ -383,6 +388,7 @@ class PLSRegression(ComponentRegressor, BaseEstimator):
     """
 
     _plan = plan_pls_regression
+    _takes_products = True
 
     def __init__(
         self,

@@ -6,6 +6,7 @@ A method asks them for moments, a space, compressed rows or the first rows, and 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -14,7 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 
-from gramian.config import format_bytes, memory_budget, within_budget
+from gramian.config import format_bytes, memory_budget, pinned_if_small, within_budget
 from gramian.estimators.validation import (
     Table,
     check_choice,
@@ -26,7 +27,7 @@ from gramian.estimators.validation import (
 )
 from gramian.kernels import Kernel
 from gramian.operators import Compressed, InMemory, Moments, Rows, Source, moments_of
-from gramian.operators.moments import ColumnSums, are_few, from_moments, near_moments, row_count
+from gramian.operators.moments import ColumnSums, are_few, centred, few_products, from_moments, near_moments, row_count
 from gramian.operators.remote import Remote, RemoteTable
 from gramian.operators.rows import ArrayRows
 from gramian.operators.source import Piece
@@ -152,6 +153,11 @@ class FitRows:
         self.dtype = self.source.dtype
         return found
 
+    def pinned(self) -> AbstractContextManager[None]:
+        """One BLAS thread for a small fit of both views: to set it takes 8 us, and every step would."""
+        width = self.d + (0 if self.second is None else self.second.n_features)
+        return pinned_if_small((self.n_rows or np.inf) * width * width)
+
     @property
     def shape(self) -> tuple[int, int]:
         """Rows and columns."""
@@ -183,10 +189,17 @@ class FitRows:
         """Compressed rows that lost nothing by squaring: another pass, if a stream can be read again."""
         return self.source.triangle(self.sample_weight, self.second, why=why)
 
-    def compressed(self) -> Compressed | None:
-        """Few rows with the moments of X and Y; None where moments do not hold enough digits of every column."""
-        if self.X is not None and are_few(self.X.shape[0], self.d + self.Y.shape[1]):
-            return self.exact()
+    def compressed(self, products: float = np.inf) -> Compressed | None:
+        """Few rows with the moments of X and Y; None where moments do not hold enough digits of every column.
+
+        ``products``: components that a method takes by some products with the rows for each; infinite if it needs more.
+        """
+        if self.X is not None and few_products(self.X.shape[0], width := self.d + self.Y.shape[1], products):
+            dense = not (sp.issparse(self.X) or sp.issparse(self.Y))
+            if dense and (found := centred(self.X, self.Y, self.weights)) is not None:
+                return found
+            if are_few(self.X.shape[0], width):
+                return self.exact()
         return from_moments(self.moments, self.d, careful=True)
 
     def near(self) -> Compressed | None:

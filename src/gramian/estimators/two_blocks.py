@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 
 from gramian.estimators.base import as_fitted
-from gramian.estimators.fit_rows import read, seen_moments
+from gramian.estimators.fit_rows import FitRows, read, seen_moments
 from gramian.estimators.probabilistic_pca import ProbabilisticPCA
 from gramian.estimators.validation import Table, check_finite, check_targets, check_weights, validate
 from gramian.operators import Compressed, Moments, moments_of
@@ -74,11 +74,19 @@ class BlockInput:
     missing: str | None
     n_features_in_: int
     filler_: Filler | None
+    n_components: Any
     _kept: Kept
     _kept_parameters: ClassVar[tuple[str, ...]] = ("missing",)
+    #: Whether a component takes a few products with the rows, rather than a decomposition of all of them.
+    _takes_products: ClassVar[bool] = False
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "summary_")  # moments of a first row alone are no fit
+
+    def _products(self, d: int) -> float:
+        """Components that each take a few products with rows of d columns; infinite if the method needs more."""
+        k = d if self.n_components is None else self.n_components
+        return float(k) if self._takes_products and isinstance(k, (int, np.integer)) else np.inf
 
     @property
     def _imputes(self) -> bool:
@@ -307,13 +315,19 @@ class Filler:
         return np.where(np.isnan(Z), self.mean, Z)
 
 
-def gather(estimator: BlockInput, X: Table, Y: Table, sample_weight: Table | None, *, name: str = "y") -> Blocks:
-    """Check both blocks, impute what is missing if the estimator does that, and compress them."""
+def read_blocks(
+    estimator: BlockInput, X: Table, Y: Table | None, sample_weight: Table | None, *, name: str = "y"
+) -> FitRows:
+    """Check both blocks."""
 
     def loses(moments: Moments) -> bool:
         return from_moments(moments, estimator.n_features_in_, careful=True) is None
 
-    rows = read(estimator, X, sample_weight, Y, name=name, loses=loses)
+    return read(estimator, X, sample_weight, Y, name=name, loses=loses)
+
+
+def gather(estimator: BlockInput, rows: FitRows, *, name: str = "y") -> Blocks:
+    """Impute what is missing if the estimator does that, and compress both blocks."""
     if rows.gaps:
         check_observed(rows.X, "X", rows=False)
         check_observed(rows.Y, name, rows=False)
@@ -321,7 +335,7 @@ def gather(estimator: BlockInput, X: Table, Y: Table, sample_weight: Table | Non
         views = from_moments(filler.moments, rows.d)
         X, Y = filler.filled[:, : rows.d].astype(rows.dtype), filler.filled[:, rows.d :]
         return Blocks(views, rows.shape, X, Y, rows.weights, rows.single, rows.gaps, filler)  # type: ignore[arg-type]
-    views, exact = rows.compressed(), None
+    views, exact = rows.compressed(estimator._products(rows.d)), None
     if views is None:
         views, exact = rows.near(), rows.exact
     if views is None:

@@ -24,6 +24,7 @@ from gramian.estimators.two_blocks import (
     gather,
     gather_more,
     is_settled,
+    read_blocks,
 )
 from gramian.estimators.validation import Table, check_choice, check_components, read_targets
 from gramian.estimators.warnings import RankWarning, warn
@@ -53,7 +54,9 @@ class TwoViews(BlockInput, ClassNamePrefixFeaturesOutMixin, TransformerMixin, AB
             Frequencies: a row of weight 2 counts as two rows.
         """
         clock = Clock()
-        return self._pair(gather(self, X, y, sample_weight, name="Y"), clock)
+        rows = read_blocks(self, X, y, sample_weight, name="Y")
+        with rows.pinned():
+            return self._pair(gather(self, rows, name="Y"), clock)
 
     @all_or_nothing
     def partial_fit(self, X: Table, y: Table, sample_weight: Table | None = None) -> Self:
@@ -144,6 +147,7 @@ class CovarianceOfViews(TwoViews, BaseEstimator):
     """Fitting shared by the two methods below, which differ in what they take out before the next pair."""
 
     _plan = plan_covariance_of_views
+    _takes_products = True
     _deflates = False  #: whether the views are freed of a pair before the next, each of which takes a decomposition
 
     def __init__(self, n_components: int | None = 2, *, scale: bool = True, missing: str | None = None) -> None:

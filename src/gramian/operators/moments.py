@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import cached_property, reduce
 from typing import Any, TypeVar
 
 import numpy as np
@@ -350,10 +350,15 @@ class Compressed:
     units: Array
     route: str
 
+    @cached_property
+    def squares(self) -> Array:
+        """Sums of squares of the columns in their units."""
+        return np.asarray(np.einsum("...ij,...ij->...j", self.rows, self.rows))
+
     def deviations(self) -> Array:
         """Standard deviations of the columns in their units, 1 for constant ones."""
         divisor = np.maximum(self.weight - 1, 1e-3 * self.weight)  # one row has no spread, and none to divide by
-        spread = np.sqrt(np.einsum("...ij,...ij->...j", self.rows, self.rows) / np.expand_dims(divisor, -1))
+        spread = np.sqrt(self.squares / np.expand_dims(divisor, -1))
         return np.where(spread > 0, spread, 1.0)
 
     def __sizeof__(self) -> int:
@@ -394,6 +399,35 @@ def compress(X: Matrix, Y: Matrix, weights: Array | None = None) -> Compressed:
 def are_few(n: int, columns: int) -> bool:
     """Whether n rows are so few that they need no compression."""
     return n <= columns
+
+
+#: Entries times components up to which products with the rows are quicker than their moments, and the factor of those.
+PRODUCTS_MAX_ENTRIES = 2**18
+
+
+def few_products(n: int, columns: int, k: float) -> bool:
+    """Whether rows need no compression: they are few, or k components that each take some products with them are."""
+    return are_few(n, columns) or n * columns * k <= PRODUCTS_MAX_ENTRIES
+
+
+def centred(X: Array, Y: Array, weights: Array | None = None) -> Compressed | None:
+    """Rows of two views as they are, centred; None where sizes are extreme, see :func:`from_rows`."""
+    n, d = X.shape
+    with np.errstate(over="ignore", invalid="ignore"):
+        share = np.full(n, 1 / n) if weights is None else weights / weights.sum()
+        mean, rows = np.concatenate((share @ X, share @ Y), dtype=np.float64), np.empty((n, d + Y.shape[1]))
+        for part, view in ((slice(d), X), (slice(d, None), Y)):
+            np.subtract(view, mean[part], out=rows[:, part])
+        rest = share @ rows  # rounding of the mean, which is small beside it, and need not be beside the spread
+        rows -= rest
+        if weights is not None:
+            rows *= np.sqrt(weights)[:, None]
+        weight = float(n if weights is None else weights.sum())
+        found = Compressed(rows, d, weight, mean + rest, np.ones(len(mean)), "rows")
+        lost = (found.squares <= weight * SQUARABLE_RANGE[0] ** 2) & (np.abs(mean) < CONSTANT_MIN_MEAN)
+        if not (found.squares < weight * SQUARABLE_RANGE[1] ** 2).all() or (lost.any() and rows[:, lost].any()):
+            return None
+        return without_constants(found)
 
 
 def from_moments(moments: Moments, d: int, *, careful: bool = False) -> Compressed | None:
@@ -497,7 +531,7 @@ def from_rows(X: Matrix, Y: Matrix = None, weights: Array | None = None) -> Comp
 
 def without_constants(views: Compressed) -> Compressed:
     """The same with nothing but zeros where a column is constant up to the rounding of its mean."""
-    deviations = np.sqrt(np.einsum("ij,ij->j", views.rows, views.rows) / views.weight)
+    deviations = np.sqrt(views.squares / views.weight)
     constant = (column_scale(deviations, views.mean / views.units) != deviations) | (deviations == 0)
     return replace(views, rows=np.where(constant, 0.0, views.rows)) if constant.any() else views
 

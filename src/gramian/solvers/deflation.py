@@ -6,6 +6,7 @@ Arrays have a first axis over problems. Rows of zeros change nothing, so problem
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import scipy.linalg
@@ -14,6 +15,9 @@ from gramian import lapack
 from gramian.config import one_blas_thread
 from gramian.lapack import orient
 from gramian.results import Array
+
+#: The least positive number: what is divided by it and is zero stays so.
+TINY = np.finfo(np.float64).tiny
 
 
 @dataclass(frozen=True)
@@ -38,7 +42,7 @@ class Factors:
     y_loadings: Array
     squares: Array
 
-    @property
+    @cached_property
     def found(self) -> Array:
         """Number of components found in each problem."""
         return (self.squares > 0).sum(axis=1)
@@ -81,33 +85,38 @@ def partial_least_squares(A: Array, B: Array, k: int, blur: Array) -> Factors:
     ----
     ``4 r d k`` multiplications for each problem.
     """
-    g, _, d = A.shape
+    g, n, d = A.shape
     q, limit = B.shape[2], _limit(A, B) * blur
-    W, R, P = (np.zeros((g, d, k)) for _ in range(3))
-    Q, squares, U = np.zeros((g, q, k)), np.zeros((g, k)), np.zeros((g, A.shape[1], k))
-    At = A.transpose(0, 2, 1)
+    (W, R, P), U, Q = np.zeros((3, g, k, d)), np.zeros((g, k, n)), np.zeros((g, k, q))
+    lengths = np.zeros((g, k))
+    At, alive = A.transpose(0, 2, 1), np.ones(g, dtype=bool)
     with one_blas_thread():
         Z = At @ B
-        alive = np.ones(g, dtype=bool)
         for a in range(k):
             w, size = _leading(Z)
             alive &= size > limit
-            r = w - _times(R[:, :, :a], _transposed(P[:, :, :a], w))
+            r = w - _transposed(R[:, :a], _times(P[:, :a], w)) if a else w
             t = _times(A, r)
             for _ in range(2 if a else 0):  # twice removes the rounding of the first pass
-                t -= _times(U[:, :, :a], _transposed(U[:, :, :a], t))
+                t -= _transposed(U[:, :a], _times(U[:, :a], t))
             length = np.sqrt(np.einsum("gr,gr->g", t, t))
             alive &= length > 0
-            if not alive.any():
-                break
-            u = np.where(alive[:, None], t / np.where(alive, length, 1.0)[:, None], 0.0)
+            if not alive.all():
+                if not alive.any():
+                    break
+                w, r, t = (np.where(alive[:, None], part, 0.0) for part in (w, r, t))
+                length[~alive] = 1.0
+            u = np.divide(t, length[:, None], out=U[:, a])
             p, c = _times(At, u), _transposed(B, u)
             Z -= p[:, :, None] * c[:, None, :]
-            inverse = np.where(alive, 1 / np.where(alive, length, 1.0), 0.0)[:, None]
-            W[:, :, a], R[:, :, a] = w * alive[:, None], r * alive[:, None]
-            P[:, :, a], Q[:, :, a] = p * inverse, c * inverse
-            U[:, :, a], squares[:, a] = u, np.where(alive, length**2, 0.0)
-    return Factors(W, R, P, Q, squares)
+            W[:, a], P[:, a], Q[:, a], lengths[:, a] = w, p, c, length * alive
+            np.divide(r, length[:, None], out=R[:, a])  # by their length here, so that P and Q need not be divided yet
+    # The rest is for all components at once: signs, and what is divided by the lengths of the scores.
+    signs = orient(W.reshape(-1, d).T).reshape(g, 1, k)
+    inverse = signs / np.where(lengths > 0, lengths, 1.0)[:, None]
+    factors = zip((W, R, P, Q), (signs, signs * lengths[:, None], inverse, inverse), strict=True)
+    W, R, P, Q = (np.multiply(part.transpose(0, 2, 1), factor, order="C") for part, factor in factors)
+    return Factors(W, R, P, Q, lengths**2)
 
 
 def principal_components(A: Array, B: Array, k: int, blur: Array, order: str = "variance") -> Factors:
@@ -146,12 +155,13 @@ def _principal(A: Array, B: Array, k: int, blur: float, order: str) -> tuple[Arr
 
 
 def _leading(Z: Array) -> tuple[Array, Array]:
-    """Unit left singular vectors of the largest singular value, oriented, and that value."""
+    """Unit left singular vectors of the largest singular value, and that value."""
+    if Z.shape[2] == 1:
+        size = np.sqrt(np.einsum("gdq,gdq->g", Z, Z))
+        return Z[:, :, 0] / np.maximum(size, TINY)[:, None], size
     largest = np.abs(Z).max(axis=(1, 2))
     Z = Z / np.where(largest > 0, largest, 1.0)[:, None, None]  # squares of squares must stay in range
-    if Z.shape[2] == 1:
-        left = Z[:, :, 0]
-    elif Z.shape[2] <= Z.shape[1]:
+    if Z.shape[2] <= Z.shape[1]:
         left = _times(Z, np.linalg.eigh(Z.transpose(0, 2, 1) @ Z)[1][:, :, -1])
     else:
         top = np.linalg.eigh(Z @ Z.transpose(0, 2, 1))[1][:, :, -1]
@@ -159,14 +169,13 @@ def _leading(Z: Array) -> tuple[Array, Array]:
         size = np.sqrt(np.einsum("gd,gd->g", left, left))
         left = top * np.where(size > 0, np.sqrt(size), 0.0)[:, None]
     size = np.sqrt(np.einsum("gd,gd->g", left, left))
-    unit = left / np.where(size > 0, size, 1.0)[:, None]
-    return unit * orient(unit.T)[:, None], size * largest
+    return left / np.maximum(size, TINY)[:, None], size * largest
 
 
 def _limit(A: Array, B: Array) -> Array:
     """Size below which A'B cannot be told from zero."""
-    squares = [np.einsum("gij,gij->g", M, M) for M in (A, B)]  # no copy of the rows, which numpy.linalg.norm makes
-    return max(A.shape[1:]) * np.finfo(np.float64).eps * np.sqrt(squares[0]) * np.sqrt(squares[1])
+    lengths = [np.sqrt([np.vdot(m, m) for m in M]) for M in (A, B)]  # no copy, which numpy.linalg.norm makes
+    return max(A.shape[1:]) * np.finfo(np.float64).eps * lengths[0] * lengths[1]
 
 
 def _times(M: Array, v: Array) -> Array:
