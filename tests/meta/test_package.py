@@ -75,7 +75,7 @@ def test_sources_import_at_the_top():
     allowed = {
         "numba",
         "gramian.engine.llvm_loops",
-        "gramian.solvers.coordinate",
+        "gramian.engine.coordinate_steps",
         "gramian.cli.app",
         "gramian.plots",  # draws the pictures of gramian demo
         "gramian.reports.writing",  # writes the page of gramian report

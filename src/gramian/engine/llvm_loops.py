@@ -30,11 +30,21 @@ def registers_here() -> Registers | None:
     """The registers of this processor, or those that tests ask for; None where work is left to BLAS and NumPy."""
     if asked := os.environ.get("GRAMIAN_REGISTER_BITS"):
         return REGISTERS.get(int(asked))
-    try:
-        found = llvm.get_host_cpu_features()
-    except RuntimeError:  # LLVM's word for a processor it cannot ask, as some of ARM's
-        return None
+    found = _features()
     return next((REGISTERS[bits] for feature, bits in FEATURES.items() if found.get(feature)), None)
+
+
+def any_registers() -> Registers:
+    """The same for loops that NumPy has no way for: every processor has registers of some size."""
+    return registers_here() or REGISTERS[256 if _features().get("avx2") else 128]
+
+
+def _features() -> llvm.FeatureMap:
+    """What this processor has; nothing if LLVM cannot ask it, as some of ARM's."""
+    try:
+        return llvm.get_host_cpu_features()
+    except RuntimeError:
+        return llvm.FeatureMap()
 
 
 class Writer:
@@ -42,9 +52,9 @@ class Writer:
 
     def __init__(self, module: ir.Module, unit: Registers, dtype: np.dtype, name: str, arrays: str, sizes: str) -> None:
         self.unit, self.dtype, self.lanes, bits = unit, dtype, unit.lanes(dtype), 8 * dtype.itemsize
-        number = ir.FloatType() if bits == 32 else ir.DoubleType()
-        self.vector, self.bits = ir.VectorType(number, self.lanes), ir.VectorType(ir.IntType(bits), self.lanes)
-        kinds = [number.as_pointer()] * len(arrays.split()) + [INDEX] * len(sizes.split())
+        self.number = ir.FloatType() if bits == 32 else ir.DoubleType()
+        self.vector, self.bits = ir.VectorType(self.number, self.lanes), ir.VectorType(ir.IntType(bits), self.lanes)
+        kinds = [self.number.as_pointer()] * len(arrays.split()) + [INDEX] * len(sizes.split())
         self.module, self.function = module, ir.Function(module, ir.FunctionType(ir.VoidType(), kinds), name)
         self.build = ir.IRBuilder(self.function.append_basic_block("entry"))
         self.arguments = dict(zip([*arrays.split(), *sizes.split()], self.function.args, strict=True))
@@ -72,6 +82,28 @@ class Writer:
         build.cbranch(build.icmp_signed("<", following, stop), head, after)
         build.position_at_end(after)
         return new
+
+    def during(
+        self,
+        condition: Callable[[list[Value]], Value],
+        body: Callable[[list[Value]], list[Value]],
+        carried: Sequence[Value],
+    ) -> list[Value]:
+        """``while condition(carried): carried = body(carried)``; returns what it ends with."""
+        build, before = self.build, self.build.block
+        head, inside, after = (self.function.append_basic_block() for _ in range(3))
+        build.branch(head)
+        build.position_at_end(head)
+        values = [build.phi(value.type) for value in carried]
+        build.cbranch(condition(list(values)), inside, after)
+        build.position_at_end(inside)
+        new = body(list(values))
+        for phi, first, next in zip(values, carried, new, strict=True):
+            phi.add_incoming(first, before)
+            phi.add_incoming(next, build.block)
+        build.branch(head)
+        build.position_at_end(after)
+        return values
 
     def multiply(
         self,
@@ -172,8 +204,11 @@ class Writer:
 
     def everywhere(self, place: Value) -> Value:
         """One number of memory in all lanes."""
+        return self.in_lanes(self.build.load(place, align=self.dtype.itemsize))
+
+    def in_lanes(self, value: Value) -> Value:
+        """One number in all lanes."""
         nothing, everywhere = ir.Constant(self.vector, ir.Undefined), ir.VectorType(LANE_INDEX, self.lanes)
-        value = self.build.load(place, align=self.dtype.itemsize)
         first = self.build.insert_element(nothing, value, LANE_INDEX(0))
         return self.build.shuffle_vector(first, nothing, ir.Constant(everywhere, [0] * self.lanes))
 
@@ -196,7 +231,7 @@ def compiled(definitions: Definitions, unit: Registers, dtype: np.dtype) -> dict
         writer.build.ret_void()
     checked = llvm.parse_assembly(str(module))
     checked.verify()
-    features = llvm.get_host_cpu_features().flatten()
+    features = _features().flatten()
     host = llvm.Target.from_default_triple()
     machine = host.create_target_machine(cpu=llvm.get_host_cpu_name(), features=features, opt=3)
     engine = llvm.create_mcjit_compiler(checked, machine)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 
@@ -51,6 +53,8 @@ LOOPS_MAX_COLUMNS = 128
 LOOPS_MIN_MULTIPLICATIONS = {np.dtype(np.float32): 2 * 10**9, np.dtype(np.float64): 10**11}
 #: Addresses that a compiler at work takes, and more: one that finds too few ends the process.
 COMPILER = 2**29
+#: From when to when loops were compiled in this process: seconds that are no work of a fit that waited for them.
+compilations: list[tuple[float, float]] = []
 _lock = threading.Lock()
 
 
@@ -138,15 +142,51 @@ def in_lanes(V: Array, width: int | None = None, rows: int | None = None) -> Arr
     return out
 
 
+@contextmanager
+def compiling() -> Iterator[None]:
+    """Note from when to when a compiler is imported and works."""
+    start = time.perf_counter()
+    try:
+        yield
+    finally:
+        compilations.append((start, time.perf_counter()))
+
+
 @cache
 def _loops(dtype: np.dtype) -> VectorLoops | None:
     if min(left_by_limits(), default=COMPILER) < COMPILER:
         return None
-    # The compiler takes a tenth of a second to import: only those who use it wait for it.
-    from gramian.engine.llvm_loops import compiled_loops, registers_here
+    with compiling():
+        # The compiler takes a tenth of a second to import: only those who use it wait for it.
+        from gramian.engine.llvm_loops import compiled_loops, registers_here
 
-    unit = registers_here()
-    return None if unit is None else VectorLoops(compiled_loops(unit, dtype), unit, dtype)
+        unit = registers_here()
+        return None if unit is None else VectorLoops(compiled_loops(unit, dtype), unit, dtype)
+
+
+@cache
+def _coordinate_steps(dtype: np.dtype) -> Callable[..., None]:
+    with compiling():
+        from gramian.engine.coordinate_steps import coordinate_steps
+        from gramian.engine.llvm_loops import any_registers
+
+        return coordinate_steps(any_registers(), dtype)
+
+
+def descend(
+    K: Array, curvature: Array, g: Array, b: Array, lower: Array, upper: Array, tol: float, limit: int
+) -> tuple[int, float]:
+    """Minimise in a box over two coordinates at a time: the largest violation, and the one that gains most with it.
+
+    All arrays are contiguous. ``g``, the gradient in the precision of ``K``, and ``b`` are changed in place; returns
+    the steps taken and the largest violation left. A coordinate without curvature goes to the end of its interval,
+    alone.
+    """
+    up, down, answer = (b < upper).astype(K.dtype), (b > lower).astype(K.dtype), np.array([tol, 0.0])
+    with _lock:
+        steps = _coordinate_steps(K.dtype)
+    steps(*map(_address, (K, curvature, g, up, down, b, lower, upper, answer)), len(b), limit)
+    return int(answer[1]), float(answer[0])
 
 
 def vector_loops(dtype: np.dtype) -> VectorLoops | None:

@@ -19,6 +19,7 @@ from gramian import lapack
 from gramian.config import is_little, memory_budget, one_blas_thread, within_budget
 from gramian.engine.product import to_dense
 from gramian.engine.tiles import Meter, run, share, threads_for
+from gramian.engine.vector_loops import descend
 from gramian.operators import Dense
 from gramian.progress import Tracker, track
 from gramian.results import Array, Matrix
@@ -78,10 +79,8 @@ def minimise(
     each two passes over m numbers that move two coordinates (Steinwart, Hush, Scovel, Training SVMs without offset,
     Journal of Machine Learning Research 2011).
     """
-    from gramian.solvers.coordinate import descend
-
     m, steps = len(b), 0
-    curvature = np.ascontiguousarray(K.diagonal())
+    curvature, lower, upper = map(np.ascontiguousarray, (K.diagonal(), lower, upper))
     stretch = int(max(min(max(m, 1000), MULTIPLICATIONS_PER_CALL / m), 50))
     direct = True
     while steps < limit:
