@@ -84,7 +84,7 @@ def rows(
 def _in_memory(source: Any, columns: tuple[str, ...] | None, block: int | None) -> Rows:
     if isinstance(source, Rows):
         return source
-    if hasattr(source, "__array__") or isinstance(source, (list, tuple)):
+    if isinstance(source, (list, tuple)) or hasattr(source, "__array__") or hasattr(source, "tocsr"):
         found = labels_of(source)
         labels, names = named(found, columns)
         values = as_block(source)

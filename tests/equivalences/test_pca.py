@@ -157,7 +157,7 @@ def test_auto_tells_its_route(rng):
         assert facts["reason"].endswith(why if route == "covariance" else "is small")
 
 
-@pytest.mark.parametrize("decades", [0, 3, 5, 8, 11])
+@pytest.mark.parametrize("decades", [0, 3, 5, 7, 8, 11])
 @pytest.mark.parametrize(("n", "d"), [(1_500, 40), (200, 200), (150, 151), (60, 700)])
 @pytest.mark.parametrize("asked", [None, 0.5, 1])
 def test_auto_keeps_the_digits_of_the_svd_whatever_the_spectrum(n, d, decades, asked):

@@ -5,17 +5,24 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose
 
-from gramian.operators import Dense
+from gramian import config
+from gramian.kernels import parse
+from gramian.operators import Dense, Gram
 from gramian.operators.centering import (
     Centred,
     KernelCentring,
+    Outline,
     PolynomialCentring,
     Polynomials,
     Projected,
+    ProjectedGram,
     centre_columns,
     column_means,
+    from_best_origin,
+    pivoted_factor,
     uncentred,
 )
+from gramian.solvers.eigen import choose_eigen_solver
 
 N = 11
 
@@ -70,6 +77,73 @@ class TestMeans:
     def test_single_precision_is_summed_in_double(self, rng):
         X = (rng.standard_normal((3000, 2)) + 1000).astype(np.float32)
         assert_allclose(column_means(X), X.astype(np.float64).mean(axis=0), rtol=1e-14)
+
+
+class TestDense:
+    @pytest.mark.parametrize("threads", [1, 2])
+    @pytest.mark.parametrize("n", [256, 257, 700])
+    def test_products_by_parts_are_those_of_the_matrix(self, rng, n, threads):
+        A, V = rng.standard_normal((n, n)), rng.standard_normal((n, 3))
+        A = A + A.T
+        with config(threads=threads):
+            found = Dense(A, positive=False) @ V
+        assert_allclose(found, A @ V, atol=1e-11)
+        assert (Dense(A.astype(np.float32), positive=False) @ V.astype(np.float32)).dtype == np.float32
+
+    def test_an_outline_is_chosen_for_as_a_matrix_that_exists(self):
+        for n, k in ((50, 3), (4000, 3), (4000, 800)):
+            matrix = Dense(np.broadcast_to(0.0, (n, n)), positive=True)
+            assert choose_eigen_solver(Outline(n), k, "auto") == choose_eigen_solver(matrix, k, "auto")
+
+    def test_an_indefinite_matrix_is_sketched_at_random(self, rng):
+        sketch = Dense(np.diag([1.0, -1.0, 2.0]), positive=False).sketch(5, rng)
+        assert np.linalg.matrix_rank(sketch) == 3
+        assert sketch.shape == (3, 3)
+
+
+class TestPivotedFactor:
+    def test_rows_that_repeat_others_add_nothing(self, K, rng):
+        twice = np.tile(K, (2, 2))
+        F = pivoted_factor(Dense(twice, positive=True), 2 * N, rng)
+        assert F.shape[1] == N
+        assert_allclose(F @ F.T, twice, atol=1e-8 * K.max())
+
+    @pytest.mark.parametrize("unit", [1e-14, 1e14])
+    def test_the_unit_does_not_matter(self, K, rng, unit):
+        F = pivoted_factor(Dense(unit * K, positive=True), N, rng)
+        assert_allclose(F @ F.T, unit * K, atol=1e-8 * unit * K.max())
+
+    def test_pivots_go_where_most_is_left(self, rng):
+        """Blocks of equal rows, of sizes 1e6 and 1e3, and a diagonal of 1: two columns leave no more than that."""
+        A = np.eye(100)
+        A[:50, :50] += 1e6
+        A[50:, 50:] += 1e3
+        F = pivoted_factor(Dense(A, positive=True), 20, rng, block=2)
+        assert F.shape == (100, 20)
+        assert np.trace(A - F @ F.T) < 120
+
+    def test_a_row_is_no_pivot_twice(self, rng):
+        """Three rows have nearly all of the trace; once they are chosen others follow."""
+        A = np.diag([1e6] * 3 + [1.0] * 97)
+        F = pivoted_factor(Dense(A, positive=True), 20, rng)
+        assert F.shape[1] == np.count_nonzero((F @ F.T).diagonal()) == 20
+
+
+class TestOrigin:
+    @pytest.mark.parametrize("weighted", [False, True])
+    def test_rows_of_the_linear_kernel_are_seen_from_their_mean(self, rng, weighted):
+        X, weights = rng.standard_normal((20, 3)) + 1e6, rng.random(20) if weighted else None
+        moved, origin = from_best_origin(parse("linear"), X, weights)
+        assert_allclose(origin, np.average(X, axis=0, weights=weights), rtol=1e-12)
+        assert_allclose(moved, X - origin, atol=0)
+
+    @pytest.mark.parametrize("storage", [sp.csr_array, sp.csr_matrix])
+    def test_others_stay_where_they_are(self, rng, storage):
+        X = rng.standard_normal((20, 3))
+        for kernel, rows in (("rbf", X), ("linear", storage(X))):
+            moved, origin = from_best_origin(parse(kernel), rows)
+            assert moved is rows
+            assert origin is None
 
 
 class TestKernelCentring:
@@ -172,6 +246,84 @@ class TestPolynomials:
         assert_allclose(new @ B + (t - polynomials.shift) @ D, rows @ A, atol=1e-10)
 
 
+class TestProjectedGram:
+    """``P S K S P`` against the same made of whole matrices."""
+
+    @pytest.fixture(params=["none", "weights", "mean", "polynomials"])
+    def parts(self, request, rng, T):
+        roots = None if request.param == "none" else np.sqrt(rng.random(N) + 0.2)
+        if request.param == "mean":
+            return roots, (roots / np.linalg.norm(roots))[:, None]
+        return roots, np.linalg.qr(roots[:, None] * T)[0] if request.param == "polynomials" else None
+
+    @staticmethod
+    def whole(A, roots, null):
+        S = np.eye(N) if roots is None else np.diag(roots)
+        P = np.eye(N) if null is None else np.eye(N) - null @ null.T
+        return P @ S @ A @ S @ P
+
+    @pytest.fixture(params=[True, False], ids=["positive", "indefinite"])
+    def inner(self, request, K):
+        return Counted(K if request.param else K - 3 * np.eye(N), positive=request.param)
+
+    def test_it_is_what_its_formula_says_by_every_door(self, inner, parts, rng):
+        made = ProjectedGram(inner, *parts, positive=inner.positive)
+        expected, V = self.whole(inner.A, *parts), rng.standard_normal((N, 2))
+        assert (made.n, made.dtype, made.effort) == (N, np.float64, 1.0)
+        assert_allclose(made @ V, expected @ V, atol=1e-11)
+        assert_allclose(made.diagonal(), expected.diagonal(), atol=1e-11)
+        assert_allclose(made.columns(np.array([7, 2])), expected[:, [7, 2]], atol=1e-11)
+        assert_allclose(made.toarray(), expected, atol=1e-11)
+        F = made.sketch(N, rng)
+        if inner.positive:
+            assert_allclose(F @ F.T, expected, atol=1e-8)
+        else:
+            assert np.linalg.matrix_rank(F) == N
+
+    def test_what_is_projected_out_costs_one_product_or_comes_with_the_matrix(self, inner, parts, rng):
+        null = parts[1]
+        made, count = ProjectedGram(inner, *parts, positive=False), 0 if null is None else null.shape[1]
+        for _ in range(2):
+            made.diagonal()
+            assert inner.vectors == count
+        whole = ProjectedGram(inner, *parts, positive=False)
+        whole.toarray()
+        narrow = whole.astype(np.float32)
+        expected = self.whole(inner.A, *parts)
+        assert_allclose(whole.columns(np.array([4])), expected[:, [4]], atol=1e-11)
+        assert_allclose(narrow.columns(np.array([4])), expected[:, [4]], atol=1e-5 * np.abs(inner.A).max() * N)
+        assert inner.vectors == count
+
+    def test_precision_changes_only_if_it_differs(self, inner, parts, rng):
+        made, V = ProjectedGram(inner, *parts, positive=False, effort=7.0), rng.standard_normal((N, 2))
+        assert made.astype(np.float64) is made
+        narrow = made.astype(np.float32)
+        product = narrow @ V.astype(np.float32)
+        assert (narrow.dtype, narrow.effort, product.dtype) == (np.float32, 7.0, np.float32)
+        assert_allclose(product, made @ V, atol=1e-5 * np.abs(inner.A).max() * N)
+
+    def test_its_origin_is_the_size_of_the_entries_before_the_projection(self, inner, parts):
+        roots, null = parts
+        weights = np.ones(N) if roots is None else roots**2
+        if null is None:
+            size = 0.0
+        elif inner.positive:
+            size = (weights * inner.A.diagonal()).max()
+        else:
+            size = weights.max() * np.abs(inner.A[0]).max()
+        assert ProjectedGram(inner, *parts, positive=True).origin == pytest.approx(size, rel=1e-14)
+
+    def test_an_unweighted_one_has_the_origin_of_its_matrix(self, K):
+        null = np.full((N, 1), N**-0.5)
+        assert ProjectedGram(Dense(K, positive=True), None, null, positive=True).origin == K.diagonal().max()
+
+    def test_single_precision_pays_for_tiles_of_a_positive_kernel(self, rng):
+        X = rng.standard_normal((30, 2))
+        for text, pays in (("rbf(sigma=1)", True), ("thin_plate_spline", False)):
+            assert ProjectedGram(Gram(parse(text), X), None, None, positive=True).narrow_pays is pays
+        assert ProjectedGram(Dense(np.eye(3), positive=True), None, None, positive=True).narrow_pays is False
+
+
 class TestProjected:
     @pytest.fixture
     def projected(self, K, T):
@@ -237,3 +389,4 @@ def test_what_counts_as_rounding_is_ten_roundings_of_each_entry_before_centring(
     A[3, 3] = -2 * np.abs(K).max()
     assert_allclose(Centred(Dense(A, positive=False)).rounding, 10 * N * 2.0**-52 * 2 * np.abs(K).max(), rtol=1e-12)
     assert Centred(Dense(np.zeros((N, N)), positive=True)).rounding == 0.0
+    assert Dense(K, positive=True).rounding == 0.0

@@ -204,7 +204,7 @@ def test_the_columns_named_explain_what_is_said(rng, small, part):
     names = re.search(r"combination of columns (.*?), (exactly|but for)", finding.message).group(1)
     first, *others = (int(name[1]) for name in (finding.columns[0], *re.findall(r"'(x\d)'", names)))
     A, c = X[:, others] - X[:, others].mean(axis=0), X[:, first] - X[:, first].mean()
-    left = np.sum((c - A @ np.linalg.lstsq(A, c)[0]) ** 2) / np.sum(c**2)
+    left = np.sum((c - A @ np.linalg.lstsq(A, c, rcond=None)[0]) ** 2) / np.sum(c**2)
     if "exactly" in finding.message:
         assert left < 1e-25
     else:

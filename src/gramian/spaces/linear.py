@@ -19,8 +19,9 @@ from gramian.results import Array, Matrix, Mix, SolverTrace
 from gramian.solvers.eigen import DENSE_LIMIT, EIGEN_SOLVERS, Solver, eigen, null_tolerance, residuals
 from gramian.spaces.base import SingularBasis
 
-#: An eigenproblem of A'A keeps about ``eps / ratio`` of an eigenvalue; below this ratio, half the digits are gone.
-ILL_CONDITIONED_RATIO = 1e-8
+#: An eigenproblem of A'A errs by an eighth of a rounding of the largest eigenvalue or so: by 200 roundings of the largest
+#: singular value in one whose square has this ratio to the largest square, by 600 at a tenth of it.
+ILL_CONDITIONED_RATIO = 1e-7
 #: Components of at least this part of the largest eigenvalue are left as they are where smaller ones are found again.
 RESOLVED_RATIO = 1e-6
 
@@ -105,7 +106,7 @@ def by_svd(A: Array, k: int, n: float) -> dict[str, Any]:
 
 
 def ill_conditioned(basis: LinearBasis) -> bool:
-    """Whether the last of the components may have lost half its digits."""
+    """Whether the last of the components may err by more than 300 roundings of the largest singular value."""
     values = basis.eigenvalues
     return bool(values[-1] < ILL_CONDITIONED_RATIO * values[0])
 
