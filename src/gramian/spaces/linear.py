@@ -19,8 +19,8 @@ from gramian.results import Array, Matrix, Mix, SolverTrace
 from gramian.solvers.eigen import DENSE_LIMIT, EIGEN_SOLVERS, Solver, eigen, null_tolerance, residuals
 from gramian.spaces.base import SingularBasis
 
-#: An eigenproblem of A'A errs by an eighth of a rounding of the largest eigenvalue or so: by 200 roundings of the largest
-#: singular value in one whose square has this ratio to the largest square, by 600 at a tenth of it.
+#: An eigenproblem of A'A errs by an eighth of a rounding of its largest eigenvalue or so: a singular value whose square
+#: has this ratio to the largest square by 200 roundings of the largest singular value, at a tenth of it by 600.
 ILL_CONDITIONED_RATIO = 1e-7
 #: Components of at least this part of the largest eigenvalue are left as they are where smaller ones are found again.
 RESOLVED_RATIO = 1e-6
