@@ -1,4 +1,4 @@
-"""CONTRIBUTING.md is tried: what it says of a new estimator and a new command is done, to the letter, in a copy."""
+"""CONTRIBUTING.md is tried: what it says of a new kernel, estimator and command is done, to the letter, in a copy."""
 
 import os
 import re
@@ -62,6 +62,37 @@ def run(copy, *words, code=0):
     done = subprocess.run([sys.executable, *words], cwd=copy, env=place, capture_output=True, text=True)
     assert done.returncode == code, done.stdout[-3000:] + done.stderr[-3000:]
     return done.stdout
+
+
+def test_a_kernel_is_a_class_in_one_file(copy):
+    page = re.search(r"^```python\n(.*?)^```", section("Add a kernel"), re.MULTILINE | re.DOTALL).group(1)
+    path = copy / "src/gramian/kernels/stationary.py"
+    text, count = re.subn(r"^__all__ = \[", '__all__ = ["Cauchy", ', path.read_text(), flags=re.MULTILINE)
+    assert count == 1
+    path.write_text(f"{text}\n\n{page[page.index('@dataclass') :]}")
+    table, columns = "examples/data/decathlon.csv", ["--columns", "100m:1500m"]
+    chosen = ["--method", "kernel-pca", "--kernel", "cauchy(sigma=3)", "-k", "2", "--preimage", "fixed_point"]
+    told = run(copy, "-m", "gramian", "fit", table, *columns, *chosen, "--model", "model.safetensors")
+    assert "KernelPCA  cauchy(sigma=3)" in told
+    assert "kernel='cauchy(sigma=3)'" in run(copy, "-m", "gramian", "inspect", "model.safetensors")
+    run(copy, "-m", "gramian", "report", "model.safetensors", table, "-o", "page.html")
+    assert "cauchy(sigma=3)" in (copy / "page.html").read_text()
+    code = """
+import gramian, gramian.kernels
+from gramian.explore.layout import page
+assert "Cauchy" in gramian.kernels.__all__ and "'Cauchy'" in str(page().to_plotly_json())
+model = gramian.load("model.safetensors")
+print(model.kernel_, gramian.forecast(gramian.KernelPCA(2, kernel="cauchy"), 5000, 10).route)
+landmarks = gramian.RandomFeatures(50)
+print(gramian.KernelPCA(2, kernel="cauchy(sigma=3)", landmarks=landmarks).fit([[0.0], [1.0], [5.0]]).summary_)
+"""
+    assert "cauchy(sigma=3)" in run(copy, "-c", code)
+    words, quick = "cauchy or Cauchy", "not slow and not browser"
+    places = [f"tests/{name}" for name in ("docs/test_api.py", "explore", "kernels", "laws/test_kernels.py")]
+    passed = run(copy, "-m", "pytest", "-v", "-m", quick, "-k", words, "-p", "no:cacheprovider", *places)
+    for place in places:
+        assert place in passed, place
+    run(copy, "-m", "pytest", "-q", "-m", quick, "-p", "no:cacheprovider", "tests/docs/test_api.py", "tests/kernels")
 
 
 def test_an_estimator_is_a_module_a_record_and_a_test(copy):
