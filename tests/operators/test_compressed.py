@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose
 
 from gramian.operators import complements, compress, moments_of
-from gramian.operators.moments import from_moments, from_rows
+from gramian.operators.moments import Moments, from_moments, from_rows, near_moments
 
 
 def scatter(views):
@@ -141,3 +141,83 @@ class TestFromMoments:
             total = moments_of(X[:20]) + moments_of(X[20:40]) + moments_of(X[40:])
             rows = from_moments(total, 6).rows
             assert np.linalg.matrix_rank(rows / np.linalg.norm(rows, axis=0)) == 5, seed
+
+    @pytest.mark.parametrize("careful", [False, True])
+    @pytest.mark.parametrize("weighted", [False, True])
+    def test_it_has_the_moments_it_is_made_of(self, views, rng, careful, weighted):
+        Z, w = np.hstack(views) * np.logspace(-9, 9, 11) + 3, rng.random(200) if weighted else None
+        found = from_moments(moments_of(Z, w), 7, careful=careful)
+        mean, wanted = direct(Z, w)
+        size = np.sqrt(np.diag(wanted))
+        assert_allclose(scatter(found) / size / size[:, None], wanted / size / size[:, None], atol=1e-9)
+        assert_allclose(found.mean, mean, rtol=1e-12)
+        assert (found.d, found.weight, found.route) == (7, 200 if w is None else w.sum(), "moments")
+        assert found.units.tolist() == [1.0] * 11
+
+    @pytest.mark.parametrize("make", [from_moments, lambda m, d: near_moments(m, d, lambda columns: True)])
+    def test_constant_columns_have_no_part(self, views, make):
+        Z = np.hstack(views)
+        Z[:, 3], Z[:, 8] = 1e6, 0.0
+        found, (_, wanted) = make(moments_of(Z), 7), direct(Z)
+        assert not found.rows[:, [3, 8]].any()
+        assert_allclose(scatter(found), wanted, atol=1e-9 * wanted.max())
+
+    @pytest.mark.parametrize("weight", [0.5, 1.0])
+    def test_less_than_two_rows_have_moments_too(self, weight):
+        """As folds of weighted rows may: then there is no divisor w - 1."""
+        moments = Moments(weight, np.array([1.0, 2.0]), np.array([[4.0, 1.0], [1.0, 9.0]]))
+        for found in (from_moments(moments, 1), near_moments(moments, 1, lambda columns: True)):
+            assert_allclose(scatter(found), moments.scatter, rtol=1e-14)
+
+
+class TestNearMoments:
+    """Rows with the moments of others up to rounding, also where columns depend on others."""
+
+    @pytest.mark.parametrize("weighted", [False, True])
+    @pytest.mark.parametrize("unit", [1e-20, 1.0, 1e20])
+    def test_columns_that_depend_on_others(self, views, rng, weighted, unit):
+        Z = np.hstack(views)
+        Z = np.c_[Z, Z[:, 0] - 2 * Z[:, 1], Z[:, 4]] * unit
+        w = rng.random(200) if weighted else None
+        found, (mean, wanted) = near_moments(moments_of(Z, w), 7, lambda columns: False), direct(Z, w)
+        assert_allclose(scatter(found), wanted, atol=1e-12 * wanted.max())
+        assert_allclose(found.mean, mean, rtol=1e-12)
+        assert 11 <= len(found.rows) <= 13
+        assert (found.d, found.weight, found.route) == (7, 200 if w is None else w.sum(), "moments")
+        assert found.units.tolist() == [1.0] * 13
+
+    @pytest.mark.parametrize("unit", [1e-40, 1e40, 1e-170, 1e170])
+    def test_what_squares_may_have_lost_is_refused(self, views, unit):
+        Z = np.hstack(views)
+        Z[:, 2] = 1.0 + (Z[:, 2] * unit if unit > 1 else 0.0)
+        Z[:, 5] *= unit
+        assert near_moments(moments_of(Z), 7, lambda columns: False) is None
+
+    def test_columns_of_zeros_are_asked_for(self, views):
+        Z, asked = np.hstack(views), []
+        Z[:, [2, 6]] = 0.0
+        Z[:, 4] = 1e-9  # its mean tells that it is constant
+        assert near_moments(moments_of(Z), 7, lambda columns: asked.append(columns.tolist())) is None
+        assert asked == [[2, 6]]
+        assert not near_moments(moments_of(Z), 7, lambda columns: True).rows[:, [2, 4, 6]].any()
+
+    def test_a_mean_that_is_not_finite_is_refused(self):
+        for mean in (np.inf, np.nan):
+            moments = Moments(9.0, np.array([0.0, mean]), np.eye(2))
+            assert near_moments(moments, 1, lambda columns: True) is None
+
+
+@pytest.mark.parametrize("kind", [np.array, sp.csr_array])
+@pytest.mark.parametrize("size", [1e-31, 1e31, -1e-31, -1e31])
+def test_extreme_columns_have_units_that_are_powers_of_two(views, kind, size):
+    X = views[0].copy()
+    X[:, 3] *= size
+    found, plain = from_rows(kind(X)), from_rows(kind(views[0]))
+    assert found.units[[0, 1, 2, 4, 5, 6]].tolist() == [1.0] * 6
+    largest = np.abs(X[:, 3]).max()
+    assert largest < found.units[3] <= 2 * largest
+    assert np.frexp(found.units[3])[0] == 0.5
+    assert_allclose(found.mean / plain.mean, np.where(np.arange(7) == 3, size, 1.0), rtol=1e-12)
+    whole = scatter(plain) * np.outer(*[np.where(np.arange(7) == 3, size, 1.0)] * 2)
+    lengths = np.sqrt(np.diag(whole))
+    assert_allclose(scatter(found) / np.outer(lengths, lengths), whole / np.outer(lengths, lengths), atol=1e-11)

@@ -7,7 +7,15 @@ from numpy.testing import assert_allclose
 
 import gramian
 from gramian.operators import Moments, moments_of
-from gramian.operators.moments import Accumulator
+from gramian.operators.moments import (
+    Accumulator,
+    ColumnRanges,
+    ColumnSums,
+    column_ranges,
+    column_sums,
+    has_variance,
+    row_count,
+)
 
 
 def two_pass(X, weights=None):
@@ -174,3 +182,64 @@ def test_rows_two_deviations_aside_begin_a_new_group_and_few_rows_a_little_furth
         for X in (np.array([[1.0], [-1.0]] * 500), np.full((rows, 1), side * aside)):
             total.add([X], None if weights is None else np.full(len(X), weights))
     assert len(total.hands[0].finished) == begins
+
+
+def test_rounding_begins_no_row_and_a_begun_row_counts():
+    given = {7.0: 7, 6.2: 7, 6.999: 7, 7 + 4e-15: 7, 7 * (1 + 9e-7): 7, 7 * (1 + 2e-6): 8, 7 * (1 - 2e-6): 7, 1e-9: 1}
+    assert {weight: row_count(weight) for weight in given} == given
+
+
+def test_a_variance_wants_two_rows_up_to_rounding():
+    given = {0.0: False, 1.0: False, 1.99: False, 2 * (1 - 2e-6): False, 2 * (1 - 9e-7): True, 2.0: True, 3.0: True}
+    assert {weight: has_variance(weight) for weight in given} == given
+
+
+class TestColumnSums:
+    @pytest.fixture
+    def X(self, rng):
+        X = rng.standard_normal((200, 5)) * [1, 1e3, 1e-3, 1, 1] + [0, 5, -9, 0, 0]
+        X[:, 3], X[:, 4] = 0.0, 1e9
+        return X
+
+    def assert_of(self, sums, X, w=None):
+        w = np.ones(len(X)) if w is None else w
+        mean = X[0] + w @ (X - X[0]) / w.sum()
+        assert sums.weight == pytest.approx(w.sum(), rel=1e-13)
+        assert_allclose(sums.mean, mean, rtol=1e-12, atol=1e-15)
+        assert_allclose(sums.squares, w @ (X - mean) ** 2, rtol=1e-10, atol=1e-20)
+
+    @pytest.mark.parametrize("weighted", [False, True])
+    def test_parts_add_up_to_the_whole(self, X, rng, weighted):
+        w = rng.random(200) if weighted else None
+        self.assert_of(column_sums(X, w), X, w)
+        for cut in (0, 1, 70, 200):
+            first, second = (column_ranges(X[p], None if w is None else w[p]) for p in (slice(cut), slice(cut, None)))
+            for both in (first + second, second + first):
+                self.assert_of(both, X, w)
+                assert type(both) is ColumnRanges
+                assert both.largest == np.abs(X).max()
+
+    def test_deviations_and_constant_columns(self, X):
+        sums = column_sums(X)
+        assert_allclose(sums.scale, [*X[:, :3].std(axis=0, ddof=1), 1, 1], rtol=1e-10)
+        assert sums.constant == 2
+        assert column_sums(X[:, :3]).constant == 0
+
+    def test_rows_without_weight_add_nothing(self, X):
+        empty, zero = column_ranges(X[:0]), column_ranges(X[:9], np.zeros(9))
+        for nothing in (empty, zero):
+            assert (nothing.weight, nothing.largest, nothing.mean.tolist()) == (0.0, 0.0, [0.0] * 5)
+            assert nothing.squares.tolist() == [0.0] * 5
+        some = column_sums(X)
+        assert some + ColumnSums(0.0, np.ones(5), np.ones(5)) is some
+
+    @pytest.mark.parametrize("sign", [1, -1])
+    def test_the_largest_entry_is_the_largest_size(self, X, sign):
+        assert column_ranges(sign * np.abs(X)).largest == np.abs(X).max()
+        without = column_sums(X)  # knows of no largest entry
+        assert (column_ranges(X[:, :]) + without).largest == np.abs(X).max()
+
+    def test_sums_beyond_double_precision_are_infinite(self):
+        far = np.array([[1e200], [-1e200], [1e200]])
+        assert np.isinf(column_sums(far).squares).all()
+        assert np.isinf((column_sums(far) + column_sums(-far)).squares).all()
