@@ -110,6 +110,7 @@ SMALL = {
     "solvers/eigen.py": "a block of vectors",
     "solvers/factor.py": "as many as factors",
     "solvers/independence.py": "as many as components",
+    "solvers/interior_point.py": "triangular solutions with one right-hand side",
     "solvers/linear_methods.py": "as many as steps",
     "solvers/rotation.py": "as many as factors",
     "spaces/gaussian.py": "as many as components or factors; triangular solutions, one for each pattern",

@@ -9,7 +9,8 @@ from gramian import config
 from gramian.kernels import RBF, Laplacian, Polynomial
 from gramian.operators.gram import KernelBlocks
 from gramian.solvers import box_qp
-from gramian.solvers.box_qp import Narrow, Whole, box_dual, interior_point, narrow_dual
+from gramian.solvers.box_qp import box_dual, narrow_dual
+from gramian.solvers.interior_point import Narrow, Whole, interior_point
 
 
 class Matrix:
