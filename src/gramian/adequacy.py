@@ -6,6 +6,7 @@ None, not NaN.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -13,9 +14,10 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import chndtr, gammaincc
 
-from gramian import lapack
 from gramian.lapack import interruptible
+from gramian.operators.correlation import Correlation
 from gramian.results import Array
+from gramian.solvers.factor import objective
 
 Index = float | int | tuple[float, float] | None
 INDICES = (
@@ -87,22 +89,9 @@ def degrees_of_freedom(d: int, k: int) -> int:
 
 def most_factors(d: int) -> int:
     """Largest number of factors that leaves no negative degrees of freedom; at least one."""
-    return max([k for k in range(1, d) if degrees_of_freedom(d, k) >= 0], default=1)
-
-
-def log_determinant(R: Array) -> float | None:
-    """``log |R|``, or None where R is singular or not positive."""
-    values = lapack.eigvalsh(R)
-    return float(np.log(values).sum()) if values[0] > len(R) * np.finfo(np.float64).eps * values[-1] else None
-
-
-def discrepancy(R: Array, implied: Array) -> float | None:
-    """``log |C| + tr C^-1 R - log |R| - d`` of a model with correlations C; None where R is singular."""
-    known = log_determinant(R)
-    if known is None:
-        return None
-    fit = interruptible(np.linalg.slogdet, implied)[1] + np.trace(interruptible(np.linalg.solve, implied, R))
-    return max(0.0, float(fit - known - len(R)))
+    # (d - k)^2 >= d + k is m (m + 1) >= 2d with m = d - k.
+    m = (math.isqrt(8 * d + 1) - 1) // 2
+    return max(1, d - m - (m * (m + 1) < 2 * d))
 
 
 def fit_indices(R: Array | None, implied: Array, n: float, k: int) -> dict[str, Index]:
@@ -125,17 +114,39 @@ def fit_indices(R: Array | None, implied: Array, n: float, k: int) -> dict[str, 
     Bartlett, Journal of the Royal Statistical Society B 1954; Steiger, Multivariate Behavioral Research 1990;
     Tucker, Lewis, Psychometrika 1973.
     """
-    d = len(implied)
+    if R is None:
+        return _indices(len(implied), n, k, None, None, None)
+    known = Correlation.of(R).log_determinant
+    F = None
+    if known is not None:
+        fit = interruptible(np.linalg.slogdet, implied)[1] + np.trace(interruptible(np.linalg.solve, implied, R))
+        F = max(0.0, float(fit - known - len(R)))
+    return _indices(len(implied), n, k, float(np.sum(np.triu(R - implied, 1) ** 2)), F, known)
+
+
+def factor_fit(R: Correlation | None, loadings: Array, psi: Array, n: float) -> dict[str, Index]:
+    """The same of factors with these loadings and uniquenesses."""
+    d, k = loadings.shape
+    if R is None:
+        return _indices(d, n, k, None, None, None)
+    known = R.log_determinant
+    F = None if known is None else max(0.0, objective(R, loadings, psi) - known - d)
+    return _indices(d, n, k, R.squares_beside(loadings), F, known)
+
+
+def _indices(
+    d: int, n: float, k: int, squares: float | None, F: float | None, log_determinant: float | None
+) -> dict[str, Index]:
+    """Indices from the sum of squared residual correlations, the discrepancy, and ``log |R|``."""
     df, null_df = degrees_of_freedom(d, k), d * (d - 1) // 2
     found: dict[str, Index] = dict.fromkeys(INDICES)
     found |= {"df": df, "null_df": null_df}
-    if R is None:
+    if squares is None:
         return found
-    squares = float(np.sum(np.triu(R - implied, 1) ** 2))
     found["srmr"] = float(np.sqrt(squares / null_df)) if null_df else None
     found["srmr_corrected"] = float(np.sqrt(squares / df)) if df > 0 else None
-    F = found["discrepancy"] = discrepancy(R, implied)
-    null_chi = found["null_chi_square"] = bartlett_sphericity(R, n)["chi_square"]
+    found["discrepancy"] = F
+    null_chi = found["null_chi_square"] = _sphericity(d, log_determinant, n)["chi_square"]
     factor = n - 1 - (2 * d + 5) / 6 - 2 * k / 3
     if F is None or factor <= 0 or df < 0:
         return found
@@ -153,7 +164,7 @@ def fit_indices(R: Array | None, implied: Array, n: float, k: int) -> dict[str, 
     return found
 
 
-def kmo(R: Array) -> SamplingAdequacy | None:
+def kmo(R: Array | Correlation) -> SamplingAdequacy | None:
     r"""Share of correlation that is common rather than between two columns alone; None where R is singular.
 
     Definition
@@ -167,21 +178,21 @@ def kmo(R: Array) -> SamplingAdequacy | None:
     ----------
     Kaiser, An index of factorial simplicity, Psychometrika 1974.
     """
-    if len(R) < 2 or log_determinant(R) is None:
+    C = Correlation.of(R)
+    if C.d < 2 or (inverse := C.inverse()) is None:
         return None
-    inverse = interruptible(np.linalg.inv, R)
     size = np.sqrt(np.diag(inverse))
-    plain, partial = R**2, (inverse / np.outer(size, size)) ** 2
+    plain, partial = C.R**2, (inverse / np.outer(size, size)) ** 2
     np.fill_diagonal(plain, 0.0)
     np.fill_diagonal(partial, 0.0)
     rows, others = plain.sum(axis=1), partial.sum(axis=1)
     total = rows + others
     # Columns without any correlation have nothing in common: the limit of their measure is a half.
-    columns = np.divide(rows, total, out=np.full(len(R), 0.5), where=total > 0)
+    columns = np.divide(rows, total, out=np.full(C.d, 0.5), where=total > 0)
     return SamplingAdequacy(float(rows.sum() / total.sum()) if total.sum() > 0 else 0.5, columns)
 
 
-def bartlett_sphericity(R: Array, n: float) -> dict[str, float | None]:
+def bartlett_sphericity(R: Array | Correlation, n: float) -> dict[str, float | None]:
     r"""Test whether any columns are correlated at all.
 
     Definition
@@ -194,12 +205,15 @@ def bartlett_sphericity(R: Array, n: float) -> dict[str, float | None]:
     ----------
     Bartlett, The effect of standardization on a chi-square approximation in factor analysis, Biometrika 1951.
     """
-    d, df = len(R), len(R) * (len(R) - 1) // 2
-    known = log_determinant(R)
-    factor = n - 1 - (2 * d + 5) / 6
-    if known is None or factor <= 0:
+    C = Correlation.of(R)
+    return _sphericity(C.d, C.log_determinant, n)
+
+
+def _sphericity(d: int, log_determinant: float | None, n: float) -> dict[str, float | None]:
+    df, factor = d * (d - 1) // 2, n - 1 - (2 * d + 5) / 6
+    if log_determinant is None or factor <= 0:
         return {"chi_square": None, "df": df, "p": None}
-    chi = float(factor * max(0.0, -known))
+    chi = float(factor * max(0.0, -log_determinant))
     return {"chi_square": chi, "df": df, "p": _chi_square_tail(chi, df) if df else None}
 
 

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from gramian.adequacy import bartlett_sphericity, fit_indices, kmo
+from gramian.adequacy import bartlett_sphericity, factor_fit, kmo
 from gramian.criteria import Suggestion
 from gramian.estimators import factor_checks as checks
 from gramian.estimators.base import BaseEstimator, all_or_nothing, by_blocks, planned_fit
@@ -18,15 +18,15 @@ from gramian.estimators.probabilistic_pca import GaussianModel, ProbabilisticPCA
 from gramian.estimators.summary import Clock, SummaryBuilder
 from gramian.estimators.validation import Table, check_choice, check_squares, validate
 from gramian.operators import Moments, moments_of
+from gramian.operators.correlation import Correlation, correlation, wide_correlation
 from gramian.projection import LinearProjection
 from gramian.results import Array, FitSummary, percent
-from gramian.solvers.factor import FactorSolution
+from gramian.solvers.factor import EXACT_MAX_COLUMNS, FactorSolution
 from gramian.solvers.rotation import ROTATIONS
 from gramian.spaces.gaussian import (
     Climb,
     FactorModel,
     check_observed,
-    correlations,
     fit_factors,
     fit_factors_missing,
 )
@@ -88,8 +88,9 @@ class FactorAnalysis(GaussianModel, BaseEstimator):
 
     Cost
     ----
-    One pass over the rows, then about ten eigenproblems of size d. With missing entries one pass and one factorisation
-    per pattern and step.
+    One pass over the rows, then about ten eigenproblems of size d; of more than 150 columns about a hundred products of
+    their correlations with k + 3 vectors, of rows fewer than those columns without a d x d matrix. With missing entries
+    one pass and one factorisation per pattern and step.
 
     References
     ----------
@@ -140,9 +141,15 @@ class FactorAnalysis(GaussianModel, BaseEstimator):
         check_choice("rotation", self.rotation, (None, *ROTATIONS))
         rows = read(self, X, sample_weight)
         checks.count_factors(self.n_components, rows.d)
-        self.moments_ = None if rows.gaps else rows.moments  # so that partial_fit may go on from here
+        self.moments_ = None
         if rows.gaps:
             return self._fit_missing(rows, clock)
+        if rows.X is not None and checks.are_wide(rows.X.shape[0], rows.d, self.n_components):
+            sums, R = wide_correlation(rows.X, rows.weights)
+            checks.refuse_constant(sums, self._names())
+            found = fit_factors(sums.mean, np.sqrt(sums.squares / sums.weight), R, sums.weight, int(self.n_components))
+            return self._keep(found, R, sums.weight, rows.dtype, clock)
+        self.moments_ = rows.moments  # so that partial_fit may go on from here
         checks.refuse_constant(rows.moments, self._names())
         return self._fit_moments(rows.moments, rows.dtype, clock)
 
@@ -243,13 +250,14 @@ class FactorAnalysis(GaussianModel, BaseEstimator):
 
     def _fit_moments(self, moments: Moments, dtype: np.dtype, clock: Clock) -> Self:
         k, said = checks.choose_factors(self.n_components, moments.d, lambda: moments)
-        found = fit_factors(moments, k)
-        return self._keep(found, correlations(moments)[1], moments.weight, dtype, clock, said=said)
+        scale, R = correlation(moments)
+        found = fit_factors(moments.mean, scale, R, moments.weight, k)
+        return self._keep(found, R, moments.weight, dtype, clock, said=said)
 
     def _keep(
         self,
         found: Climb[FactorModel],
-        R: Array | None,
+        R: Correlation | None,
         n: float,
         dtype: np.dtype,
         clock: Clock,
@@ -269,7 +277,7 @@ class FactorAnalysis(GaussianModel, BaseEstimator):
         self.noise_variance_ = (factors.uniquenesses * model.scale**2).astype(dtype)
         self.log_likelihood_path_ = np.array(found.path)
         self.log_likelihood_ = found.path[-1]
-        self.fit_indices_ = fit_indices(R, factors.implied(), n, len(turned.matrix))
+        self.fit_indices_ = factor_fit(R, factors.loadings, factors.uniquenesses, n)
         self.kmo_ = None if R is None else kmo(R)
         self.sphericity_ = None if R is None else bartlett_sphericity(R, n)
         notes = checks.warn_of(found, n, self._names())
@@ -290,7 +298,8 @@ class FactorAnalysis(GaussianModel, BaseEstimator):
         converged: bool,
     ) -> FitSummary:
         (d, k), steps, total = factors.loadings.shape, self.n_iter_, self.log_likelihood_
-        route = f"EM over missing entries, {steps} steps" if gaps else f"Newton, {steps} steps"
+        method = "quasi-Newton" if d > EXACT_MAX_COLUMNS else "Newton"
+        route = f"EM over missing entries, {steps} steps" if gaps else f"{method}, {steps} steps"
         turned = f", {self.rotation}" if self.rotation else ""
         share = float(np.sum(factors.loadings**2) / d)
         write = SummaryBuilder.of_components(self, (round(n), d), k, noun="factor", share=share).chosen(said)

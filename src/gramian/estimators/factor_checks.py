@@ -12,7 +12,9 @@ from gramian.estimators.n_components import choose_from_moments
 from gramian.estimators.validation import ComponentCount, check_components, check_squares, is_auto
 from gramian.estimators.warnings import ConvergenceWarning, GramianWarning, HeywoodWarning, RankWarning, warn
 from gramian.operators import Moments
+from gramian.operators.moments import ColumnSums
 from gramian.results import Array
+from gramian.solvers.factor import EXACT_MAX_COLUMNS
 from gramian.solvers.rotation import ROTATIONS, Rotation
 from gramian.spaces.gaussian import Climb, FactorModel
 
@@ -34,13 +36,21 @@ def choose_factors(
     return choose_from_moments(moments(), k) if is_auto(n_components) else (k, None)
 
 
-def constant_columns(moments: Moments) -> Array:
+def are_wide(n: int, d: int, n_components: ComponentCount) -> bool:
+    """Whether rows in memory are fewer than the columns, and those many: then correlations are not formed.
+
+    A criterion that chooses the number of factors looks at the whole matrix.
+    """
+    return n < d and d > EXACT_MAX_COLUMNS and not is_auto(n_components)
+
+
+def constant_columns(moments: Moments | ColumnSums) -> Array:
     """Columns without variance, beyond what rounding leaves."""
-    spread = np.sqrt(np.maximum(np.diag(moments.scatter), 0.0) / moments.weight)
+    spread = np.sqrt(np.maximum(moments.squares, 0.0) / moments.weight)
     return np.flatnonzero(spread <= 1e-14 * np.abs(moments.mean))
 
 
-def refuse_constant(moments: Moments, names: Sequence[str]) -> None:
+def refuse_constant(moments: Moments | ColumnSums, names: Sequence[str]) -> None:
     """Refuse columns that have no correlations."""
     check_squares(moments)
     constant = constant_columns(moments)

@@ -13,13 +13,14 @@ from gramian.config import thread_count
 from gramian.costs import machine
 from gramian.costs.plan import Job, Matrix, Plan, eigenpairs, moments_bytes, table
 from gramian.engine.tiles import rows_of_a_block
-from gramian.estimators.factor_checks import count_factors
+from gramian.estimators.factor_checks import are_wide, count_factors
 from gramian.estimators.validation import check_components, whole_number
 from gramian.operators import Outline
 from gramian.operators.matrix import columns_of_a_block
 from gramian.operators.moments import few_products
 from gramian.operators.rows import block_rows
 from gramian.solvers.eigen import LAPACK_QUICK_MAX_ROWS, Solver
+from gramian.solvers.factor import EXACT_MAX_COLUMNS, PAIRS_BLOCKS, PAIRS_EXTRA
 from gramian.solvers.independence import ICA_START_ROWS, ICA_START_ROWS_PER_SOURCE
 from gramian.spaces.linear import choose
 
@@ -44,6 +45,8 @@ SOLVED_TOGETHER_BYTES = 2**25
 KEPT_BYTES = 2**28
 #: Pairs of rows whose distances a random projection is judged by.
 DISTORTION_MAX_PAIRS = 2_000
+#: Products of a step of factor analysis with the vectors that become the leading eigenvectors of many columns.
+_FACTOR_PRODUCTS = 5
 #: Steps of factor analysis, of EM in closed moments, and of ICA (over a sample, then over all rows), on usual data.
 _FACTOR_STEPS, _EM_STEPS, _ICA_SAMPLE_STEPS, _ICA_STEPS = 30, 200, 12, 5
 #: Time of a symmetric matrix product as a part of a whole one: BLAS computes half of it, at two thirds of the rate.
@@ -154,15 +157,24 @@ def plan_probabilistic_pca(estimator: ProbabilisticPCA, job: Job) -> Plan:
 
 @by_moments
 def plan_factor_analysis(estimator: FactorAnalysis, job: Job) -> Plan:
-    """Newton steps on the correlations."""
+    """Newton steps on the correlations, of few rows without their matrix."""
     n, d = job.n, job.d
-    count_factors(estimator.n_components, d)
-    room = job.copied + max(moments_bytes(n, d), 8.0 * d * d * 12)
+    vectors = count_factors(estimator.n_components, d) + PAIRS_EXTRA
+    wide = not job.stream and are_wide(n, d, estimator.n_components)
+    matrix = 0.0 if wide else max(moments_bytes(n, d), 8.0 * d * d * 12)
+    room = job.copied + (8.0 * n * (4 * d + 2 * n) + 8.0 * d * 2 * vectors * PAIRS_BLOCKS if wide else matrix)
 
     def seconds() -> float:
-        return n * machine.moments(d) + _FACTOR_STEPS * (machine.spectrum(d) + 2e-4)
+        if d <= EXACT_MAX_COLUMNS:
+            return n * machine.moments(d) + _FACTOR_STEPS * (machine.spectrum(d) + 2e-4)
+        entries = 2 * n * d if wide else d * d
+        product = entries * (vectors * machine.multiply() + 8 * machine.read())
+        first = 24 * n * d * machine.touch() if wide else n * machine.moments(d) + d**3 * machine.multiply(0)
+        return first + _FACTOR_STEPS * (_FACTOR_PRODUCTS * product + 1e-3)
 
-    return Plan("maximum likelihood", "one pass over the rows", f"Newton, {_FACTOR_STEPS} steps", room, seconds, True)
+    reason = "centred rows, fewer of them than columns" if wide else "one pass over the rows"
+    work = f"{'Newton' if d <= EXACT_MAX_COLUMNS else 'quasi-Newton'}, {_FACTOR_STEPS} steps"
+    return Plan("maximum likelihood", reason, work, room, seconds, True)
 
 
 @in_memory

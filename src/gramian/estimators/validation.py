@@ -20,7 +20,7 @@ from gramian.kernels.given import values
 from gramian.kernels.text import takes_matrix
 from gramian.operators import Moments, Rows
 from gramian.operators.gram import mirror
-from gramian.operators.moments import has_variance
+from gramian.operators.moments import ColumnSums, has_variance
 from gramian.operators.remote import Remote
 from gramian.results import Array, Matrix, Seed
 
@@ -347,9 +347,9 @@ def check_gram(K: Matrix, name: str = "X", argument: str = "kernel", *, narrow: 
     return K
 
 
-def check_squares(moments: Moments) -> None:
+def check_squares(moments: Moments | ColumnSums) -> None:
     """Refuse rows whose squares leave the range of double precision: variances would be infinite, or nothing."""
-    squares = np.diag(moments.scatter)
+    squares = moments.squares
     if not np.isfinite(squares).all():
         raise ValueError("squares of X overflow double precision. Divide X by a constant, or standardise its columns.")
     tiny, largest = np.finfo(np.float64).tiny, float(squares.max())

@@ -71,6 +71,11 @@ class Moments:
         """Number of columns."""
         return len(self.pilot)
 
+    @property
+    def squares(self) -> Array:
+        """Sums of squared deviations of the columns."""
+        return np.diag(self.scatter)
+
     def views(self, d: int) -> tuple[Moments, Moments, Array]:
         """Moments of the first d columns, of the others, and the cross-scatter between them (d x q)."""
         offset = np.broadcast_to(self.offset, self.pilot.shape)
@@ -274,6 +279,11 @@ class ColumnSums:
         with np.errstate(over="ignore"):
             squares = self.squares + other.squares + shift**2 * (self.weight * other.weight / total)
         return ColumnSums(total, self.mean + shift * (other.weight / total), squares)
+
+    @property
+    def d(self) -> int:
+        """Number of columns."""
+        return len(self.mean)
 
     @property
     def scale(self) -> Array:

@@ -23,11 +23,11 @@ from gramian.estimators.kernel_rows import KernelArgument, resolve_weighted
 from gramian.estimators.validation import Table, check_choice, random_generator, validate
 from gramian.kernels import as_kernel
 from gramian.operators import Moments, moments_of
+from gramian.operators.correlation import correlation
 from gramian.registry import CCA, PCA, FactorAnalysis, KernelPCA, PLSRegression, PrincipalComponentRegression
 from gramian.results import Array, Matrix, Seed, html_table
 from gramian.selection.printing import Compared
 from gramian.spaces import LinearSpace, MomentSpace
-from gramian.spaces.gaussian import correlations
 from gramian.spaces.linear import SUM_OF_SQUARES_RANGE
 
 #: Folds of rows, by turns: an even number, so that they also make two halves.
@@ -259,7 +259,7 @@ def how_many_factors(X: Matrix, *, method: str, random_state: Seed = None) -> Ho
         )
     moments = _comfortable(moments_of(X))
     refuse_constant(moments, model._names())
-    R, n = correlations(moments)[1], moments.weight
+    R, n = correlation(moments)[1].R, moments.weight
     with pinned_if_small(X.shape[1] ** 3):
         found = Variances.of_matrix(R, n)
         table = [

@@ -46,6 +46,18 @@ class Raw:
     others: Array = field(default_factory=lambda: np.empty(0))
 
 
+class Products(Protocol):
+    """A symmetric matrix known by its products."""
+
+    @property
+    def n(self) -> int: ...
+
+    @property
+    def dtype(self) -> np.dtype: ...
+
+    def __matmul__(self, V: Array) -> Array: ...
+
+
 class Solver(Protocol):
     """Finds the k algebraically largest eigenpairs of a symmetric operator."""
 
@@ -163,7 +175,7 @@ class Subspace:
     Q: Array = field(init=False)
     W: Array = field(init=False)
 
-    def run(self, operator: Operator, block: Array, tol: float, max_products: int) -> None:
+    def run(self, operator: Products, block: Array, tol: float, max_products: int) -> None:
         """Multiply and extend until the k leading pairs are within ``tol``, stagnate, or products run out."""
         eps = float(np.finfo(operator.dtype).eps)
         self.Q = self.W = np.empty((operator.n, 0), dtype=operator.dtype)

@@ -15,6 +15,7 @@ from gramian.engine.product import to_dense
 from gramian.engine.tiles import row_blocks
 from gramian.lapack import orient
 from gramian.operators import Moments, moments_of
+from gramian.operators.correlation import Correlation, correlation
 from gramian.results import Array, Matrix
 from gramian.solvers.factor import LEAST_UNIQUENESS, FactorSolution, maximum_likelihood
 
@@ -255,24 +256,14 @@ class FactorModel:
 class Saturated:
     """The Gaussian with any covariance, which a model is compared with."""
 
-    R: Array
+    R: Correlation
     log_likelihood: float
 
 
-def correlations(moments: Moments) -> tuple[Array, Array]:
-    """Standard deviations (divisor n) and correlation matrix."""
-    S = moments.covariance()
-    scale = np.sqrt(np.diag(S))
-    R = S / np.outer(scale, scale)
-    R[np.diag_indices_from(R)] = 1.0
-    return scale, R
-
-
-def fit_factors(moments: Moments, k: int) -> Climb[FactorModel]:
-    """Maximum-likelihood model of given moments."""
-    scale, R = correlations(moments)
-    model = FactorModel(moments.mean, scale, maximum_likelihood(R, k))
-    return Climb(model, (factor_log_likelihood(model, moments.weight),), True)
+def fit_factors(mean: Array, scale: Array, R: Correlation, weight: float, k: int) -> Climb[FactorModel]:
+    """Maximum-likelihood model of rows with these means, standard deviations (divisor n) and correlations."""
+    model = FactorModel(mean, scale, maximum_likelihood(R, k))
+    return Climb(model, (factor_log_likelihood(model, weight),), True)
 
 
 def factor_log_likelihood(model: FactorModel, weight: float) -> float:
@@ -293,7 +284,7 @@ def fit_factors_missing(
     last: list[FactorModel] = []
 
     def fit(moments: Moments) -> FactorModel:
-        scale, R = correlations(moments)
+        scale, R = correlation(moments)
         start = last[-1].factors.uniquenesses * (last[-1].scale / scale) ** 2 if last else None
         lower = np.minimum(LEAST_UNIQUENESS * variance / scale**2, 1.0)
         last[:] = [FactorModel(moments.mean, scale, maximum_likelihood(R, k, start=start, lower=lower))]
@@ -312,5 +303,5 @@ def _saturated(X: Array, weights: Array | None, tol: float, max_iter: int) -> Sa
         found, _ = fit_missing(X, weights, lambda m: m, lambda m: (m.mean, m.covariance()), tol=tol, max_iter=max_iter)
     except np.linalg.LinAlgError:
         return None
-    R = correlations(found.state)[1]
-    return Saturated(R, found.path[-1]) if lapack.eigvalsh(R)[0] > 1e-10 else None
+    R = correlation(found.state)[1]
+    return Saturated(R, found.path[-1]) if lapack.eigvalsh(R.R)[0] > 1e-10 else None
