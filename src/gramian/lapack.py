@@ -167,6 +167,11 @@ def cholesky(A: Array, *, lower: bool = False) -> Array:
     return np.tril(factor) if lower else np.triu(factor)
 
 
+def inverse_condition(L: Array, norm: float) -> float:
+    """Estimated inverse condition, in the 1-norm, of a matrix of that norm with lower Cholesky factor L; d^2 work."""
+    return float(scipy.linalg.lapack.dpocon(L, norm, uplo="L")[0])
+
+
 def solve_positive(A: Array, B: Array) -> Array:
     """Solution of ``A X = B`` for a positive definite A; LinAlgError if it is not."""
     if not _by_address(A):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import cached_property
 
 import numpy as np
-import scipy.linalg
 
 from gramian import lapack
 from gramian.operators.matrix import Data
@@ -80,8 +79,7 @@ class Correlation:
         # No eigenvalue of R is above its norm, and the least one is below the square of every pivot.
         if np.diag(L).min(initial=1.0) ** 2 <= least * self.diagonal.max(initial=0.0):
             return None
-        inverse_condition, _ = scipy.linalg.lapack.dpocon(L, np.abs(self.R).sum(axis=0).max(initial=0.0), uplo="L")
-        if inverse_condition > CONDITION_DOUBT * least:
+        if lapack.inverse_condition(L, np.abs(self.R).sum(axis=0).max(initial=0.0)) > CONDITION_DOUBT * least:
             return L
         values = lapack.eigvalsh(self.R)
         return L if values[0] > least * values[-1] else None
