@@ -221,3 +221,39 @@ def test_extreme_columns_have_units_that_are_powers_of_two(views, kind, size):
     whole = scatter(plain) * np.outer(*[np.where(np.arange(7) == 3, size, 1.0)] * 2)
     lengths = np.sqrt(np.diag(whole))
     assert_allclose(scatter(found) / np.outer(lengths, lengths), whole / np.outer(lengths, lengths), atol=1e-11)
+
+
+class TestFromRows:
+    @pytest.mark.parametrize("kind", [np.array, sp.csr_array])
+    @pytest.mark.parametrize("weighted", [False, True])
+    def test_many_blocks_of_one_view(self, rng, kind, weighted):
+        X, w = rng.standard_normal((5000, 3)) + [0, 4, 0], rng.random(5000) if weighted else None
+        found, (mean, wanted) = from_rows(kind(X), None, w), direct(X, w)
+        assert_allclose(scatter(found), wanted, atol=1e-11 * wanted.max())
+        assert_allclose(found.mean, mean, rtol=1e-11, atol=1e-13)
+        assert (found.rows.shape, found.d, found.route) == ((3, 3), 3, "triangular")
+
+    def test_no_rows(self, views):
+        for found in (from_rows(views[0][:0]), from_rows(views[0], None, np.zeros(200))):
+            assert (found.rows.shape, found.d, found.weight) == ((0, 7), 7, 0.0)
+            assert found.mean.tolist() == [0.0] * 7
+            assert found.units.tolist() == [1.0] * 7
+
+
+@pytest.mark.parametrize(("own", "kept"), [(0.008, False), (0.0125, True)])
+def test_a_column_must_keep_a_hundredth_of_its_deviation_beside_the_others(rng, own, kept):
+    """Of its variance 1e-4: a Cholesky factor of the scatter is trusted from there on."""
+    Q = np.linalg.qr(rng.standard_normal((200, 3)) - 0.0)[0]
+    Q = np.linalg.qr(Q - Q.mean(axis=0))[0]
+    X = np.c_[Q[:, 0], Q[:, 0] + own * Q[:, 1]]
+    assert (from_moments(moments_of(X, beside=Q[:, 2:]), 2, careful=True) is not None) is kept
+
+
+@pytest.mark.parametrize(
+    ("unit", "kept"), [(5e-31, False), (2e-30, True), (1e-16, True), (1e16, True), (5e29, True), (2e30, False)]
+)
+def test_variances_must_be_squares_of_numbers_that_can_be_squared_again(rng, unit, kept):
+    X = rng.standard_normal((300, 2))
+    X = unit * (X - X.mean(axis=0)) / X.std(axis=0)
+    assert (from_moments(moments_of(X), 1, careful=True) is not None) is kept
+    assert (near_moments(moments_of(X), 1, lambda columns: False) is not None) is kept
