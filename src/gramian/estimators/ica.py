@@ -10,12 +10,14 @@ from sklearn.base import DensityMixin
 from sklearn.utils.validation import check_is_fitted
 
 from gramian import mixing
+from gramian.config import pinned_if_small
 from gramian.estimators.base import BaseEstimator, ProjectionTransformer, by_blocks, planned_fit
 from gramian.estimators.plans_linear import is_long, plan_ica
 from gramian.estimators.summary import Clock, SummaryBuilder
 from gramian.estimators.validation import Table, check_components, random_generator, validate
 from gramian.estimators.warnings import ConvergenceWarning, RankWarning, SubGaussianWarning, warn
 from gramian.lapack import orient
+from gramian.projection import LinearProjection
 from gramian.results import Array, FitSummary, Mix, Seed
 from gramian.solvers.independence import GRADIENT_ROUNDING, Unmixing, log_density, unmix
 from gramian.spaces import LinearBasis, LinearSpace
@@ -108,14 +110,15 @@ class ICA(ProjectionTransformer, DensityMixin, BaseEstimator):
         """
         clock = Clock()
         X = validate(self, X, sparse=False, min_samples=2)
-        basis, rank = _components(X, self._check_parameters(X.shape))
-        notes = self._rank_notes(rank, X.shape)
-        basis = basis.truncate(rank)
-        white = mixing.whiten(basis)
-        Z = np.ascontiguousarray(basis.projection(white).scores(X).T)
-        found = unmix(Z, random_generator(self.random_state), tol=self.tol, max_iter=self.max_iter)
-        mix = Mix(forward=white.forward @ found.W.T, back=np.linalg.inv(found.W).T @ white.back)
-        return self._keep(basis, mix, found, X, clock, notes)
+        with pinned_if_small(X.size * X.shape[1]):
+            basis, rank = _components(X, self._check_parameters(X.shape))
+            notes = self._rank_notes(rank, X.shape)
+            basis = basis if rank == basis.rank else basis.truncate(rank)
+            white = mixing.whiten(basis)
+            Z = np.ascontiguousarray(basis.projection(white).scores(X).T)
+            found = unmix(Z, random_generator(self.random_state), tol=self.tol, max_iter=self.max_iter)
+            mix = Mix(forward=white.forward @ found.W.T, back=np.linalg.inv(found.W).T @ white.back)
+            return self._keep(basis, mix, found, X, clock, notes)
 
     @by_blocks
     def transform(self, X: Table) -> Array:
@@ -172,7 +175,7 @@ class ICA(ProjectionTransformer, DensityMixin, BaseEstimator):
             raise ValueError("the variances of X leave the range of double precision. Multiply X by a constant.")
         order = np.argsort(-explained, kind="stable")
         signs = orient(raw.weights)[order]
-        self.projection_ = basis.projection(Mix(mix.forward[:, order] * signs, mix.back[order] * signs[:, None]))
+        self.projection_ = LinearProjection(raw.mean, raw.weights[:, order] * signs, raw.back[order] * signs[:, None])
         self.components_ = self.projection_.weights.T.astype(X.dtype)
         self.mixing_ = self.projection_.back.T.astype(X.dtype)
         self.mean_ = basis.mean.astype(X.dtype)

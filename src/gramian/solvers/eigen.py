@@ -82,7 +82,7 @@ class Dense:
 
     name: ClassVar[str] = "dense"
 
-    def solve(self, operator: Operator, k: int, rng: np.random.Generator) -> Raw:
+    def solve(self, operator: Operator, k: int, rng: np.random.Generator | None = None) -> Raw:
         # Symmetric: the transpose is the same matrix in column order, which LAPACK overwrites without a copy.
         A = operator.toarray().T
         values, vectors = lapack.eigh(A, overwrite=True)
@@ -385,7 +385,10 @@ def eigen(
     """
     chosen, reason = choose_eigen_solver(operator, k, solver)
     with np.errstate(over="ignore", invalid="ignore"):  # arrange raises if anything overflowed
-        raw = chosen.solve(operator, min(k, operator.n), rng or np.random.default_rng(0))
+        if isinstance(chosen, Dense):  # it draws nothing, and to make a generator takes 12 us
+            raw = chosen.solve(operator, min(k, operator.n))
+        else:
+            raw = chosen.solve(operator, min(k, operator.n), rng or np.random.default_rng(0))
     if solver == "auto" and not raw.converged and _fits(operator.n) and operator.n <= DENSE_RETRY_MAX_ROWS:
         reason = f"{chosen.name} did not settle in {raw.products}"
         chosen = Dense()

@@ -19,6 +19,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy.linalg.lapack
 
 from gramian.config import pinned_if_small
 from gramian.engine.tiles import row_blocks
@@ -107,7 +108,8 @@ def unmix(Z: Array, rng: np.random.Generator, *, tol: float, max_iter: int) -> U
 def _climb(Z: Array, start: Array, tol: float, max_iter: int) -> tuple[Array, int]:
     """Newton steps from a start to a gradient of ``tol``; the caller certifies the result."""
     k, n = Z.shape
-    with pinned_if_small(k * Z.size):
+    # The caller may have set underflow of exponentials to raise.
+    with pinned_if_small(k * Z.size), np.errstate(under="ignore"):
         W, Y, unit = start, start @ Z, np.eye(k)
         loss = _loss(W, Y)
         for step in range(max_iter):
@@ -134,7 +136,14 @@ def _climb(Z: Array, start: Array, tol: float, max_iter: int) -> tuple[Array, in
 
 def _loss(W: Array, Y: Array) -> float:
     """Minus the mean log-likelihood of sources ``Y = W Z``, up to a constant."""
-    return log_cosh(Y) / Y.shape[1] - float(np.linalg.slogdet(W)[1])
+    return log_cosh(Y) / Y.shape[1] - log_determinant(W)
+
+
+def log_determinant(W: Array) -> float:
+    """Logarithm of the magnitude of the determinant, in a third of the time of NumPy's for small matrices."""
+    factor, _, _ = scipy.linalg.lapack.dgetrf(W)
+    with np.errstate(divide="ignore"):
+        return float(np.log(np.abs(factor.diagonal())).sum())
 
 
 def log_cosh(Y: Array) -> float:
@@ -142,31 +151,33 @@ def log_cosh(Y: Array) -> float:
     size = np.abs(Y).ravel()
     total = float(size.sum())
     size *= -2.0
-    with np.errstate(under="ignore"):  # the caller may have set underflow to raise
-        np.exp(size, out=size)
+    np.exp(size, out=size)
     size += 1.0
     whole = len(size) // FACTORS_PER_LOGARITHM * FACTORS_PER_LOGARITHM
-    groups = np.multiply.reduce(size[:whole].reshape(-1, FACTORS_PER_LOGARITHM), axis=1)
-    return total + float(np.log(groups).sum()) + float(np.log(size[whole:]).sum())
+    if whole:
+        groups = np.multiply.reduce(size[:whole].reshape(-1, FACTORS_PER_LOGARITHM), axis=1)
+        total += float(np.log(groups).sum())
+    return total + float(np.log(size[whole:]).sum())
 
 
 def _direction(G: Array, Y: Array, slope: Array) -> Array:
     """Solve ``H(E) = -G`` by conjugate gradients, as exactly as the size of G deserves."""
-    n = Y.shape[1]
+    k, n = Y.shape
     h = slope @ np.square(Y).T / n
     # E_ij and E_ji meet in [[h_ij, 1], [1, h_ji]]; its smaller eigenvalue is raised where sources are nearly Gaussian.
-    smaller = (h + h.T - np.sqrt(np.square(h - h.T) + 4)) / 2
-    h += np.maximum(LEAST_CURVATURE - smaller, 0) * (1 - np.eye(len(h)))
-    own = 1 + np.diag(h)  # E_ii meets itself alone
-    det = h * h.T - 1
-    np.fill_diagonal(det, own**2)
+    least, difference = h + h.T, h - h.T
+    least -= np.sqrt(difference * difference + 4)
+    raised = h + np.maximum(LEAST_CURVATURE - least / 2, 0)
+    det = raised * raised.T - 1
+    det.flat[:: k + 1] = 1
+    # The inverses of all of them; E_ii meets itself alone.
+    here, across = raised.T / det, 1 / det
+    here.flat[:: k + 1], across.flat[:: k + 1] = 1 / (1 + h.diagonal()), 0
 
     def solved(R: Array) -> Array:
-        found = (h.T * R - R.T) / det
-        np.fill_diagonal(found, np.diag(R) / own)
-        return found
+        return here * R - across * R.T
 
-    E, R = np.zeros_like(G), -G
+    E, R = np.zeros(G.shape), -G
     Q = P = solved(R)
     size = float(np.vdot(R, Q))
     enough = size * min(FIRST_PRECISION, float(np.abs(G).max()))
