@@ -7,8 +7,9 @@ from numpy.testing import assert_allclose
 
 import gramian
 from gramian import CCA, PLSSVD, PLSCanonical, PLSRegression, PrincipalComponentRegression
+from gramian.estimators import cca
 from gramian.estimators.fit_rows import FitRows
-from gramian.operators import moments, moments_of
+from gramian.operators import moments, moments_of, source
 from gramian.operators.moments import near_moments
 
 METHODS = {
@@ -35,7 +36,7 @@ def tables(seed, orders, n=400, d=12):
 def dearly(model, X, Y, monkeypatch):
     """The same fit with the triangular factor of the rows, as if moments could never do."""
     with monkeypatch.context() as patch:
-        patch.setattr(FitRows, "compressed", lambda rows, products: rows.exact())
+        patch.setattr(FitRows, "compressed", lambda rows, *given, **named: rows.exact())
         return type(model)(**model.get_params()).fit(X, Y)
 
 
@@ -127,7 +128,7 @@ def test_rows_themselves_give_what_their_triangle_gives(method, weighted, column
     found = type(METHODS[method])(**METHODS[method].get_params()).fit(X, Y, w)
     assert route(found) == ("rows" if isinstance(column, float) else "triangular")
     with monkeypatch.context() as patch:
-        patch.setattr(FitRows, "compressed", lambda rows, products: rows.exact())
+        patch.setattr(FitRows, "compressed", lambda rows, *given, **named: rows.exact())
         wanted = type(found)(**found.get_params()).fit(X, Y, w)
     for name in (*LOOKED_AT, "x_scores_", "x_explained_", "selectivity_ratio_", "residual_moments_", "intercept_"):
         if (expected := getattr(wanted, name, None)) is not None:
@@ -138,6 +139,55 @@ def test_rows_themselves_give_what_their_triangle_gives(method, weighted, column
         else ()
     ):
         assert_allclose(a, b, atol=1e-9 * np.abs(b).max())
+
+
+PAIRS = ("correlations_", "x_weights_", "y_weights_", "x_structure_", "y_cross_structure_", "coef_", "intercept_")
+
+
+@pytest.mark.parametrize("orders", [0, 2, 6])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_canonical_pairs_of_a_triangle_are_those_of_the_singular_vectors(orders, weighted, monkeypatch):
+    for limit, names in ((0, {"moments", "triangular"}), (moments.TRIANGLE_MAX_MULTIPLICATIONS, {"triangular"})):
+        monkeypatch.setattr(moments, "TRIANGLE_MAX_MULTIPLICATIONS", limit)
+        X, Y = tables(6, orders)
+        w = np.random.default_rng(0).integers(0, 3, len(X)) + 0.5 if weighted else None
+        found = CCA(2).fit(X, Y, w)
+        assert route(found) in names
+        with monkeypatch.context() as patch:
+            patch.setattr(cca, "_of_triangle", lambda scaled: None)
+            wanted = CCA(2).fit(X, Y, w)
+        assert found.rank_ == wanted.rank_ == (12, 3)
+        for name in PAIRS:
+            expected = getattr(wanted, name)
+            assert_allclose(getattr(found, name), expected, atol=10.0 ** (orders - 13) * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("column", [0.0, 3.0, "copy", "sum"])
+def test_canonical_pairs_of_columns_that_depend_on_others(column):
+    """The rank is not full: singular vectors of each view decide."""
+    X, Y = tables(7, 0)
+    extra = {"copy": X[:, 0], "sum": X @ np.ones(12)}.get(column, np.full(len(X), column))
+    found, wanted = CCA(2).fit(np.c_[X, extra], Y), CCA(2).fit(X, Y)
+    assert found.rank_ == (12, 3)
+    assert_allclose(found.correlations_, wanted.correlations_, atol=1e-12)
+    assert_allclose(np.abs(found.transform(np.c_[X, extra])), np.abs(wanted.transform(X)), atol=1e-9)  # signs may differ
+
+
+def test_a_long_table_of_nearly_dependent_columns_has_no_pass_for_moments(monkeypatch):
+    X, Y = tables(8, 6, 20_000)
+    wanted = CCA(2).fit(X, Y)
+    taken = []
+    monkeypatch.setattr(
+        source, "moments_of", lambda *given, **named: taken.append(given) or moments_of(*given, **named)
+    )
+    found = CCA(2).fit(X, Y)
+    assert (route(found), len(taken)) == ("triangular", 0)
+    assert_allclose(found.correlations_, wanted.correlations_, rtol=1e-12)
+    easy = X @ np.linalg.inv(np.linalg.qr(X - X.mean(axis=0), mode="r"))
+    assert route(CCA(2).fit(easy, Y)) == "moments"
+    assert len(taken) == 1
+    rare = np.c_[easy, np.arange(20_000) == 7]  # constant in the rows that are looked at
+    assert route(CCA(2).fit(rare, Y)) == "moments"
 
 
 def test_a_stream_is_read_once_where_one_pass_will_do():

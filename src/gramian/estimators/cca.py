@@ -18,7 +18,7 @@ from gramian.estimators.two_blocks import Blocks, Scaled, complete_rows
 from gramian.estimators.two_views import TwoViews, score_correlations
 from gramian.estimators.validation import ComponentCount, Table, check_choice, check_components
 from gramian.estimators.warnings import RankWarning, warn
-from gramian.lapack import left_svd, orient
+from gramian.lapack import interruptible, left_svd, lower_inverse, orient
 from gramian.operators.moments import row_count
 from gramian.results import Array, percent
 
@@ -88,6 +88,7 @@ class CCA(TwoViews, CanonicalTests, RegressorMixin, BaseEstimator):
     """
 
     _plan = plan_cca
+    _inverts = True
 
     _kept_parameters = ("missing", "ridge")
 
@@ -110,11 +111,7 @@ class CCA(TwoViews, CanonicalTests, RegressorMixin, BaseEstimator):
         asked = check_components(self.n_components, 10**9, "there can be", fractions=False, auto=True)
         # Without a ridge units do not matter, except to rounding: there columns of one length are best.
         by_length = tuple(bool(self.scale or not r) for r in ridge)
-        blocks = blocks.settled()  # inverses ask for directions of every size
         scaled = blocks.scaled(by_length[0], by_length[1])
-        x, y = left_svd(scaled.A, scaled.x_blur), left_svd(scaled.B, scaled.y_blur)
-        if not len(x.values) or not len(y.values):
-            raise ValueError(f"{'X' if not len(x.values) else 'Y'} has zero variance: there is nothing to correlate.")
         # A ridge is in original units; extreme data are worked on in others.
         ridges = ridge[0] / scaled.x_unit / scaled.x_unit, ridge[1] / scaled.y_unit / scaled.y_unit
         if not np.isfinite(ridges).all():
@@ -122,18 +119,18 @@ class CCA(TwoViews, CanonicalTests, RegressorMixin, BaseEstimator):
                 f"ridge={self.ridge!r} is beyond double precision in units of the variances of the views. Lower it, or "
                 "multiply the views by a constant."
             )
-        mix = mixing.correlate(x.values, y.values, x.vectors.T @ y.vectors, scaled.weight, ridges)
-        ranks, said = (len(x.values), len(y.values)), None
+        pairs = None if any(ridge) else _of_triangle(scaled)
+        Wx, Wy, values, ranks = _ridged(scaled, ridges) if pairs is None else pairs
+        said = None
         if self.n_components == "auto":
-            said = choose_pairs(blocks, mix.values, ranks, ridge, scale=self.scale)
-            k = at_least_one(said, len(mix.values))
+            said = choose_pairs(blocks, values, ranks, ridge, scale=self.scale)
+            k = at_least_one(said, len(values))
         else:
-            k = min(len(mix.values), asked or len(mix.values))
-        Wx, Wy = x.directions @ mix.x[:, :k], y.directions @ mix.y[:, :k]
-        signs = orient(Wx / scaled.x_scale[:, None])
-        self.correlations_, self.all_correlations_ = mix.values[:k], mix.values
+            k = min(len(values), asked or len(values))
+        signs = orient(Wx[:, :k] / scaled.x_scale[:, None])
+        self.correlations_, self.all_correlations_ = values[:k], values
         self.rank_ = ranks
-        return self._keep(blocks, scaled, Wx * signs, Wy * signs, said, clock)
+        return self._keep(blocks, scaled, Wx[:, :k] * signs, Wy[:, :k] * signs, said, clock)
 
     def _both(self, X: Table, Y: Table) -> tuple[Any, Any]:
         X = complete_rows(self, X)
@@ -144,9 +141,10 @@ class CCA(TwoViews, CanonicalTests, RegressorMixin, BaseEstimator):
     ) -> Self:
         self._keep_projections(scaled, Wx / scaled.x_unit, Wy / scaled.y_unit)
         self.x_weights_, self.y_weights_ = self.x_projection_.weights, self.y_projection_.weights
-        Tx, Ty = scaled.A @ Wx, scaled.B @ Wy
-        self.x_structure_, self.y_structure_ = correlations(scaled.A, Tx), correlations(scaled.B, Ty)
-        self.x_cross_structure_, self.y_cross_structure_ = correlations(scaled.A, Ty), correlations(scaled.B, Tx)
+        Tx, Ty, d, k = scaled.A @ Wx, scaled.B @ Wy, len(Wx), Wx.shape[1]
+        all_of_them = correlations(np.hstack((scaled.A, scaled.B)), np.hstack((Tx, Ty)))
+        self.x_structure_, self.y_structure_ = all_of_them[:d, :k], all_of_them[d:, k:]
+        self.x_cross_structure_, self.y_cross_structure_ = all_of_them[:d, k:], all_of_them[d:, :k]
         self.x_redundancy_ = (self.x_cross_structure_**2).mean(axis=0)
         self.y_redundancy_ = (self.y_cross_structure_**2).mean(axis=0)
         self.score_correlations_ = np.clip(score_correlations(Tx, Ty), -1.0, 1.0)
@@ -174,6 +172,41 @@ class CCA(TwoViews, CanonicalTests, RegressorMixin, BaseEstimator):
         write.line("redundancy", f"{redundancy}, {percent(float(self.x_redundancy_.sum()))} of X from Y")
         write.line("route", f"{route}, ranks {a} and {b}", route=route).work(clock)
         return write.missing(blocks.gaps, "imputed under a Gaussian model of both views").notes(notes).done()
+
+
+#: Weights of all pairs of both sides, their correlations, and the ranks of the views.
+Pairs: TypeAlias = tuple[Array, Array, Array, tuple[int, int]]
+
+
+def _ridged(scaled: Scaled, ridges: tuple[float, float]) -> Pairs:
+    """Canonical pairs from the singular vectors of each view, of whatever rank."""
+    x, y = left_svd(scaled.A, scaled.x_blur), left_svd(scaled.B, scaled.y_blur)
+    if not len(x.values) or not len(y.values):
+        raise ValueError(f"{'X' if not len(x.values) else 'Y'} has zero variance: there is nothing to correlate.")
+    mix = mixing.correlate(x.values, y.values, x.vectors.T @ y.vectors, scaled.weight, ridges)
+    return x.directions @ mix.x, y.directions @ mix.y, mix.values, (len(x.values), len(y.values))
+
+
+def _of_triangle(scaled: Scaled) -> Pairs | None:
+    """The same of a triangular factor of both views of full rank, a third of the time; None if it is not one.
+
+    Scores of X are orthonormal as they are then: the leading rows. Those of Y take one more factorisation.
+    """
+    (n, d), q = scaled.A.shape, scaled.B.shape[1]
+    R = scaled.A[:d]
+    if n != d + q or not R.diagonal().all() or scaled.A[d:].any() or np.tril(R, -1).any():
+        return None
+    Q, S = np.linalg.qr(scaled.B)
+    if not S.diagonal().all():
+        return None
+    inverses = [lower_inverse(M.T).T for M in (R, S)]
+    for M, inverse, blur in zip((R, S), inverses, (scaled.x_blur, scaled.y_blur), strict=True):
+        condition = np.sqrt(np.vdot(M, M) * np.vdot(inverse, inverse))  # of Frobenius norms: an upper bound
+        if not condition * 10 * blur * n * np.finfo(np.float64).eps < 1:  # the rank is not full, see left_svd
+            return None
+    U, values, Vt = interruptible(np.linalg.svd, Q[:d], full_matrices=False)
+    size = np.sqrt(scaled.weight - 1)
+    return inverses[0] @ U * size, inverses[1] @ Vt.T * size, np.clip(values, 0.0, 1.0), (d, q)
 
 
 def check_ridge(ridge: Ridge) -> tuple[float, float]:
@@ -204,5 +237,5 @@ def shown(values: Array) -> str:
 
 def correlations(A: Array, T: Array) -> Array:
     """Correlations of the columns of A with those of T, both centred; 0 for a constant column."""
-    lengths = np.outer(np.linalg.norm(A, axis=0), np.linalg.norm(T, axis=0))
+    lengths = np.outer(*(np.sqrt(np.einsum("ij,ij->j", M, M)) for M in (A, T)))
     return np.divide(A.T @ T, lengths, out=np.zeros_like(lengths), where=lengths > 0)

@@ -27,7 +27,18 @@ from gramian.estimators.validation import (
 )
 from gramian.kernels import Kernel
 from gramian.operators import Compressed, InMemory, Moments, Rows, Source, moments_of
-from gramian.operators.moments import ColumnSums, are_few, centred, few_products, from_moments, near_moments, row_count
+from gramian.operators.moments import (
+    ColumnSums,
+    are_few,
+    centred,
+    few_products,
+    from_moments,
+    near_moments,
+    nearly_dependent,
+    row_count,
+    triangle_at_once,
+    triangular,
+)
 from gramian.operators.remote import Remote, RemoteTable
 from gramian.operators.rows import ArrayRows
 from gramian.operators.source import Piece
@@ -189,16 +200,19 @@ class FitRows:
         """Compressed rows that lost nothing by squaring: another pass, if a stream can be read again."""
         return self.source.triangle(self.sample_weight, self.second, why=why)
 
-    def compressed(self, products: float = np.inf) -> Compressed | None:
+    def compressed(self, products: float = np.inf, *, inverts: bool = False) -> Compressed | None:
         """Few rows with the moments of X and Y; None where moments do not hold enough digits of every column.
 
         ``products``: components that a method takes by some products with the rows for each; infinite if it needs more.
+        ``inverts``: directions of all sizes count for it.
         """
-        if self.X is not None and few_products(self.X.shape[0], width := self.d + self.Y.shape[1], products):
+        if self.X is not None:
+            n, width = self.X.shape[0], self.d + self.Y.shape[1]
             dense = not (sp.issparse(self.X) or sp.issparse(self.Y))
-            if dense and (found := centred(self.X, self.Y, self.weights)) is not None:
-                return found
-            if are_few(self.X.shape[0], width):
+            few, at_once = few_products(n, width, products), inverts and triangle_at_once(n, width)
+            if dense and (few or at_once) and (found := centred(self.X, self.Y, self.weights)) is not None:
+                return found if few else triangular(found)
+            if are_few(n, width) or (dense and inverts and nearly_dependent(self.X, self.Y)):
                 return self.exact()
         return from_moments(self.moments, self.d, careful=True)
 

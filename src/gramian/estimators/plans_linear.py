@@ -17,7 +17,7 @@ from gramian.estimators.factor_checks import are_wide, count_factors
 from gramian.estimators.validation import check_components, whole_number
 from gramian.operators import Outline
 from gramian.operators.matrix import columns_of_a_block
-from gramian.operators.moments import few_products
+from gramian.operators.moments import few_products, triangle_at_once
 from gramian.operators.rows import block_rows
 from gramian.solvers.eigen import LAPACK_QUICK_MAX_ROWS, Solver
 from gramian.solvers.factor import EXACT_MAX_COLUMNS, PAIRS_BLOCKS, PAIRS_EXTRA
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from gramian.estimators.probabilistic_pca import ProbabilisticPCA
     from gramian.estimators.random_projection import RandomProjection
     from gramian.estimators.standardizer import Standardizer
+    from gramian.estimators.two_blocks import BlockInput
     from gramian.estimators.two_views import CovarianceOfViews
 
 E = TypeVar("E")
@@ -54,7 +55,11 @@ _SYMMETRIC_PRODUCT_SHARE = 0.75
 #: Blocks of a stream in memory: one that is read and one that is worked on.
 STREAM_BLOCKS = 2
 #: What compressed rows come from.
-_COMPRESSED_FROM = {"moments": "one pass over the rows", "rows": "centred rows, few of them or few products with them"}
+_COMPRESSED_FROM = {
+    "moments": "one pass over the rows",
+    "rows": "centred rows, few of them or few products with them",
+    "triangular": "orthogonal triangulation of centred rows",
+}
 
 
 def is_long(n: int, d: int) -> bool:
@@ -227,12 +232,16 @@ def plan_standardizer(estimator: Standardizer, job: Job) -> Plan:
     return Plan("means and deviations", "block by block", "4 passes", job.copied + 24.0 * block * job.d, time)
 
 
-def compressed(job: Job, products: float) -> tuple[str, int, Plan]:
-    """Route, rows after compression, and the plan of the compression; ``products`` as the rows of a fit take them."""
+def compressed(estimator: BlockInput, job: Job) -> tuple[str, int, Plan]:
+    """Route, rows after compression, and the plan of the compression."""
     n, columns = job.n, job.d + job.q
-    if few_products(n, columns, products):
-        time = lambda: 6 * 8 * n * columns * machine.touch()  # noqa: E731
-        return "rows", n, Plan("rows", _COMPRESSED_FROM["rows"], "", job.copied + 8.0 * n * columns * 4, time)
+    few = not job.stream and few_products(n, columns, estimator._products(job.d))
+    if few or (not job.stream and estimator._inverts and triangle_at_once(n, columns)):
+        route = "rows" if few else "triangular"
+        work = 0.0 if few else n * columns * columns * machine.multiply() * 4
+        time = lambda: 6 * 8 * n * columns * machine.touch() + work  # noqa: E731
+        room = job.copied + 8.0 * n * columns * 4
+        return route, n if few else columns, Plan(route, _COMPRESSED_FROM[route], "", room, time)
     room = job.copied + max(moments_bytes(n, columns), 8.0 * columns * columns * 5)
     time = lambda: n * machine.moments(columns) + columns**3 / 3 * machine.multiply() * 2  # noqa: E731
     return "moments", columns, Plan("moments", _COMPRESSED_FROM["moments"], "", room, time)
@@ -255,7 +264,7 @@ def _regression(
 ) -> Plan:
     """Compressed rows, and the seconds of ``solve`` for k components of r of them, once or for every fold too."""
     n, d, q = job.n, job.d, job.q
-    route, r, first = compressed(job, estimator._products(d))
+    route, r, first = compressed(estimator, job)
     limit = max(1, min(d, n - 1))
     auto = isinstance(estimator.n_components, str)
     k = min(limit, AUTO_MAX_COMPONENTS) if auto else min(limit, int(estimator.n_components or limit))
@@ -310,7 +319,7 @@ def plan_covariance_of_views(estimator: CovarianceOfViews, job: Job) -> Plan:
 
 def _two_views(estimator: CCA | CovarianceOfViews, job: Job, solve: Callable[[int, int], float]) -> Plan:
     d, q = job.d, job.q
-    route, r, first = compressed(job, estimator._products(d))
+    route, r, first = compressed(estimator, job)
     k = min(d, q, r, whole_number(estimator.n_components) or min(d, q))
     room = max(first.bytes, job.copied + 8.0 * r * (d + q) * 9)
     time = lambda: first.seconds() + solve(r, k) + 8 * r * (d + q) * k * machine.multiply()  # noqa: E731

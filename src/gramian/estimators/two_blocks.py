@@ -79,6 +79,8 @@ class BlockInput:
     _kept_parameters: ClassVar[tuple[str, ...]] = ("missing",)
     #: Whether a component takes a few products with the rows, rather than a decomposition of all of them.
     _takes_products: ClassVar[bool] = False
+    #: Whether directions of every size count, and no noise can show how many digits of them moments have.
+    _inverts: ClassVar[bool] = False
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "summary_")  # moments of a first row alone are no fit
@@ -335,8 +337,8 @@ def gather(estimator: BlockInput, rows: FitRows, *, name: str = "y") -> Blocks:
         views = from_moments(filler.moments, rows.d)
         X, Y = filler.filled[:, : rows.d].astype(rows.dtype), filler.filled[:, rows.d :]
         return Blocks(views, rows.shape, X, Y, rows.weights, rows.single, rows.gaps, filler)  # type: ignore[arg-type]
-    views, exact = rows.compressed(estimator._products(rows.d)), None
-    if views is None:
+    views, exact = rows.compressed(estimator._products(rows.d), inverts=estimator._inverts), None
+    if views is None and not estimator._inverts:
         views, exact = rows.near(), rows.exact
     if views is None:
         views, exact = rows.exact(), None

@@ -133,7 +133,8 @@ class TwoViews(BlockInput, ClassNamePrefixFeaturesOutMixin, TransformerMixin, AB
 
 def score_correlations(Tx: Array, Ty: Array) -> Array:
     """Correlations of centred scores of both views, pair by pair."""
-    return np.einsum("rk,rk->k", Tx, Ty) / (np.linalg.norm(Tx, axis=0) * np.linalg.norm(Ty, axis=0))
+    products = [np.einsum("rk,rk->k", S, T) for S, T in ((Tx, Ty), (Tx, Tx), (Ty, Ty))]
+    return np.asarray(products[0] / (np.sqrt(products[1]) * np.sqrt(products[2])))
 
 
 def _least_squares(T: Array) -> Array:

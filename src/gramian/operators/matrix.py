@@ -25,10 +25,19 @@ class Data:
     extreme data where squares neither overflow nor vanish, without rounding.
 
     ``X``: rows, n x d. ``center``: subtract the column means. ``scale``: divide by the column standard deviations
-    (divisor: weight - 1). Constant columns are left alone. ``weights`` (n,): frequencies w of the rows.
+    (divisor: weight - 1). Constant columns are left alone. ``weights`` (n,): frequencies w of the rows. ``unit``: if it
+    is known, which saves two passes.
     """
 
-    def __init__(self, X: Matrix, *, center: bool = True, scale: bool = False, weights: Array | None = None) -> None:
+    def __init__(
+        self,
+        X: Matrix,
+        *,
+        center: bool = True,
+        scale: bool = False,
+        weights: Array | None = None,
+        unit: float | None = None,
+    ) -> None:
         self.n, self.d = X.shape
         shift = far_means(X, X) if center and sp.issparse(X) else np.zeros(self.d)
         self.X = moved(X, shift) if shift.any() else X
@@ -37,7 +46,7 @@ class Data:
         self.centre = column_means(self.X, weights) if center else np.zeros(self.d)
         self.mean = shift + self.centre
         self.scale = np.ones(self.d)
-        self.unit = self._unit()
+        self.unit = self._unit() if unit is None else unit
         if scale:
             deviations = np.sqrt(self.column_squares / (self.weight - 1)) * self.unit
             self.scale, self.unit = column_scale(deviations, self.mean), 1.0
