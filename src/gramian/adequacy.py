@@ -26,6 +26,17 @@ INDICES = (
 )
 
 
+#: Indices of fit -> what they are called.
+INDEX_WORDS = {
+    "chi_square": "chi-square",
+    "df": "degrees of freedom",
+    "p": "p",
+    "rmsea": "RMSEA",
+    "cfi": "CFI",
+    "tli": "TLI",
+    "srmr": "SRMR",
+    "bic": "BIC (to compare models: the lower the better)",
+}
 #: Limits of fit indices that are called good and fair (Hu, Bentler, Structural Equation Modeling 1999; Browne, Cudeck,
 #: Sociological Methods and Research 1992): at most these where 0 is best, at least these where 1 is.
 LIMITS = {"rmsea": (0.06, 0.08), "srmr": (0.08, 0.10), "cfi": (0.95, 0.90), "tli": (0.95, 0.90)}

@@ -278,7 +278,7 @@ def test_a_biplot_keeps_directions_and_the_longest_arrows(wine):
 def test_points_times_arrows_are_what_two_components_hold(wine, model):
     X = wine.iloc[:, 1:].to_numpy()
     chart = charts.biplot(model.fit(X, wine["alcohol"]), X, most=99)
-    order = [int(name.split()[1]) for name in chart.columns]
+    order = [int(name.split()[1]) - 1 for name in chart.columns]  # names count from one
     rebuilt = chart.points.at @ chart.arrows.T / chart.factor + X.mean(axis=0)[order]
     assert_allclose(rebuilt, model.projection_.inverse(chart.points.at)[:, order], rtol=1e-8)
 

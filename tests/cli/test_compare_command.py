@@ -81,7 +81,7 @@ def test_people_see_a_table(gramian, tables):
     assert [line.split()[:2] for line in lines] == [["pca", "1"], ["factor-analysis", "1"]]
     assert lines[0].endswith("variance        92.5 %")
     assert err == (
-        "warning: factor-analysis: Heywood case: the uniqueness of column 2 is held at its bound; fewer factors may be "
+        "warning: factor-analysis: Heywood case: the uniqueness of column 3 is held at its bound; fewer factors may be "
         "enough\n"
     )
 

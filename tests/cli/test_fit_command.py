@@ -40,8 +40,7 @@ def test_scores_are_those_of_python(gramian, options, model):
     expected = model.fit_transform(read_table("flowers.csv").values)
     written = read_table("scores.csv")
     np.testing.assert_allclose(written.values, expected, rtol=0, atol=1e-12 * np.abs(expected).max())
-    prefix = "pca" if options[1:2] != ["kernel-pca"] else "kernelpca"
-    assert written.columns == tuple(f"{prefix}{at}" for at in range(expected.shape[1]))
+    assert written.columns == tuple(f"PC{at + 1}" for at in range(expected.shape[1]))
     assert written.labels == read_table("flowers.csv").labels
     assert len(out.splitlines()) <= 11
 
@@ -76,7 +75,7 @@ chosen     2 components, as asked
 route      dense (as asked)
 work       SECONDS
 certified  residuals <= TINY, smallest relative gap 0.16 (components 1, 2)
-written    scores to s.csv: 60 rows, columns kind, kernelpca0, kernelpca1
+written    scores to s.csv: 60 rows, columns kind, PC1, PC2
 Python     from gramian import KernelPCA; from gramian.tables import read_table
            scores = KernelPCA(n_components=2, kernel='rbf(sigma=3)', solver='dense')\
 .fit_transform(read_table('flowers.csv').values)
@@ -164,7 +163,7 @@ def test_two_files_are_two_views(gramian, tables):
 def test_a_numeric_column_may_be_a_label(gramian, here):
     (here / "t.csv").write_text("a,b,group\n1,2,0\n3,5,1\n4,4,0\n2,7,1\n")
     assert gramian("fit", "t.csv", "--label", "group", "-o", "s.csv", "-q")[0] == 0
-    assert (here / "s.csv").read_text().splitlines()[0] == "group,pca0,pca1"
+    assert (here / "s.csv").read_text().splitlines()[0] == "group,PC1,PC2"
     assert gramian("fit", "t.csv", "--method", "kernel-prototypes", "--label", "group", "-o", "p.csv", "-q")[0] == 0
     assert (here / "p.csv").read_text().splitlines()[0] == "group,predicted_group"
 

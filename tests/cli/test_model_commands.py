@@ -25,7 +25,7 @@ def test_transform_gives_the_scores_of_the_fit_with_the_labels(gramian, fitted):
     assert out == (
         "PCA     m.st\n"
         "table   wine.csv: 178 rows, 13 numeric columns\n"
-        "scores  t.csv: 178 rows, columns cultivar, pca0, pca1, pca2\n"
+        "scores  t.csv: 178 rows, columns cultivar, PC1, PC2, PC3\n"
     )
 
 
@@ -237,7 +237,7 @@ def test_json_of_transform(gramian, fitted):
         "model": "m.st",
         "source": "wine.csv",
         "n": 178,
-        "columns": ["cultivar", "pca0", "pca1", "pca2"],
+        "columns": ["cultivar", "PC1", "PC2", "PC3"],
         "dropped": ["column 'cultivar' is text, kept as a label"],
         "files": ["t.csv"],
     }
@@ -331,7 +331,7 @@ def test_all_commands_name_the_line_of_the_file_and_only_remedies_that_they_have
     assert ("are counted from 1, without the header" in out) == (what == "text")
     _with_cell(fitted, "s.csv", "gap.csv", 9, "")
     assert gramian("inverse", "m.st", "gap.csv")[2] == (
-        "error: gap.csv: line 9, column 'pca0': the value is missing (1 such value in all). Fill them, or take those "
+        "error: gap.csv: line 9, column 'PC1': the value is missing (1 such value in all). Fill them, or take those "
         "rows out.\n"
     )
 

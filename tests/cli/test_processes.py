@@ -55,7 +55,7 @@ def test_a_closed_pipe_ends_quietly(here):
     done = subprocess.run(
         f"{SCRIPT} fit long.npy -o - -q | head -1", shell=True, capture_output=True, text=True, executable="/bin/bash"
     )
-    assert done.stdout == "pca0,pca1,pca2,pca3,pca4\n"
+    assert done.stdout == "PC1,PC2,PC3,PC4,PC5\n"
     assert done.stderr == ""
 
 

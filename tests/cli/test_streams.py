@@ -79,7 +79,7 @@ def test_the_summary_says_that_it_streamed_and_its_code_runs(gramian, many):
     exec(facts["python"])
     _, out, _ = gramian("transform", "m.st", "parts", "-o", "s.csv")
     assert "parts: 90 rows, 6 numeric columns, streamed" in out
-    assert "s.csv: 90 rows, columns pca0, pca1" in out
+    assert "s.csv: 90 rows, columns PC1, PC2" in out
 
 
 @pytest.mark.slow

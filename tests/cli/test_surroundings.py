@@ -57,7 +57,7 @@ def test_a_link_stays_a_link(here):
     (here / "link.csv").symlink_to("real.csv")
     assert run(*FIT, "-o", "link.csv", "-q").returncode == 0
     assert (here / "link.csv").is_symlink()
-    assert read_table("real.csv").columns == ("pca0", "pca1")
+    assert read_table("real.csv").columns == ("PC1", "PC2")
 
 
 @pytest.mark.slow

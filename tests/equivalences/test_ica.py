@@ -185,12 +185,12 @@ def test_fewer_rows_than_columns(rng):
 
 def test_light_tails_are_detected_and_heavy_ones_are_not(rng, mixed):
     A = rng.standard_normal((3, 3))
-    with pytest.warns(SubGaussianWarning, match="ica0, ica1, ica2"):
+    with pytest.warns(SubGaussianWarning, match="IC1, IC2, IC3"):
         model = ICA().fit(rng.uniform(size=(4000, 3)) @ A)
-    assert "sub-Gaussian: ica0, ica1, ica2" in str(model.summary_)
+    assert "sub-Gaussian: IC1, IC2, IC3" in str(model.summary_)
     assert model.summary_.to_dict()["sub_gaussian"] == [0, 1, 2]
     one_of_them = np.column_stack([rng.laplace(size=(4000, 2)), rng.uniform(-4, 4, size=4000)]) @ np.diag([1, 2, 9.0])
-    with pytest.warns(SubGaussianWarning, match=r"sub-Gaussian: ica0\."):
+    with pytest.warns(SubGaussianWarning, match=r"sub-Gaussian: IC1\."):
         ICA().fit(one_of_them)
     heavy = ICA().fit(mixed[0])
     assert_allclose(heavy.summary_.facts["excess_kurtosis"], kurtosis(heavy.transform(mixed[0])), rtol=1e-9)
@@ -245,7 +245,7 @@ def test_same_seed_same_bits(mixed):
 def test_names_precision_and_storage(mixed):
     X, _ = mixed
     model = ICA().set_output(transform="pandas").fit(X)
-    assert list(model.transform(X).columns) == ["ica0", "ica1", "ica2", "ica3"]
+    assert list(model.transform(X).columns) == ["IC1", "IC2", "IC3", "IC4"]
     narrow = ICA().fit(X.astype(np.float32))
     assert narrow.components_.dtype == narrow.transform(X.astype(np.float32)).dtype == np.float32
     assert_allclose(narrow.components_, model.components_, atol=1e-4)

@@ -187,7 +187,7 @@ def test_seed_names_and_precision(wide):
     assert np.array_equal(a.components_, b.components_)
     assert a.distortion_ == b.distortion_
     assert not np.allclose(a.components_, c.components_)
-    names = ["randomprojection0", "randomprojection1", "randomprojection2"]
+    names = ["RP1", "RP2", "RP3"]
     assert list(a.set_output(transform="pandas").transform(wide).columns) == names
     X = wide.astype(np.float32)
     narrow = RandomProjection(3, density="auto").fit(X)

@@ -13,6 +13,7 @@ import scipy.sparse as sp
 
 import gramian
 from gramian import KernelKNNClassifier, KernelPCA, KernelRidge, Landmarks, kernels, models, rows
+from gramian.estimators.result_tables import ResultTables
 from gramian.kernels import RBF, Function
 from gramian.results import FitSummary
 from gramian.solvers import Krylov
@@ -205,6 +206,12 @@ def ask(method, rows, targets, scores):
 
 def plain(value):
     """A value as something that can be compared, to the last bit, without the seconds that a fit took."""
+    if isinstance(value, ResultTables):
+        return [
+            (name, ask(lambda name=name: value._makers[name]().to_dict(), None, None, None))
+            for name in value
+            if name != "summary"
+        ]
     if isinstance(value, FitSummary):
         return plain([value.title, {k: v for k, v in value.facts.items() if k != "seconds"}])
     if isinstance(value, np.ndarray):

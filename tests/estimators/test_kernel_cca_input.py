@@ -176,7 +176,7 @@ def test_data_frames_and_names_of_scores(views):
     frame = pd.DataFrame(X, columns=list("abcd"))
     model = KernelCCA(2).set_output(transform="pandas").fit(frame, pd.DataFrame(Y))
     scores = model.transform(frame)
-    assert list(scores.columns) == ["kernelcca0", "kernelcca1"]
+    assert list(scores.columns) == ["CC1", "CC2"]
     assert_allclose(scores.to_numpy(), KernelCCA(2).fit(X, Y).transform(X))
     with pytest.raises(ValueError, match="feature names"):
         model.transform(frame[list("dcba")])

@@ -85,7 +85,7 @@ def test_an_installed_wheel_works(installed, tmp_path):
     assert run(installed / "gramian", "--version", cwd=tmp_path) == f"gramian {gramian.__version__}\n"
     (tmp_path / "t.csv").write_text("a,b,c\n1,2,4\n3,5,1\n0,1,1\n7,2,2\n")
     run(installed / "gramian", "fit", "t.csv", "-k", "2", "-o", "s.csv", "-q", cwd=tmp_path)
-    assert (tmp_path / "s.csv").read_text().startswith("pca0,pca1\n")
+    assert (tmp_path / "s.csv").read_text().startswith("PC1,PC2\n")
 
 
 def test_what_is_installed_agrees_with_what_it_needs(installed, tmp_path):

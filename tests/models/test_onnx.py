@@ -86,7 +86,7 @@ def test_the_file_says_what_it_is(table, path):
     graph = onnx.load(path)
     assert graph.producer_name == "gramian"
     facts = {entry.key: entry.value for entry in graph.metadata_props}
-    assert facts == {"summary": str(model.summary_), "scores": "pca0,pca1"}
+    assert facts == {"summary": str(model.summary_), "scores": "PC1,PC2"}
     assert {node.op_type for node in graph.graph.node} <= {"Sub", "MatMul", "Add", "Squeeze"}
 
 

@@ -167,7 +167,7 @@ def test_the_output_container_is_kept(named_rows, tmp_path):
     model = PCA(2).set_output(transform="pandas").fit(named_rows)
     models.save(model, tmp_path / "m")
     scores = models.load(tmp_path / "m").transform(named_rows)
-    assert list(scores.columns) == ["pca0", "pca1"]
+    assert list(scores.columns) == ["PC1", "PC2"]
 
 
 def test_column_names_are_still_checked(named_rows, tmp_path):

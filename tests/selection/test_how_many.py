@@ -212,7 +212,7 @@ class TestBadInput:
             (lambda X: how_many(X[:3]), "needs at least 4 samples"),
             (lambda X: how_many(X * 1e160), "the squares of X overflow double precision. Divide X by a constant"),
             (lambda X: how_many(X * 1e160, "factor-analysis"), "overflow double precision"),
-            (lambda X: how_many(np.column_stack([X, np.ones(400)]), "factor-analysis"), "column 12 is constant"),
+            (lambda X: how_many(np.column_stack([X, np.ones(400)]), "factor-analysis"), "column 13 is constant"),
             (lambda X: CCA(n_components="two").fit(X, X[:, :2]), "n_components='two' must be"),
         ],
     )

@@ -152,8 +152,8 @@ def test_what_is_written_as_it_comes_reads_back_equal(tmp_path, X, ending):
     assert write_rows(tmp_path / f"s.{ending}", scores) == 3000
     back = read_table(tmp_path / f"s.{ending}")
     np.testing.assert_array_equal(back.values, scores.toarray())
-    assert back.columns == ("x0", "x1") if ending == "npy" else ("pca0", "pca1")
-    write_scores(tmp_path / f"w.{ending}", scores.toarray(), ["pca0", "pca1"])
+    assert back.columns == ("x0", "x1") if ending == "npy" else ("PC1", "PC2")
+    write_scores(tmp_path / f"w.{ending}", scores.toarray(), ["PC1", "PC2"])
     if ending not in ("parquet", "arrow"):  # these keep the blocks
         assert (tmp_path / f"s.{ending}").read_bytes() == (tmp_path / f"w.{ending}").read_bytes()
 

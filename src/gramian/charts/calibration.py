@@ -12,12 +12,12 @@ from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.charts.base import Chart, NoChart, Rows, last_step, need_rows, note, one_target, refuse
-from gramian.charts.names import row_names
 from gramian.charts.points import POINTS_MAX_ROWS, Points, colouring, thin
 from gramian.estimators.calibration_metrics import Merit, merit
 from gramian.estimators.component_regression import ComponentRegressor
 from gramian.estimators.fitted_rows import role
 from gramian.estimators.kernel_ridge import RidgePath
+from gramian.estimators.labels import row_names
 from gramian.estimators.regression_path import RegressionPath
 from gramian.registry import KernelRidge
 from gramian.results import Array
@@ -241,12 +241,11 @@ def from_values(
 
 def _left_out(estimator: BaseEstimator, X: Rows | None, y: ArrayLike | None, target: int) -> Array:
     model, rows = last_step(estimator, X)
-    if isinstance(model, KernelRidge):
-        return one_target(y, target) - one_target(model.leave_one_out_, target)
-    if not isinstance(model, ComponentRegressor):
+    if not isinstance(model, (KernelRidge, ComponentRegressor)):
         raise refuse(model, "predicted chart of rows left out, so no predicted", "Use left_out=False.")
-    probe = type(model)(**{**model.get_params(), "n_components": model.n_components_})
-    predictions = probe.cross_validate(rows, y).predictions
-    if predictions is None:
+    if isinstance(model, KernelRidge):
+        model.leave_one_out_  # noqa: B018  (says why where it is not known)
+    found = model._predictions_left_out(rows, y)
+    if found is None:
         raise NoChart("predictions of rows left out would fill more than 256 MB. Use fewer rows, or left_out=False.")
-    return predictions[model.n_components_ - 1, :, target]
+    return one_target(found, target)

@@ -4,44 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import singledispatch
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
 from gramian.charts.base import Chart, Rows, check_picks, last_step, need_rows, note, refuse
-from gramian.charts.names import channels, column_names, label_of, noun_of, row_names
-from gramian.estimators.base import as_fitted
+from gramian.charts.names import channels, label_of, noun_of
+from gramian.estimators import base
+from gramian.estimators.column_vectors import ColumnVectors, vectors_of_directions
 from gramian.estimators.component_regression import ComponentRegressor
 from gramian.estimators.factor_analysis import order_of_loadings
-from gramian.estimators.two_views import CovarianceOfViews
+from gramian.estimators.labels import column_names, row_names, target_names
 from gramian.estimators.validation import check_choice
-from gramian.registry import CCA, ICA, PCA, FactorAnalysis, ProbabilisticPCA
 from gramian.results import Array
 
 __all__ = ["Contributions", "Heat", "Importance", "Loadings", "contributions", "heat", "importance", "loadings"]
 
 
-@dataclass(frozen=True)
-class ColumnVectors:
-    """A row of numbers for each column."""
-
-    values: Array  #: (p, K): coordinates of columns; those of a second view after those of the first
-    what: str  #: What the numbers are
-    correlations: bool  #: Whether they are correlations of columns with scores, which lie in the unit circle
-    #: (p, K): what gives, or rebuilds, a row: the numbers to draw as lines over the channels of a spectrum
-    weights: Array
-    weights_are: str
-    second: int = 0  #: How many of the p columns are of a second view
-
-    def names(self, estimator: BaseEstimator, given: Sequence[object] | None = None) -> tuple[str, ...]:
-        """Names of the columns of both views: those given, or as the fit saw them."""
-        p = len(self.values)
-        if given is not None or not self.second:
-            return column_names(estimator, p, given)
-        known = getattr(estimator, "target_names_in_", None)
-        others = (f"Y {j + 1}" for j in range(self.second)) if known is None else map(str, known)
-        return (*column_names(estimator, p - self.second), *others)
+def names_of(found: ColumnVectors, estimator: BaseEstimator, given: Sequence[object] | None = None) -> tuple[str, ...]:
+    """Names of the columns of both views: those given, or as the fit saw them."""
+    p = len(found.values)
+    if given is not None or not found.second:
+        return column_names(estimator, p, given)
+    others = target_names(estimator, found.second, word="Y")
+    return (*column_names(estimator, p - found.second), *others)
 
 
 def column_vectors(estimator: BaseEstimator, chart: str) -> ColumnVectors:
@@ -55,71 +41,10 @@ def column_vectors(estimator: BaseEstimator, chart: str) -> ColumnVectors:
     return found
 
 
-@singledispatch
 def vectors_of(estimator: BaseEstimator) -> ColumnVectors | None:
     """Coordinates of the columns, if the estimator has any."""
-    W = getattr(estimator, "components_", None)
-    if W is None or not isinstance(W, np.ndarray):
-        return None
-    variances = getattr(estimator, "explained_variance_", None)
-    values = W.T if variances is None else W.T * np.sqrt(variances)
-    what = "weight" if variances is None else "loading"
-    return ColumnVectors(values, what, False, W.T, "weight")
-
-
-@vectors_of.register
-def _(estimator: PCA) -> ColumnVectors:
-    coordinates = estimator.column_coordinates()
-    if not as_fitted(estimator, "center"):  # about another point than the mean they are no correlations
-        return ColumnVectors(coordinates, "loading", False, estimator.components_.T, "weight")
-    spread = np.sqrt(estimator.feature_variance_)[:, None]
-    values = np.divide(coordinates, spread, out=np.zeros_like(coordinates, dtype=np.float64), where=spread > 0)
-    return ColumnVectors(values, "correlation with the component", True, estimator.components_.T, "weight")
-
-
-@vectors_of.register
-def _(estimator: ProbabilisticPCA) -> ColumnVectors:
-    W = estimator.loadings_.astype(np.float64)
-    values = W / np.sqrt(np.sum(W**2, axis=1) + float(estimator.noise_variance_))[:, None]
-    return ColumnVectors(values, "correlation with the cause", True, W, "loading")
-
-
-@vectors_of.register
-def _(estimator: FactorAnalysis) -> ColumnVectors:
-    L = estimator.loadings_.astype(np.float64)
-    upright = bool(np.allclose(estimator.factor_correlation_, np.eye(L.shape[1])))
-    return ColumnVectors(L, "loading", upright, L, "loading")
-
-
-@vectors_of.register
-def _(estimator: ICA) -> ColumnVectors:
-    A = estimator.mixing_.astype(np.float64)
-    return ColumnVectors(A, "weight of the source", False, A, "weight of the source")
-
-
-@vectors_of.register
-def _(estimator: ComponentRegressor) -> ColumnVectors:
-    P = estimator.x_loadings_
-    if not estimator._scaling()[0]:
-        return ColumnVectors(P, "loading", False, P, "loading")
-    # Scaled columns have unit variance: loadings times the spread of a score are correlations.
-    values = P * np.sqrt(estimator.score_squares_ / (estimator.n_samples_ - 1))
-    varies = np.any(P != 0, axis=1)[:, None]
-    return ColumnVectors(np.where(varies, values, 0.0), "correlation with the component", True, P, "loading")
-
-
-@vectors_of.register
-def _(estimator: CCA) -> ColumnVectors:
-    values = np.vstack([estimator.x_structure_, estimator.y_structure_])
-    weights = np.vstack([estimator.x_weights_, estimator.y_weights_])
-    what = "correlation with the score of its own view"
-    return ColumnVectors(values, what, True, weights, "weight", len(estimator.y_weights_))
-
-
-@vectors_of.register
-def _(estimator: CovarianceOfViews) -> ColumnVectors:
-    weights = np.vstack([estimator.x_weights_, estimator.y_weights_])
-    return ColumnVectors(weights, "weight", False, weights, "weight", len(estimator.y_weights_))
+    known = isinstance(estimator, base.BaseEstimator)
+    return estimator._column_vectors() if known else vectors_of_directions(estimator)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -179,7 +104,7 @@ def loadings(
     check_choice("kind", kind, ("auto", "arrows", "lines"))
     model, _ = last_step(estimator)
     found = column_vectors(model, "loadings")
-    columns = found.names(model, names)
+    columns = names_of(found, model, names)
     places, label = channels(columns)
     lines = kind == "lines" or (kind == "auto" and places is not None and not found.second)
     count = found.values.shape[1]
@@ -230,7 +155,7 @@ def heat(estimator: BaseEstimator, *, sort: bool = True, cut: float = 0.3, names
     """
     model, _ = last_step(estimator)
     found = column_vectors(model, "heat")
-    columns, values = found.names(model, names), found.values.astype(np.float64)
+    columns, values = names_of(found, model, names), found.values.astype(np.float64)
     order = order_of_loadings(values) if sort else np.arange(len(values))
     common = getattr(model, "communalities_", None)
     largest = float(np.abs(values).max(initial=0.0))

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from gramian.charts.base import Rows
 from gramian.estimators import base
 from gramian.estimators.component_regression import ComponentRegressor
 from gramian.registry import record_of
@@ -16,29 +15,6 @@ from gramian.results import Array, percent
 
 #: Columns from which on they are taken for channels of a spectrum, if they have an order.
 SPECTRUM_MIN_COLUMNS = 20
-
-
-def column_names(estimator: BaseEstimator, d: int, names: Sequence[object] | None = None) -> tuple[str, ...]:
-    """Names of the columns: those given, as the fit saw them, or their numbers, from 0."""
-    if names is not None and len(names) != d:
-        raise ValueError(f"names has {len(names)} entries for {d} columns.")
-    names = getattr(estimator, "feature_names_in_", None) if names is None else names
-    return tuple(f"column {j}" for j in range(d)) if names is None else tuple(str(name) for name in names)
-
-
-def row_names(X: Rows | None, n: int, names: Sequence[object] | None = None) -> tuple[str, ...] | None:
-    """Names of the rows: those given, or the index of a data frame if that is text."""
-    if names is not None and len(names) != n:
-        raise ValueError(f"names has {len(names)} entries for {n} rows.")
-    return index_names(X) if names is None else tuple(str(name) for name in names)
-
-
-def index_names(X: object) -> tuple[str, ...] | None:
-    """Names of the rows of a data frame whose index is text."""
-    index = getattr(X, "index", None)
-    if index is None or callable(index) or len(index) == 0 or not isinstance(index[0], str):
-        return None
-    return tuple(str(name) for name in index)
 
 
 def shares_of(estimator: BaseEstimator) -> Array | None:

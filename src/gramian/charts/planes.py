@@ -12,8 +12,9 @@ from sklearn.base import BaseEstimator, is_regressor
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.charts.base import Chart, NoChart, Rows, check_picks, full_rows, last_step, like, need_rows, note, refuse
-from gramian.charts.names import column_names, label_of, noun_of
+from gramian.charts.names import label_of, noun_of
 from gramian.charts.points import POINTS_MAX_ROWS, Points, colouring, thin
+from gramian.estimators.labels import column_names
 from gramian.results import Array
 
 __all__ = ["Contours", "Regions", "contours", "regions"]

@@ -10,10 +10,11 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from gramian.charts.base import Chart, NoChart, Rows, check_picks, full_rows, last_step, like, need_rows, note, refuse
-from gramian.charts.columns import column_vectors
-from gramian.charts.names import channels, column_names, label_of, noun_of, row_names
+from gramian.charts.columns import column_vectors, names_of
+from gramian.charts.names import channels, label_of, noun_of
 from gramian.charts.points import POINTS_MAX_ROWS, Colouring, Ellipse, Points, colouring, ellipses, thin
 from gramian.estimators.base import as_fitted
+from gramian.estimators.labels import column_names, row_names
 from gramian.preimage import available
 from gramian.registry import record_of
 from gramian.results import Array, percent
@@ -170,7 +171,7 @@ def biplot(
     vectors = column_vectors(model, "biplot")
     picks = check_picks(components, vectors.values.shape[1], (2,), noun_of(model))
     plain = scores(estimator, X, components=picks, colour=colour, names=names, ellipses=ellipses, many=many)
-    called, points = vectors.names(model), plain.points
+    called, points = names_of(vectors, model), plain.points
     ends = (vectors.values if vectors.second else vectors.weights)[:, picks].astype(np.float64)
     if as_fitted(model, "whiten"):
         ends = ends * np.sqrt(model.explained_variance_[picks])

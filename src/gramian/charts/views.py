@@ -12,11 +12,11 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import _num_samples
 
 from gramian.charts.base import Chart, Rows, check_picks, last_step, need_rows, note, refuse
-from gramian.charts.names import row_names
 from gramian.charts.points import POINTS_MAX_ROWS, Points, colouring, thin
 from gramian.estimators.base import as_fitted
 from gramian.estimators.cca import check_ridge
 from gramian.estimators.cca_tests import basis_of, p_values, shuffled_correlations
+from gramian.estimators.labels import row_names
 from gramian.estimators.validation import random_generator
 from gramian.lapack import interruptible
 from gramian.registry import CCA

@@ -19,13 +19,16 @@ from typing import Any, ClassVar
 import numpy as np
 import sklearn.base
 from numpy.typing import ArrayLike
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, is_classifier, is_regressor
+from sklearn.base import TransformerMixin, is_classifier, is_regressor
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.config import is_little
 from gramian.costs.plan import Job, Plan
 from gramian.estimators import callbacks, fit_memory
+from gramian.estimators.column_vectors import ColumnVectors, vectors_of_directions
 from gramian.estimators.fit_rows import Gate
+from gramian.estimators.labels import NamedComponents
+from gramian.estimators.result_tables import Makers, ResultTable, ResultTables, TableMaker, tables_of
 from gramian.estimators.validation import Checked, Table, from_dask, validate
 from gramian.kernels.base import own_copy
 from gramian.notebook import Bars, card
@@ -63,6 +66,71 @@ class BaseEstimator(callbacks.Callbacks, sklearn.base.BaseEstimator):
         found = getattr(self, "explained_variance_ratio_", None)
         return None if found is None else np.asarray(found, dtype=np.float64)
 
+    def tables(self, X: Table | None = None, y: Table | None = None, *, frames: str = "auto") -> ResultTables:
+        """Return what the fit found as labelled tables by name; each is computed when it is read.
+
+        Parameters
+        ----------
+        X : (m, d) array, data frame or sparse matrix, optional
+            Rows, for tables of rows, such as "scores".
+        y : (m,) or (m, q) array, optional
+            Targets, labels or the second view of these rows, for tables of errors.
+        frames : {"auto", "pandas", "polars", "plain"}
+            What a table is: a data frame of pandas or polars, or a small table of this library. "auto" takes the first
+            of them that is installed.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from gramian import PCA
+        >>> X = load_iris(as_frame=True).data
+        >>> print(PCA(2, scale=True).fit(X).tables(X)["loadings"].round(3))
+                             PC1    PC2
+        column
+        sepal length (cm)  0.890  0.361
+        sepal width (cm)  -0.460  0.883
+        petal length (cm)  0.992  0.023
+        petal width (cm)   0.965  0.064
+        """
+        check_is_fitted(self)
+        return tables_of(as_it_was_fitted(self), X, y, frames=frames)
+
+    def _tables(self, make: TableMaker) -> Makers:
+        """Tables by name; a class adds what it has to those of the classes before it."""
+        found: Makers = {"summary": lambda: _summary_table(self)}
+        if is_classifier(self):
+            found |= make.class_tables()
+        elif is_regressor(self):
+            found |= make.number_tables()
+        if self._component_values() is not None:
+            found["eigenvalues"] = lambda: self._eigenvalues(make)
+        vectors = self._column_vectors()
+        if vectors is not None and vectors.correlations and not vectors.second:
+            found["structure"] = lambda: make.by_columns("structure", vectors.values, vectors.what)
+        return found
+
+    def _eigenvalues(self, make: TableMaker) -> ResultTable:
+        name, values = self._component_values() or ("", np.empty(0))
+        shares = self._component_shares()
+        cumulative = None if shares is None else np.cumsum(shares)
+        columns = {name: values, "share of variance": shares, "cumulative share": cumulative}
+        return make.by_components("eigenvalues", columns)
+
+    def _component_values(self) -> tuple[str, Array] | None:
+        """What the components account for, and what that is called, if it is known."""
+        for name in ("explained_variance_", "eigenvalues_"):
+            if hasattr(self, name):
+                return "eigenvalue", np.asarray(getattr(self, name), dtype=np.float64)
+        return None
+
+    def _column_vectors(self) -> ColumnVectors | None:
+        """Coordinates of the columns along the components, as pictures draw them, if there are any."""
+        return vectors_of_directions(self)
+
+    def _predictions_left_out(self, X: Table, y: Table) -> Array | None:
+        """Predictions of the rows of the fit, each from a fit without it, where they are known."""
+        return None
+
     def _repr_html_inner(self) -> str:
         return super()._repr_html_inner() + self._card()
 
@@ -90,11 +158,15 @@ class BaseEstimator(callbacks.Callbacks, sklearn.base.BaseEstimator):
             total = percent(float(shares.sum()))
             told = f"Shares of the variance of {len(shares)} components, together {total}."
             return Bars(shares, f"share of the variance, {total} in all", told, share=True)
-        for name in ("explained_variance_", "eigenvalues_"):
-            if hasattr(self, name):
-                values = np.asarray(getattr(self, name), dtype=np.float64)
-                return Bars(values, "variance", f"Variances of {len(values)} components.")
+        if (known := self._component_values()) is not None:
+            return Bars(known[1], "variance", f"Variances of {len(known[1])} components.")
         return None
+
+
+def _summary_table(estimator: BaseEstimator) -> ResultTable:
+    lines = [("fitted", ", ".join(estimator.summary_.title[1:])), *estimator.summary_.lines]
+    text = np.array([text for _, text in lines], dtype=object)
+    return ResultTable("summary", "line", tuple(label for label, _ in lines), {"text": text})
 
 
 def _read_quietly(table: Any) -> Any:
@@ -261,7 +333,7 @@ def by_blocks(method: Callable[..., Any]) -> Callable[..., Any]:
     return wrapped
 
 
-class ProjectionTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
+class ProjectionTransformer(NamedComponents, TransformerMixin):
     """Scores of new rows through the fitted ``projection_``."""
 
     projection_: Any
@@ -295,6 +367,9 @@ class ProjectionTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "projection_")  # moments of a first row alone are no fit
+
+    def _tables(self, make: TableMaker) -> Makers:
+        return super()._tables(make) | make.score_tables()
 
     @property
     def _n_features_out(self) -> int:

@@ -6,17 +6,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.sparse as sp
-from sklearn.utils.validation import check_is_fitted
 
-from gramian.estimators.diagnostics import OutlierDiagnostics, ratios
-from gramian.estimators.fitted_rows import role
-from gramian.estimators.two_blocks import complete_rows
-from gramian.estimators.validation import Table, check_targets
 from gramian.results import Array
 
 #: Which rows -> what their errors are of: calibration, cross-validation, prediction.
 ERROR_SUFFIXES = {"": "", "mixed": "", "fit": "C", "left out": "CV", "new": "P"}
+#: Which rows -> what they are called.
+ROWS_CALLED = {
+    "": "rows given",
+    "fit": "rows of the fit",
+    "mixed": "rows of the fit and new rows",
+    "left out": "rows left out",
+    "new": "new rows",
+}
 
 
 @dataclass(frozen=True)
@@ -121,46 +123,3 @@ def confusion(truth: Array, guesses: Array, classes: Sequence[str]) -> Array:
     for true, guess in zip(truth, guesses, strict=True):
         counts[place[true], place[guess]] += 1
     return counts
-
-
-class RegressionDiagnostics(OutlierDiagnostics):
-    """Diagnostics of rows along the components of a fitted regression, in the (scaled) units of the fit."""
-
-    x_mean_: Array
-    x_scale_: Array
-    x_rotations_: Array
-    x_loadings_: Array
-    score_squares_: Array
-
-    def merit(self, X: Table, y: Table) -> list[Merit]:
-        """Return figures of merit of the predictions of rows (RMSE, bias, SEP, R2, RPD), one for each target.
-
-        The errors of the rows of the fit are called RMSEC and SEC, those of new rows RMSEP and SEP.
-        """
-        guesses = self.predict(X)  # type: ignore[attr-defined]
-        guesses = guesses.reshape(len(guesses), -1)
-        measured = check_targets(y, len(guesses)).values
-        if measured.shape != guesses.shape:
-            raise ValueError(f"y has {measured.shape[1]} columns; {guesses.shape[1]} targets were fitted.")
-        whose = role(self, X)
-        return [merit(a, b, whose) for a, b in zip(measured.T, guesses.T, strict=True)]
-
-    def leverage(self, X: Table) -> Array:
-        r"""Leverage of rows, :math:`1/n + \sum_k t_{ik}^2 / t_k't_k`."""
-        T, _ = self._scores_and_rows(X)
-        return 1 / self.n_samples_ + ratios(T**2, self.score_squares_).sum(axis=1)
-
-    def _scores_and_rows(self, X: Table) -> tuple[Array, Array]:
-        check_is_fitted(self)
-        X = complete_rows(self, X)
-        rows = X.toarray() if sp.issparse(X) else X
-        A = (rows - self.x_mean_) / self.x_scale_
-        return A @ self.x_rotations_, A
-
-    @property
-    def _score_variances(self) -> Array:
-        return self.score_squares_ / (self.n_samples_ - 1)
-
-    @property
-    def _loadings(self) -> Array:
-        return self.x_loadings_.T

@@ -9,10 +9,12 @@ from sklearn.base import RegressorMixin
 
 from gramian import mixing
 from gramian.criteria import Suggestion
-from gramian.estimators.base import BaseEstimator
+from gramian.estimators.base import BaseEstimator, as_fitted
 from gramian.estimators.cca_tests import CanonicalTests, choose_pairs
+from gramian.estimators.column_vectors import ColumnVectors
 from gramian.estimators.n_components import at_least_one
 from gramian.estimators.plans_linear import plan_cca
+from gramian.estimators.result_tables import P_VALUE, Makers, ResultTable, TableMaker
 from gramian.estimators.summary import Clock, SummaryBuilder
 from gramian.estimators.two_blocks import Blocks, Scaled, complete_rows
 from gramian.estimators.two_views import TwoViews, score_correlations
@@ -89,6 +91,7 @@ class CCA(TwoViews, CanonicalTests, RegressorMixin, BaseEstimator):
 
     _plan = plan_cca
     _inverts = True
+    _component_prefix = "CC"
 
     _kept_parameters = ("missing", "ridge")
 
@@ -131,6 +134,46 @@ class CCA(TwoViews, CanonicalTests, RegressorMixin, BaseEstimator):
         self.correlations_, self.all_correlations_ = values[:k], values
         self.rank_ = ranks
         return self._keep(blocks, scaled, Wx[:, :k] * signs, Wy[:, :k] * signs, said, clock)
+
+    def _tables(self, make: TableMaker) -> Makers:
+        cross = self.x_cross_structure_, self.y_cross_structure_
+        found = {
+            "correlations": lambda: self._pairs(make),
+            "loadings": lambda: make.by_views(
+                "loadings", self.x_structure_, self.y_structure_, "correlation with the score of its own view"
+            ),
+            "cross-loadings": lambda: make.by_views("cross-loadings", *cross),
+            "redundancy": lambda: make.by_components(
+                "redundancy", {"share of Y from X": self.y_redundancy_, "share of X from Y": self.x_redundancy_}
+            ),
+        }
+        if self._testable:
+            found["test"] = lambda: self._test_table(make)
+        return super()._tables(make) | found
+
+    def _pairs(self, make: TableMaker) -> ResultTable:
+        regularised = self.correlations_ if any(check_ridge(as_fitted(self, "ridge"))) else None
+        plain = self.score_correlations_
+        columns = {"correlation": plain, "squared": plain**2, "regularised": regularised}
+        return make.by_components("correlations", columns)
+
+    @property
+    def _testable(self) -> bool:
+        """Whether Wilks' test is defined: no ridge, and more rows than the ranks of both views."""
+        return not any(check_ridge(as_fitted(self, "ridge"))) and row_count(self.n_samples_) > sum(self.rank_) + 1
+
+    def _test_table(self, make: TableMaker) -> ResultTable:
+        test, k = self.wilks_test(), len(self.correlations_)
+        columns = {"Wilks": test.wilks, "F": test.statistic, "df1": test.df1, "df2": test.df2, "p": test.p_values}
+        note = "of this correlation and all later ones"
+        found = {name: None if part is None else part[:k] for name, part in columns.items()}
+        return make.by_components("test", found, note, {"p": P_VALUE})
+
+    def _column_vectors(self) -> ColumnVectors:
+        values = np.vstack([self.x_structure_, self.y_structure_])
+        weights = np.vstack([self.x_weights_, self.y_weights_])
+        what = "correlation with the score of its own view"
+        return ColumnVectors(values, what, True, weights, "weight", len(self.y_weights_))
 
     def _both(self, X: Table, Y: Table) -> tuple[Any, Any]:
         X = complete_rows(self, X)

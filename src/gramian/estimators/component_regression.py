@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, RegressorMixin, TransformerMixin
+from sklearn.base import RegressorMixin, TransformerMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.config import pinned_if_small
 from gramian.estimators.base import BaseEstimator, all_or_nothing, by_blocks, planned_fit
-from gramian.estimators.calibration_metrics import RegressionDiagnostics
+from gramian.estimators.calibration_metrics import ERROR_SUFFIXES
+from gramian.estimators.column_vectors import ColumnVectors
+from gramian.estimators.diagnostics import RegressionDiagnostics
+from gramian.estimators.fitted_rows import as_in_the_fit, role
+from gramian.estimators.labels import NamedComponents
 from gramian.estimators.plans_linear import (
     AUTO_MAX_COMPONENTS,
     plan_pls_regression,
     plan_principal_component_regression,
 )
 from gramian.estimators.regression_path import Folds, RegressionPath, cross_validated
+from gramian.estimators.result_tables import Makers, ResultTable, TableMaker
 from gramian.estimators.summary import Clock, SummaryBuilder
 from gramian.estimators.two_blocks import (
     BlockInput,
@@ -47,9 +53,7 @@ def _not_automatic(estimator: BaseEstimator) -> bool:
     return True
 
 
-class ComponentRegressor(
-    RegressionDiagnostics, BlockInput, ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixin, ABC
-):
+class ComponentRegressor(RegressionDiagnostics, BlockInput, NamedComponents, TransformerMixin, RegressorMixin, ABC):
     """Regressions on components ``t = A r`` of centred (and scaled) rows A; how they are found is ``_solve``."""
 
     n_components: ComponentCount
@@ -269,6 +273,92 @@ class ComponentRegressor(
             return [note]
         return []
 
+    def _tables(self, make: TableMaker) -> Makers:
+        found = {
+            "loadings": lambda: make.by_columns("loadings", self.x_loadings_, "of scaled columns on scores"),
+            "weights": lambda: make.by_columns("weights", self.x_weights_, "unit vectors"),
+            "rotations": lambda: make.by_columns("rotations", self.x_rotations_),
+            "y-loadings": lambda: self._target_loadings(make),
+            "coefficients": lambda: make.by_targets("coefficients", self.coef_, "in original units"),
+            "vip": lambda: ResultTable(
+                "vip", "column", make.columns, {"VIP": self.vip_}, "above 1 counts as important"
+            ),
+            "selectivity-ratio": lambda: make.by_targets("selectivity-ratio", self.selectivity_ratio_),
+        }
+        if not make.has_rows and hasattr(self, "x_scores_"):
+            every = replace(make, X=self.x_scores_)
+            found["scores"] = lambda: every.by_rows("scores", self.x_scores_)
+        if self.path_ is not None or make.has_targets:
+            found["path"] = lambda: self._path_table(make)
+        return super()._tables(make) | make.score_tables() | found
+
+    def _target_loadings(self, make: TableMaker) -> ResultTable:
+        names, targets = make.components(self.y_loadings_.shape[1]), make.targets(len(self.y_loadings_))
+        places = {name: at + 1 for at, name in enumerate(names)}
+        return ResultTable(
+            "y-loadings", "target", targets, dict(zip(names, self.y_loadings_.T, strict=True)), components=places
+        )
+
+    def _eigenvalues(self, make: TableMaker) -> ResultTable:
+        x, y = self.x_explained_, self.y_explained_
+        columns = {"share of X": x, "cumulative share of X": x.cumsum(), "share of y": y}
+        return make.by_components("eigenvalues", {**columns, "cumulative share of y": y.cumsum()})
+
+    def _component_values(self) -> tuple[str, Array]:
+        return "share of X", self.x_explained_
+
+    def _path_table(self, make: TableMaker) -> ResultTable:
+        """Errors for each number of components: of rows left out, and of the rows given."""
+        path, k = self.path_, len(self.x_explained_)
+        kind = role(make.model, make.X) if make.has_targets else ""
+        if (
+            path is None
+            and make.has_targets
+            and as_in_the_fit(make.model, make.X)
+            and not np.isnan(np.asarray(make.rows, dtype=np.float64)).any()
+        ):
+            path = self.cross_validate(make.rows, make.y)
+        columns, names = {}, make.targets(len(self.y_loadings_))
+        # Components beyond those that were kept have errors of rows left out, and no others.
+        steps = k + 1 if path is None else len(path.rmsecv)
+        given = self._errors_by_size(make) if make.has_targets else None
+        for at, target in enumerate(names):
+            of = "" if len(names) == 1 else f" of {target}"
+            if given is not None:
+                column = np.full(steps, np.nan)
+                column[: k + 1] = given[:steps, at]
+                columns[f"RMSE{ERROR_SUFFIXES[kind]}{of}"] = column
+            if path is not None:
+                columns |= {f"RMSECV{of}": path.rmsecv[:, at], f"+-{of}": path.standard_error[:, at]}
+                columns[f"R2 of rows left out{of}"] = path.r2[:, at]
+        note = "" if path is None else f"{path.folds} folds; {path.reason(path.recommended)}"
+        return ResultTable("path", "components", tuple(map(str, range(steps))), columns, note)
+
+    def _errors_by_size(self, make: TableMaker) -> Array:
+        """Root mean squared errors of rows, predicted from the first 0, 1, ..., K components: (K + 1, q)."""
+        T = self.transform(make.rows).astype(np.float64)
+        measured = np.asarray(make.y, dtype=np.float64).reshape(len(T), -1)
+        left, errors = measured - self.y_mean_, []
+        for at in range(T.shape[1] + 1):
+            errors.append(np.sqrt((left**2).mean(axis=0)))
+            if at < T.shape[1]:
+                left = left - np.outer(T[:, at], self.y_loadings_[:, at] * self.y_scale_)
+        return np.array(errors)
+
+    def _column_vectors(self) -> ColumnVectors:
+        P = self.x_loadings_
+        if not self._scaling()[0]:
+            return ColumnVectors(P, "loading", False, P, "loading")
+        # Scaled columns have unit variance: loadings times the spread of a score are correlations.
+        values = P * np.sqrt(self.score_squares_ / (self.n_samples_ - 1))
+        varies = np.any(P != 0, axis=1)[:, None]
+        return ColumnVectors(np.where(varies, values, 0.0), "correlation with the component", True, P, "loading")
+
+    def _predictions_left_out(self, X: Table, y: Table) -> Array | None:
+        probe = type(self)(**{**self.get_params(), "n_components": self.n_components_})
+        predictions = probe.cross_validate(X, y).predictions
+        return None if predictions is None else predictions[self.n_components_ - 1]
+
     def _component_shares(self) -> Array:
         return self.x_explained_
 
@@ -389,6 +479,7 @@ class PLSRegression(ComponentRegressor, BaseEstimator):
 
     _plan = plan_pls_regression
     _takes_products = True
+    _component_prefix = "LV"
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""What analysts ask of a fitted PCA: contributions, quality of representation, outliers and their limits."""
+"""What analysts ask of a fitted PCA or regression: contributions, outliers and their limits, errors, leverage."""
 
 from __future__ import annotations
 
@@ -9,7 +9,12 @@ import scipy.sparse as sp
 import scipy.stats
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from gramian.estimators.validation import Table, validate
+from gramian.estimators.base import as_fitted
+from gramian.estimators.calibration_metrics import Merit, merit
+from gramian.estimators.fitted_rows import role
+from gramian.estimators.result_tables import Makers, ResultTable, TableMaker
+from gramian.estimators.two_blocks import complete_rows
+from gramian.estimators.validation import Table, check_targets, validate
 from gramian.results import Array
 
 
@@ -32,6 +37,25 @@ class OutlierDiagnostics(ABC):
     @abstractmethod
     def _scores_and_rows(self, X: Table) -> tuple[Array, Array]:
         """Scores, and the centred and scaled rows."""
+
+    def _tables(self, make: TableMaker) -> Makers:
+        found = super()._tables(make)  # type: ignore[misc]
+        return found | {"outliers": lambda: self._outliers(make)} if make.has_rows else found
+
+    def _outliers(self, make: TableMaker) -> ResultTable:
+        """Both distances of rows, and which of them are beyond their limits."""
+        t2, q = self.hotelling_t2(make.rows), self.q_residuals(make.rows)
+        beyond, limits = [t2 > np.inf, q > np.inf], []
+        for at, (name, values, limit) in enumerate((("T2", t2, self.t2_limit), ("Q", q, self.q_limit))):
+            try:
+                limits.append(f"{name} {limit():.4g}")
+            except ValueError:  # as many components as rows, or variances that are not known one by one
+                continue
+            beyond[at] = values > limit()
+        words = np.array(["", "T2", "Q", "T2 Q"], dtype=object)[1 * beyond[0] + 2 * beyond[1]]
+        columns = {"T2": t2, "Q": q, "beyond": words}
+        note = f"limits of 95 %: {', '.join(limits)}" if limits else "limits are not known"
+        return ResultTable("outliers", "row", make.row_names, columns, note)
 
     def hotelling_t2(self, X: Table) -> Array:
         r"""Squared distance from the mean within the components, :math:`\sum_k t_{ik}^2/\lambda_k`."""
@@ -89,6 +113,20 @@ class ComponentDiagnostics(OutlierDiagnostics):
     scale_: Array
     feature_variance_: Array
 
+    def _tables(self, make: TableMaker) -> Makers:
+        unit = "correlations of columns with scores" if as_fitted(self, "scale") else "covariances with unit scores"
+        found = {
+            "loadings": lambda: make.by_columns("loadings", self.column_coordinates(), unit),
+            "weights": lambda: make.by_columns("weights", self.components_.T, "unit vectors"),
+            "contributions": lambda: make.by_columns("contributions", self.column_contributions()),
+            "cos2": lambda: make.by_columns("cos2", self.column_cos2()),
+        }
+        of_rows = {
+            "row-contributions": lambda: make.by_rows("row-contributions", self.row_contributions(make.rows)),
+            "row-cos2": lambda: make.by_rows("row-cos2", self.row_cos2(make.rows)),
+        }
+        return super()._tables(make) | found | (of_rows if make.has_rows else {})
+
     def column_coordinates(self) -> Array:
         r"""Covariances of columns with unit scores, :math:`w_{jk}\sqrt{\lambda_k}`; correlations if ``scale=True``."""
         check_is_fitted(self)
@@ -138,6 +176,49 @@ class ComponentDiagnostics(OutlierDiagnostics):
     @property
     def _loadings(self) -> Array:
         return self.components_
+
+
+class RegressionDiagnostics(OutlierDiagnostics):
+    """Diagnostics of rows along the components of a fitted regression, in the (scaled) units of the fit."""
+
+    x_mean_: Array
+    x_scale_: Array
+    x_rotations_: Array
+    x_loadings_: Array
+    score_squares_: Array
+
+    def merit(self, X: Table, y: Table) -> list[Merit]:
+        """Return figures of merit of the predictions of rows (RMSE, bias, SEP, R2, RPD), one for each target.
+
+        The errors of the rows of the fit are called RMSEC and SEC, those of new rows RMSEP and SEP.
+        """
+        guesses = self.predict(X)  # type: ignore[attr-defined]
+        guesses = guesses.reshape(len(guesses), -1)
+        measured = check_targets(y, len(guesses)).values
+        if measured.shape != guesses.shape:
+            raise ValueError(f"y has {measured.shape[1]} columns; {guesses.shape[1]} targets were fitted.")
+        whose = role(self, X)
+        return [merit(a, b, whose) for a, b in zip(measured.T, guesses.T, strict=True)]
+
+    def leverage(self, X: Table) -> Array:
+        r"""Leverage of rows, :math:`1/n + \sum_k t_{ik}^2 / t_k't_k`."""
+        T, _ = self._scores_and_rows(X)
+        return 1 / self.n_samples_ + ratios(T**2, self.score_squares_).sum(axis=1)
+
+    def _scores_and_rows(self, X: Table) -> tuple[Array, Array]:
+        check_is_fitted(self)
+        X = complete_rows(self, X)
+        rows = X.toarray() if sp.issparse(X) else X
+        A = (rows - self.x_mean_) / self.x_scale_
+        return A @ self.x_rotations_, A
+
+    @property
+    def _score_variances(self) -> Array:
+        return self.score_squares_ / (self.n_samples_ - 1)
+
+    @property
+    def _loadings(self) -> Array:
+        return self.x_loadings_.T
 
 
 def t2_limit(n: float, k: int, alpha: float) -> float:

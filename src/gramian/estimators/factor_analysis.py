@@ -8,13 +8,17 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from gramian.adequacy import bartlett_sphericity, factor_fit, kmo
+from gramian.adequacy import INDEX_WORDS, bartlett_sphericity, factor_fit, kmo
 from gramian.criteria import Suggestion
 from gramian.estimators import factor_checks as checks
 from gramian.estimators.base import BaseEstimator, all_or_nothing, by_blocks, planned_fit
+from gramian.estimators.column_vectors import ColumnVectors
+from gramian.estimators.diagnostics import ratios
 from gramian.estimators.fit_rows import FitRows, more_rows, read
+from gramian.estimators.labels import column_names
 from gramian.estimators.plans_linear import plan_factor_analysis
 from gramian.estimators.probabilistic_pca import GaussianModel, ProbabilisticPCA
+from gramian.estimators.result_tables import Makers, ResultTable, TableMaker
 from gramian.estimators.summary import Clock, SummaryBuilder
 from gramian.estimators.validation import Table, check_choice, check_squares, validate
 from gramian.operators import Moments, moments_of
@@ -106,6 +110,7 @@ class FactorAnalysis(GaussianModel, BaseEstimator):
     """
 
     _plan = plan_factor_analysis
+    _component_prefix = "Factor"
 
     _model: FactorModel
     _kept_parameters = ("missing",)
@@ -230,6 +235,53 @@ class FactorAnalysis(GaussianModel, BaseEstimator):
         turned, psi = self._rotation, self._model.factors.uniquenesses
         return loadings_table(turned.loadings, psi, turned.correlation, self._names(), cut=cut, sort=sort)
 
+    def _tables(self, make: TableMaker) -> Makers:
+        return super()._tables(make) | {
+            "loadings": lambda: make.by_columns(
+                "loadings", self.loadings_, "columns are factors times these, plus noise"
+            ),
+            "structure": lambda: make.by_columns(
+                "structure", self.loadings_ @ self.factor_correlation_, "correlation with the factor"
+            ),
+            "communalities": lambda: self._communalities(make),
+            "factor-correlations": lambda: self._correlations_table(make),
+            "fit-indices": self._index_table,
+        }
+
+    def _communalities(self, make: TableMaker) -> ResultTable:
+        """What factors and a column's own noise explain of it, and how many factors it loads on (Hofmann)."""
+        squares = self.loadings_.astype(np.float64) ** 2
+        fourth = (squares**2).sum(axis=1)
+        columns = {
+            "communality": self.communalities_,
+            "uniqueness": self.uniquenesses_,
+            "complexity": ratios(squares.sum(axis=1) ** 2, fourth),
+        }
+        if self.kmo_ is not None:
+            columns["KMO"] = self.kmo_.columns
+        return ResultTable("communalities", "column", make.columns, columns)
+
+    def _correlations_table(self, make: TableMaker) -> ResultTable:
+        names = make.components(len(self.factor_correlation_))
+        return make.by_components("factor-correlations", dict(zip(names, self.factor_correlation_, strict=True)))
+
+    def _index_table(self) -> ResultTable:
+        found: dict[str, Any] = {INDEX_WORDS.get(name, name): value for name, value in self.fit_indices_.items()}
+        interval = found.pop("rmsea_interval", None) or (None, None)
+        found |= {"RMSEA, 90 % from": interval[0], "RMSEA, 90 % to": interval[1]}
+        found["KMO"] = None if self.kmo_ is None else self.kmo_.overall
+        values = np.array([np.nan if value is None else float(value) for value in found.values()])
+        return ResultTable("fit-indices", "index", tuple(found), {"value": values}, formats={"value": ".4g"})
+
+    def _column_vectors(self) -> ColumnVectors:
+        L = self.loadings_.astype(np.float64)
+        upright = bool(np.allclose(self.factor_correlation_, np.eye(L.shape[1])))
+        return ColumnVectors(L, "loading", upright, L, "loading")
+
+    def _component_values(self) -> tuple[str, Array]:
+        L = self.loadings_.astype(np.float64)
+        return "sum of squared loadings", sums_of_squares(L, self.factor_correlation_)[1]
+
     def _component_shares(self) -> Array:
         L = self.loadings_.astype(np.float64)
         return sums_of_squares(L, self.factor_correlation_)[1] / len(L)
@@ -245,8 +297,7 @@ class FactorAnalysis(GaussianModel, BaseEstimator):
         check_choice("rotation", self.rotation, (None, *ROTATIONS))
 
     def _names(self) -> list[str]:
-        names = getattr(self, "feature_names_in_", None)
-        return [f"column {j}" for j in range(self.n_features_in_)] if names is None else [str(name) for name in names]
+        return list(column_names(self, self.n_features_in_))
 
     def _fit_moments(self, moments: Moments, dtype: np.dtype, clock: Clock) -> Self:
         k, said = checks.choose_factors(self.n_components, moments.d, lambda: moments)

@@ -43,6 +43,12 @@ def of_the_fit(model: BaseEstimator, X: Any) -> bool:
     )
 
 
+def as_in_the_fit(model: BaseEstimator, X: Any) -> bool:
+    """Whether rows are all of those of the fit in the order of the fit."""
+    kept, X = _kept(model, X)
+    return isinstance(kept, tuple) and is_hashed(kept) and np.array_equal(row_hashes(X), kept[1])
+
+
 def rows_of_the_fit(model: BaseEstimator, X: Any) -> Array | None:
     """Of each row, whether a row of the fit has its values; None where the fit has kept too little to tell."""
     kept, X = _kept(model, X)

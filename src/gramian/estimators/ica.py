@@ -12,7 +12,10 @@ from sklearn.utils.validation import check_is_fitted
 from gramian import mixing
 from gramian.config import pinned_if_small
 from gramian.estimators.base import BaseEstimator, ProjectionTransformer, by_blocks, planned_fit
+from gramian.estimators.column_vectors import ColumnVectors
+from gramian.estimators.labels import component_names
 from gramian.estimators.plans_linear import is_long, plan_ica
+from gramian.estimators.result_tables import Makers, TableMaker
 from gramian.estimators.summary import Clock, SummaryBuilder
 from gramian.estimators.validation import Table, check_components, random_generator, validate
 from gramian.estimators.warnings import ConvergenceWarning, RankWarning, SubGaussianWarning, warn
@@ -89,6 +92,7 @@ class ICA(ProjectionTransformer, DensityMixin, BaseEstimator):
     """
 
     _plan = plan_ica
+    _component_prefix = "IC"
 
     def __init__(
         self, n_components: int | None = None, *, tol: float = 1e-7, max_iter: int = 500, random_state: Seed = None
@@ -140,6 +144,16 @@ class ICA(ProjectionTransformer, DensityMixin, BaseEstimator):
     def score(self, X: Table, y: object = None) -> float:
         """Mean log-density of rows."""
         return float(self.score_samples(X).mean())
+
+    def _tables(self, make: TableMaker) -> Makers:
+        return super()._tables(make) | {
+            "loadings": lambda: make.by_columns("loadings", self.mixing_, "columns are sources times these"),
+            "weights": lambda: make.by_columns("weights", self.components_.T),
+        }
+
+    def _column_vectors(self) -> ColumnVectors:
+        A = self.mixing_.astype(np.float64)
+        return ColumnVectors(A, "weight of the source", False, A, "weight of the source")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -200,7 +214,8 @@ class ICA(ProjectionTransformer, DensityMixin, BaseEstimator):
             )
         light = np.flatnonzero(excess < -SUB_GAUSSIAN_STANDARD_ERRORS * np.sqrt(24 / n))
         if len(light):
-            names = ", ".join(f"ica{j}" for j in light[:10]) + (", ..." if len(light) > 10 else "")
+            every = component_names(self, k)
+            names = ", ".join(every[j] for j in light[:10]) + (", ..." if len(light) > 10 else "")
             notes = [*notes, f"sub-Gaussian: {names}. The model has heavy tails and cannot tell such sources apart"]
             warn(f"{notes[-1]}.", SubGaussianWarning)
         likelihood = f"{self.log_likelihood_:.6g}"

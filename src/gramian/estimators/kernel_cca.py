@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Self
 
 import numpy as np
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -25,8 +25,10 @@ from gramian.estimators.kernel_cca_pairs import (
     told_held,
 )
 from gramian.estimators.kernel_rows import KernelArgument, Seen, has_landmarks, keep_seen, landmarks_of, next_rows
+from gramian.estimators.labels import NamedComponents
 from gramian.estimators.landmarks import LandmarksArgument
 from gramian.estimators.plans_kernel import plan_kernel_cca
+from gramian.estimators.result_tables import Makers, ResultTable, TableMaker
 from gramian.estimators.summary import Clock, SummaryBuilder, indefinite
 from gramian.estimators.validation import (
     Table,
@@ -43,7 +45,7 @@ from gramian.operators.remote import Remote, divided
 from gramian.results import Array, FitSummary, Seed, at_most
 
 
-class KernelCCA(KernelViews, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class KernelCCA(KernelViews, NamedComponents, TransformerMixin, BaseEstimator):
     r"""Pairs of functions, one of each of two views of the same rows, that correlate most.
 
     Definition
@@ -127,6 +129,7 @@ class KernelCCA(KernelViews, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     """
 
     _plan = plan_kernel_cca
+    _component_prefix = "CC"
 
     def __init__(
         self,
@@ -241,6 +244,15 @@ class KernelCCA(KernelViews, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         scores = self.x_projection_.scores(moved(divided(rows, self.x_scale_), self._x_origin))
         scores = scores.astype(rows.dtype, copy=False)
         return scores if Y is None else (scores, self._y_scores(Y, rows.shape[0]))
+
+    def _tables(self, make: TableMaker) -> Makers:
+        return super()._tables(make) | make.score_tables() | {"correlations": lambda: self._pairs(make)}
+
+    def _pairs(self, make: TableMaker) -> ResultTable:
+        held_out, k = self.held_out_correlations_, len(self.correlations_)
+        left_out = None if held_out is None else np.append(held_out, np.full(k - len(held_out), np.nan))
+        columns = {"correlation": self.score_correlations_, "of rows left out": left_out}
+        return make.by_components("correlations", {**columns, "regularised": self.correlations_})
 
     def _check(self) -> Search:
         """Refuse parameters out of their range; return how pairs are to be found."""

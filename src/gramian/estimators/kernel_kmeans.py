@@ -8,7 +8,7 @@ from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.base import ClusterMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -26,6 +26,7 @@ from gramian.estimators.kernel_rows import (
     has_landmarks,
     next_rows,
 )
+from gramian.estimators.labels import NamedComponents, numbered
 from gramian.estimators.landmarks import (
     LandmarksArgument,
     add_low_rank,
@@ -34,6 +35,7 @@ from gramian.estimators.landmarks import (
     lost_trace,
 )
 from gramian.estimators.plans_kernel import plan_kernel_kmeans
+from gramian.estimators.result_tables import Makers, ResultTable, TableMaker
 from gramian.estimators.summary import Clock, SummaryBuilder
 from gramian.estimators.validation import (
     Checked,
@@ -56,7 +58,7 @@ from gramian.solvers.clustering import Clusters, lloyd, relaxed, scatter, seed, 
 from gramian.solvers.lloyd_stream import KMeansStep, batches, kmeans_step, lloyd_passes
 
 
-class KernelKMeans(KernelInput, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
+class KernelKMeans(KernelInput, NamedComponents, TransformerMixin, ClusterMixin, BaseEstimator):
     r"""Clusters around means in the feature space of a kernel.
 
     Definition
@@ -134,6 +136,7 @@ class KernelKMeans(KernelInput, ClassNamePrefixFeaturesOutMixin, TransformerMixi
     """
 
     _plan = plan_kernel_kmeans
+    _component_prefix = "Cluster"
 
     def __init__(
         self,
@@ -304,6 +307,25 @@ class KernelKMeans(KernelInput, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         weights = check_weights(sample_weight, rows.shape[0], variance=False)
         nearest = self.means_.squared_distances(rows).min(axis=1)
         return -float(nearest.sum() if weights is None else weights @ nearest)
+
+    def _tables(self, make: TableMaker) -> Makers:
+        found: Makers = {"clusters": lambda: self._sizes(make)}
+        if hasattr(self, "labels_"):
+            found["labels"] = lambda: self._labelled("labels", numbered("", len(self.labels_)), self.labels_)
+        if make.has_rows:
+            found["distances"] = lambda: make.by_rows(
+                "distances", np.asarray(self.transform(make.rows), dtype=np.float64)
+            )
+            found["predictions"] = lambda: self._labelled("predictions", make.row_names, self.predict(make.rows))
+        return super()._tables(make) | found
+
+    def _sizes(self, make: TableMaker) -> ResultTable:
+        sizes = np.asarray(self.summary_.facts["sizes"])
+        return replace(make.by_components("clusters", {"rows": sizes, "share": sizes / sizes.sum()}), of="cluster")
+
+    def _labelled(self, name: str, rows: tuple[str, ...], labels: Array) -> ResultTable:
+        names = np.array(numbered(self._component_prefix, self._n_features_out), dtype=object)
+        return ResultTable(name, "row", rows, {"cluster": names[labels]})
 
     @property
     def _n_features_out(self) -> int:

@@ -27,8 +27,10 @@ from gramian.estimators.kernel_rows import (
     seen_more,
     seen_of,
 )
+from gramian.estimators.labels import numbered
 from gramian.estimators.landmarks import LandmarksArgument
 from gramian.estimators.plans_kernel import plan_kernel_ridge
+from gramian.estimators.result_tables import Makers, ResultTable, TableMaker
 from gramian.estimators.summary import Clock, SummaryBuilder
 from gramian.estimators.validation import Table, check_targets, check_weights, validate
 from gramian.estimators.warnings import ConvergenceWarning, GramianWarning, IndefiniteKernelWarning, RankWarning, warn
@@ -258,6 +260,21 @@ class KernelRidge(KernelInput, MultiOutputMixin, RegressorMixin, BaseEstimator):
         probe._check()
         probe.kernel_, rows = read_rows(probe, X, y, sample_weight, targets=True)
         return _judged(probe._space(rows).path(checked), rows)
+
+    def _tables(self, make: TableMaker) -> Makers:
+        known = getattr(self, "_left_out", None)
+        found = {} if known is None else {"leave-one-out": lambda: self._left_out_table(make)}
+        return super()._tables(make) | found
+
+    def _left_out_table(self, make: TableMaker) -> ResultTable:
+        values = self.leave_one_out_.reshape(len(self.leave_one_out_), -1)
+        given = make.row_names if make.has_rows and make.n == len(values) else numbered("", len(values))
+        heads = make.targets(values.shape[1])
+        return ResultTable("leave-one-out", "row", given, dict(zip(heads, values.T, strict=True)))
+
+    def _predictions_left_out(self, X: Table, y: Table) -> Array | None:
+        left_out: Array | None = getattr(self, "_left_out", None)
+        return None if left_out is None else np.asarray(y, dtype=np.float64).reshape(left_out.shape) - left_out
 
     def _space(self, rows: AnyRows) -> RidgeSpace:
         how: dict[str, Any] = {"intercept": bool(self.fit_intercept), "solver": self.solver}

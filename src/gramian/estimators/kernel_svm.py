@@ -16,6 +16,7 @@ from gramian.estimators.kernel_checks import check_similarities, warn_of_underfl
 from gramian.estimators.kernel_rows import KernelArgument, KernelInput
 from gramian.estimators.landmarks import LandmarksArgument, add_low_rank, low_rank, mapped_rows
 from gramian.estimators.plans_kernel import is_narrow, plan_kernel_svc
+from gramian.estimators.result_tables import Makers, ResultTable, TableMaker
 from gramian.estimators.summary import Clock, SummaryBuilder
 from gramian.estimators.validation import Table, check_labels, validate
 from gramian.estimators.warnings import ConvergenceWarning, IndefiniteKernelWarning, warn
@@ -180,6 +181,15 @@ class KernelSVC(KernelInput, ClassifierMixin, BaseEstimator):
         """Return the label of each row; between equals, the first class."""
         values = self.decision_function(X)
         return self.classes_[(values > 0).astype(int) if values.ndim == 1 else values.argmax(axis=1)]
+
+    def _tables(self, make: TableMaker) -> Makers:
+        names = self.classes_[1:] if len(self.classes_) == 2 else self.classes_
+        heads = [f"for {name}" for name in names]
+        rows = make.row_names if make.has_rows and make.n > max(self.support_, default=0) else None
+        index = tuple(f"row {at + 1}" if rows is None else rows[at] for at in self.support_)
+        columns = dict(zip(heads, self.dual_coef_, strict=True))
+        note = "positive: a row of that class"
+        return super()._tables(make) | {"support": lambda: ResultTable("support", "row", index, columns, note)}
 
     def _values(self, X: Matrix) -> Sized:
         """Values of the classes, m x classes, and the sizes of the terms they sum; the first of two has 0."""

@@ -17,6 +17,7 @@ from gramian.estimators.base import (
     by_blocks,
     planned_fit,
 )
+from gramian.estimators.column_vectors import ColumnVectors
 from gramian.estimators.diagnostics import ComponentDiagnostics
 from gramian.estimators.fit_rows import FitRows, SeenRows, more_rows, read
 from gramian.estimators.n_components import choose_basis
@@ -245,6 +246,14 @@ class PCA(ComponentDiagnostics, ProjectionTransformer, BaseEstimator):
         X = validate(self, X, reset=False, sparse=False)
         A = X / self.scale_ - mean if centred else X / self.scale_
         return float(np.mean(np.sum((A - A @ W @ W.T) ** 2, axis=1)))
+
+    def _column_vectors(self) -> ColumnVectors:
+        coordinates, directions = self.column_coordinates(), self.components_.T
+        if not as_fitted(self, "center"):  # about another point than the mean they are no correlations
+            return ColumnVectors(coordinates, "loading", False, directions, "weight")
+        spread = np.sqrt(self.feature_variance_)[:, None]
+        values = np.divide(coordinates, spread, out=np.zeros_like(coordinates, dtype=np.float64), where=spread > 0)
+        return ColumnVectors(values, "correlation with the component", True, directions, "weight")
 
     def _check_components(self, shape: tuple[int, int]) -> int | None:
         least, (n, d) = min(shape), shape

@@ -19,9 +19,11 @@ from gramian.estimators.base import (
     by_blocks,
     planned_fit,
 )
+from gramian.estimators.column_vectors import ColumnVectors
 from gramian.estimators.fit_rows import more_rows, read
 from gramian.estimators.n_components import choose_from_moments
 from gramian.estimators.plans_linear import plan_probabilistic_pca
+from gramian.estimators.result_tables import Makers, TableMaker
 from gramian.estimators.summary import Clock, SummaryBuilder
 from gramian.estimators.validation import (
     Table,
@@ -263,6 +265,20 @@ class ProbabilisticPCA(GaussianModel, BaseEstimator):
         u = rng.standard_normal((n_samples, self.loadings_.shape[1]))
         noise = rng.standard_normal((n_samples, len(self.mean_)))
         return self._model.mean + u @ self._model.loadings.T + np.sqrt(self.noise_variance_) * noise
+
+    def _tables(self, make: TableMaker) -> Makers:
+        what = "columns are scores of unit variance times these, plus noise"
+        loadings = {"loadings": lambda: make.by_columns("loadings", self.loadings_, what)}
+        return super()._tables(make) | loadings
+
+    def _column_vectors(self) -> ColumnVectors:
+        W = self.loadings_.astype(np.float64)
+        values = W / np.sqrt(np.sum(W**2, axis=1) + float(self.noise_variance_))[:, None]
+        return ColumnVectors(values, "correlation with the cause", True, W, "loading")
+
+    def _component_values(self) -> tuple[str, Array]:
+        variances = np.sum(self.loadings_.astype(np.float64) ** 2, axis=0) + float(self.noise_variance_)
+        return "eigenvalue", variances
 
     def _component_shares(self) -> Array:
         # Columns of W are orthogonal: with the noise along them, their squares are the variances of the model.

@@ -15,6 +15,7 @@ from gramian.engine.tiles import row_blocks
 from gramian.estimators.base import BaseEstimator, ProjectionTransformer, planned_fit
 from gramian.estimators.fit_rows import read
 from gramian.estimators.plans_linear import DISTORTION_MAX_PAIRS, plan_random_projection
+from gramian.estimators.result_tables import Makers, ResultTable, TableMaker
 from gramian.estimators.summary import Clock, SummaryBuilder
 from gramian.estimators.validation import Table, check_components, is_auto, random_generator
 from gramian.estimators.warnings import RankWarning, warn
@@ -136,6 +137,7 @@ class RandomProjection(ProjectionTransformer, BaseEstimator):
     """
 
     _plan = plan_random_projection
+    _component_prefix = "RP"
 
     def __init__(
         self,
@@ -183,6 +185,24 @@ class RandomProjection(ProjectionTransformer, BaseEstimator):
     def inverse_transform(self, X: ArrayLike) -> Array:
         """Return the shortest rows that have the scores ``X``, by the pseudo-inverse of R."""
         return self._inverse(X, "scores of {k} components")
+
+    def _tables(self, make: TableMaker) -> Makers:
+        return super()._tables(make) | {
+            "weights": lambda: make.by_columns("weights", self._dense()),
+            "distortion": self._ratios,
+        }
+
+    def _dense(self) -> Array:
+        R: Any = self.components_
+        return np.asarray(R.toarray() if sp.issparse(R) else R).T
+
+    def _ratios(self) -> ResultTable:
+        found = self.distortion_
+        known = {"smallest": found.min, "mean": found.mean, "largest": found.max, "pairs measured": found.pairs}
+        values = np.array([*map(float, known.values()), found.share_within])
+        return ResultTable(
+            "distortion", "of pairs", (*known, "share within the bound"), {"value": values}, formats={"value": ".4g"}
+        )
 
     @property
     def _is_gaussian(self) -> bool:

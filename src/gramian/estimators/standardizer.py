@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from gramian.estimators.base import BaseEstimator, all_or_nothing, by_blocks, planned_fit
 from gramian.estimators.fit_rows import read
 from gramian.estimators.plans_linear import plan_standardizer
+from gramian.estimators.result_tables import Makers, ResultTable, TableMaker
 from gramian.estimators.summary import SummaryBuilder
 from gramian.estimators.validation import Table, check_weights, validate
 from gramian.operators import Data
@@ -90,6 +91,10 @@ class Standardizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "summary_")  # sums of a first row alone are no fit
+
+    def _tables(self, make: TableMaker) -> Makers:
+        columns = {"mean": self.mean_, "standard deviation": self.scale_}
+        return super()._tables(make) | {"columns": lambda: ResultTable("columns", "column", make.columns, columns)}
 
     def _summarize(self, n: int, constant: int) -> Self:
         size = f"standard deviations {self.scale_.min():.3g} to {self.scale_.max():.3g}"

@@ -7,12 +7,15 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, RegressorMixin, TransformerMixin
+from sklearn.base import RegressorMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.config import pinned_if_small
 from gramian.estimators.base import BaseEstimator, all_or_nothing, as_fitted, by_blocks, planned_fit
+from gramian.estimators.column_vectors import ColumnVectors
+from gramian.estimators.labels import NamedComponents
 from gramian.estimators.plans_linear import plan_covariance_of_views
+from gramian.estimators.result_tables import Makers, ResultTable, TableMaker
 from gramian.estimators.summary import Clock, SummaryBuilder
 from gramian.estimators.two_blocks import (
     BlockInput,
@@ -33,12 +36,15 @@ from gramian.results import Array, percent
 from gramian.solvers.deflation import canonical_partial_least_squares, covariance_directions
 
 
-class TwoViews(BlockInput, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ABC):
+class TwoViews(BlockInput, NamedComponents, TransformerMixin, ABC):
     """Scores of rows of two views through ``x_projection_`` and ``y_projection_``."""
 
     x_projection_: LinearProjection
     y_projection_: LinearProjection
     filler_: Filler | None
+    coef_: Array
+    x_weights_: Array
+    y_weights_: Array
 
     @planned_fit
     def fit(self, X: Table, y: Table | None = None, sample_weight: Table | None = None) -> Self:
@@ -126,6 +132,13 @@ class TwoViews(BlockInput, ClassNamePrefixFeaturesOutMixin, TransformerMixin, AB
         self.coef_ = (self.x_projection_.weights @ self.y_from_x_).T
         self.intercept_ = scaled.y_mean - self.coef_ @ scaled.x_mean
 
+    def _tables(self, make: TableMaker) -> Makers:
+        found = {
+            "weights": lambda: make.by_views("weights", self.x_weights_, self.y_weights_),
+            "coefficients": lambda: make.by_targets("coefficients", self.coef_, "of Y from X, in original units"),
+        }
+        return super()._tables(make) | make.score_tables() | found
+
     @property
     def _n_features_out(self) -> int:
         return self.x_projection_.size
@@ -149,6 +162,7 @@ class CovarianceOfViews(TwoViews, BaseEstimator):
 
     _plan = plan_covariance_of_views
     _takes_products = True
+    _component_prefix = "LV"
     _deflates = False  #: whether the views are freed of a pair before the next, each of which takes a decomposition
 
     def __init__(self, n_components: int | None = 2, *, scale: bool = True, missing: str | None = None) -> None:
@@ -159,6 +173,21 @@ class CovarianceOfViews(TwoViews, BaseEstimator):
     @abstractmethod
     def _directions(self, A: Array, B: Array, k: int) -> tuple[Array, ...]:
         """Weights and rotations of both sides, and the covariances of the pairs."""
+
+    def _tables(self, make: TableMaker) -> Makers:
+        return super()._tables(make) | {
+            "covariances": lambda: self._pairs(make),
+            "loadings": lambda: make.by_views("loadings", self.x_loadings_, self.y_loadings_),
+            "rotations": lambda: make.by_views("rotations", self.x_rotations_, self.y_rotations_),
+        }
+
+    def _pairs(self, make: TableMaker) -> ResultTable:
+        known = self.summary_.facts["score_correlations"]
+        return make.by_components("covariances", {"covariance": self.covariances_, "correlation": known})
+
+    def _column_vectors(self) -> ColumnVectors:
+        weights = np.vstack([self.x_weights_, self.y_weights_])
+        return ColumnVectors(weights, "weight", False, weights, "weight", len(self.y_weights_))
 
     def _resolved(self, scaled: Scaled, k: int) -> tuple[Array, ...] | None:
         """The pairs of views that may have lost digits; None if fewer than k, or than ten digits, are left."""

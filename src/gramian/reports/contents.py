@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from gramian.estimators.result_tables import PERCENT, ResultTable
 from gramian.figures.grammar import Figure, number
 from gramian.reports.sentences import Check, say
-from gramian.results import Sentence
+from gramian.results import Sentence, percent
 
 #: Rows of a table that a page shows, and that its CSV file holds, at the most; tables of columns are shown whole.
 TABLE_SHOWN_ROWS, CSV_MAX_ROWS, ALL_ROWS = 20, 5_000, 5_000
@@ -71,6 +72,16 @@ class Grid:
         writer.writerow(self.columns)
         writer.writerows([_plain(cell) for cell in row] for row in self.rows[:CSV_MAX_ROWS])
         return "data:text/csv;charset=utf-8;base64," + base64.b64encode(text.getvalue().encode()).decode()
+
+
+def grid_of(table: ResultTable, title: str, note: Sequence[Sentence] = (), shown: int = TABLE_SHOWN_ROWS) -> Grid:
+    """A table of results on a page; shares are written as percent."""
+    rows = [list(row) for row in table.head(CSV_MAX_ROWS).rows]
+    for at, name in enumerate(table.columns):
+        if table.formats.get(name) == PERCENT:
+            for row in rows:
+                row[at + 1] = None if row[at + 1] is None else percent(row[at + 1])
+    return Grid(title, [table.of, *table.columns], rows, note, total=len(table), shown=shown)
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from gramian import charts
-from gramian.adequacy import LIMITS, grade
-from gramian.estimators.calibration_metrics import confusion, merit
+from gramian.adequacy import INDEX_WORDS, LIMITS, grade
 from gramian.estimators.fitted_rows import rows_of_the_fit
 from gramian.registry import PCA
-from gramian.reports.contents import ALL_ROWS, CSV_MAX_ROWS, Facts, Grid, Part, Section, brief, counted, number
+from gramian.reports.contents import ALL_ROWS, CSV_MAX_ROWS, Facts, Grid, Part, Section, brief, counted, grid_of, number
 from gramian.reports.pictures import drawn, picture
 from gramian.reports.sentences import say
 from gramian.reports.subject import DRAWN_MAX_POINTS, Subject, chart_or_none
@@ -31,17 +30,6 @@ ROWS_CALLED = {
     "new": "New rows",
 }
 RIGHT = {"": "right_of_some", "fit": "right_of_fit", "mixed": "right_of_some", "new": "right_of_new"}
-#: Indices of fit that are listed, and what they are called.
-FIT_INDICES = {
-    "chi_square": "chi-square",
-    "df": "degrees of freedom",
-    "p": "p",
-    "rmsea": "RMSEA",
-    "cfi": "CFI",
-    "tli": "TLI",
-    "srmr": "SRMR",
-    "bic": "BIC (to compare models: the lower the better)",
-}
 
 
 def scores(subject: Subject) -> Section | None:
@@ -65,23 +53,20 @@ def scores(subject: Subject) -> Section | None:
     if not few:
         shape, told = _image_shape(subject), {"noun": subject.record.noun}
         parts += drawn(charts.reconstructions, subject.model, subject.X, shape=shape, told=told)
-    values = np.asarray(subject.model.transform(subject.X), dtype=np.float64)
-    names = [f"{subject.record.noun} {at + 1}" for at in range(values.shape[1])]
-    return Section("Scores", (), [*parts, _table(subject, "scores", values, names)])
+    return Section("Scores", (), [*parts, _table(subject, "scores")])
 
 
 def _pairs(subject: Subject) -> Section | None:
     if subject.y is None:
         return None
-    first, second = subject.model.transform(subject.X, subject.y)
+    pairs = range(min(PAIRS_DRAWN, subject.estimator._n_features_out))
     given = {"colour": subject.colour, "names": subject.names, "many": DRAWN_MAX_POINTS}
     known = getattr(subject.estimator, "correlations_", None) if subject.of_the_fit else None
     parts: list[Part] = []
-    for k in range(min(PAIRS_DRAWN, first.shape[1])):
+    for k in pairs:
         told = {"canonical": None if known is None else float(known[k])}
         parts += drawn(charts.paired, subject.model, subject.X, subject.y, pair=k, told=told, **given)
-    names = [f"{view}, pair {k + 1}" for view in "XY" for k in range(first.shape[1])]
-    return Section("Scores", (), [*parts, _table(subject, "scores", np.hstack([first, second]), names)])
+    return Section("Scores", (), [*parts, _table(subject, "scores")])
 
 
 def _map(subject: Subject) -> Section | None:
@@ -138,22 +123,14 @@ def _numbers(subject: Subject) -> Section:
         parts += [picture(chart, title=f"Cross-validation{of}") for chart in subject.left_out[at : at + 1]]
         told = {"title": f"{seen}{of}"}
         parts += drawn(charts.predicted, subject.model, subject.X, subject.y, target=at, told=told, **given)
-    both = (subject.y, subject.predictions)
-    measured, guesses = (np.asarray(part, dtype=np.float64).reshape(subject.n, -1) for part in both)
-    found = [merit(measured[:, at], guesses[:, at], subject.role) for at in range(measured.shape[1])]
-    rows = [
-        [name, each.n, each.rmse, each.plain_bias, each.sep, each.r2, each.rpd, each.slope, each.intercept]
-        for name, each in zip(names, found, strict=True)
-    ]
-    error, spread = found[0].error_name, found[0].spread_name
-    words = ["target", "rows", error, "bias", spread, "R2", "RPD", "slope", "intercept"]
-    parts.append(Grid("Figures of merit", words, rows, [say("merit", error=error, spread=spread)]))
+    found = [each for _, each in subject.made.merits() if each.rows == subject.role]
+    meaning = say("merit", error=found[0].error_name, spread=found[0].spread_name)
+    parts.append(grid_of(subject.tables["errors"], "Figures of merit", [meaning]))
     code = "merit_of_fit" if subject.role == "fit" else "merit_of_new"
     shown = list(zip(names, found, strict=True))[:TARGETS_DRAWN]
     says = [say(code, name=name, r2=brief(each.r2)) for name, each in shown if np.isfinite(each.r2)]
     says += _caution(subject, bool(subject.left_out))
-    table = _table(subject, "predictions", guesses, [f"predicted {name}" for name in names])
-    return Section("Predictions", says, [*parts, table])
+    return Section("Predictions", says, [*parts, _table(subject, "predictions")])
 
 
 def _classes(subject: Subject) -> Section:
@@ -163,8 +140,8 @@ def _classes(subject: Subject) -> Section:
     says += _caution(subject, subject.classes_left_out is not None)
     parts: list[Part] = []
     if subject.classes_left_out is not None:
-        parts += _confusion(truth, subject.classes_left_out.astype(str).ravel(), "Cross-validation in five folds")
-    parts += _confusion(truth, guesses, ROWS_CALLED[subject.role])
+        parts += _confusion(subject, "cross-validation", "Cross-validation in five folds")
+    parts += _confusion(subject, "confusion", ROWS_CALLED[subject.role])
     if len(wrong):
         rows = [[subject.row_names[at], truth[at], guesses[at]] for at in wrong[:CSV_MAX_ROWS]]
         parts.append(Grid("Rows predicted wrongly", ["row", "true", "predicted"], rows, total=len(wrong)))
@@ -181,32 +158,26 @@ def _caution(subject: Subject, left_out: bool) -> list[Sentence]:
     return [say("optimistic"), *([say("judge_by_left_out")] if left_out else [])]
 
 
-def _confusion(truth: Array, guesses: Array, title: str) -> list[Grid]:
+def _confusion(subject: Subject, table: str, title: str) -> list[Grid]:
     """Which classes were taken for which."""
-    names = sorted({*truth, *guesses})
-    if len(names) > TABLE_MAX_CLASSES:
+    found = subject.tables[table]
+    if len(found) > TABLE_MAX_CLASSES:
         return []
-    counts = confusion(truth, guesses, names).tolist()
-    pairs = enumerate(zip(names, counts, strict=True))
-    rows = [[name, *row, percent(row[at] / max(sum(row), 1))] for at, (name, row) in pairs]
-    return [Grid(title, ["class", *names, "correct"], rows, [say("confusion")], shown=TABLE_MAX_CLASSES)]
+    return [grid_of(found, title, [say("confusion")], shown=TABLE_MAX_CLASSES)]
 
 
 def _cluster_sizes(subject: Subject) -> Section:
     sizes = np.asarray(subject.facts["sizes"])
-    rows = [[at, int(size), percent(float(size / sizes.sum()))] for at, size in enumerate(sizes)]
     least, most, count = int(sizes.min()), int(sizes.max()), counted(len(sizes), "cluster")
     says = say("clusters_alike" if least == most else "clusters", count=count, least=least, most=most)
-    parts = [Grid("Sizes of the clusters", ["cluster", "rows", "share"], rows)]
+    parts = [grid_of(subject.tables["clusters"], "Sizes of the clusters")]
     if subject.predictions is not None:
-        parts.append(_table(subject, "clusters", subject.predictions.reshape(-1, 1), ["cluster"]))
+        parts.append(_table(subject, "predictions", "clusters"))
     return Section("Clusters", [says], parts)
 
 
-def _table(subject: Subject, of: str, values: Array, names: list[str]) -> Grid:
-    kept = zip(subject.row_names[:CSV_MAX_ROWS], values[:CSV_MAX_ROWS].tolist(), strict=True)
-    rows = [[name, *row] for name, row in kept]
-    return Grid(f"Table of {of}", ["row", *names], rows, total=len(values), shown=10)
+def _table(subject: Subject, table: str, of: str = "") -> Grid:
+    return grid_of(subject.tables[table], f"Table of {of or table}", shown=10)
 
 
 def diagnostics(subject: Subject) -> Section | None:
@@ -237,14 +208,12 @@ def _fit_indices(subject: Subject) -> list[Part]:
     known = subject.facts.get("fit_indices")
     if not known:
         return []
-    lines = [(word, _index(name, known[name])) for name, word in FIT_INDICES.items() if known.get(name) is not None]
+    lines = [(word, _index(name, known[name])) for name, word in INDEX_WORDS.items() if known.get(name) is not None]
     found: list[Part] = [Facts("How well the factors fit", lines)] if lines else []
     adequacy = getattr(subject.estimator, "kmo_", None)
     if adequacy is not None:
-        columns = zip(subject.columns, adequacy.columns, subject.estimator.uniquenesses_, strict=True)
-        rows = [[name, float(own), float(u)] for name, own, u in columns]
-        words = ["column", "KMO", "uniqueness"]
-        found.append(Grid("Columns of the factor model", words, rows, [say("kmo")], shown=ALL_ROWS))
+        table = subject.tables["communalities"]
+        found.append(grid_of(table, "Columns of the factor model", [say("kmo")], shown=ALL_ROWS))
     return found
 
 

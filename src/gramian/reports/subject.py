@@ -9,15 +9,16 @@ from typing import Any, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator, clone, is_classifier, is_regressor
-from sklearn.model_selection import StratifiedKFold, cross_val_predict
+from sklearn.base import BaseEstimator, is_classifier, is_regressor
 
 from gramian.charts import NoChart, Predicted, predicted
 from gramian.construction import steps_of
 from gramian.estimators.base import as_it_was_fitted
-from gramian.estimators.callbacks import unwatched
 from gramian.estimators.fitted_rows import of_the_fit, role
+from gramian.estimators.left_out import leaves_out_classes
+from gramian.estimators.result_tables import ResultTables, TableMaker
 from gramian.kernels.text import takes_matrix
+from gramian.operators import Rows
 from gramian.registry import Record, record_of
 from gramian.results import Array
 from gramian.selection import Diagnosis, HowMany, Trust, doctor, how_many, trust
@@ -26,8 +27,6 @@ from gramian.tables import Table
 
 #: Multiplications that bootstrap draws may cost: some seconds.
 BOOTSTRAP_MAX_WORK = 1e11
-#: Folds in which classes are predicted of rows left out, and rows up to which they are.
-CLASS_FOLDS, CLASS_FOLDS_MAX_ROWS = 5, 2_000
 #: Bootstrap draws; fewer where each takes many steps.
 DRAWS, FEW_DRAWS = 100, 40
 #: Rows below which no criterion counts components.
@@ -242,14 +241,20 @@ class Subject:
     @cached_property
     def classes_left_out(self) -> Array | None:
         """Classes of rows, predicted in five folds by fits that have not seen them; None where that is not possible."""
-        enough = 2 * CLASS_FOLDS <= self.n <= CLASS_FOLDS_MAX_ROWS
-        if not self.classifies or self.y is None or not self.of_the_fit or not enough:
+        if not self.classifies or self.X is None or self.y is None:
             return None
-        least = np.unique(np.asarray(self.y).astype(str), return_counts=True)[1].min()
-        if least < CLASS_FOLDS or self.precomputed:
-            return None
-        folds = StratifiedKFold(CLASS_FOLDS, shuffle=True, random_state=0)
-        return np.asarray(cross_val_predict(unwatched(clone(self.model)), self.X, np.asarray(self.y), cv=folds))
+        return self.made.left_out_classes if leaves_out_classes(self.model, self.X, self.y) else None
+
+    @cached_property
+    def made(self) -> TableMaker:
+        """The fit with its names and rows: what tables are made of."""
+        X, y = (None, None) if isinstance(self.X, Rows) else (self.X, self.y)
+        return TableMaker(self.model, X, y, self.columns, self.targets if y is not None else None, self.row_names)
+
+    @cached_property
+    def tables(self) -> ResultTables:
+        """What the fit found, and what it says of the rows."""
+        return self.made.tables()
 
     @cached_property
     def predictions(self) -> Array | None:

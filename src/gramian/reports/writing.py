@@ -19,7 +19,7 @@ from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 import gramian
-from gramian.charts.names import index_names
+from gramian.estimators.labels import index_names
 from gramian.files import PathLike, atomic, check_writable
 from gramian.reports.checks import checks_of
 from gramian.reports.contents import Page

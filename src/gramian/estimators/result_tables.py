@@ -1,0 +1,578 @@
+"""What a fit found, as tables whose rows and columns have names; each is computed when it is read.
+
+An estimator, or a mixin, says in ``_tables`` which it has: the command line, reports and ``tables()`` take them from
+there. What components, columns and rows are called is decided in ``labels.py``.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from importlib.util import find_spec
+from typing import Any, TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+
+from gramian.estimators.calibration_metrics import ROWS_CALLED, Merit, confusion, merit
+from gramian.estimators.fitted_rows import as_in_the_fit, role
+from gramian.estimators.labels import column_names, component_names, numbered, row_names, target_names
+from gramian.estimators.left_out import classes_left_out, leaves_out_classes
+from gramian.operators import Rows
+from gramian.results import Array, html_table, text_table
+
+#: Table -> what is in it.
+TABLES = {
+    "eigenvalues": "what each component accounts for",
+    "correlations": "correlation of each pair of scores",
+    "covariances": "covariance of each pair of scores",
+    "loadings": "columns along the components",
+    "structure": "correlation of each column with the scores",
+    "cross-loadings": "correlation of each column with the scores of the other view",
+    "weights": "what columns are multiplied by to give scores",
+    "rotations": "what scaled columns are multiplied by to give scores",
+    "y-loadings": "targets along the components",
+    "contributions": "share of each column in each component",
+    "cos2": "share of the variance of each column that each component holds",
+    "communalities": "share of the variance of each column that the factors explain",
+    "factor-correlations": "correlations of the factors",
+    "fit-indices": "how well the model fits",
+    "redundancy": "share of the variance of a view that each score of the other accounts for",
+    "test": "Wilks' test of the correlations",
+    "vip": "importance of each column in the projection",
+    "selectivity-ratio": "variance of each column that predictions explain, over what they leave",
+    "coefficients": "coefficients of each column, in original units",
+    "path": "errors for each number of components",
+    "errors": "errors of the predictions of each target",
+    "accuracy": "share of rows whose class is predicted correctly",
+    "confusion": "true classes against predicted ones",
+    "cross-validation": "true classes against those predicted of rows left out",
+    "support": "support vectors and their coefficients",
+    "classes": "the classes",
+    "clusters": "sizes of the clusters",
+    "labels": "cluster of each row of the fit",
+    "distances": "distance of each row to each cluster",
+    "distortion": "squared distances after the projection, as multiples of those before",
+    "columns": "mean and standard deviation of each column",
+    "scores": "place of each row along the components",
+    "row-contributions": "share of each row in each component",
+    "row-cos2": "share of the squared distance of each row from the mean that each component holds",
+    "outliers": "distance of each row within the components (T2) and from them (Q)",
+    "predictions": "what is predicted of each row",
+    "leave-one-out": "error of each row under the fit without it",
+    "summary": "what was done",
+}
+#: Tables that need rows; those that need targets, labels or the second view beside them.
+OF_ROWS = ("scores", "row-contributions", "row-cos2", "outliers", "predictions", "distances")
+OF_TARGETS = ("errors", "accuracy", "confusion", "cross-validation", "path")
+#: How a column of numbers is written: a share as percent, all others with so many digits as the largest needs.
+PERCENT, P_VALUE = "%", ".3g"
+#: Characters of a line of a table on the screen.
+LINE_WIDTH = 120
+
+
+@dataclass(frozen=True)
+class ResultTable:
+    """Numbers and words in rows and columns that have names.
+
+    Attributes
+    ----------
+    name : str
+        What the table is called.
+    of : str
+        What a row of the table is: a column of the data, a component, a row, a class ...
+    index : tuple of str
+        Names of the rows.
+    columns : dict of str to (n,) array
+        Numbers or words by the name of their column; NaN where there is nothing to say.
+    note : str
+        What the numbers are.
+    components : dict of str to int
+        Names of rows or columns that are components, with their numbers.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from gramian import PCA
+    >>> table = PCA(2).fit(load_iris(as_frame=True).data).tables(frames="plain")["loadings"]
+    >>> print(table.sorted().cut(0.3))
+                         PC1    PC2
+    petal length (cm)  1.743
+    petal width (cm)   0.732
+    sepal length (cm)  0.738  0.323
+    sepal width (cm)          0.360
+    """
+
+    name: str
+    of: str
+    index: tuple[str, ...]
+    columns: Mapping[str, Array]
+    note: str = ""
+    components: Mapping[str, int] = field(default_factory=dict)
+    formats: Mapping[str, str] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.index)
+
+    def __getitem__(self, column: str) -> Array:
+        return self.columns[column]
+
+    @property
+    def words(self) -> str:
+        """What is in the table."""
+        return TABLES.get(self.name, self.name)
+
+    @property
+    def rows(self) -> Iterator[tuple[Any, ...]]:
+        """Name and cells of each row, as plain values; None where there is nothing."""
+        cells = [[_plain(cell) for cell in values.tolist()] for values in self.columns.values()]
+        return zip(self.index, *cells, strict=True)
+
+    @property
+    def head_of_names(self) -> str:
+        """Head of the column of names, where they stand in a column: one that no other column has."""
+        return self.of if self.of not in self.columns else f"name of {self.of}"
+
+    def pick(self, numbers: Sequence[int]) -> ResultTable:
+        """Of the rows and columns that are components, those with these numbers, counted from one."""
+        known = sorted(set(self.components.values()))
+        if strange := sorted(set(numbers) - set(known)):
+            there = f"they are {known[0]} to {known[-1]}" if known else "this table has none"
+            raise ValueError(f"components={strange[0]} is not in the table {self.name}: {there}, counted from 1.")
+        chosen = [name for name, number in self.components.items() if number in set(numbers)]
+        kept = [at for at, name in enumerate(self.index) if name not in self.components or name in chosen]
+        heads = [name for name in self.columns if name not in self.components or name in chosen]
+        return replace(self._taken(kept), columns={name: self.columns[name][kept] for name in heads})
+
+    def sorted(self) -> ResultTable:
+        """Rows by the column of their largest number, then by its size."""
+        heads = [name for name in self.components if name in self.columns] or list(self.columns)
+        found = [np.abs(self.columns[name]) for name in heads if self.columns[name].dtype.kind in "iuf"]
+        if not found:
+            return self
+        size = np.nan_to_num(np.column_stack(found))
+        return self._taken(np.lexsort((-size.max(axis=1), size.argmax(axis=1))))
+
+    def head(self, count: int) -> ResultTable:
+        """The first rows."""
+        return self._taken(np.arange(min(count, len(self))))
+
+    def cut(self, limit: float) -> ResultTable:
+        """Leave out numbers of less than this size."""
+        found = {}
+        for name, values in self.columns.items():
+            small = values.dtype.kind == "f" and np.abs(np.nan_to_num(values)) < limit
+            found[name] = np.where(small, np.nan, values) if values.dtype.kind == "f" else values
+        return replace(self, columns=found)
+
+    def beside(self, other: ResultTable, *names: str) -> ResultTable:
+        """The same with columns of another table of the same rows."""
+        more = {name: other.columns[name] for name in names}
+        return replace(self, columns={**self.columns, **more}, formats={**self.formats, **other.formats})
+
+    def _taken(self, rows: Sequence[int] | Array) -> ResultTable:
+        index = tuple(self.index[int(at)] for at in rows)
+        return replace(self, index=index, columns={name: part[rows] for name, part in self.columns.items()})
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def text(self, width: int = LINE_WIDTH) -> str:
+        """Write the table in columns, below each other those that do not fit into a line."""
+        heads = list(self.columns)
+        across = [name for name in heads if name in self.components and self.columns[name].dtype.kind == "f"]
+        same = _decimals(np.concatenate([self.columns[name] for name in across])) if across else None
+        written = {}
+        for name, values in self.columns.items():
+            how = self.formats.get(name) or (same if name in across else None)
+            written[name] = _written(values, how)
+        first = max(map(len, self.index), default=0)
+        blocks: list[list[str]] = [[]]
+        used = first
+        for name in heads:
+            size = 2 + max(len(name), *map(len, written[name]), 0) if len(self) else 2 + len(name)
+            if blocks[-1] and used + size > width:
+                blocks.append([])
+                used = first
+            blocks[-1].append(name)
+            used += size
+        return "\n\n".join(self._block(block, written) for block in blocks)
+
+    def _block(self, heads: Sequence[str], written: Mapping[str, Sequence[str]]) -> str:
+        lines = [("", *heads), *zip(self.index, *(written[name] for name in heads), strict=True)]
+        right = tuple(at + 1 for at, name in enumerate(heads) if self.columns[name].dtype.kind in "iuf")
+        return text_table(lines, right)
+
+    def _repr_html_(self) -> str:
+        """The same for notebooks."""
+        cells = [_written(values, self.formats.get(name)) for name, values in self.columns.items()]
+        return html_table(self.words, zip(self.index, *cells, strict=True), (self.of, *self.columns))
+
+    def to_csv(self) -> str:
+        """The table as CSV text, all digits."""
+        text = io.StringIO(newline="")
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow([self.head_of_names, *self.columns])
+        writer.writerows(["" if cell is None else cell for cell in row] for row in self.rows)
+        return text.getvalue()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The table as plain values: names of the rows, then each column."""
+        cells = {name: [_plain(cell) for cell in values.tolist()] for name, values in self.columns.items()}
+        return {"of": self.of, "index": list(self.index), "columns": cells}
+
+    def frame(self, kind: str) -> Any:
+        """The table as a data frame of pandas, with names as its index, or of polars, with names as first column."""
+        if kind == "plain":
+            return self
+        if kind == "pandas":
+            import pandas as pd  # type: ignore[import-untyped]
+
+            return pd.DataFrame(dict(self.columns), index=pd.Index(self.index, name=self.of))
+        import polars as pl
+
+        return pl.DataFrame({self.head_of_names: list(self.index), **self.columns})
+
+
+class ResultTables(Mapping[str, Any]):
+    """Tables by name, computed when they are read; prints as a list of what there is.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from gramian import PCA
+    >>> tables = PCA(2).fit(load_iris(as_frame=True).data).tables()
+    >>> list(tables)[:2]
+    ['eigenvalues', 'loadings']
+    >>> tables["eigenvalues"].round(3)
+               eigenvalue  share of variance  cumulative share
+    component
+    PC1             4.228              0.925             0.925
+    PC2             0.243              0.053             0.978
+    """
+
+    def __init__(self, makers: Mapping[str, Callable[[], ResultTable]], kind: str = "plain") -> None:
+        self._makers, self._kind = dict(makers), kind
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._makers:
+            raise KeyError(self._missing(name))
+        return self._makers[name]().frame(self._kind)
+
+    def _missing(self, name: str) -> str:
+        if name in OF_ROWS:
+            return f"{name} are of rows: give them with tables(X)"
+        if name in OF_TARGETS:
+            return f"{name} needs rows and what is true of them: tables(X, y)"
+        return f"no table is called {name}; there are {', '.join(self)}"
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._makers)
+
+    def __len__(self) -> int:
+        return len(self._makers)
+
+    def __str__(self) -> str:
+        return text_table([(name, TABLES.get(name, "")) for name in self]) if len(self) else "no tables"
+
+    __repr__ = __str__
+
+
+Makers: TypeAlias = dict[str, Callable[[], ResultTable]]
+
+
+@dataclass(frozen=True)
+class TableMaker:
+    """A fitted estimator with its names, and rows if there are any: what tables are made of."""
+
+    model: Any  #: Estimator or pipeline
+    X: Any = None
+    y: Any = None
+    named_columns: Sequence[str] | None = None
+    named_targets: Sequence[str] | None = None
+    named_rows: Sequence[str] | None = None
+
+    def tables(self, kind: str = "plain") -> ResultTables:
+        """All tables, in the order of their list."""
+        found = self.estimator._tables(self)
+        return ResultTables({name: found[name] for name in TABLES if name in found}, kind)
+
+    @property
+    def estimator(self) -> Any:
+        """The estimator itself, without steps before it."""
+        return self.model[-1] if hasattr(self.model, "steps") else self.model
+
+    @property
+    def has_rows(self) -> bool:
+        """Whether there are rows."""
+        return self.X is not None
+
+    @property
+    def has_targets(self) -> bool:
+        """Whether there are rows, and targets, labels or a second view."""
+        return self.X is not None and self.y is not None
+
+    @cached_property
+    def rows(self) -> Any:
+        """Rows as they reach the estimator."""
+        steps = hasattr(self.model, "steps") and len(self.model.steps) > 1
+        return self.model[:-1].transform(self.X) if steps else self.X
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return int(self.X.shape[0]) if hasattr(self.X, "shape") else len(self.X)
+
+    @property
+    def complete(self) -> bool:
+        """Whether no entry of the rows is missing."""
+        return sp.issparse(self.rows) or not np.isnan(np.asarray(self.rows, dtype=np.float64)).any()
+
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns of the data."""
+        first = self.model[0] if hasattr(self.model, "steps") else self.model
+        return column_names(first, first.n_features_in_, self.named_columns)
+
+    def targets(self, count: int) -> tuple[str, ...]:
+        """Names of the targets, or of the columns of the second view."""
+        known, word = self.named_targets, "Y" if hasattr(self.estimator, "y_projection_") else "y"
+        return tuple(known) if known and len(known) == count else target_names(self.estimator, count, self.y, word=word)
+
+    @cached_property
+    def row_names(self) -> tuple[str, ...]:
+        """Names of the rows."""
+        return row_names(self.X, self.n, self.named_rows) or numbered("", self.n)
+
+    def components(self, count: int) -> tuple[str, ...]:
+        """Names of the components."""
+        return component_names(self.estimator, count)
+
+    def by_components(
+        self, name: str, columns: Mapping[str, Array | None], note: str = "", formats: Mapping[str, str] | None = None
+    ) -> ResultTable:
+        """A line for each component; columns that are None are left out, and shares are written as percent."""
+        found = {head: np.asarray(part) for head, part in columns.items() if part is not None}
+        names = self.components(len(next(iter(found.values()))))
+        formats = {head: PERCENT for head in found if "share" in head} | dict(formats or {})
+        return ResultTable(name, "component", names, found, note, _counted(names), formats)
+
+    def by_columns(self, name: str, values: Array, note: str = "") -> ResultTable:
+        """A line for each column of the data, a column for each component."""
+        names = self.components(values.shape[1])
+        return ResultTable(name, "column", self.columns, dict(zip(names, values.T, strict=True)), note, _counted(names))
+
+    def by_views(self, name: str, first: Array, second: Array, note: str = "") -> ResultTable:
+        """A line for each column of both views, a column for each component."""
+        names, both = self.components(first.shape[1]), np.vstack([first, second])
+        view = np.repeat(np.array(["X", "Y"], dtype=object), [len(first), len(second)])
+        columns = {"view": view, **dict(zip(names, both.T, strict=True))}
+        return ResultTable(name, "column", (*self.columns, *self.targets(len(second))), columns, note, _counted(names))
+
+    def by_targets(self, name: str, values: Array, note: str = "") -> ResultTable:
+        """A line for each column of the data, a column for each target: (q, d)."""
+        values = np.atleast_2d(values)
+        return ResultTable(
+            name, "column", self.columns, dict(zip(self.targets(len(values)), values, strict=True)), note
+        )
+
+    def by_rows(self, name: str, values: Array, names: Sequence[str] | None = None, note: str = "") -> ResultTable:
+        """A line for each row, a column for each component unless columns are named."""
+        counted = {} if names else _counted(self.components(values.shape[1]))
+        names = names or self.components(values.shape[1])
+        return ResultTable(name, "row", self.row_names, dict(zip(names, values.T, strict=True)), note, counted)
+
+    def score_tables(self) -> Makers:
+        """Scores of the rows; of both views if the second is given."""
+        if not self.has_rows:
+            return {}
+        if hasattr(self.estimator, "y_projection_") and self.y is not None:
+            return {"scores": self._both_scores}
+        return {"scores": lambda: self.by_rows("scores", np.asarray(self.model.transform(self.X), dtype=np.float64))}
+
+    def _both_scores(self) -> ResultTable:
+        first, second = self.model.transform(self.X, self.y)
+        names = self.components(first.shape[1])
+        both = [f"{view}_{name}" for view in "xy" for name in names]
+        found = self.by_rows("scores", np.hstack([first, second]).astype(np.float64), both)
+        return replace(found, components=dict(zip(both, [*range(1, len(names) + 1)] * 2, strict=True)))
+
+    def class_tables(self) -> Makers:
+        """Predicted classes, and how often they are right."""
+        found: Makers = {"classes": lambda: ResultTable("classes", "class", self._classes, {})}
+        if self.has_targets:
+            found |= {"accuracy": self._accuracy, "confusion": lambda: self._confusion("confusion", self._guesses)}
+            if leaves_out_classes(self.model, self.X, self.y):
+                found["cross-validation"] = lambda: self._confusion("cross-validation", self.left_out_classes)
+        if self.has_rows:
+            found["predictions"] = lambda: self._text_rows(predicted=self._guesses, true=self._truth)
+        return found
+
+    @property
+    def _classes(self) -> tuple[str, ...]:
+        return tuple(map(str, self.estimator.classes_))
+
+    @cached_property
+    def _guesses(self) -> Array:
+        return np.asarray(self.model.predict(self.X)).astype(str).astype(object)
+
+    @property
+    def _truth(self) -> Array | None:
+        return None if self.y is None else np.asarray(self.y).astype(str).astype(object).ravel()
+
+    @cached_property
+    def left_out_classes(self) -> Array:
+        """Classes of rows predicted in five folds."""
+        return classes_left_out(self.model, self.X, self.y).astype(str).astype(object)
+
+    def _text_rows(self, **columns: Array | None) -> ResultTable:
+        found = {name: part for name, part in columns.items() if part is not None}
+        return ResultTable("predictions", "row", self.row_names, found)
+
+    def _accuracy(self) -> ResultTable:
+        truth = self._truth
+        kinds = {ROWS_CALLED[role(self.model, self.X)]: self._guesses}
+        if leaves_out_classes(self.model, self.X, self.y):
+            kinds[ROWS_CALLED["left out"]] = self.left_out_classes
+        right = np.array([np.count_nonzero(guesses == truth) for guesses in kinds.values()])
+        total = np.full(len(right), self.n)
+        columns = {"accuracy": right / total, "correct": right, "rows": total}
+        return ResultTable("accuracy", "which", tuple(kinds), columns, formats={"accuracy": PERCENT})
+
+    def _confusion(self, name: str, guesses: Array) -> ResultTable:
+        truth = self._truth
+        assert truth is not None
+        names = tuple(sorted({*truth, *guesses}))
+        counts = confusion(truth, guesses, names)
+        total = counts.sum(axis=1)
+        right = np.divide(np.diag(counts), total, out=np.full(len(total), np.nan), where=total > 0)
+        columns = {**dict(zip(names, counts.T, strict=True)), "share correct": right}
+        note = "true classes down, predicted ones across"
+        return ResultTable(name, "true class", names, columns, note, formats={"share correct": PERCENT})
+
+    def number_tables(self) -> Makers:
+        """Predicted numbers, and their errors."""
+        found: Makers = {}
+        if self.has_targets:
+            found["errors"] = self._errors
+        if self.has_rows:
+            found["predictions"] = self._predicted_numbers
+        return found
+
+    @cached_property
+    def _numbers(self) -> Array:
+        found = np.asarray(self.model.predict(self.X), dtype=np.float64)
+        return found.reshape(len(found), -1)
+
+    @property
+    def _measured(self) -> Array:
+        return np.asarray(self.y, dtype=np.float64).reshape(self.n, -1)
+
+    def _predicted_numbers(self) -> ResultTable:
+        guesses = self._numbers
+        heads = self.targets(guesses.shape[1])
+        columns = {f"predicted {name}": part for name, part in zip(heads, guesses.T, strict=True)}
+        if self.y is not None:
+            columns |= {f"measured {name}": part for name, part in zip(heads, self._measured.T, strict=True)}
+        return ResultTable("predictions", "row", self.row_names, columns)
+
+    def merits(self) -> list[tuple[str, Merit]]:
+        """Figures of merit of each target: of the rows, and of rows left out where these are known."""
+        measured, kind = self._measured, role(self.model, self.X)
+        kinds = {kind: self._numbers}
+        if self.complete and as_in_the_fit(self.model, self.X):
+            left_out = self.estimator._predictions_left_out(self.rows, self.y)
+            kinds |= {} if left_out is None else {"left out": left_out.reshape(self.n, -1)}
+        names = self.targets(measured.shape[1])
+        return [
+            (name, merit(measured[:, at], guesses[:, at], kind))
+            for at, name in enumerate(names)
+            for kind, guesses in kinds.items()
+        ]
+
+    def _errors(self) -> ResultTable:
+        return errors_table(self.merits())
+
+
+def errors_table(merits: Sequence[tuple[str, Merit]]) -> ResultTable:
+    """Figures of merit as a table; the name of each error says of which rows it is."""
+    found = [each for _, each in merits]
+    columns = {
+        "rows": np.array([ROWS_CALLED[each.rows] for each in found], dtype=object),
+        "n": np.array([each.n for each in found]),
+        "error": np.array([each.error_name for each in found], dtype=object),
+        **{
+            head: np.array([getattr(each, name) for each in found])
+            for head, name in (("RMSE", "rmse"), ("bias", "plain_bias"), ("SEP", "sep"), ("R2", "r2"), ("RPD", "rpd"))
+        },
+        "slope": np.array([each.slope for each in found]),
+        "intercept": np.array([each.intercept for each in found]),
+    }
+    return ResultTable("errors", "target", tuple(name for name, _ in merits), columns)
+
+
+def tables_of(
+    model: Any,
+    X: Any = None,
+    y: Any = None,
+    *,
+    columns: Sequence[str] | None = None,
+    targets: Sequence[str] | None = None,
+    rows: Sequence[str] | None = None,
+    frames: str = "plain",
+) -> ResultTables:
+    """Tables of a fitted estimator or pipeline, with names that it does not know itself."""
+    if isinstance(X, Rows):
+        raise TypeError("X is a stream, and tables of rows are made of rows in memory. Give some of them as an array.")
+    kinds = {"auto": next((kind for kind in ("pandas", "polars") if find_spec(kind)), "plain")}
+    kind = kinds.get(frames, frames)
+    if kind not in ("pandas", "polars", "plain"):
+        raise ValueError(f"frames={frames!r} must be 'auto', 'pandas', 'polars' or 'plain'.")
+    return TableMaker(model, X, y, columns, targets, rows).tables(kind)
+
+
+def _counted(names: Sequence[str]) -> dict[str, int]:
+    return {name: at + 1 for at, name in enumerate(names)}
+
+
+def _plain(cell: Any) -> Any:
+    return None if isinstance(cell, float) and not math.isfinite(cell) else cell
+
+
+def _decimals(values: Array) -> str:
+    """How numbers are written: four digits of the largest, and no more than three after the point from 0.1 on."""
+    found = values[np.isfinite(values)]
+    largest = float(np.abs(found).max(initial=0.0))
+    if not largest:
+        return ".0f"
+    if not 1e-4 <= largest < 1e7:
+        return ".3g"
+    if (found == np.round(found)).all():
+        return ",.0f"
+    size = math.floor(math.log10(largest))
+    return f",.{max(0, 3 - max(size, 0)) if size >= -1 else 2 - size}f"
+
+
+def _written(values: Array, how: str | None = None) -> list[str]:
+    """Cells of a column as text."""
+    if values.dtype.kind in "iu":
+        return [f"{cell:,}" for cell in values.tolist()]
+    if values.dtype.kind != "f":
+        return ["" if cell is None else str(cell) for cell in values.tolist()]
+    if how == PERCENT:
+        return ["" if math.isnan(cell) else f"{100 * cell:.1f} %" for cell in values.tolist()]
+    how = how or _decimals(values)
+    return ["" if math.isnan(cell) else _unsigned(f"{cell:{how}}") for cell in values.tolist()]
+
+
+def _unsigned(text: str) -> str:
+    """Zero without a sign.
+
+    >>> _unsigned("-0.000"), _unsigned("-0.100")
+    ('0.000', '-0.100')
+    """
+    return text[1:] if text.startswith("-") and not text.strip("-0.,") else text
