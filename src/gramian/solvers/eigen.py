@@ -72,7 +72,7 @@ class Solver(Protocol):
 class Dense:
     """Form the matrix and hand it to LAPACK.
 
-    The whole spectrum is computed: LAPACK's routines for a part of it can return no pairs and no error where
+    All eigenvalues are computed: LAPACK's routines for a part of them can return no pairs and no error where
     eigenvalues coincide, as they do for a kernel near the identity.
 
     Cost
@@ -84,9 +84,9 @@ class Dense:
 
     def solve(self, operator: Operator, k: int, rng: np.random.Generator | None = None) -> Raw:
         # Symmetric: the transpose is the same matrix in column order, which LAPACK overwrites without a copy.
-        A = operator.toarray().T
-        values, vectors = lapack.eigh(A, overwrite=True)
-        return Raw(values, vectors, products="", complete=True)
+        A, k = operator.toarray().T, min(k, operator.n)
+        values, vectors = lapack.leading_eigenpairs(A, k, overwrite=True)
+        return Raw(values[operator.n - k :], vectors, products="", complete=True, others=values[: operator.n - k])
 
 
 @dataclass(frozen=True)
@@ -204,9 +204,9 @@ class Subspace:
     def ritz(self, count: int) -> tuple[Array, Array, Array, Array]:
         """Leading Ritz values (descending), vectors, and their images; the other values."""
         H = (self.Q.T @ self.W).astype(np.float64)
-        theta, Y = np.linalg.eigh((H + H.T) / 2)
-        order = np.argsort(-theta)
-        theta, Y = theta[order], Y[:, order[:count]].astype(self.Q.dtype)
+        count = min(count, len(H))
+        theta, Y = lapack.leading_eigenpairs((H + H.T) / 2, count)
+        theta, Y = theta[::-1], Y[:, ::-1].astype(self.Q.dtype)
         return theta[:count], self.Q @ Y, self.W @ Y, theta[count:]
 
     def _stagnates(self, eps: float) -> bool:
@@ -445,7 +445,7 @@ def arrange(operator: Operator, raw: Raw, k: int, trace: SolverTrace) -> Spectru
         trace=trace,
         n_negative=len(negative),
         most_negative=float(-negative.min()) if len(negative) else 0.0,
-        absolute_sum=float(np.abs(values).sum()) if raw.complete else None,
+        absolute_sum=float(np.abs(met).sum()) if raw.complete else None,
         null=raw.vectors[:, order[len(kept) : k]] if raw.complete and len(kept) < k else None,
     )
 
