@@ -6,72 +6,39 @@
              linear | kernel | low rank   identity | whiten ...
 """
 
-from collections.abc import Callable
 from importlib import import_module
-from typing import Any
+from importlib.util import find_spec
+from pkgutil import iter_modules
+from typing import TYPE_CHECKING, Any
 
-from gramian import kernels, registry, selection
-from gramian.config import config, settings
-from gramian.estimators.landmarks import Landmarks, RandomFeatures
-from gramian.estimators.warnings import (
-    ConvergenceWarning,
-    GramianWarning,
-    HeywoodWarning,
-    IndefiniteKernelWarning,
-    RankWarning,
-    SubGaussianWarning,
-)
-from gramian.forecasting import Forecast, forecast
-from gramian.models import load, save
-from gramian.registry import *
-from gramian.selection import doctor
-from gramian.streams import rows
+# By name, as the package has a module of this name: it would be found before the function.
+from gramian.config import config as config
+from gramian.config import settings as settings
+
+if TYPE_CHECKING:
+    from gramian.api import *
+    from gramian.reports import report as report
 
 __version__ = "0.1.0"
 
-__all__ = [
-    "ConvergenceWarning",
-    "Forecast",
-    "GramianWarning",
-    "HeywoodWarning",
-    "IndefiniteKernelWarning",
-    "Landmarks",
-    "RandomFeatures",
-    "RankWarning",
-    "SubGaussianWarning",
-    "config",
-    "doctor",
-    "forecast",
-    "kernels",
-    "load",
-    "report",
-    "rows",
-    "save",
-    "selection",
-    "settings",
-]
-__all__ += registry.__all__
-
-
-#: What is loaded when it is first asked for: it, or packages that it needs, take long to load.
-_LATER: dict[str, Callable[[], Any]] = {
-    "charts": lambda: import_module("gramian.charts"),
-    "plots": lambda: import_module("gramian.plots"),
-    "report": lambda: import_module("gramian.reports").report,
-    "tables": lambda: import_module("gramian.tables"),
-    "testing": lambda: import_module("gramian.testing"),
-}
-
 
 def __getattr__(name: str) -> Any:
-    """Load the modules above when they are first asked for."""
-    if name in _LATER:
-        try:
-            return _LATER[name]()
-        except ModuleNotFoundError as error:  # its message names the package and what to install
-            raise AttributeError(str(error)) from error
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    """Import parts of the library, and the public names of :mod:`gramian.api`, when they are first asked for."""
+    if name.startswith("_") and name != "__all__":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    try:
+        if name == "report":
+            return import_module("gramian.reports").report
+        if name != "__all__" and find_spec(f"gramian.{name}"):
+            return import_module(f"gramian.{name}")
+    except ModuleNotFoundError as error:  # its message names the package and what to install
+        raise AttributeError(str(error)) from error
+    api = import_module("gramian.api")
+    if name != "__all__" and name not in api.__all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return globals().setdefault(name, getattr(api, name))
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LATER})
+    parts = (part.name for part in iter_modules(__path__) if not part.name.startswith("_"))
+    return sorted({*globals(), *import_module("gramian.api").__all__, *parts})

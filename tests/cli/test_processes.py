@@ -90,7 +90,7 @@ def test_a_full_disk_behind_standard_output(here):
 def test_a_missing_package_says_what_to_install(here, package):
     extra = "io" if package == "pyarrow" else "cli"
     code = f"import sys; sys.modules[{package!r}] = None; from gramian.cli import main; main()"
-    done = subprocess.run([sys.executable, "-c", code, "--version"], capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-c", code, "--help"], capture_output=True, text=True)
     assert done.returncode == 1
     (line,) = done.stderr.splitlines()
     assert line.startswith("error: ")

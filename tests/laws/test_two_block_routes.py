@@ -170,7 +170,8 @@ def test_canonical_pairs_of_columns_that_depend_on_others(column):
     found, wanted = CCA(2).fit(np.c_[X, extra], Y), CCA(2).fit(X, Y)
     assert found.rank_ == (12, 3)
     assert_allclose(found.correlations_, wanted.correlations_, atol=1e-12)
-    assert_allclose(np.abs(found.transform(np.c_[X, extra])), np.abs(wanted.transform(X)), atol=1e-9)  # signs may differ
+    # Signs may differ.
+    assert_allclose(np.abs(found.transform(np.c_[X, extra])), np.abs(wanted.transform(X)), atol=1e-9)
 
 
 def test_a_long_table_of_nearly_dependent_columns_has_no_pass_for_moments(monkeypatch):

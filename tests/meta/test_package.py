@@ -26,14 +26,14 @@ def run(*code):
 def test_importing_gramian_adds_at_most_a_third_of_a_second_to_scikit_learn():
     # Time of the processor: what else the machine does is no fault of the import. The first compiles the sources.
     run("import gramian")
-    clock = "import time; start = time.process_time(); import gramian; print(time.process_time() - start)"
+    clock = "import time; start = time.process_time(); import gramian; gramian.PCA; print(time.process_time() - start)"
     seconds = [float(run("import sklearn.base, sklearn.utils.validation", clock)) for _ in range(3)]
     assert statistics.median(seconds) <= 0.3
 
 
 def test_importing_gramian_loads_nothing_heavy_or_optional():
     theirs = "import sys, sklearn.base, sklearn.utils.validation; theirs = {*sys.modules}"
-    ours = set(run(theirs, "import gramian", "print(*{*sys.modules} - theirs)").split())
+    ours = set(run(theirs, "import gramian; gramian.PCA", "print(*{*sys.modules} - theirs)").split())
     heavy = {
         "numba",
         "llvmlite",
@@ -55,6 +55,26 @@ def test_importing_gramian_loads_nothing_heavy_or_optional():
     }
     assert "gramian" in ours
     assert not heavy & ours
+
+
+def test_the_version_is_printed_without_loading_the_library():
+    asked = "import sys; sys.argv = ['gramian', '--version']; from gramian.cli import main; main()"
+    version, loaded = run(asked, "print(*sys.modules)").split("\n", 1)
+    assert version == f"gramian {gramian.__version__}"
+    assert not {"numpy", "scipy", "sklearn", "typer", "gramian.api"} & set(loaded.split())
+
+
+@pytest.mark.parametrize("part", ["gramian.kernels", "gramian.cli", "gramian.reports", "gramian.solvers"])
+def test_a_part_may_be_imported_before_the_whole(part):
+    names = run(f"import {part}", "import gramian", "print(gramian.PCA.__name__, gramian.config.__name__)")
+    assert names.split() == ["PCA", "config"]
+
+
+def test_names_that_are_not_there_are_refused():
+    with pytest.raises(AttributeError, match="module 'gramian' has no attribute 'pca'"):
+        gramian.pca  # noqa: B018
+    assert not hasattr(gramian, "__wrapped__")
+    assert {"PCA", "load", "report", "tables", "config"} <= set(dir(gramian))
 
 
 def test_imports_run_one_way():

@@ -83,7 +83,7 @@ def contours(
     >>> from gramian import KernelPCA, charts
     >>> X, _ = make_moons(100, noise=0.05, random_state=0)
     >>> charts.contours(KernelPCA(2, kernel="rbf(sigma=0.5)").fit(X), X).xlabel
-    'column 0'
+    'column 1'
     """
     check_is_fitted(estimator)
     if not hasattr(estimator, "transform"):

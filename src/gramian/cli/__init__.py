@@ -18,9 +18,14 @@ from __future__ import annotations
 
 import sys
 
+from gramian import __version__
+
 
 def main() -> None:
     """Run the command line and exit."""
+    if sys.argv[1:] == ["--version"]:  # without the seconds that the command line takes to load
+        print(f"gramian {__version__}")
+        return
     try:
         from gramian.cli.app import run
 

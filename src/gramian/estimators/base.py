@@ -84,7 +84,7 @@ class BaseEstimator(callbacks.Callbacks, sklearn.base.BaseEstimator):
         >>> from sklearn.datasets import load_iris
         >>> from gramian import PCA
         >>> X = load_iris(as_frame=True).data
-        >>> print(PCA(2, scale=True).fit(X).tables(X)["loadings"].round(3))
+        >>> print(PCA(2, scale=True).fit(X).tables(X)["loadings"].round(3))  # doctest: +NORMALIZE_WHITESPACE
                              PC1    PC2
         column
         sepal length (cm)  0.890  0.361
