@@ -1,5 +1,7 @@
 """What chart data must satisfy, whatever the table."""
 
+import itertools
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -27,7 +29,7 @@ from gramian import (
     RandomProjection,
     charts,
 )
-from gramian.charts.points import DENSITY_CELLS, blend, thin
+from gramian.charts.points import DENSITY_CELLS, blend, thin, v_tests
 from gramian.selection import how_many
 
 
@@ -131,6 +133,24 @@ def test_groups_have_ellipses_of_their_own():
         assert_allclose(found.outline[0], found.outline[-1])
     assert charts.scores(PCA(2).fit(X), X, ellipses=None).ellipses == ()
     assert charts.scores(PCA(2).fit(X[:3]), X[:3]).ellipses == ()  # three points lie on many ellipses
+
+
+def test_v_tests_are_those_of_factominer(decathlon):
+    """``summary(PCA(decathlon, quanti.sup=11:12, quali.sup=13))`` of FactoMineR prints them with three digits."""
+    X, meeting = decathlon.loc[:, "100m":"1500m"], decathlon["Competition"]
+    codes = (meeting == "OlympicG").to_numpy().astype(int)
+    found = v_tests(PCA(3, scale=True).fit_transform(X), codes, 2)
+    assert_allclose(np.abs(found[0]), [1.430, 0.123, 1.050], atol=5e-4)
+    assert_allclose(found[1], -found[0], rtol=1e-12)
+
+
+def test_v_tests_are_in_standard_deviations_over_all_choices_of_rows(rng):
+    values, codes = rng.standard_normal((7, 1)), np.array([0, 1, 0, 0, 1, 0, 0])
+    means = [values[list(rows)].mean() for rows in itertools.combinations(range(7), 2)]
+    expected = (values[codes == 1].mean() - np.mean(means)) / np.std(means)
+    assert_allclose(v_tests(values, codes, 2)[1, 0], expected, rtol=1e-12)
+    assert np.isnan(v_tests(values, np.zeros(7, dtype=int), 1)).all()
+    assert np.isnan(v_tests(np.ones((7, 1)), codes, 2)).all()
 
 
 def test_every_row_is_counted(rng):

@@ -95,6 +95,25 @@ def check_tables(page):
     assert len(titles) == len(set(titles)), titles
 
 
+def test_a_biplot_names_rows_where_they_are_and_draws_an_ellipse_for_each_group():
+    X = IRIS.data.iloc[::3]
+    names, kinds = [f"flower {at}" for at in range(len(X))], SPECIES[::3]
+    page = page_of(Subject(g.PCA(3, scale=True).fit(X), X, None, kinds, names))
+    plane = next(picture for picture in pictures(page) if picture.title == "Rows and columns")
+    scores = dict(zip(names, g.PCA(3, scale=True).fit_transform(X)[:, :2], strict=True))
+    written = {note["text"]: (note["x"], note["y"]) for note in plane.figure.layout["annotations"] if note["text"]}
+    assert set(IRIS.data.columns) <= set(written)
+    shown = [name for name in names if name in written]
+    assert len(shown) > 5
+    for name in shown:
+        np.testing.assert_allclose(written[name], scores[name], rtol=1e-6)
+    assert len([trace for trace in plane.figure.data if trace["mode"] == "lines"]) == 3
+    (groups,) = [grid for grid in grids(page) if grid.title == "Groups along the components"]
+    assert [row[:2] for row in groups.rows] == [[name, 17 - (name == "virginica")] for name in sorted(set(kinds))]
+    assert groups.columns[2:4] == ["mean of PC1", "v-test of PC1"]
+    np.testing.assert_allclose(sum(row[1] * row[2] for row in groups.rows), 0, atol=1e-10)
+
+
 def test_a_csv_file_has_every_digit_and_nothing_where_nothing_is():
     import base64
 

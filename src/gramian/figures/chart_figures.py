@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from gramian import charts
 from gramian.charts.names import short_label
 from gramian.charts.palette import INK, SEQUENTIAL, colour, rgb
+from gramian.charts.placing import along
 from gramian.charts.points import EQUAL_SCALE_MAX_RATIO, blend
 from gramian.figures import grammar as g
 from gramian.figures.grammar import Figure, Part
@@ -16,8 +17,10 @@ from gramian.results import Array, percent
 
 #: Outliers that get a name.
 NAMED_OUTLIERS_MAX = 8
-#: Width of a biplot on a desk and on a phone, in pixels.
-BIPLOT_PIXELS, BIPLOT_PHONE_PIXELS = 800, 290
+#: Width and height of a plane of scores on a desk and on a phone, in pixels.
+PLANE_PIXELS, PLANE_PHONE_PIXELS = (560, 510), (290, 260)
+#: Rows of which the names are drawn.
+NAMED_ROWS_MAX = 200
 #: Where the name of a point stands.
 _UPPER_RIGHT: Part = {"xanchor": "left", "yanchor": "bottom", "xshift": 4}
 #: Rows that are drawn as lines.
@@ -124,21 +127,62 @@ def likelihood(chart: charts.Likelihood) -> Figure:
 
 
 def scores(chart: charts.Scores) -> Figure:
-    """Rows as points of two components, and columns as arrows if it is a biplot."""
+    """Rows as points of two components, by their names, and columns as arrows if it is a biplot."""
     data, more = point_traces(chart.points, chart.names)
     data += [g.outline(ellipse.outline, colour(ellipse.group or 0)) for ellipse in chart.ellipses]
-    narrow: Part = {}
-    if isinstance(chart, charts.Biplot):
-        arrows = [g.arrow(end, g.THEME_INK) for end in chart.arrows]
-        span = 1.1 * (float(np.ptp(np.vstack([chart.points.at, chart.arrows]), axis=0).max()) or 1.0)
-        wide, slim = (
-            [*arrows, *g.names_of_arrows(chart.columns, chart.arrows, pixels / span, size=size)]
-            for pixels, size in ((BIPLOT_PIXELS, 12), (BIPLOT_PHONE_PIXELS, 10))
-        )
-        more, narrow = {**more, "annotations": wide}, {"annotations": slim}
-    spread = np.ptp(chart.points.corners, axis=0)
+    arrows = [g.arrow(end, g.THEME_INK) for end in chart.arrows] if isinstance(chart, charts.Biplot) else []
+    drawn = _drawn(chart)
+    low, spread = drawn.min(axis=0), np.where(np.ptp(drawn, axis=0) > 0, np.ptp(drawn, axis=0), 1.0)
     even = EQUAL_SCALE if spread.max() <= EQUAL_SCALE_MAX_RATIO * spread.min() else {}
-    return Figure(data, g.layout(g.axis(chart.xlabel), g.axis(chart.ylabel, **even), **more), 560, narrow=narrow)
+    wide, slim = (
+        [*arrows, *_plane_names(chart, _pixels(low, spread, screen, even=bool(even)), size)]
+        for screen, size in ((PLANE_PIXELS, 12), (PLANE_PHONE_PIXELS, 10))
+    )
+    narrow: Part = {"annotations": slim} if slim else {}
+    more |= {"annotations": wide} if wide else {}
+    frame = g.layout(g.axis(chart.xlabel), g.axis(chart.ylabel, **even), **more)
+    return Figure(data, frame, 600, narrow=narrow, square=True)
+
+
+def _drawn(chart: charts.Scores) -> Array:
+    """Places that span a plane of scores: points, tips of arrows, outlines of ellipses."""
+    tips = [chart.arrows, np.zeros((1, 2))] if isinstance(chart, charts.Biplot) else []
+    return np.vstack([chart.points.corners, *tips, *(ellipse.outline for ellipse in chart.ellipses)])
+
+
+def _pixels(low: Array, spread: Array, screen: tuple[int, int], *, even: bool) -> Callable[[Array], Array]:
+    """Where places of the axes lie on a screen, in pixels from the lower left corner, about as plotly puts them."""
+    scale = np.array(screen) / (1.12 * spread)
+    scale = np.full(2, scale.min()) if even else scale
+    return lambda places: (places - low - spread / 2) * scale + np.array(screen) / 2
+
+
+def _plane_names(chart: charts.Scores, pixels: Callable[[Array], Array], size: int) -> list[Part]:
+    """Names of arrows, then of rows, the farthest from the middle first, where there is room for them."""
+    columns: Sequence[str] = ()
+    tips = np.empty((0, 2))
+    if isinstance(chart, charts.Biplot):
+        columns, tips = chart.columns, chart.arrows
+    rows, at = chart.points.rows, chart.points.at
+    if chart.names is None or len(at) > NAMED_ROWS_MAX:
+        rows = rows[:0]
+    order = np.argsort(-np.linalg.norm(at, axis=1), kind="stable")[: len(rows)]
+    names = [*columns, *(str(chart.names[int(rows[row])]) for row in order if chart.names is not None)]
+    if not names:
+        return []
+    places, middle = np.vstack([tips, at[order]]), pixels(np.zeros((1, 2)))
+    posts = [pixels(at), *([middle + along(pixels(tips) - middle)] if len(tips) else [])]
+    screen = np.array([[0.0, 0.0], np.array(PLANE_PIXELS if size == 12 else PLANE_PHONE_PIXELS)])
+    return g.names_beside(
+        names,
+        places,
+        pixels(places),
+        sizes=np.repeat([size, size - 1], [len(tips), len(order)]),
+        posts=np.vstack(posts),
+        towards=np.vstack([g.beyond(tips), np.zeros((len(order), 2))]),
+        room=screen,
+        minor=len(order),
+    )
 
 
 def paired(chart: charts.Paired) -> Figure:

@@ -177,28 +177,52 @@ def arrow(end: Array, shade: str) -> Part:
 def names_of_arrows(
     names: Sequence[str], ends: Array, pixels: float, reach: float = math.inf, size: int = 12
 ) -> list[Part]:
-    """Names beyond the tips of arrows, placed as :func:`gramian.charts.placing.beside` does.
+    """Names beyond the tips of arrows; ``reach`` is the distance from the middle, in units, that no name passes."""
+    room = pixels * min(reach, 1e6) * np.array([[-1.0, -1.0], [1.0, 1.0]])
+    anchors = pixels * ends
+    return names_beside(names, ends, anchors, sizes=size, posts=along(anchors), towards=beyond(ends), room=room)
 
-    A name that would still lie on one before it is left out: it is in the table, and under the pointer. ``pixels`` is
-    the length of one unit of the axes, ``reach`` the distance from the middle, in these units, that no name passes.
+
+def beyond(ends: Array) -> Array:
+    """Where names of arrows wish to stand: beyond the tip, with the whole box, as letters across a tip are not read."""
+    longer = np.abs(ends).max(axis=1, keepdims=True, initial=0.0)
+    return np.divide(ends, longer, out=np.zeros_like(ends), where=longer > 0)
+
+
+def names_beside(
+    names: Sequence[str],
+    places: Array,
+    anchors: Array,
+    *,
+    sizes: float | Array,
+    posts: Array,
+    towards: Array,
+    room: Array,
+    minor: int = 0,
+) -> list[Part]:
+    """Names beside places (k, 2) of the axes, whose pixels are ``anchors``, as :func:`charts.placing.beside` puts them.
+
+    A name that would still lie on one before it is left out: it is in the table, and under the pointer. The last
+    ``minor`` names are muted, and left out too where they would hide one of the ``posts`` (in pixels, as ``anchors``
+    and ``room``) or stand apart from their places. ``sizes`` are those of the letters.
     """
     shown = [plain(name, NAME_MAX_LETTERS) for name in names]
     letters = np.array([min(len(name), NAME_MAX_LETTERS) for name in names])
-    sizes = size / 12 * np.column_stack([LETTER_WIDTH * letters, np.full(len(names), LETTER_HEIGHT)])
-    anchors = pixels * ends
-    room = pixels * min(reach, 1e6) * np.array([[-1.0, -1.0], [1.0, 1.0]])
-    # Beyond the tip, with the whole box: letters across the head of an arrow cannot be read.
-    longer = np.abs(ends).max(axis=1, keepdims=True, initial=0.0)
-    towards = np.divide(ends, longer, out=np.zeros_like(ends), where=longer > 0)
-    centres = beside(anchors, sizes, gap=NAME_GAP, posts=along(anchors), room=room, towards=towards)
+    heights = np.broadcast_to(np.asarray(sizes, dtype=np.float64), len(names))
+    boxes = heights[:, None] / 12 * np.column_stack([LETTER_WIDTH * letters, np.full(len(names), LETTER_HEIGHT)])
+    centres = beside(anchors, boxes, gap=NAME_GAP, posts=posts, room=room, towards=towards)
     found, kept = [], np.empty(0, dtype=int)
     for at, (centre, anchor) in enumerate(zip(centres, anchors, strict=True)):
-        free = (np.abs(centre - centres[kept]) >= (sizes[at] + sizes[kept]) / 2).any(axis=1).all()
-        inside = (np.abs(centre) + sizes[at] / 2 <= room[1] + 1).all()
-        if free and inside:
+        clear = (np.abs(centre - centres[kept]) >= (boxes[at] + boxes[kept]) / 2).any(axis=1).all()
+        inside = (centre - boxes[at] / 2 >= room[0] - 1).all() and (centre + boxes[at] / 2 <= room[1] + 1).all()
+        muted = at >= len(names) - minor
+        hides = muted and (np.abs(centre - posts) < boxes[at] / 2).all(axis=1).any()
+        near = not muted or (np.abs(centre - anchor) <= boxes[at] / 2 + 1.5 * NAME_GAP).all()
+        if clear and inside and near and not hides:
             kept = np.append(kept, at)
+            font = {"size": int(heights[at]), "color": THEME_MUTED if muted else THEME_INK}
             x, y = (centre - anchor).tolist()
-            found.append(written(shown[at], *ends[at].tolist(), size=size, xshift=x, yshift=y))
+            found.append(written(shown[at], *places[at].tolist(), font=font, xshift=x, yshift=y))
     return found
 
 

@@ -14,7 +14,7 @@ from gramian.charts.points import extremes
 from gramian.estimators.cca_tests import chance_in_words
 from gramian.figures import Figure
 from gramian.figures import chart_figures as figures
-from gramian.figures.chart_figures import BARS_MAX, LINES_MAX_ROWS, NAMED_ARROWS_MAX, row_name
+from gramian.figures.chart_figures import BARS_MAX, LINES_MAX_ROWS, NAMED_ARROWS_MAX, NAMED_ROWS_MAX, row_name
 from gramian.reports.contents import ALL_ROWS, TABLE_SHOWN_ROWS, Grid, Picture, brief, counted, number
 from gramian.reports.sentences import noted, say
 from gramian.reports.subject import chart_or_none
@@ -232,6 +232,8 @@ def _(chart: charts.Scores, title: str = "", *, compare: bool = True) -> Picture
     says += _differences(chart) if compare else []
     if isinstance(chart, charts.Biplot):
         says.append(say("arrows", names=listed(chart.columns[:3])))
+    if chart.names is not None and len(chart.points.at) <= NAMED_ROWS_MAX:
+        says.append(say("rows_named"))
     if chart.ellipses:
         code = "ellipses" if chart.colouring.groups else "ellipse"
         says.append(say(code, level=percent(chart.ellipses[0].level)))

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 
 from gramian import charts
 from gramian.adequacy import INDEX_WORDS, LIMITS, grade
+from gramian.charts.points import colouring, v_tests
 from gramian.estimators.fitted_rows import rows_of_the_fit
 from gramian.registry import PCA
 from gramian.reports.contents import ALL_ROWS, CSV_MAX_ROWS, Facts, Grid, Part, Section, brief, counted, grid_of, number
@@ -20,6 +21,8 @@ from gramian.results import Array, Sentence, percent
 
 #: Columns from which on arrows would hide the points.
 ARROWS_MAX_COLUMNS = 15
+#: Components of which tables of rows, columns and groups have numbers; share of a group inside its ellipse.
+SHOWN_COMPONENTS, GROUP_LEVEL = 5, 0.95
 #: Pairs of scores, and targets, that are drawn; classes that are told apart in a table.
 PAIRS_DRAWN, TARGETS_DRAWN, TABLE_MAX_CLASSES = 2, 3, 30
 #: Which rows -> what they are called, and the sentence about those predicted correctly.
@@ -45,15 +48,35 @@ def scores(subject: Subject) -> Section | None:
     parts: list[Part] = []
     given = {"colour": _colour(subject), "names": subject.names, "many": DRAWN_MAX_POINTS}
     few = len(subject.columns) <= ARROWS_MAX_COLUMNS
-    arrows = chart_or_none(charts.biplot, subject.model, subject.X, **given) if few else None
+    grouped = {"ellipses": GROUP_LEVEL if colouring(given["colour"], subject.n).groups else None}
+    arrows = chart_or_none(charts.biplot, subject.model, subject.X, **given, **grouped) if few else None
     chart = arrows or chart_or_none(charts.scores, subject.model, subject.X, **given)
+    fair = subject.colour is not None or not (subject.regresses or subject.classifies)
     if chart is not None:
-        fair = subject.colour is not None or not (subject.regresses or subject.classifies)
         parts.append(picture(chart, title="Scores" if arrows is None else "Rows and columns", compare=fair))
+    parts += _groups(subject) if fair else []
     if not few:
         shape, told = _image_shape(subject), {"noun": subject.record.noun}
         parts += drawn(charts.reconstructions, subject.model, subject.X, shape=shape, told=told)
     return Section("Scores", (), [*parts, _table(subject, "scores")])
+
+
+def _groups(subject: Subject) -> list[Grid]:
+    """Means of the groups along the components, with their v-tests."""
+    colours = colouring(_colour(subject), subject.n)
+    if colours.codes is None or len(colours.groups) < 2:
+        return []
+    scores, codes = subject.tables["scores"], colours.codes
+    names = list(scores.columns)[:SHOWN_COMPONENTS]
+    values = np.column_stack([scores[name] for name in names])
+    tests = v_tests(values, codes, len(colours.groups))
+    rows = []
+    for group, name in enumerate(colours.groups):
+        means = values[codes == group].mean(axis=0).tolist()
+        both = [number for pair in zip(means, tests[group].tolist(), strict=True) for number in pair]
+        rows.append([name, int((codes == group).sum()), *both])
+    columns = [head for name in names for head in (f"mean of {name}", f"v-test of {name}")]
+    return [Grid("Groups along the components", ["group", "rows", *columns], rows, [say("v_tests")], shown=ALL_ROWS)]
 
 
 def _pairs(subject: Subject) -> Section | None:

@@ -203,6 +203,9 @@ say = Book(
         "points": "{n} by {xlabel} and {ylabel}.",
         "groups_differ": "The means of the groups differ along {axis}: lowest for {low}, highest for {high} "
         "(Games-Howell test, p {p}, corrected for {groups} groups and {axes} axes).",
+        "v_tests": "v-test: how far the mean of a group lies from the mean of all rows, in standard deviations of the "
+        "mean of as many rows drawn at random. Beyond 1.96 or -1.96 it differs at the 5 % level.",
+        "rows_named": "Rows are named where there is room; the pointer names all.",
         "groups_alike": "The means of the groups do not differ significantly along either axis.",
         "arrows": "Arrows are columns. The longest: {names}.",
         "ellipse": "The ellipse would hold {level} of new rows if rows were normally distributed.",
