@@ -111,7 +111,7 @@ class TestFewRows:
     def test_what_it_refuses(self, rng):
         X = made(rng, 50, 180, 2)
         X[:, 7] = 3.0
-        with pytest.raises(ValueError, match=r"column 7 is constant \(1 of 180"):
+        with pytest.raises(ValueError, match=r"column 8 is constant \(1 of 180"):
             FactorAnalysis(2).fit(X)
         with pytest.raises(ValueError, match="overflow"):
             FactorAnalysis(2).fit(made(rng, 50, 180, 2) * 1e200)

@@ -134,9 +134,15 @@ def test_nist_regressions(name, model):
     wanted = np.array([cases[name]["intercept"], *cases[name]["coef"]])
     model.fit(X, y)
     digits = digits_of(np.array([model.intercept_[0], *model.coef_[0]]), wanted)
-    # The last half digit where noise is largest depends on the processor: no fewer than a QR factor keeps on this one.
-    Q, R = np.linalg.qr(np.column_stack([np.ones(len(X)), X]))
-    assert digits >= min(DIGITS[name], digits_of(np.linalg.solve(R, Q.T @ y), wanted))
+    # Where noise is largest the last digit depends on the processor and on the order of the rows (from 5.4 to 7.2 digits
+    # of Wampler5): no fewer than a QR factor keeps on this processor in its least favourable order of twenty.
+    assert digits >= min(DIGITS[name], *(digits_of_a_qr_factor(X, y, wanted, order) for order in range(20)))
+
+
+def digits_of_a_qr_factor(X, y, wanted, seed):
+    order = np.random.default_rng(seed).permutation(len(X))
+    Q, R = np.linalg.qr(np.column_stack([np.ones(len(X)), X])[order])
+    return digits_of(np.linalg.solve(R, Q.T @ y[order]), wanted)
 
 
 def digits_of(found, wanted):

@@ -186,8 +186,9 @@ class CCA(TwoViews, CanonicalTests, RegressorMixin, BaseEstimator):
         self.x_weights_, self.y_weights_ = self.x_projection_.weights, self.y_projection_.weights
         Tx, Ty, d, k = scaled.A @ Wx, scaled.B @ Wy, len(Wx), Wx.shape[1]
         all_of_them = correlations(np.hstack((scaled.A, scaled.B)), np.hstack((Tx, Ty)))
-        self.x_structure_, self.y_structure_ = all_of_them[:d, :k], all_of_them[d:, k:]
-        self.x_cross_structure_, self.y_cross_structure_ = all_of_them[:d, k:], all_of_them[d:, :k]
+        own, other = np.ascontiguousarray(all_of_them[:, :k]), np.ascontiguousarray(all_of_them[:, k:])
+        self.x_structure_, self.y_structure_ = own[:d], other[d:]
+        self.x_cross_structure_, self.y_cross_structure_ = other[:d], own[d:]
         self.x_redundancy_ = (self.x_cross_structure_**2).mean(axis=0)
         self.y_redundancy_ = (self.y_cross_structure_**2).mean(axis=0)
         self.score_correlations_ = np.clip(score_correlations(Tx, Ty), -1.0, 1.0)
@@ -239,7 +240,7 @@ def _of_triangle(scaled: Scaled) -> Pairs | None:
     R = scaled.A[:d]
     if n != d + q or not R.diagonal().all() or scaled.A[d:].any() or np.tril(R, -1).any():
         return None
-    Q, S = np.linalg.qr(scaled.B)
+    Q, S = interruptible(np.linalg.qr, scaled.B)
     if not S.diagonal().all():
         return None
     inverses = [lower_inverse(M.T).T for M in (R, S)]
