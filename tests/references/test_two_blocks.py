@@ -134,8 +134,8 @@ def test_nist_regressions(name, model):
     wanted = np.array([cases[name]["intercept"], *cases[name]["coef"]])
     model.fit(X, y)
     digits = digits_of(np.array([model.intercept_[0], *model.coef_[0]]), wanted)
-    # Where noise is largest the last digit depends on the processor and on the order of the rows (from 5.4 to 7.2 digits
-    # of Wampler5): no fewer than a QR factor keeps on this processor in its least favourable order of twenty.
+    # Where noise is largest the last digit depends on the processor and on the order of the rows (5.4 to 7.2 digits of
+    # Wampler5): no fewer than a QR factor keeps on this processor in its least favourable order of twenty.
     assert digits >= min(DIGITS[name], *(digits_of_a_qr_factor(X, y, wanted, order) for order in range(20)))
 
 
