@@ -41,7 +41,7 @@ ScoresDisplay.from_estimator(models[2], X, ax=ax, **options)
 scores = models[3].transform(X)
 means = np.array([scores[digit == d].mean(axis=0) for d in range(10)])
 figure, ax = plt.subplots(figsize=(7, 6), layout="constrained", subplot_kw={"projection": "3d"})
-ScoresDisplay.from_estimator(models[3], X, components=(0, 1, 2), colour=digit, ax=ax, title="and in three")
+ScoresDisplay.from_estimator(models[3], X, components=(1, 2, 3), colour=digit, ax=ax, title="and in three")
 ax.view_init(elev=12, azim=-70)
 
 # %%

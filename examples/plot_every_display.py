@@ -116,7 +116,7 @@ LoadingsDisplay.from_estimator(calibration)
 
 shared = CCA(3, ridge=1.0, scale=True).fit(genes, lipids)
 pairs = CorrelationsDisplay.from_estimator(shared, genes, lipids)
-PairedDisplay.from_estimator(shared, genes, lipids, pair=1, colour=diet["diet"])
+PairedDisplay.from_estimator(shared, genes, lipids, pair=2, colour=diet["diet"])
 
 # %%
 # **Which columns make a factor?** Columns in the order of their factor, with their communalities.

@@ -211,7 +211,7 @@ def test_groups_and_numbers():
 @pytest.mark.parametrize("scale", [True, False])
 def test_correlations_of_columns_are_correlations(wine, scale):
     model = PCA(4, scale=scale).fit(wine)
-    chart = charts.loadings(model, components=(1, 3))
+    chart = charts.loadings(model, components=(2, 4))
     T = model.transform(wine)
     expected = [[np.corrcoef(wine[name], T[:, k])[0, 1] for k in (1, 3)] for name in wine.columns]
     assert_allclose(chart.values, expected, atol=1e-10)
@@ -260,8 +260,8 @@ def test_contributions_sum_to_one(decathlon):
     X = decathlon.iloc[:, :10]
     model = PCA(4, scale=True).fit(X)
     for component in range(4):
-        columns = charts.contributions(model, component=component)
-        rows = charts.contributions(model, X, of="rows", component=component, most=41)
+        columns = charts.contributions(model, component=component + 1)
+        rows = charts.contributions(model, X, of="rows", component=component + 1, most=41)
         assert_allclose([columns.shares.sum(), rows.shares.sum()], 1)
         assert (np.diff(columns.shares) <= 0).all()
     assert "SEBRLE" in rows.names
@@ -275,7 +275,7 @@ def test_squared_cosines_of_all_components_sum_to_one_and_of_some_to_less(decath
     for of in ("rows", "columns"):
         totals = []
         for model, count in ((whole, 10), (part, 3)):
-            charts_of = [charts.contributions(model, X, of=of, component=k, most=99) for k in range(count)]
+            charts_of = [charts.contributions(model, X, of=of, component=k + 1, most=99) for k in range(count)]
             tables = [dict(zip(chart.names, chart.cos2, strict=True)) for chart in charts_of]
             totals.append(np.array([sum(table[name] for table in tables) for name in tables[0]]))
         assert_allclose(totals[0], 1)
@@ -316,7 +316,7 @@ def test_heat_is_sorted_by_factor(wine):
 
 
 def test_more_components_rebuild_better_and_all_rebuild_all(digits):
-    chart = charts.reconstructions(PCA(61).fit(digits), digits, counts=(61, 1, 10), shape=(8, 8), rows=[3, 5])
+    chart = charts.reconstructions(PCA(61).fit(digits), digits, counts=(61, 1, 10), shape=(8, 8), rows=[4, 6])
     assert chart.counts == (1, 10, 61)
     assert (np.diff(chart.errors) < 0).all()
     assert_allclose(chart.rebuilt[-1], digits[[3, 5]], atol=1e-9)
@@ -330,7 +330,7 @@ def test_kernel_components_rebuild_through_pre_images(digits):
 def test_contours_are_the_scores_of_the_grid():
     X, _ = make_moons(80, noise=0.05, random_state=0)
     model = KernelPCA(8, kernel="rbf(sigma=0.5)").fit(X)
-    chart = charts.contours(model, X, components=(0, 7), grid=20)
+    chart = charts.contours(model, X, components=(1, 8), grid=20)
     point = [[chart.x[3], chart.y[11]]]
     assert_allclose(chart.values[:, 11, 3], model.transform(point)[0, [0, 7]])
     assert charts.contours(model, X, grid=20).values.shape == (6, 20, 20)
@@ -339,7 +339,7 @@ def test_contours_are_the_scores_of_the_grid():
 def test_other_columns_are_held_at_their_medians():
     X = load_iris(as_frame=True).data
     model = KernelPCA(2, kernel="rbf(sigma=1)").fit(X)
-    chart = charts.contours(model, X, columns=(2, 3), grid=15)
+    chart = charts.contours(model, X, columns=(3, 4), grid=15)
     row = X.median().to_frame().T
     row.iloc[0, 2:] = chart.x[4], chart.y[9]
     assert_allclose(chart.values[:, 9, 4], model.transform(row)[0])
@@ -362,7 +362,8 @@ def test_regions_are_the_predictions_of_the_grid(model):
     model.fit(X, y)
     chart = charts.regions(model, X, y, grid=25)
     point = [[chart.x[20], chart.y[2]]]
-    assert chart.classes[chart.codes[2, 20]] == str(model.predict(point)[0])
+    names = [f"Cluster{at + 1}" for at in range(2)] if isinstance(model, KernelKMeans) else "01"
+    assert chart.classes[chart.codes[2, 20]] == names[model.predict(point)[0]]
     if chart.decision is not None:
         assert_array_equal(chart.decision > 0, chart.codes == 1)
     if isinstance(model, KernelSVC):
@@ -455,7 +456,7 @@ def test_pairs_of_scores_have_their_correlation():
     X, Y = load_linnerud(return_X_y=True)
     model = CCA().fit(X, Y)
     for pair in range(3):
-        chart = charts.paired(model, X, Y, pair=pair)
+        chart = charts.paired(model, X, Y, pair=pair + 1)
         assert_allclose(chart.correlation, model.score_correlations_[pair])
         assert_allclose(chart.points.at[:, 0], model.transform(X)[:, pair])
 

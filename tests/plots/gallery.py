@@ -120,7 +120,7 @@ def scores_numbers(ax=None) -> ScoresDisplay:
 @picture
 def scores_in_space(ax=None) -> ScoresDisplay:
     X, y = wine()
-    return ScoresDisplay.from_estimator(PCA(3, scale=True).fit(X), X, components=(0, 1, 2), colour=y, ax=ax)
+    return ScoresDisplay.from_estimator(PCA(3, scale=True).fit(X), X, components=(1, 2, 3), colour=y, ax=ax)
 
 
 @picture

@@ -82,7 +82,7 @@ assert "matplotlib.pyplot" not in sys.modules
 
 def test_axes_of_the_wrong_kind(scores):
     with pytest.raises(ValueError, match=r"ax is not 3-D.*projection.*3d"):
-        ScoresDisplay.from_scores(scores, components=(0, 1, 2), ax=new())
+        ScoresDisplay.from_scores(scores, components=(1, 2, 3), ax=new())
     with pytest.raises(ValueError, match="ax is not 2-D"):
         ScoresDisplay.from_scores(scores, ax=new(space=True))
     with pytest.raises(ValueError, match="ax has no place in a grid of subplots"):
@@ -239,7 +239,7 @@ def test_a_row_far_out_is_seen_beside_the_others():
     X.iloc[5, 2] *= 30
     display = OutliersDisplay.from_estimator(model, X, ax=new())
     assert (display.ax_.get_xscale(), display.ax_.get_yscale()) == ("log", "log")
-    assert "5" in {text.get_text() for text in display.texts_}
+    assert "6" in {text.get_text() for text in display.texts_}
     display.figure_.draw_without_rendering()
     far = display.ax_.transData.transform(display.chart.points.at[5])
     assert display.ax_.get_window_extent().contains(*far)

@@ -148,7 +148,7 @@ CASES = {
     "clusters": lambda: fitted(g.KernelKMeans(2), np.concatenate([noise(20, 3), noise(30, 3) + 20])),
     "even clusters": lambda: fitted(g.KernelKMeans(2), np.concatenate([noise(20, 3), noise(20, 3) + 20])),
     # Notes of charts that no report draws in this form
-    "points in space": lambda: charts.scores(g.PCA(3).fit(noise(5_000)), noise(5_000), components=(0, 1, 2), many=100),
+    "points in space": lambda: charts.scores(g.PCA(3).fit(noise(5_000)), noise(5_000), components=(1, 2, 3), many=100),
     "plane of three": lambda: charts.regions(g.KernelKMeans(2).fit(noise(40, 3)), noise(40, 3), grid=5),
     "plane of four": lambda: charts.regions(g.KernelKMeans(2).fit(noise(40)), noise(40), grid=5),
     "short scree": lambda: charts.scree(g.PCA(2).fit(SPREAD), most=1),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from gramian.estimators.labels import places
 from gramian.results import Array, Book, Matrix, Sentence
 
 #: Rows of a table: an array, a data frame or a sparse matrix.
@@ -100,19 +101,22 @@ def refuse(estimator: BaseEstimator, chart: str, remedy: str) -> NoChart:
     return NoChart(f"{type(estimator).__name__} gives no {chart} chart. {remedy}")
 
 
-def check_picks(components: Sequence[int], count: int, sizes: tuple[int, ...], noun: str = "component") -> list[int]:
-    """Check which components are asked for, counted from 0."""
-    picks = [int(at) for at in np.atleast_1d(np.asarray(components))]
-    if len(picks) not in sizes:
-        words = " or ".join(map(str, sizes))
-        raise ValueError(f"components={components!r} names {len(picks)} of them; {words} are expected.")
-    for at in picks:
-        if not 0 <= at < count:
-            raise NoChart(
-                f"components={components!r}: there is no {noun} {at} (counted from 0; {count} were fitted). "
-                "Choose others, or fit more."
-            )
-    return picks
+def picked(
+    numbers: int | Sequence[int],
+    count: int,
+    sizes: Container[int] = (1,),
+    noun: str = "component",
+    argument: str = "components",
+) -> list[int]:
+    """Places of the components, columns, targets or rows that are asked for by their numbers, counted from one."""
+    found = places(numbers, argument)
+    if len(found) not in sizes:
+        words = " or ".join(str(size) for size in range(1, max(count, 3) + 1) if size in sizes)
+        raise ValueError(f"{argument}={numbers!r} names {len(found)} of them; {words} are expected.")
+    if max(found) >= count:
+        last = max(found) + 1
+        raise NoChart(f"{argument}={numbers!r}: there is no {noun} {last}; the last is {count}. Choose others.")
+    return found
 
 
 def like(X: Any, rows: Array) -> Any:
@@ -122,9 +126,8 @@ def like(X: Any, rows: Array) -> Any:
 
 
 def one_target(y: ArrayLike | None, target: int) -> Array:
-    """One column of the targets."""
+    """One column of the targets, which are counted from one."""
     Y = np.asarray(y, dtype=np.float64)
     Y = Y.reshape(len(Y), -1)
-    if not 0 <= target < Y.shape[1]:
-        raise ValueError(f"target={target!r}: there are {Y.shape[1]} targets, counted from 0.")
-    return Y[:, target]
+    (at,) = picked(target, Y.shape[1], noun="target", argument="target")
+    return Y[:, at]

@@ -17,7 +17,7 @@ from gramian.estimators.calibration_metrics import Merit, merit
 from gramian.estimators.component_regression import ComponentRegressor
 from gramian.estimators.fitted_rows import role
 from gramian.estimators.kernel_ridge import RidgePath
-from gramian.estimators.labels import row_names
+from gramian.estimators.labels import numbered, row_names
 from gramian.estimators.regression_path import RegressionPath
 from gramian.registry import KernelRidge
 from gramian.results import Array
@@ -88,7 +88,7 @@ def cv_curve(
     q = path.rmsecv.shape[1]
     if targets is not None and len(targets) != q:
         raise ValueError(f"targets has {len(targets)} entries for {q} targets.")
-    names = targets or ([""] if q == 1 else [f"y {j + 1}" for j in range(q)])
+    names = targets or ([""] if q == 1 else numbered("y ", q))
     unit = path.rmsecv[0] if q > 1 else np.ones(1)
     unit = np.where(unit > 0, unit, 1.0)
     errors, doubts = path.rmsecv / unit, path.standard_error / unit
@@ -150,7 +150,7 @@ def predicted(
     X: Rows | None = None,
     y: ArrayLike | None = None,
     *,
-    target: int = 0,
+    target: int = 1,
     left_out: bool = False,
     colour: ArrayLike | None = None,
     names: Sequence[object] | None = None,
@@ -167,7 +167,7 @@ def predicted(
     y : (n,) or (n, q) array
         Measured values.
     target : int
-        Which target, counted from 0.
+        Which target, counted from 1.
     left_out : bool
         Predict each row from a fit that has not seen it: by cross-validation for regressions on components, in closed
         form for kernel ridge (X and y must be those of the fit).

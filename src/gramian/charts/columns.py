@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from gramian.charts.base import Chart, Rows, check_picks, last_step, need_rows, note, refuse
+from gramian.charts.base import Chart, Rows, last_step, need_rows, note, picked, refuse
 from gramian.charts.names import channels, label_of, noun_of
 from gramian.estimators import base
 from gramian.estimators.column_vectors import ColumnVectors, vectors_of_directions
 from gramian.estimators.component_regression import ComponentRegressor
 from gramian.estimators.factor_analysis import order_of_loadings
-from gramian.estimators.labels import column_names, row_names, target_names
+from gramian.estimators.labels import column_names, numbered, row_names, target_names
 from gramian.estimators.validation import check_choice
 from gramian.results import Array
 
@@ -88,7 +88,7 @@ def loadings(
     estimator : fitted estimator
         PCA, ProbabilisticPCA, FactorAnalysis, ICA, a regression on components, CCA, PLSCanonical, PLSSVD.
     components : ints, optional
-        Which, counted from 0: two for arrows, any number for lines; the first two, or three.
+        Which, counted from 1: two for arrows, any number for lines; the first two, or three.
     kind : {"auto", "arrows", "lines"}
         "auto" draws lines where 20 or more columns have an order: names that differ in a rising number, or none.
     names : sequence of str, optional
@@ -109,8 +109,8 @@ def loadings(
     lines = kind == "lines" or (kind == "auto" and places is not None and not found.second)
     count = found.values.shape[1]
     if components is None:
-        components = range(min(3, count)) if lines else (0, 1)
-    picks = check_picks(components, count, tuple(range(1, count + 1)) if lines else (2,), noun_of(model))
+        components = range(1, min(3, count) + 1) if lines else (1, 2)
+    picks = picked(components, count, range(1, count + 1) if lines else (2,), noun_of(model))
     labels = tuple(label_of(model, at) for at in picks)
     if places is None or found.second:
         places = np.arange(1.0, len(columns) + 1)
@@ -190,7 +190,7 @@ def contributions(
     X: Rows | None = None,
     *,
     of: str = "columns",
-    component: int = 0,
+    component: int = 1,
     most: int = 20,
     names: Sequence[object] | None = None,
 ) -> Contributions:
@@ -208,7 +208,7 @@ def contributions(
         Rows, if ``of="rows"``.
     of : {"columns", "rows"}
     component : int
-        Which, counted from 0.
+        Which, counted from 1.
     most : int
         How many to show at the most, largest contributions first.
     names : sequence of str, optional
@@ -219,14 +219,14 @@ def contributions(
     >>> from sklearn.datasets import load_iris
     >>> from gramian import PCA, charts
     >>> X = load_iris(as_frame=True).data
-    >>> charts.contributions(PCA(2).fit(X), component=1).names[0]
+    >>> charts.contributions(PCA(2).fit(X), component=2).names[0]
     'sepal width (cm)'
     """
     check_choice("of", of, ("columns", "rows"))
     model, rows = last_step(estimator, X)
     if not hasattr(model, "column_contributions"):
         raise refuse(model, "contributions", "Use PCA.")
-    (k,) = check_picks([component], len(model.components_), (1,), noun_of(model))
+    (k,) = picked(component, len(model.components_), noun=noun_of(model), argument="component")
     if of == "columns":
         shares, cos2 = model.column_contributions()[:, k], model.column_cos2()[:, k]
         called = column_names(model, len(shares), names)
@@ -234,7 +234,7 @@ def contributions(
     else:
         rows = need_rows(rows, "contributions of rows")
         shares, cos2 = model.row_contributions(rows)[:, k], model.row_cos2(rows)[:, k]
-        called = row_names(X, len(shares), names) or tuple(f"row {at}" for at in range(len(shares)))
+        called = row_names(X, len(shares), names) or numbered("row ", len(shares))
         expected = 1 / float(model.n_samples_)
     order = np.argsort(-shares, kind="stable")[:most]
     return Contributions(
@@ -274,7 +274,7 @@ class Importance(Chart):
 
 
 def importance(
-    estimator: BaseEstimator, *, kind: str = "vip", target: int = 0, names: Sequence[str] | None = None
+    estimator: BaseEstimator, *, kind: str = "vip", target: int = 1, names: Sequence[str] | None = None
 ) -> Importance:
     """Return VIP, coefficients, or selectivity ratios of the columns (:class:`Importance`).
 
@@ -285,7 +285,7 @@ def importance(
     kind : {"vip", "coefficients", "selectivity"}
         VIP is the importance in the projection.
     target : int
-        Which target, counted from 0.
+        Which target, counted from 1.
     names : sequence of str, optional
         Names of the columns.
 
@@ -303,19 +303,18 @@ def importance(
     if not isinstance(model, ComponentRegressor):
         raise refuse(model, "importance", "Use PLSRegression or PrincipalComponentRegression.")
     coef = np.atleast_2d(model.coef_)
-    if not 0 <= target < len(coef):
-        raise ValueError(f"target={target!r}: there are {len(coef)} targets, counted from 0.")
+    (at,) = picked(target, len(coef), noun="target", argument="target")
     columns = column_names(model, coef.shape[1], names)
     places, xlabel = channels(columns)
     title, ylabel, values = {
         "vip": ("Importance in the projection", "VIP", model.vip_),
-        "coefficients": ("Coefficients", "coefficient", coef[target]),
-        "selectivity": ("Selectivity", "selectivity ratio", model.selectivity_ratio_[target]),
+        "coefficients": ("Coefficients", "coefficient", coef[at]),
+        "selectivity": ("Selectivity", "selectivity ratio", model.selectivity_ratio_[at]),
     }[kind]
     low = high = None
     if kind == "coefficients" and model.path_ is not None:
         found = model.path_.jackknife(model.n_components_)
-        low, high = found.lower[target], found.upper[target]
+        low, high = found.lower[at], found.upper[at]
     return Importance(
         title=title,
         xlabel=xlabel,

@@ -11,10 +11,11 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, is_regressor
 from sklearn.utils.validation import check_is_fitted
 
-from gramian.charts.base import Chart, NoChart, Rows, check_picks, full_rows, last_step, like, need_rows, note, refuse
+from gramian.charts.base import Chart, NoChart, Rows, full_rows, last_step, like, need_rows, note, picked, refuse
 from gramian.charts.names import label_of, noun_of
 from gramian.charts.points import POINTS_MAX_ROWS, Points, colouring, thin
-from gramian.estimators.labels import column_names
+from gramian.estimators.labels import column_names, component_names, places
+from gramian.registry import record_of
 from gramian.results import Array
 
 __all__ = ["Contours", "Regions", "contours", "regions"]
@@ -53,7 +54,7 @@ def contours(
     X: Rows | None = None,
     *,
     components: Sequence[int] | None = None,
-    columns: Sequence[int] = (0, 1),
+    columns: Sequence[int] = (1, 2),
     colour: ArrayLike | None = None,
     grid: int = GRID_POINTS,
     many: int = POINTS_MAX_ROWS,
@@ -67,9 +68,9 @@ def contours(
     X : (n, d) array or data frame
         Rows, which set the frame. Columns that are not drawn are held at their medians.
     components : ints, optional
-        Which, counted from 0; the first six by default.
+        Which, counted from 1; the first six by default.
     columns : two ints
-        Columns of the plane, counted from 0.
+        Columns of the plane, counted from 1.
     colour : (n,) array, optional
         A column to colour the rows by.
     grid : int
@@ -92,8 +93,8 @@ def contours(
     T = np.asarray(estimator.transform(rows))
     model, _ = last_step(estimator)
     count = T.shape[1]
-    components = range(min(6, count)) if components is None else components
-    picks = check_picks(components, count, tuple(range(1, count + 1)), noun_of(model))
+    asked = range(1, min(6, count) + 1) if components is None else components
+    picks = picked(asked, count, range(1, count + 1), noun_of(model))
     values = np.stack([T[:, at].reshape(grid, grid) for at in picks]).astype(np.float64)
     labels = tuple(label_of(model, at) for at in picks)
     return Contours(title="Components over the plane", **fields, values=values, labels=labels)
@@ -104,7 +105,7 @@ def regions(
     X: Rows | None = None,
     y: ArrayLike | None = None,
     *,
-    columns: Sequence[int] = (0, 1),
+    columns: Sequence[int] = (1, 2),
     grid: int = GRID_POINTS,
     many: int = POINTS_MAX_ROWS,
 ) -> Regions:
@@ -134,17 +135,17 @@ def regions(
         remedy = "It predicts no classes; use a classifier, a clustering, or charts.predicted."
         raise refuse(estimator, "regions", remedy)
     need_rows(X, "regions")
-    labels = np.asarray(estimator.predict(X) if y is None else y)
+    labels = _classes(estimator, X) if y is None else np.asarray(y)
     rows, fields = _plane("regions", estimator, X, columns, labels.astype(str), grid, many)
     classes = [str(name) for name in getattr(estimator, "classes_", np.unique(labels))]
-    guesses = np.asarray(estimator.predict(rows)).astype(str)
+    guesses = _classes(estimator, rows)
     code = {name: at for at, name in enumerate(dict.fromkeys([*classes, *np.unique(guesses)]))}
     decision = None
     if len(classes) == 2 and hasattr(estimator, "decision_function"):
         decision = np.asarray(estimator.decision_function(rows), dtype=np.float64).reshape(grid, grid)
     model, _ = last_step(estimator)
     support = getattr(model, "support_", None)
-    table = np.asarray(X, dtype=np.float64)[:, list(columns)]
+    table = np.asarray(X, dtype=np.float64)[:, places(columns, "columns")]
     fits = support is not None and len(support) and support.max() < len(table)
     return Regions(
         title=f"Regions of {type(model).__name__}",
@@ -156,6 +157,15 @@ def regions(
     )
 
 
+def _classes(estimator: BaseEstimator, X: Any) -> Array:
+    """What is predicted of rows, as text: classes, or clusters by their names, which count from one."""
+    found, (model, _) = np.asarray(estimator.predict(X)), last_step(estimator)
+    record = record_of(model)
+    if record is None or not record.clusters:
+        return found.astype(str)
+    return np.array(component_names(model, model._n_features_out))[found]
+
+
 def _plane(
     of: str, model: BaseEstimator, X: Rows | None, pair: Sequence[int], colour: ArrayLike | None, grid: int, many: int
 ) -> tuple[Any, dict[str, Any]]:
@@ -163,7 +173,7 @@ def _plane(
     table = full_rows(X, of)
     if table.ndim != 2 or table.shape[1] < 2:
         raise NoChart(f"X has shape {table.shape}; the {of} chart needs at least two columns.")
-    i, j = check_picks(pair, table.shape[1], (2,), "column")
+    i, j = picked(pair, table.shape[1], (2,), "column", "columns")
     ends = [(table[:, at].min(), table[:, at].max()) for at in (i, j)]
     x, y = (np.linspace(low - 0.08 * (high - low), high + 0.08 * (high - low), grid) for low, high in ends)
     rows = np.tile(np.median(table, axis=0), (grid * grid, 1))

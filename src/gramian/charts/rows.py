@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
-from gramian.charts.base import Chart, NoChart, Rows, check_picks, full_rows, last_step, like, need_rows, note, refuse
+from gramian.charts.base import Chart, NoChart, Rows, full_rows, last_step, like, need_rows, note, picked, refuse
 from gramian.charts.columns import column_vectors, names_of
 from gramian.charts.names import channels, label_of, noun_of
 from gramian.charts.points import POINTS_MAX_ROWS, Colouring, Ellipse, Points, colouring, ellipses, thin
@@ -52,7 +52,7 @@ def scores(
     estimator: BaseEstimator,
     X: Rows | None = None,
     *,
-    components: Sequence[int] = (0, 1),
+    components: Sequence[int] = (1, 2),
     colour: ArrayLike | None = None,
     names: Sequence[object] | None = None,
     ellipses: float | None = 0.95,
@@ -67,7 +67,7 @@ def scores(
     X : (n, d) array, data frame or sparse matrix
         Rows. Without them the scores that a regression kept of its training rows.
     components : two or three ints
-        Which, counted from 0.
+        Which, counted from 1.
     colour : (n,) array, optional
         A column to colour by: groups or numbers (see :func:`gramian.charts.colouring`).
     names : sequence of str, optional
@@ -88,7 +88,7 @@ def scores(
     """
     model, rows = last_step(estimator, X)
     T = scores_of(model, rows)
-    picks = check_picks(components, T.shape[1], (2, 3), noun_of(model))
+    picks = picked(components, T.shape[1], (2, 3), noun_of(model))
     labels = [label_of(model, at) for at in picks]
     return _scores(T[:, picks], labels, colour, row_names(X, len(T), names), ellipses, many)
 
@@ -97,7 +97,7 @@ def from_scores(
     scores: ArrayLike,
     shares: ArrayLike | None = None,
     *,
-    components: Sequence[int] = (0, 1),
+    components: Sequence[int] = (1, 2),
     colour: ArrayLike | None = None,
     names: Sequence[object] | None = None,
     ellipses: float | None = 0.95,
@@ -123,7 +123,7 @@ def from_scores(
     T = np.asarray(scores, dtype=np.float64)
     if T.ndim != 2 or T.shape[1] < 2 or not np.isfinite(T).all():
         raise ValueError(f"scores has shape {T.shape}; a plane needs rows of at least two finite numbers.")
-    picks = check_picks(components, T.shape[1], (2, 3))
+    picks = picked(components, T.shape[1], (2, 3))
     held = ["" if shares is None else f" ({percent(np.asarray(shares)[at])} of variance)" for at in picks]
     labels = [f"component {at + 1}{share}" for at, share in zip(picks, held, strict=True)]
     return _scores(T[:, picks], labels, colour, row_names(scores, len(T), names), ellipses, many)
@@ -133,7 +133,7 @@ def biplot(
     estimator: BaseEstimator,
     X: Rows | None = None,
     *,
-    components: Sequence[int] = (0, 1),
+    components: Sequence[int] = (1, 2),
     colour: ArrayLike | None = None,
     names: Sequence[object] | None = None,
     ellipses: float | None = None,
@@ -169,8 +169,8 @@ def biplot(
     """
     model, _ = last_step(estimator)
     vectors = column_vectors(model, "biplot")
-    picks = check_picks(components, vectors.values.shape[1], (2,), noun_of(model))
-    plain = scores(estimator, X, components=picks, colour=colour, names=names, ellipses=ellipses, many=many)
+    picks = picked(components, vectors.values.shape[1], (2,), noun_of(model))
+    plain = scores(estimator, X, components=components, colour=colour, names=names, ellipses=ellipses, many=many)
     called, points = names_of(vectors, model), plain.points
     ends = (vectors.values if vectors.second else vectors.weights)[:, picks].astype(np.float64)
     if as_fitted(model, "whiten"):
@@ -292,7 +292,7 @@ def outliers(
 class Reconstructions(Chart):
     """A strip of rows for each number of components."""
 
-    rows: Array  #: (m,): which rows
+    rows: Array  #: (m,): which rows: their places in X
     counts: tuple[int, ...]  #: Numbers of components, rising
     originals: Array  #: (m, d)
     rebuilt: Array  #: (len(counts), m, d)
@@ -337,7 +337,7 @@ def reconstructions(
     X : (n, d) array or data frame
         Rows.
     rows : ints, optional
-        Which of them; eight spread over the table by default.
+        Which of them, counted from 1; eight spread over the table by default.
     counts : ints, optional
         Numbers of components; four spread evenly on a logarithmic scale by default.
     shape : pair of ints, optional
@@ -359,9 +359,9 @@ def reconstructions(
         raise refuse(model, "reconstructions", f"The kernel {kernel} has no pre-images; use a positive definite one.")
     table = full_rows(X, "reconstructions")
     n, d = table.shape
-    chosen = np.unique(np.linspace(0, n - 1, min(n, 8)).astype(int)) if rows is None else np.asarray(rows, dtype=int)
-    if chosen.ndim != 1 or not len(chosen) or chosen.min() < 0 or chosen.max() >= n:
-        raise ValueError(f"rows={rows!r} must be numbers of rows, from 0 to {n - 1}.")
+    chosen = np.unique(np.linspace(0, n - 1, min(n, 8)).astype(int))
+    if rows is not None:
+        chosen = np.array(picked(rows, n, range(1, n + 1), "row", "rows"))
     originals = table[chosen]
     if shape is not None and int(np.prod(shape)) != d:
         raise ValueError(f"shape={shape!r} has {int(np.prod(shape))} pixels; the rows have {d} columns.")

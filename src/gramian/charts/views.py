@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import _num_samples
 
-from gramian.charts.base import Chart, Rows, check_picks, last_step, need_rows, note, refuse
+from gramian.charts.base import Chart, Rows, last_step, need_rows, note, picked, refuse
 from gramian.charts.points import POINTS_MAX_ROWS, Points, colouring, thin
 from gramian.estimators.base import as_fitted
 from gramian.estimators.cca import check_ridge
@@ -176,7 +176,7 @@ def paired(
     X: Rows | None = None,
     Y: ArrayLike | None = None,
     *,
-    pair: int = 0,
+    pair: int = 1,
     colour: ArrayLike | None = None,
     names: Sequence[object] | None = None,
     many: int = POINTS_MAX_ROWS,
@@ -188,7 +188,7 @@ def paired(
     estimator : fitted CCA, KernelCCA, PLSCanonical or PLSSVD
     X, Y : rows of both views
     pair : int
-        Which, counted from 0.
+        Which, counted from 1.
     colour, names, many
         As for :func:`gramian.charts.scores`.
 
@@ -197,7 +197,7 @@ def paired(
     >>> from sklearn.datasets import load_linnerud
     >>> from gramian import CCA, charts
     >>> X, Y = load_linnerud(return_X_y=True)
-    >>> charts.paired(CCA().fit(X, Y), X, Y, pair=1).xlabel
+    >>> charts.paired(CCA().fit(X, Y), X, Y, pair=2).xlabel
     'score of X, pair 2'
     """
     model, rows = last_step(estimator, X)
@@ -205,7 +205,7 @@ def paired(
         raise refuse(model, "paired", "Use CCA, KernelCCA, PLSCanonical or PLSSVD.")
     need_rows(rows if Y is not None else None, "paired", "X=... and Y=...")
     first, second = model.transform(rows, Y)
-    (k,) = check_picks([pair], first.shape[1], (1,), "pair")
+    (k,) = picked(pair, first.shape[1], noun="pair", argument="pair")
     at = np.column_stack([first[:, k], second[:, k]]).astype(np.float64)
     varies = (at.std(axis=0) > 0).all() and len(at) > 1
     points = thin(at, colouring(colour, len(at)), many)

@@ -1,8 +1,9 @@
-"""What components, columns, targets and rows are called: by their names, or by their numbers, counted from one."""
+"""What components, columns, targets and rows are called and asked for: by names, or by numbers, counted from one."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import index
 from typing import Any, ClassVar
 
 import numpy as np
@@ -42,6 +43,22 @@ def numbered(word: str, count: int) -> tuple[str, ...]:
     ('row 1', 'row 2')
     """
     return tuple(f"{word}{at + 1}" for at in range(count))
+
+
+def places(numbers: ArrayLike, argument: str) -> list[int]:
+    """Places in an array, from zero, of components, columns, targets or rows asked for by numbers, counted from one.
+
+    >>> places((1, 3), "components"), places(2, "target")
+    ([0, 2], [1])
+    """
+    found = [index(number) for number in np.atleast_1d(np.asarray(numbers)).ravel()]
+    if min(found, default=1) < 1:
+        ask = tuple(number + 1 for number in found) if min(found) == 0 else tuple(range(1, len(found) + 1))
+        remedy = ask if np.ndim(numbers) else ask[0]
+        raise ValueError(
+            f"{argument}={numbers!r}: numbers count from 1. To begin with the first: {argument}={remedy!r}."
+        )
+    return [number - 1 for number in found]
 
 
 def column_names(estimator: object, d: int, names: Sequence[object] | None = None) -> tuple[str, ...]:

@@ -115,7 +115,7 @@ class RegressionPath:
     def __str__(self) -> str:
         """A table with one line for each number of components; a star marks the recommended one."""
         q = self.rmsecv.shape[1]
-        names = [""] if q == 1 else [f" y{j}" for j in range(q)]
+        names = [""] if q == 1 else [f" y {j + 1}" for j in range(q)]
         head = "components" + "".join(f"{'RMSECV' + name:>14} {'+-':>9} {'R2' + name:>9}" for name in names)
         lines = [head]
         for k in range(len(self.rmsecv)):

@@ -194,7 +194,7 @@ def name_rows(ax: Axes, points: Points, names: Sequence[str] | None, rows: Seque
     found = {int(row): at for at, row in enumerate(points.rows)}
     chosen = [row for row in (found if rows is None else rows) if int(row) in found]
     places = points.at[[found[int(row)] for row in chosen]]
-    texts = [str(row) if names is None else names[int(row)] for row in chosen]
+    texts = [str(row + 1) if names is None else names[int(row)] for row in chosen]
     return write_apart(ax, texts, places, size=7, towards=np.zeros((len(texts), 2)), posts=points.at)
 
 

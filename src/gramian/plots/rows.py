@@ -185,7 +185,7 @@ class OutliersDisplay(Display[Outliers], data=charts.outliers):
         Rows.
     limits_ : list of Line2D
     texts_ : list of Text
-        Names, or numbers from 0, of rows beyond the limits.
+        Names, or numbers from 1, of rows beyond the limits.
     """
 
     def _draw(self, ax: Axes, chart: Outliers, title: str) -> None:
@@ -243,7 +243,7 @@ class ReconstructionsDisplay(Display[Reconstructions], data=charts.reconstructio
         self.image_ = ax.imshow(mosaic, cmap="gray_r", vmin=low, vmax=high, interpolation="nearest")
         across, places = chart.middles
         ax.set_yticks(places, ["rows", *names])
-        ax.set_xticks(across, [str(at) for at in chart.rows])
+        ax.set_xticks(across, [str(row + 1) for row in chart.rows])
         ax.set_xlabel("row", fontsize=TICK, color=INK)
         ax.tick_params(length=0)
         beside = ax.secondary_yaxis("right")

@@ -102,7 +102,7 @@ def _loadings(subject: Subject) -> list[Part]:
     names = [*subject.columns, *(subject.targets if subject.two_views else ())]
     lines = chart_or_none(charts.loadings, subject.model, names=names)
     if lines is None:  # a single component has no plane
-        lines = chart_or_none(charts.loadings, subject.model, kind="lines", components=(0,), names=names)
+        lines = chart_or_none(charts.loadings, subject.model, kind="lines", components=(1,), names=names)
     if lines is None:
         return []
     found: list[Part] = [picture(lines)]
@@ -121,7 +121,7 @@ def _loadings(subject: Subject) -> list[Part]:
 def _contours(subject: Subject) -> Sequence[Picture]:
     if subject.X is None or len(subject.columns) != 2 or subject.record.counted != "kernel":
         return []
-    k = range(min(3, len(subject.estimator.eigenvalues_)))
+    k = range(1, min(3, len(subject.estimator.eigenvalues_)) + 1)
     chart = chart_or_none(charts.contours, subject.model, subject.X, components=k, grid=60, many=DRAWN_MAX_POINTS)
     return [] if chart is None else contours_pictures(chart)
 

@@ -88,7 +88,7 @@ def _pairs(subject: Subject) -> Section | None:
     parts: list[Part] = []
     for k in pairs:
         told = {"canonical": None if known is None else float(known[k])}
-        parts += drawn(charts.paired, subject.model, subject.X, subject.y, pair=k, told=told, **given)
+        parts += drawn(charts.paired, subject.model, subject.X, subject.y, pair=k + 1, told=told, **given)
     return Section("Scores", (), [*parts, _table(subject, "scores")])
 
 
@@ -104,8 +104,8 @@ def _map(subject: Subject) -> Section | None:
         return None
     table = np.asarray(subject.X, dtype=np.float64)
     colour = _colour(subject)
-    if subject.record.clusters and subject.predictions is not None:
-        colour = np.array([f"cluster {place}" for place in subject.predictions])
+    if subject.record.clusters:
+        colour = subject.tables["predictions"]["cluster"]
     given = {"colour": colour, "names": subject.names, "ellipses": None, "many": DRAWN_MAX_POINTS}
     # Clusters are made to differ: a test of their means along an axis would prove nothing.
     told = {"title": "Map", "compare": not subject.record.clusters}
@@ -145,7 +145,7 @@ def _numbers(subject: Subject) -> Section:
         of = "" if len(names) == 1 else f": {name}"
         parts += [picture(chart, title=f"Cross-validation{of}") for chart in subject.left_out[at : at + 1]]
         told = {"title": f"{seen}{of}"}
-        parts += drawn(charts.predicted, subject.model, subject.X, subject.y, target=at, told=told, **given)
+        parts += drawn(charts.predicted, subject.model, subject.X, subject.y, target=at + 1, told=told, **given)
     found = [each for _, each in subject.made.merits() if each.rows == subject.role]
     meaning = say("merit", error=found[0].error_name, spread=found[0].spread_name)
     parts.append(grid_of(subject.tables["errors"], "Figures of merit", [meaning]))

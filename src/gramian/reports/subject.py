@@ -233,7 +233,7 @@ class Subject:
             return ()
         given: dict[str, Any] = {"left_out": True, "names": self.names, "many": DRAWN_MAX_POINTS}
         try:
-            found = [predicted(self.model, self.X, self.y, target=at, **given) for at in range(len(self.targets))]
+            found = [predicted(self.model, self.X, self.y, target=at + 1, **given) for at in range(len(self.targets))]
         except NoChart:  # the estimator knows no way, or it would not fit into memory
             return ()
         return tuple(found)
