@@ -14,7 +14,7 @@ from gramian.costs import machine
 from gramian.costs.plan import Job, Matrix, Plan, eigenpairs, moments_bytes, table
 from gramian.engine.tiles import rows_of_a_block
 from gramian.estimators.factor_checks import are_wide, count_factors
-from gramian.estimators.validation import check_components, whole_number
+from gramian.estimators.validation import check_components, is_auto, whole_number
 from gramian.operators import Outline
 from gramian.operators.matrix import columns_of_a_block
 from gramian.operators.moments import few_products, triangle_at_once
@@ -152,6 +152,9 @@ def plan_probabilistic_pca(estimator: ProbabilisticPCA, job: Job) -> Plan:
     """Components of the covariance matrix; EM steps if they are asked for."""
     n, d = job.n, job.d
     k = check_components(estimator.n_components, d, f"d = {d}", fractions=False, auto=True) or d
+    if n < d and estimator.method == "closed" and not is_auto(estimator.n_components):
+        found = decompose(job, min(n, k), "auto")
+        return replace(found, bytes=job.copied + found.bytes + 8.0 * d * k * 3)
     found = eigenpairs(table(d, True, 8.0 * d * d, lambda: n * machine.moments(d)), k, "auto")
     room = job.copied + max(moments_bytes(n, d), found.bytes + 16.0 * d * d)
     if estimator.method == "closed":

@@ -20,7 +20,7 @@ from gramian.estimators.base import (
     planned_fit,
 )
 from gramian.estimators.column_vectors import ColumnVectors
-from gramian.estimators.fit_rows import more_rows, read
+from gramian.estimators.fit_rows import FitRows, more_rows, read
 from gramian.estimators.n_components import choose_from_moments
 from gramian.estimators.plans_linear import plan_probabilistic_pca
 from gramian.estimators.result_tables import Makers, TableMaker
@@ -30,6 +30,7 @@ from gramian.estimators.validation import (
     check_choice,
     check_components,
     check_squares,
+    is_auto,
     random_generator,
     validate,
     whole_number,
@@ -38,8 +39,9 @@ from gramian.estimators.warnings import ConvergenceWarning, warn
 from gramian.operators import Moments
 from gramian.projection import LinearProjection
 from gramian.results import Array, FitSummary, Seed, percent
-from gramian.spaces import MomentSpace, gaussian
+from gramian.spaces import LinearSpace, MomentSpace, gaussian
 from gramian.spaces.gaussian import Climb, Expectation, FactorModel, Isotropic, climb, expect, fit_missing, patterns
+from gramian.spaces.linear import StreamSpace
 
 
 class GaussianModel(ProjectionTransformer, DensityMixin):
@@ -174,9 +176,16 @@ class ProbabilisticPCA(GaussianModel, BaseEstimator):
         clock = Clock()
         check_choice("method", self.method, ("closed", "em"))
         rows = read(self, X, sample_weight)
-        self.moments_ = None if rows.gaps else rows.moments  # so that partial_fit may go on from here
-        k, said = self._asked(rows.d, lambda: self.moments_ or self._complete_moments(rows.X, rows.weights))
-        found = self._expect(rows.X, rows.weights, k)[0] if rows.gaps else self._maximise(rows.moments, k)
+        if rows.gaps:
+            k, said = self._asked(rows.d, lambda: self._complete_moments(rows.X, rows.weights))
+            found = self._expect(rows.X, rows.weights, k)[0]
+        else:
+            k, said = self._asked(rows.d, lambda: rows.moments)
+            if self._is_wide(rows):
+                found = self._closed(rows.space(center=True, scale=False), rows.d, k)
+            else:
+                found = self._maximise(rows.moments, k)
+        self.moments_ = None if rows.gaps else rows.kept()  # so that partial_fit may go on from here
         return self._keep(found, rows.dtype, rows.shape, clock, rows.gaps, said)
 
     @all_or_nothing
@@ -291,33 +300,42 @@ class ProbabilisticPCA(GaussianModel, BaseEstimator):
         check_is_fitted(self)
         return self._model.covariance()
 
+    def _is_wide(self, rows: FitRows) -> bool:
+        """Whether fewer rows than columns are there, and nothing but their components is asked for."""
+        few = rows.X is not None and rows.X.shape[0] < rows.d
+        return few and self.method == "closed" and not is_auto(self.n_components)
+
     def _maximise(self, moments: Moments, asked: int | None) -> Climb[Isotropic]:
         """Return the model of greatest likelihood for given moments."""
         check_squares(moments)
-        S, d = moments.covariance(), moments.d
-        basis = MomentSpace(moments).basis(check_components(asked, d, f"d = {d}", fractions=False))
-        values = basis.eigenvalues / moments.weight
+        closed = self._closed(MomentSpace(moments), moments.d, asked)
+        return closed if self.method == "closed" else self._climb(moments, len(closed.state.variances))
+
+    def _closed(self, space: LinearSpace | MomentSpace | StreamSpace, d: int, asked: int | None) -> Climb[Isotropic]:
+        """Return the model of greatest likelihood for d centred columns."""
+        basis = space.basis(check_components(asked, d, f"d = {d}", fractions=False))
+        values, total = basis.eigenvalues / basis.n, basis.total_variance * (basis.n - 1) / basis.n
         rank = int((values > 0).sum()) if asked is None else basis.rank
         k = max(1, min(rank - 1, d - 1)) if asked is None else asked
-        closed = gaussian.from_spectrum(moments.mean, basis.directions[:, :k], values[:k], float(np.trace(S)))
+        closed = gaussian.from_spectrum(basis.mean, basis.directions[:, :k], values[:k], total)
         if not (closed.variances > 0).all() or (k < d and closed.noise <= 1e-14 * values[0]):
             raise ValueError(
                 f"zero variance is left for the noise of n_components={k}: X has no more dimensions than that. "
                 "Use fewer components, or drop columns that repeat others."
             )
-        if self.method == "closed":
-            return Climb(closed, (gaussian.isotropic_log_likelihood(closed, S, moments.weight),), True)
-        return self._climb(moments, S, k)
+        return Climb(closed, (gaussian.isotropic_log_likelihood(closed, values[:k], total, basis.n),), True)
 
-    def _climb(self, moments: Moments, S: Array, k: int) -> Climb[Isotropic]:
-        d = len(S)
-        size = np.trace(S) / d
+    def _climb(self, moments: Moments, k: int) -> Climb[Isotropic]:
+        S, d = moments.covariance(), moments.d
+        total = float(np.trace(S))
+        size = total / d
         start = random_generator(self.random_state).standard_normal((d, k)) * np.sqrt(size)
 
         def step(state: tuple[Array, float]) -> tuple[float, tuple[Array, float]]:
             model = gaussian.from_loadings(moments.mean, *state)
             following = gaussian.expectation_maximisation(S, *state)
-            return gaussian.isotropic_log_likelihood(model, S, moments.weight), following
+            along = np.einsum("ij,jk,ki->i", model.directions.T, S, model.directions)
+            return gaussian.isotropic_log_likelihood(model, along, total, moments.weight), following
 
         found = climb(step, (start, float(size)), tol=self.tol, max_iter=self.max_iter)
         model = gaussian.from_loadings(moments.mean, *found.state)

@@ -211,13 +211,15 @@ def expectation_maximisation(S: Array, W: Array, noise: float) -> tuple[Array, f
     return following, float((np.trace(S) - np.sum((SW @ M_inverse) * following)) / len(S))
 
 
-def isotropic_log_likelihood(model: Isotropic, S: Array, weight: float) -> float:
-    """Log-likelihood of rows with covariance S (divisor: their weight) about the model's mean."""
-    projected = np.einsum("ij,jk,ki->i", model.directions.T, S, model.directions)
-    fit = float((projected / model.variances).sum())
-    if len(S) > len(model.variances):
-        fit += max(0.0, float(np.trace(S) - projected.sum())) / model.noise
-    return float(-0.5 * weight * (len(S) * np.log(2 * np.pi) + model.log_determinant() + fit))
+def isotropic_log_likelihood(model: Isotropic, along: Array, total: float, weight: float) -> float:
+    """Log-likelihood of rows about the model's mean, with these variances along its directions, and in all columns.
+
+    Divisor of the variances is the weight of the rows.
+    """
+    d, fit = len(model.mean), float((along / model.variances).sum())
+    if d > len(model.variances):
+        fit += max(0.0, total - float(along.sum())) / model.noise
+    return float(-0.5 * weight * (d * np.log(2 * np.pi) + model.log_determinant() + fit))
 
 
 @dataclass(frozen=True)
