@@ -294,6 +294,55 @@ def check_columns(estimator: BaseEstimator, rows: Rows) -> None:
         )
 
 
+class OnRead:
+    """A fitted attribute that is computed when it is first read, see :func:`on_read`."""
+
+    def __init__(self, compute: Callable[[Any, Any], Any]) -> None:
+        self.compute, self.__doc__ = compute, compute.__doc__
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, model: Any, owner: type | None = None) -> Any:
+        if model is None:
+            return self
+        if (kept := vars(model).get("_kept")) is None:
+            raise AttributeError(f"{type(model).__name__!r} object has no attribute {self.name!r}", name=self.name)
+        found = vars(model)[self.name] = self.compute(model, kept)
+        return found
+
+
+def on_read(compute: Callable[[Any, Any], Any]) -> Any:
+    """Let a fitted attribute be computed when it is first read, from what the fit has kept for that (``_kept``).
+
+    Of 1,500 rows and columns five components take 40 ms, the sums of squares that a limit of Q needs 130.
+    """
+    return OnRead(compute)
+
+
+class ComputesOnRead:
+    """An estimator with such attributes; before it is pickled or saved they are computed, and ``_kept`` is dropped."""
+
+    _kept: Any
+
+    @classmethod
+    @functools.cache
+    def _on_read(cls) -> tuple[str, ...]:
+        found = {name for base in cls.__mro__ for name, part in vars(base).items() if isinstance(part, OnRead)}
+        return tuple(sorted(found))
+
+    def _complete(self) -> None:
+        """Compute what nobody has read yet, and drop what it is computed from."""
+        if "_kept" in vars(self):
+            for name in self._on_read():
+                getattr(self, name)
+            del self._kept
+
+    def __getstate__(self) -> Any:
+        self._complete()
+        return super().__getstate__()
+
+
 @dataclass(frozen=True)
 class Answer:
     """A method of a fitted estimator, as it goes to blocks of rows that have passed the gate."""

@@ -12,7 +12,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.config import pinned_if_small
-from gramian.estimators.base import BaseEstimator, all_or_nothing, by_blocks, planned_fit
+from gramian.estimators.base import BaseEstimator, all_or_nothing, by_blocks, on_read, planned_fit
 from gramian.estimators.calibration_metrics import ERROR_SUFFIXES
 from gramian.estimators.column_vectors import ColumnVectors
 from gramian.estimators.diagnostics import RegressionDiagnostics
@@ -36,7 +36,6 @@ from gramian.estimators.two_blocks import (
     gather,
     gather_more,
     is_settled,
-    on_read,
     read_blocks,
 )
 from gramian.estimators.validation import ComponentCount, Table, check_choice, check_components

@@ -27,6 +27,7 @@ from gramian.config import (
     free_memory,
     has_worked,
     in_pool,
+    is_little,
     left_by_limits,
     settings,
     thread_count,
@@ -146,11 +147,9 @@ def refuse_if_too_large(estimator: Planned, X: Any, y: Any = None) -> None:
     shape = (X.n_rows or 0, X.n_features) if isinstance(X, Rows) else getattr(X, "shape", ())
     if sp.issparse(X) or len(shape) != 2 or callable(getattr(estimator, "kernel", None)):
         return
-    there = memory_limit()
-    if PLAN_MAX_BYTES_PER_PAIR * float(sum(shape)) ** 2 + _PLAN_MAX_BYTES_BESIDE <= there.bytes and not isinstance(
-        X, Rows
-    ):
-        return  # the usual case: no need to look closely
+    bound = PLAN_MAX_BYTES_PER_PAIR * float(sum(shape)) ** 2 + _PLAN_MAX_BYTES_BESIDE
+    if is_classifier(estimator) and not isinstance(X, Rows) and bound <= memory_limit().bytes:
+        return  # to count the classes takes longer than to ask what is free
     job = _job(estimator, X, y)
     if job is None:
         return
@@ -159,10 +158,10 @@ def refuse_if_too_large(estimator: Planned, X: Any, y: Any = None) -> None:
     except TypeError:
         return  # the message of the fit is more exact
     except ValueError:
-        if enough(estimator, job, there.bytes) is None:
+        if enough(estimator, job, memory_limit().bytes) is None:
             return  # it is not refused for lack of memory
         raise
-    if found.bytes > there.bytes:
+    if not is_little(found.bytes) and found.bytes > (there := memory_limit()).bytes:
         raise ValueError(_refusal(estimator, job, found, there))
 
 

@@ -44,8 +44,8 @@ AUTO_MAX_COMPONENTS = 30
 SOLVED_TOGETHER_BYTES = 2**25
 #: Bytes of predictions, and of coefficients, of all folds that are kept.
 KEPT_BYTES = 2**28
-#: Pairs of rows whose distances a random projection is judged by.
-DISTORTION_MAX_PAIRS = 2_000
+#: Rows whose distances a random projection is judged by, 1,953 pairs.
+MEASURED_ROWS = 63
 #: Products of a step of factor analysis with the vectors that become the leading eigenvectors of many columns.
 _FACTOR_PRODUCTS = 5
 #: Steps of factor analysis, of EM in closed moments, and of ICA (over a sample, then over all rows), on usual data.
@@ -214,14 +214,11 @@ def plan_random_projection(estimator: RandomProjection, job: Job) -> Plan:
         warnings.simplefilter("ignore")  # the fit says it
         k, _ = estimator._how_many((n, d))
     density = estimator._density(d)
-    pairs = min(DISTORTION_MAX_PAIRS, n * (n - 1) // 2)
-    block = min(pairs, rows_of_a_block(d))
-    # The directions, as they are drawn and as they are kept; a block of differences and its squares, and their scores.
-    room = job.copied + 8.0 * k * d * density * 2 + 16.0 * block * d + 8.0 * k * (pairs + 2 * block)
+    # The directions, as they are drawn and as they are kept; the rows that are measured when somebody asks, and scores.
+    room = job.copied + 8.0 * k * d * density * 2 + 8.0 * min(n, MEASURED_ROWS) * (d + 2 * k)
 
     def seconds() -> float:
-        drawn = k * d * density * (1.2e-8 + 24 * machine.touch())
-        return drawn + pairs * d * (k * density * machine.multiply(0) + 40 * machine.touch())
+        return k * d * density * (1.2e-8 + 24 * machine.touch()) + 8 * n * d * machine.touch()
 
     kind = "Gaussian entries" if estimator._is_gaussian else "random signs"
     return Plan(kind, f"density {density:.3g}", f"{k:,} directions of {d:,} columns", room, seconds)

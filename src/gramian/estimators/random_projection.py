@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,18 +12,18 @@ from numpy.typing import ArrayLike
 
 from gramian.config import format_bytes, memory_budget, pinned_if_small, within_budget
 from gramian.engine.tiles import row_blocks
-from gramian.estimators.base import BaseEstimator, ProjectionTransformer, planned_fit
+from gramian.estimators.base import BaseEstimator, ComputesOnRead, ProjectionTransformer, on_read, planned_fit
 from gramian.estimators.fit_rows import read
-from gramian.estimators.plans_linear import DISTORTION_MAX_PAIRS, plan_random_projection
+from gramian.estimators.plans_linear import MEASURED_ROWS, plan_random_projection
 from gramian.estimators.result_tables import Makers, ResultTable, TableMaker
 from gramian.estimators.summary import Clock, SummaryBuilder
 from gramian.estimators.validation import Table, check_components, is_auto, random_generator
 from gramian.estimators.warnings import RankWarning, warn
 from gramian.lapack import interruptible
-from gramian.results import Array, Matrix, Seed, percent
+from gramian.results import Array, FitSummary, Matrix, Seed, percent
 
-#: Rows up to which all squared distances come from a Gram matrix: fewer multiplications than the differences of pairs.
-GRAM_MAX_ROWS = 256
+#: Entries of the rows that are kept to be measured, and rows that are kept however many columns they have.
+MEASURED_MAX_ENTRIES, MEASURED_LEAST_ROWS = 2**16, 16
 #: Squared distances below this share of the squared lengths of both rows lose five digits or more as a difference.
 NEAR_PAIR_SHARE = 1e-5
 
@@ -53,6 +53,16 @@ class Distortion:
 
     def __float__(self) -> float:
         return max(1.0 - self.min, self.max - 1.0)
+
+
+class Kept(NamedTuple):
+    """What distances are measured from, and told of the fit, when that is read."""
+
+    rows: Matrix
+    eps: float
+    shape: tuple[int, int]
+    notes: list[str]
+    clock: Clock
 
 
 @dataclass(frozen=True)
@@ -85,7 +95,7 @@ class RandomMap:
         return scores @ self.back
 
 
-class RandomProjection(ProjectionTransformer, BaseEstimator):
+class RandomProjection(ComputesOnRead, ProjectionTransformer, BaseEstimator):
     r"""A few random directions, which keep distances between rows without a look at them.
 
     Definition
@@ -115,7 +125,7 @@ class RandomProjection(ProjectionTransformer, BaseEstimator):
     density_ : float
         Share s of entries asked to be other than zero, 1 for Gaussian ones.
     distortion_ : Distortion
-        What became of squared distances, over at most 2,000 pairs of training rows.
+        What became of squared distances, over all pairs of at most 63 training rows.
     summary_ : FitSummary
 
     Cost
@@ -154,7 +164,7 @@ class RandomProjection(ProjectionTransformer, BaseEstimator):
 
     @planned_fit
     def fit(self, X: Table, y: object = None) -> Self:
-        """Draw the directions, and measure what they do to distances between the rows.
+        """Draw the directions, and some rows whose distances show, when that is read, what they do to them.
 
         Parameters
         ----------
@@ -178,9 +188,29 @@ class RandomProjection(ProjectionTransformer, BaseEstimator):
         R: Any = _gaussian(k, X.shape[1], rng) if self._is_gaussian else _signs(k, X.shape[1], self.density_, rng)
         self.projection_ = RandomMap(R.T.tocsr() if sp.issparse(R) else R.T)
         self.components_ = R.astype(X.dtype)
-        self.distortion_ = measure(self.projection_, X, self.eps, rng)
-        self.summary_ = self._summarize(shape, notes, clock)
+        for name in self._on_read():
+            self.__dict__.pop(name, None)
+        self._kept = Kept(_some_rows(X, rng), self.eps, shape, notes, clock.stop())
         return self
+
+    @on_read
+    def distortion_(self, kept: Kept) -> Distortion:
+        """What became of squared distances."""
+        return measure(self.projection_, kept.rows, kept.eps)
+
+    @on_read
+    def summary_(self, kept: Kept) -> FitSummary:
+        """What was done, and what became of squared distances."""
+        found, k = self.distortion_, self.projection_.size
+        kind = "Gaussian entries" if self._is_gaussian else f"random signs, density {self.density_:.3g}"
+        text = f"squared distances times {found.min:.3g} to {found.max:.3g}, mean {found.mean:.3g}, "
+        text += f"{percent(found.share_within)} within {kept.eps:g} of 1 ({found.pairs:,} pairs)"
+        if not found.pairs:
+            text = "not measured: all rows are the same"
+        write = SummaryBuilder.of_components(self, kept.shape, k, noun="direction").line(
+            "route", kind, density=self.density_
+        )
+        return write.line("distortion", text, distortion=asdict(found)).work(kept.clock).notes(kept.notes).done()
 
     def inverse_transform(self, X: ArrayLike) -> Array:
         """Return the shortest rows that have the scores ``X``, by the pseudo-inverse of R."""
@@ -238,34 +268,24 @@ class RandomProjection(ProjectionTransformer, BaseEstimator):
             raise ValueError(f"density={self.density!r} must be a number in (0, 1], 'auto', 'gaussian' or None.")
         return float(self.density or 0)
 
-    def _summarize(self, shape: tuple[int, int], notes: list[str], clock: Clock) -> Any:
-        found, k = self.distortion_, self.projection_.size
-        kind = "Gaussian entries" if self._is_gaussian else f"random signs, density {self.density_:.3g}"
-        text = f"squared distances times {found.min:.3g} to {found.max:.3g}, mean {found.mean:.3g}, "
-        text += f"{percent(found.share_within)} within {self.eps:g} of 1 ({found.pairs:,} pairs)"
-        if not found.pairs:
-            text = "not measured: all rows are the same"
-        write = SummaryBuilder.of_components(self, shape, k, noun="direction").line(
-            "route", kind, density=self.density_
-        )
-        return write.line("distortion", text, distortion=asdict(found)).work(clock).notes(notes).done()
 
-
-def measure(projection: RandomMap, X: Matrix, eps: float, rng: np.random.Generator) -> Distortion:
-    """Compare squared distances before and after, over a sample of pairs of rows that differ."""
-    left, right = _pairs(X.shape[0], rng)
-    blocks = row_blocks(len(left), X.shape[1])
-    if sp.issparse(X):
-        X, blocks = sp.csr_array(X), [slice(None)]  # for the older matrices, * is a matrix product
-    if X.shape[0] <= GRAM_MAX_ROWS and not sp.issparse(X):
-        r = _ratios_of_few(projection, X, left, right)
-    else:
-        r = np.concatenate([_ratios(projection, X[left[some]], X[right[some]]) for some in blocks])
+def measure(projection: RandomMap, X: Matrix, eps: float) -> Distortion:
+    """Compare squared distances before and after, over all pairs of a few rows that differ."""
+    left, right = np.triu_indices(X.shape[0], 1)
+    r = _ratios(projection, X[left], X[right]) if sp.issparse(X) else _ratios_of_few(projection, X, left, right)
     if not len(r):  # all rows are the same
         return Distortion(np.nan, np.nan, np.nan, np.nan, np.nan, 0)
     within = float((np.abs(r - 1) <= eps).mean())
     rms = float(np.sqrt((r**2).mean()))
     return Distortion(float(r.min()), float(r.max()), float(r.mean()), rms, within, len(r))
+
+
+def _some_rows(X: Matrix, rng: np.random.Generator) -> Matrix:
+    """A copy of a few rows: what is measured when it is read does not change with the table, nor keep it in memory."""
+    n, d = X.shape
+    count = min(n, MEASURED_ROWS, max(MEASURED_LEAST_ROWS, MEASURED_MAX_ENTRIES // d))
+    chosen = np.arange(n) if count == n else rng.choice(n, count, replace=False, shuffle=False)
+    return (sp.csr_array(X) if sp.issparse(X) else X)[chosen]  # for the older matrices, * is a matrix product
 
 
 def _ratios_of_few(projection: RandomMap, X: Array, left: Array, right: Array) -> Array:
@@ -287,36 +307,17 @@ def _ratios_of_few(projection: RandomMap, X: Array, left: Array, right: Array) -
 def _ratios(projection: RandomMap, rows: Matrix, others: Matrix) -> Array:
     """Squared distances after, by those before, of rows to others that are not the same."""
     # The map is linear: differences are mapped themselves, so that rows far from the origin keep their digits.
-    difference = rows.astype(np.float64, copy=False)
-    if sp.issparse(difference):
-        difference = difference - others
-    else:
-        difference -= others  # the rows were copied out of the table
-    del rows, others
+    difference = rows.astype(np.float64, copy=False) - others
     difference /= max(abs(difference.max()), abs(difference.min())) or 1.0  # the ratio is the same, squares in range
     before = np.asarray((difference * difference).sum(axis=1)).ravel()
     after = (projection.scores(difference) ** 2).sum(axis=1)
     return after[before > 0] / before[before > 0]
 
 
-def _pairs(n: int, rng: np.random.Generator) -> tuple[Array, Array]:
-    """All pairs i < j of n rows if they are few, else a sample without repeats."""
-    if n * (n - 1) // 2 <= DISTORTION_MAX_PAIRS:
-        return np.triu_indices(n, 1)
-    # A row and the one so many places further on: no pair comes twice while that is less than half way round.
-    half = (n - 1) // 2
-    if n <= DISTORTION_MAX_PAIRS:
-        i, away = np.arange(n), rng.permutation(half)[: -(-DISTORTION_MAX_PAIRS // n), None] + 1
-    else:
-        i, away = rng.choice(n, DISTORTION_MAX_PAIRS, replace=False), rng.integers(1, half + 1, DISTORTION_MAX_PAIRS)
-    j = (i + away) % n
-    return np.broadcast_to(i, j.shape).ravel()[:DISTORTION_MAX_PAIRS], j.ravel()[:DISTORTION_MAX_PAIRS]
-
-
 def _check_room(k: int, shape: tuple[int, int], density: float) -> None:
     """Refuse, before anything is drawn, a matrix and scores of the measured rows that do not fit the memory budget."""
     n, d = shape
-    size = 8 * k * (2 * d * density + 3 * min(DISTORTION_MAX_PAIRS, n * n))
+    size = 8 * k * (2 * d * density + 3 * min(MEASURED_ROWS, n))
     if not within_budget(size):
         raise ValueError(
             f"n_components={k} needs {format_bytes(size)}, over the memory budget of {format_bytes(memory_budget())}. "

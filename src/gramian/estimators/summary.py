@@ -17,13 +17,18 @@ class Clock:
     """Seconds since it was made, but for those in which loops were compiled: the next fit has them."""
 
     def __init__(self) -> None:
-        self.start = time.perf_counter()
+        self.start, self.stopped = time.perf_counter(), 0.0
+
+    def stop(self) -> Self:
+        """Let the seconds so far be those of the fit, whose summary is written when it is read."""
+        self.stopped = self.seconds
+        return self
 
     @property
     def seconds(self) -> float:
         """Seconds so far."""
         compiling = sum(max(0.0, end - max(start, self.start)) for start, end in compilations)
-        return time.perf_counter() - self.start - compiling
+        return self.stopped or time.perf_counter() - self.start - compiling
 
 
 class SummaryBuilder:

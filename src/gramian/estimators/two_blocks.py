@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 
-from gramian.estimators.base import as_fitted
+from gramian.estimators.base import ComputesOnRead, as_fitted, on_read
 from gramian.estimators.fit_rows import FitRows, read, seen_moments
 from gramian.estimators.probabilistic_pca import ProbabilisticPCA
 from gramian.estimators.validation import Table, check_finite, check_targets, check_weights, validate
@@ -42,40 +41,13 @@ class Kept(NamedTuple):
         return Moments(views.weight, views.mean, views.rows.T @ views.rows)
 
 
-class OnRead:
-    """A fitted attribute that is computed when it is first read, see :func:`on_read`."""
-
-    def __init__(self, compute: Callable[[Any, Kept], Any]) -> None:
-        self.compute, self.__doc__ = compute, compute.__doc__
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self.name = name
-
-    def __get__(self, model: Any, owner: type | None = None) -> Any:
-        if model is None:
-            return self
-        if (kept := vars(model).get("_kept")) is None:
-            raise AttributeError(f"{type(model).__name__!r} object has no attribute {self.name!r}", name=self.name)
-        found = vars(model)[self.name] = self.compute(model, kept)
-        return found
-
-
-def on_read(compute: Callable[[Any, Kept], Any]) -> Any:
-    """Let a fitted attribute be computed when it is first read, from the compressed rows that the fit has kept.
-
-    Of 1,500 rows and columns five components take 40 ms, the sums of squares that a limit of Q needs 130.
-    """
-    return OnRead(compute)
-
-
-class BlockInput:
+class BlockInput(ComputesOnRead):
     """What estimators of two blocks tell scikit-learn of their input, and when they count as fitted."""
 
     missing: str | None
     n_features_in_: int
     filler_: Filler | None
     n_components: Any
-    _kept: Kept
     _kept_parameters: ClassVar[tuple[str, ...]] = ("missing",)
     #: Whether a component takes a few products with the rows, rather than a decomposition of all of them.
     _takes_products: ClassVar[bool] = False
@@ -99,12 +71,6 @@ class BlockInput:
         """Moments of all rows, for ``partial_fit``."""
         return kept.moments()
 
-    @classmethod
-    @cache
-    def _on_read(cls) -> tuple[str, ...]:
-        found = {name for base in cls.__mro__ for name, part in vars(base).items() if isinstance(part, OnRead)}
-        return tuple(sorted(found))
-
     def _keep_blocks(self, blocks: Blocks, scaling: tuple[bool, bool]) -> None:
         """Keep what attributes are computed from when they are read; at once where that takes much room."""
         self.n_samples_, self._single, self.filler_ = blocks.views.weight, blocks.single, blocks.filler
@@ -117,17 +83,6 @@ class BlockInput:
             self.moments_ = None
         if blocks.views.rows.nbytes > 8 * MOMENTS_MAX_COLUMNS**2 or all(name in vars(self) for name in self._on_read()):
             self._complete()
-
-    def _complete(self) -> None:
-        """Compute what nobody has read yet, and drop what it is computed from."""
-        if "_kept" in vars(self):
-            for name in self._on_read():
-                getattr(self, name)
-            del self._kept
-
-    def __getstate__(self) -> Any:
-        self._complete()
-        return super().__getstate__()
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc]

@@ -24,11 +24,10 @@ from sklearn.base import BaseEstimator
 
 from gramian import kernels
 from gramian.construction import steps_of
-from gramian.estimators.base import as_fitted
+from gramian.estimators.base import ComputesOnRead, as_fitted
 from gramian.estimators.kernel_kmeans import SeenMeans
 from gramian.estimators.kernel_rows import Seen
 from gramian.estimators.random_projection import RandomMap
-from gramian.estimators.two_blocks import BlockInput
 from gramian.registry import RECORDS
 
 
@@ -180,7 +179,7 @@ def state_of(value: object) -> dict[str, Any]:
     fields = fields_of(type(value))
     if fields is not None:
         return {key: getattr(value, key) for key in fields}
-    if isinstance(value, BlockInput):
+    if isinstance(value, ComputesOnRead):
         value._complete()
     state = vars(value)
     computed = {key for key in state if isinstance(getattr_static(type(value), key, None), cached_property)}

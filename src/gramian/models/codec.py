@@ -16,7 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 
-from gramian.estimators.two_blocks import OnRead
+from gramian.estimators.base import OnRead
 from gramian.kernels import Function, Kernel
 from gramian.models.classes import ModelError, class_of, fields_of, known_as, state_of, wrong_field
 from gramian.results import Array
