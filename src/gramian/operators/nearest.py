@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import DTypeLike
 
-from gramian.engine.product import Pairs, Product, each_tile, to_dense
+from gramian.engine.product import STRIPE, Pairs, Product, each_tile, to_dense
 from gramian.engine.tiles import SIDE, for_each, row_blocks, spans, threads_for
 from gramian.kernels import Kernel
 from gramian.kernels.pairwise import PreparedRows, prepared, squared_norms
@@ -18,6 +18,13 @@ from gramian.results import Array, Matrix
 
 #: Candidates beyond those asked for, so that ties and rounding at the border can be resolved afterwards.
 EXTRA_CANDIDATES = 8
+#: Columns up to which tiles hold whole rows, so that nothing is merged; columns in a group at the most, of which the
+#: least value is taken: a pass over numbers in single precision takes as long for 16 as for 8.
+WHOLE_ROWS_MAX_COLUMNS, GROUP_MAX_COLUMNS = 4096, 16
+#: Rows of which more than one in so many columns are within rounding are searched in double precision instead.
+RECHECKED_SHARE = 16
+#: Entries whose differences are squared at a time: they stay in the second-level cache.
+DIFFERENCES = 2**16
 #: Rounding of a squared distance, in units of the similarities it comes from.
 SIMILARITY_ROUNDING = 64 * float(np.finfo(np.float64).eps)
 #: Says how far pairs are exactly: row numbers, column numbers -> values.
@@ -43,58 +50,81 @@ def smallest(
     k: int,
     *,
     own: bool = False,
-    bound: Array | None = None,
     slack: Array | None = None,
     exact: Measure | None = None,
+    most: int | None = None,
 ) -> tuple[Array, Array]:
     """Return the k smallest values of each row, ascending, and their columns; of equal ones the first columns.
 
     ``pairs``: tiles of values to rank, m x n. ``k``: at most n (n - 1 with ``own``). ``own``: row i and column i are
-    the same point, which is not its own neighbour. ``bound`` (m,): known upper bounds of the k-th values. ``slack``
-    (m,): how far values of a tile may be from exact ones, which ``exact`` gives for chosen pairs.
+    the same point, which is not its own neighbour. ``slack`` (m,): how far values of a tile may be from exact ones,
+    which ``exact`` gives for chosen pairs. Rows with more than ``most`` pairs, and more than a share of a tile, that
+    only ``exact`` could tell apart are given up: their first column is -1.
     """
     m, n = pairs.shape
     values, columns = np.full((m, k), np.inf), np.full((m, k), -1, dtype=np.intp)
-    rows = spans(m, min(SIDE, max(64, -(-m // threads_for(m)))))
-    few = rows[0].stop * n <= SIDE**2 if rows else True  # all columns at once
-    first = n if few else min(n, max(SIDE, k + 1))
+    once = n <= WHOLE_ROWS_MAX_COLUMNS
+    side = min(SIDE, max(STRIPE, SIDE**2 // n)) if once and n else SIDE
+    rows = spans(m, max(1, min(side, max(STRIPE, -(-m // threads_for(m))))))
+    first = n if once else min(n, max(SIDE, k + 1))
     cols = [slice(0, first)] + [slice(s.start + first, s.stop + first) for s in spans(n - first)]
+    given_up = np.zeros(m, dtype=bool)
 
     def look(r: slice, c: slice, tile: Array) -> None:
         if own:  # a point is not its own neighbour
             both = np.arange(max(r.start, c.start), min(r.stop, c.stop))
             tile[both - r.start, both - c.start] = np.inf
-        limit = values[r, -1]
-        if c.start == 0 and exact is None:  # nothing to beat yet: all that are among the k smallest of the tile
-            limit = np.nextafter(np.partition(tile, k - 1, axis=1)[:, k - 1].astype(np.float64), np.inf)
-        if bound is not None:
-            limit = np.minimum(limit, np.nextafter(bound[r], np.inf))
-        if slack is not None:
-            limit = limit + slack[r]
+        apart = 0.0 if slack is None else slack[r]
+        # Nothing to beat yet: all that could be among the k smallest of the tile, itself and its bound being off.
+        limit = values[r, -1] + apart if c.start else np.nextafter(_upper_bound(tile, k) + 2 * apart, np.inf)
+        if tile.dtype != limit.dtype:
+            limit = np.nextafter(limit.astype(tile.dtype), np.inf, dtype=tile.dtype)
         hits = np.flatnonzero(tile < limit[:, None])
-        if len(hits):
-            i, j = np.divmod(hits, tile.shape[1])
-            found = tile.ravel()[hits] if exact is None else exact(i + r.start, j + c.start)
-            _merge(values[r], columns[r], i, j + c.start, found)
+        if not len(hits):
+            return
+        i, j = np.divmod(hits, tile.shape[1])
+        if most is not None and len(hits) > most:
+            many = np.bincount(i, minlength=len(tile)) > max(most, tile.shape[1] // RECHECKED_SHARE)
+            given_up[r] |= many
+            kept = ~given_up[r][i]
+            i, j, hits = i[kept], j[kept], hits[kept]
+        found = tile.ravel()[hits] if exact is None else exact(i + r.start, j + c.start)
+        _merge(values[r], columns[r], i, j + c.start, found)
 
     tiles = len(rows) * len(cols)
     with track("neighbours", expected=1.0):
         each_tile(pairs, [(r, cols) for r in rows], look, lambda done: part_done(done / tiles))
+    columns[given_up, 0] = -1
     return values, columns
+
+
+def _upper_bound(tile: Array, k: int) -> Array:
+    """An upper bound of the k-th smallest value of each row, (m,): the k-th of the least values of groups of columns.
+
+    With four groups for each of the k or more it is hardly above the k-th value, and a partition takes as long as
+    twenty passes for the least values.
+    """
+    m, n = tile.shape
+    size = max(1, min(GROUP_MAX_COLUMNS, n // (4 * k)))
+    groups = n // size
+    least = tile[:, : size * groups].reshape(m, size, groups).min(axis=1) if size > 1 else tile
+    return np.partition(least, k - 1, axis=1)[:, k - 1].astype(np.float64)
 
 
 def _merge(values: Array, columns: Array, i: Array, j: Array, found: Array) -> None:
     """Put found values (ordered by row i, then by column j) among the smallest so far, in place."""
-    changed, start, count = np.unique(i, return_index=True, return_counts=True)
-    at, place = np.repeat(np.arange(len(changed)), count), np.arange(len(i)) - np.repeat(start, count)
-    new_values = np.full((len(changed), int(count.max())), np.inf)
-    new_columns = np.full(new_values.shape, -1, dtype=np.intp)
-    new_values[at, place], new_columns[at, place] = found, j
-    new_values = np.hstack([values[changed], new_values])
-    new_columns = np.hstack([columns[changed], new_columns])
-    order = np.argsort(new_values, axis=1, kind="stable")[:, : values.shape[1]]  # stable: the first columns first
-    values[changed] = np.take_along_axis(new_values, order, axis=1)
-    columns[changed] = np.take_along_axis(new_columns, order, axis=1)
+    count = np.bincount(i, minlength=len(values))
+    changed = np.flatnonzero(count)
+    k, count = values.shape[1], count[changed]
+    at = np.repeat(np.arange(len(changed)), count)
+    place = np.arange(len(i)) - (np.cumsum(count) - count)[at]
+    both = np.full((len(changed), k + int(count.max(initial=0))), np.inf)
+    numbers = np.full(both.shape, -1, dtype=np.intp)
+    both[:, :k], numbers[:, :k] = values[changed], columns[changed]
+    both[at, place + k], numbers[at, place + k] = found, j
+    order = np.argsort(both, axis=1, kind="stable")[:, :k]  # stable: the first columns first
+    order += both.shape[1] * np.arange(len(changed))[:, None]
+    values[changed], columns[changed] = both.ravel()[order], numbers.ravel()[order]
 
 
 def nearest_in_features(
@@ -150,9 +180,9 @@ RECHECKED_ROWS_PER_BLOCK = 4096
 class EuclideanSearch:
     """Nearest rows by Euclidean distance, exact, ties by the first index: for all kernels that fall with it.
 
-    Candidates are found in single precision, or by a tree; their distances are computed again from differences in
-    double precision. A bound on the rounding of the search tells for which rows no other candidate could be nearer; the
-    rest are searched again in double precision.
+    Candidates are found in single precision, or by a tree: all rows that may be among the nearest, given a bound on the
+    rounding of the search. Their distances are computed again from differences in double precision. Rows with many
+    candidates are searched again in double precision, which leaves few.
 
     ``X``, ``Y``: dense or CSR, m x d and n x d; the nearest of Y, which may be prepared, are sought. ``own``: X and Y
     are the same rows, and no row is its own neighbour.
@@ -177,9 +207,8 @@ class EuclideanSearch:
 
     def find(self, k: int) -> tuple[Array, Array]:
         """Return squared distances and indices of the k nearest, m x k."""
-        wide = min(k + EXTRA_CANDIDATES, self.Y.shape[0] - self.own)
-        values, columns = smallest(self._pairs(np.float32), wide, own=self.own)
-        return self.settle(columns, self.unit**2 * values[:, -1] - self._rounding(np.float32), k)
+        squares, columns = self._search(np.float32, k, most=4 * k + EXTRA_CANDIDATES)
+        return self._settled(squares, columns, np.flatnonzero(columns[:, 0] < 0), k)
 
     def settle(self, candidates: Array, beyond: Array, k: int) -> tuple[Array, Array]:
         """Choose the k nearest of the candidates, m x c.
@@ -189,23 +218,31 @@ class EuclideanSearch:
         squares = self._exact(candidates)
         order = np.lexsort((candidates, squares))[:, :k]
         squares, columns = np.take_along_axis(squares, order, axis=1), np.take_along_axis(candidates, order, axis=1)
-        if candidates.shape[1] < self.Y.shape[0] - self.own:
-            doubtful = np.flatnonzero(~(squares[:, -1] < beyond))
-            for at in range(0, len(doubtful), RECHECKED_ROWS_PER_BLOCK):
-                rows = doubtful[at : at + RECHECKED_ROWS_PER_BLOCK]
-                squares[rows], columns[rows] = self._again(rows, squares[rows, -1], k)
+        everyone = candidates.shape[1] == self.Y.shape[0] - self.own
+        doubtful = np.empty(0, np.intp) if everyone else np.flatnonzero(~(squares[:, -1] < beyond))
+        return self._settled(squares, columns, doubtful, k)
+
+    def _settled(self, squares: Array, columns: Array, doubtful: Array, k: int) -> tuple[Array, Array]:
+        """The same with the doubtful rows searched in double precision."""
+        for at in range(0, len(doubtful), RECHECKED_ROWS_PER_BLOCK):
+            rows = doubtful[at : at + RECHECKED_ROWS_PER_BLOCK]
+            squares[rows], columns[rows] = self._search(np.float64, k, rows)
         return squares, columns
 
-    def _again(self, rows: Array, bound: Array, k: int) -> tuple[Array, Array]:
-        """Search for some rows in double precision; whatever rounding leaves in doubt is computed from differences."""
+    def _search(
+        self, dtype: DTypeLike, k: int, rows: Array | None = None, most: int | None = None
+    ) -> tuple[Array, Array]:
+        """Search for some rows; whatever rounding leaves in doubt is computed from differences."""
 
         def exact(i: Array, j: Array) -> Array:
-            squares = self._apart(rows[i], j) / self.unit**2
-            return np.where(rows[i] == j, np.inf, squares) if self.own else squares
+            i = i if rows is None else rows[i]
+            squares = self._apart(i, j) / self.unit**2
+            return np.where(i == j, np.inf, squares) if self.own else squares
 
-        slack = self._rounding(np.float64)[rows] / self.unit**2
-        pairs = self._pairs(np.float64, rows)
-        squares, columns = smallest(pairs, k, bound=bound / self.unit**2, slack=slack, exact=exact)
+        chosen = slice(None) if rows is None else rows
+        slack = self._rounding(dtype)[chosen] / self.unit**2
+        own = self.own and rows is None
+        squares, columns = smallest(self._pairs(dtype, chosen), k, own=own, slack=slack, exact=exact, most=most)
         return squares * self.unit**2, columns
 
     def _pairs(self, dtype: DTypeLike, rows: Array | slice = slice(None)) -> Product:
@@ -253,10 +290,15 @@ class EuclideanSearch:
 
     def _apart(self, i: Array, j: Array) -> Array:
         """Squared distances of pairs."""
-        out, step = np.empty(len(i)), max(1, 2**18 // self.Y.shape[1])
+        out, step = np.empty(len(i)), max(1, DIFFERENCES // self.Y.shape[1])
         for at in range(0, len(i), step):
             X, Y = self.X[i[at : at + step]], self.Y[j[at : at + step]]
-            out[at : at + step] = squared_norms(X.astype(np.float64) - Y)
+            X = X.astype(np.float64, copy=False)  # a copy in any case: these are chosen rows
+            if self.sparse:
+                X = X - Y
+            else:
+                X -= Y
+            out[at : at + step] = squared_norms(X)
         return out
 
 
