@@ -139,7 +139,7 @@ def landmarks(n: int, d: int, method: str, data: str, count: int) -> Callable[[]
 def pivoted(n: int, d: int, rank: int, blocks: bool) -> Callable[[], dict[str, Any]]:
     """Randomly pivoted Cholesky in blocks with rejection, or one pivot at a time; the error is that of the trace."""
     from gramian.kernels import RBF
-    from gramian.operators.landmarks import landmark_map, pivots
+    from gramian.operators.landmark_rows import landmark_map, pivots
     from gramian.operators.mapped_moments import mapped_moments
 
     X, kernel = blobs(n, d), RBF(gamma=1 / d)

@@ -15,18 +15,16 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from gramian import kernels, solvers
-from gramian.estimators.landmarks import Landmarks, RandomFeatures
 from gramian.kernels import Kernel
 from gramian.registry import RECORDS
 
 #: Entries of an array that are written out; a larger one is left to whoever runs the program.
 WRITTEN_MAX_ENTRIES = 100
 #: Where what a program calls is imported from.
-_CLASSES = [*(record.estimator for record in RECORDS), Landmarks, RandomFeatures]
 HOMES = {
-    **{cls.__name__: "gramian" for cls in _CLASSES},
+    **{record.name: "gramian" for record in RECORDS},
     **{name: "gramian.solvers" for name in solvers.__all__},
-    **dict.fromkeys(("config", "load", "report", "rows", "save"), "gramian"),
+    **dict.fromkeys(("Landmarks", "RandomFeatures", "config", "load", "report", "rows", "save"), "gramian"),
     **dict.fromkeys(("how_many", "select_kernel"), "gramian.selection"),
     **dict.fromkeys(("match_rows", "named", "read_table", "read_views", "remote_rows"), "gramian.tables"),
     "make_pipeline": "sklearn.pipeline",

@@ -23,7 +23,7 @@ from gramian.engine.tiles import Meter, for_each, run, share, spans, threads_for
 from gramian.kernels import Kernel
 from gramian.kernels.base import Form, as_rows
 from gramian.kernels.pairwise import squared_norms
-from gramian.kernels.text import as_kernel
+from gramian.kernels.parsing import as_kernel
 from gramian.lapack import interruptible
 from gramian.operators import CrossGram, Gram
 from gramian.operators.centering import centre_columns, column_means

@@ -48,7 +48,7 @@ def test_what_is_compared_depends_on_what_is_given(gramian, tables, monkeypatch)
 
 @pytest.mark.slow
 def test_errors_of_prediction_come_from_rows_left_out(gramian, tables, monkeypatch):
-    monkeypatch.setattr("gramian.selection.tuning.NEIGHBOURS", (9, 15))
+    monkeypatch.setattr("gramian.selection.tuning.NEIGHBOURS_TRIED", (9, 15))
     lines = compared(
         gramian, "diabetes.csv", "--target", "progression", "--methods", "pls,kernel-knn-regression", "--scale"
     )

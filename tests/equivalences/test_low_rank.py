@@ -25,7 +25,7 @@ from gramian.engine import vector_loops
 from gramian.kernels import RBF, Laplacian, Matern, RationalQuadratic
 from gramian.operators import mapped_moments as sums
 from gramian.operators.features import FeatureMap
-from gramian.operators.landmarks import landmark_map, pivots, spread, uniform
+from gramian.operators.landmark_rows import landmark_map, pivots, spread, uniform
 from gramian.operators.mapped_moments import mapped_moments, rows_summed
 from gramian.spaces.ridge import LowRankRidge
 

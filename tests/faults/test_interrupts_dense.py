@@ -97,7 +97,7 @@ SMALL = {
     "costs/machine.py": "times small problems",
     "operators/centering.py": "the functions of a null space; pivots of a block",
     "operators/mapped_moments.py": "as many columns as components",
-    "operators/landmarks.py": "a block of columns",
+    "operators/landmark_rows.py": "a block of columns",
     "estimators/fit_memory.py": "512 rows",
     "preimage.py": "neighbours of a point",
     "selection/trust.py": "as many columns as components",

@@ -6,7 +6,7 @@ import scipy.linalg
 
 from gramian.engine import vector_loops
 from gramian.kernels import RBF, Laplacian
-from gramian.operators.landmarks import PivotedCholesky
+from gramian.operators.landmark_rows import PivotedCholesky
 
 
 def factor(K, chosen):

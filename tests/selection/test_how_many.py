@@ -18,7 +18,7 @@ from gramian import (
     RankWarning,
 )
 from gramian.selection import how_many
-from gramian.selection.how_many import METHODS
+from gramian.selection.how_many import COUNTED
 
 DECIDES = "deflated parallel analysis"
 #: Criteria that cut rows into folds, or draw at random, see rows in their order; the others see moments.
@@ -223,7 +223,7 @@ class TestBadInput:
         assert "\n" not in str(caught.value)
 
     def test_every_method_is_in_the_message(self, spiked):
-        with pytest.raises(ValueError, match=", ".join(map(repr, METHODS))):
+        with pytest.raises(ValueError, match=", ".join(map(repr, COUNTED))):
             how_many(spiked, "all")
 
 

@@ -11,8 +11,8 @@ from gramian.operators import Dense, Gram
 from gramian.operators.centering import ProjectedGram
 from gramian.solvers.conjugate import ConjugateGradients, Factored, LowRank
 from gramian.solvers.dense import CHOLESKY_TILE, CholeskyFactor, NotPositive
-from gramian.solvers.linear import choose_linear_solver, solve
 from gramian.solvers.linear_methods import Cholesky, MinimalResiduals
+from gramian.solvers.linear_systems import choose_linear_solver, solve
 
 ROUTES = [
     Cholesky(),

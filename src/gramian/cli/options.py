@@ -18,7 +18,7 @@ from typer import Argument, BadParameter, Option
 from gramian import kernels
 from gramian.cli.outputs import DIALECT, UsageError
 from gramian.config import parse_bytes
-from gramian.kernels.text import takes_matrix
+from gramian.kernels.parsing import takes_matrix
 from gramian.registry import ARGUMENTS, METHODS, Record
 from gramian.tables import Standardizer
 

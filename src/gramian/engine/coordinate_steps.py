@@ -19,7 +19,7 @@ from gramian.engine.vector_loops import Registers
 #: Registers of one row that are in work at a time: a maximum waits four cycles for the one before it.
 AT_A_TIME = 4
 #: Least curvature along a second coordinate, as a share of what it has without the first.
-LEAST_CURVATURE = 1e-6
+LEAST_CURVATURE_SHARE = 1e-6
 #: Two rows whose determinant is a smaller share of the product of their curvatures are parallel.
 PARALLEL = 1e-12
 DOUBLE = ir.DoubleType()
@@ -186,7 +186,7 @@ def _partner(w: Writer, i: Value) -> Value:
         rest = of(w.g) - each * _spread(w, slope.value, lanes)
         rise, fall = -rest * of(w.up), rest * of(w.down)
         violation = rise.where(rise > fall, fall)
-        least = bend * _spread(w, ir.Constant(w.number, LEAST_CURVATURE), lanes)
+        least = bend * _spread(w, ir.Constant(w.number, LEAST_CURVATURE_SHARE), lanes)
         left = bend - each * each * _spread(w, scale.value, lanes)
         nothing = _spread(w, ir.Constant(w.number, 0.0), lanes)
         return (violation * violation / left.where(left > least, least)).where(bend > nothing, nothing)

@@ -12,7 +12,7 @@ from gramian.results import Array
 #: Which rows -> what their errors are of: calibration, cross-validation, prediction.
 ERROR_SUFFIXES = {"": "", "mixed": "", "fit": "C", "left out": "CV", "new": "P"}
 #: Which rows -> what they are called.
-ROWS_CALLED = {
+ROLE_WORDS = {
     "": "rows given",
     "fit": "rows of the fit",
     "mixed": "rows of the fit and new rows",

@@ -57,7 +57,7 @@ WARM_UP_SIDE = 512
 
 #: What sets the limit; a number follows.
 BUDGET, FREE = "the memory budget is", "free memory is"
-LIMITS = "the limits of this process (ulimit) leave"
+PROCESS_LIMITS = "the limits of this process (ulimit) leave"
 UNSETTLED = "the limits of this process (ulimit), once its threads have their stacks and buffers, leave"
 
 
@@ -212,7 +212,7 @@ def memory_limit() -> MemoryLimit:
     budget = settings().memory
     most = free_memory() if budget is None else max(budget, UNBUDGETED_MAX_BYTES)
     if left <= most:
-        return MemoryLimit(left, LIMITS if settled else UNSETTLED)
+        return MemoryLimit(left, PROCESS_LIMITS if settled else UNSETTLED)
     return MemoryLimit(most, FREE if budget is None else BUDGET)
 
 

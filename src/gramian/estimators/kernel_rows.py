@@ -33,7 +33,7 @@ from gramian.estimators.validation import Table, check_targets, check_weights, i
 from gramian.kernels import Kernel, as_kernel, parse
 from gramian.kernels.base import own_copy
 from gramian.kernels.given import evaluated
-from gramian.kernels.text import takes_matrix
+from gramian.kernels.parsing import takes_matrix
 from gramian.operators import Rows
 from gramian.operators.features import FeatureMap
 from gramian.operators.mapped_moments import MappedMoments, MappedSums, mapped_moments

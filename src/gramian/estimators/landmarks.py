@@ -19,7 +19,7 @@ from gramian.kernels.base import as_rows, is_number
 from gramian.kernels.dot_product import random_waves
 from gramian.operators.centering import from_best_origin
 from gramian.operators.features import FeatureMap
-from gramian.operators.landmarks import centred_on_cells, check_positive, landmark_map, pivots, spread, uniform
+from gramian.operators.landmark_rows import centred_on_cells, check_positive, landmark_map, pivots, spread, uniform
 from gramian.operators.remote import diagonal_of
 from gramian.operators.similarities import Similarities, mapped_similarities, similarities
 from gramian.results import Array, FitSummary, Matrix, percent

@@ -9,7 +9,7 @@ from sklearn.base import clone
 
 from gramian.estimators.callbacks import unwatched
 from gramian.estimators.fitted_rows import of_the_fit
-from gramian.kernels.text import takes_matrix
+from gramian.kernels.parsing import takes_matrix
 from gramian.results import Array
 
 #: Folds in which classes are predicted of rows left out, and rows up to which they are.

@@ -32,8 +32,8 @@ from gramian.solvers.canonical import affordable
 from gramian.solvers.clustering import SCORE_STARTS, START_BLOCK_ROWS, START_LANDMARKS
 from gramian.solvers.conjugate import PRECONDITIONER_RANK, ConjugateGradients
 from gramian.solvers.dense import CHOLESKY_TILE
-from gramian.solvers.linear import choose_linear_solver
 from gramian.solvers.linear_methods import Cholesky
+from gramian.solvers.linear_systems import choose_linear_solver
 from gramian.spaces import KernelSpace
 from gramian.spaces.kernel import check_rank
 from gramian.spaces.ridge import PRIMAL_CORRECTIONS, choose_form

@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 
-from gramian.estimators.calibration_metrics import ROWS_CALLED, Merit, confusion, merit
+from gramian.estimators.calibration_metrics import ROLE_WORDS, Merit, confusion, merit
 from gramian.estimators.fitted_rows import as_in_the_fit, role
 from gramian.estimators.labels import column_names, component_names, numbered, row_names, target_names
 from gramian.estimators.left_out import classes_left_out, leaves_out_classes
@@ -435,9 +435,9 @@ class TableMaker:
 
     def _accuracy(self) -> ResultTable:
         truth = self._truth
-        kinds = {ROWS_CALLED[role(self.model, self.X)]: self._guesses}
+        kinds = {ROLE_WORDS[role(self.model, self.X)]: self._guesses}
         if leaves_out_classes(self.model, self.X, self.y):
-            kinds[ROWS_CALLED["left out"]] = self.left_out_classes
+            kinds[ROLE_WORDS["left out"]] = self.left_out_classes
         right = np.array([np.count_nonzero(guesses == truth) for guesses in kinds.values()])
         total = np.full(len(right), self.n)
         columns = {"accuracy": right / total, "correct": right, "rows": total}
@@ -502,7 +502,7 @@ def errors_table(merits: Sequence[tuple[str, Merit]]) -> ResultTable:
     """Figures of merit as a table; the name of each error says of which rows it is."""
     found = [each for _, each in merits]
     columns = {
-        "rows": np.array([ROWS_CALLED[each.rows] for each in found], dtype=object),
+        "rows": np.array([ROLE_WORDS[each.rows] for each in found], dtype=object),
         "n": np.array([each.n for each in found]),
         "error": np.array([each.error_name for each in found], dtype=object),
         **{

@@ -17,7 +17,7 @@ from sklearn.utils.validation import column_or_1d, validate_data
 from gramian.config import format_bytes, memory_budget, within_budget
 from gramian.kernels import Kernel
 from gramian.kernels.given import values
-from gramian.kernels.text import takes_matrix
+from gramian.kernels.parsing import takes_matrix
 from gramian.operators import Moments, Rows
 from gramian.operators.gram import mirror
 from gramian.operators.moments import ColumnSums, has_variance

@@ -15,8 +15,8 @@ from gramian.kernels.algebra import *
 from gramian.kernels.base import Kernel, MappedKernel
 from gramian.kernels.dot_product import *
 from gramian.kernels.given import *
+from gramian.kernels.parsing import as_kernel, parse
 from gramian.kernels.stationary import *
-from gramian.kernels.text import as_kernel, parse
 
 __all__ = ["Kernel", "MappedKernel", "as_kernel", "parse"]
 __all__ += algebra.__all__ + dot_product.__all__ + given.__all__ + stationary.__all__

@@ -13,7 +13,7 @@ from numpy.typing import DTypeLike
 from gramian.engine.product import Pairs, Rows
 from gramian.kernels.base import ALGEBRA, Form, Kernel, Mapped, ReadyKernel, evolve, format_value, is_number, raise_to
 from gramian.kernels.pairwise import PreparedRows
-from gramian.kernels.text import as_kernel
+from gramian.kernels.parsing import as_kernel
 from gramian.results import Array
 
 __all__ = ["Columns", "Power", "Product", "Scaled", "Sum"]

@@ -157,13 +157,13 @@ def how_many(
     >>> found.recommended, found.decided_by
     (2, 'deflated parallel analysis')
     """
-    check_choice("method", method, tuple(METHODS))
-    record = METHODS[method]
+    check_choice("method", method, tuple(COUNTED))
+    record = COUNTED[method]
     if record.needs and y is None:
         what = "the second view" if record.needs == "view" else "the targets"
         raise ValueError(f"method={method!r} needs y, {what}. Give y=...")
     if not record.needs and y is not None:
-        takers = ", ".join(name for name, row in METHODS.items() if row.needs)
+        takers = ", ".join(name for name, row in COUNTED.items() if row.needs)
         raise ValueError(f"method={method!r} takes no y. Leave it out, or use one of: {takers}.")
     beside = {"y": y} if record.needs else {}
     return _COUNTERS[record.counted](X, method=method, random_state=random_state, **beside, **options)
@@ -327,4 +327,4 @@ _COUNTERS: dict[str, Callable[..., HowMany]] = {
     "predictions": how_many_regressors,
     "correlations": how_many_pairs,
 }
-METHODS = {name: record for name, record in registry.METHODS.items() if record.counted}
+COUNTED = {name: record for name, record in registry.METHODS.items() if record.counted}

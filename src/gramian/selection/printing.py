@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from typing import Any
 
@@ -16,11 +17,12 @@ class PlainValues:
         return plain_values(self)
 
 
-class Summarized(PlainValues):
+class Summarized(PlainValues, ABC):
     """A value that prints as labelled lines."""
 
+    @abstractmethod
     def _summary(self) -> FitSummary:
-        raise NotImplementedError
+        """Title and lines."""
 
     def __str__(self) -> str:
         return str(self._summary())
@@ -29,12 +31,12 @@ class Summarized(PlainValues):
         return self._summary()._repr_html_()
 
 
-class Compared(PlainValues):
+class Compared(PlainValues, ABC):
     """A value that prints as a table with a line for each candidate; a star marks the one that is taken."""
 
+    @abstractmethod
     def _lines(self) -> Iterable[tuple[bool, str, *tuple[str, ...]]]:
         """Whether a candidate is taken, its name, and its cells."""
-        raise NotImplementedError
 
     def _text(self, *head: str, right: tuple[int, ...] = (1,)) -> str:
         rows = [(f"{'*' if taken else ' '} {name}", *cells) for taken, name, *cells in self._lines()]

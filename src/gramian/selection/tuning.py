@@ -22,7 +22,7 @@ INNER_FOLDS, _TUNED_MAX_ROWS = 5, 1000
 #: Widths of Gaussian kernels, in medians of the distances of rows; fewer where a candidate takes a fit for each fold.
 RIDGE_WIDTHS, OTHER_WIDTHS = (0.25, 0.5, 1, 2, 4), (0.5, 1, 2)
 PENALTIES = (1.0, 10.0, 100.0)
-NEIGHBOURS = (1, 3, 5, 9, 15, 25)
+NEIGHBOURS_TRIED = (1, 3, 5, 9, 15, 25)
 Choice = TypeVar("Choice")
 Verdict = TypeVar("Verdict")
 #: Training rows, and rows left out.
@@ -185,7 +185,7 @@ def _components(model: Any, X: Array, y: Array, fixed: set[str], kernels: list[s
 
 def _grid(model: Any, X: Array, y: Array, fixed: set[str], kernels: list[str]) -> Found:
     """The best of all combinations of kernel and penalty, with its ridge, or of the numbers of neighbours."""
-    counts = [k for k in NEIGHBOURS if k <= len(X) - -(-len(X) // INNER_FOLDS)] or [1]
+    counts = [k for k in NEIGHBOURS_TRIED if k <= len(X) - -(-len(X) // INNER_FOLDS)] or [1]
     # Neighbours keep their kernel: their order under a Gaussian one does not depend on its width.
     tried: dict[str, list[Any]] = (
         {"n_neighbors": counts} if hasattr(model, "n_neighbors") else {"kernel": kernels, "C": list(PENALTIES)}

@@ -23,8 +23,8 @@ from gramian.operators.mapped_moments import MappedMoments
 from gramian.projection import centred_product
 from gramian.results import Array, Matrix, SolverTrace
 from gramian.solvers.eigen import DENSE_LIMIT, null_tolerance
-from gramian.solvers.linear import LINEAR_SOLVERS, solve
 from gramian.solvers.linear_methods import OVERFLOW, LinearSolver, fits, from_spectrum, lengths, origin, spectrum
+from gramian.solvers.linear_systems import LINEAR_SOLVERS, solve
 from gramian.spaces.low_rank import pinned_if_narrow
 
 
@@ -136,7 +136,7 @@ class RidgeSpace:
     """Rows, targets and weights of a ridge problem, in the form that is smaller.
 
     ``X``: n x d; for a precomputed kernel the Gram matrix. ``intercept``: whether a constant is unpenalised.
-    ``solver``: "auto", "primal", or what :func:`gramian.solvers.linear.solve` takes.
+    ``solver``: "auto", "primal", or what :func:`gramian.solvers.linear_systems.solve` takes.
     """
 
     def __init__(
@@ -214,7 +214,6 @@ def choose_form(kernel: Kernel, shape: tuple[int, int], solver: str | LinearSolv
 
 #: Corrections from the rows themselves: what squaring the table has cost in digits comes back with them.
 PRIMAL_CORRECTIONS = 3
-TINY = float(np.finfo(np.float64).tiny)
 
 
 class PrimalRidge:
@@ -279,7 +278,8 @@ class PrimalRidge:
         for _ in range(PRIMAL_CORRECTIONS):
             weights = weights + H @ (H.T @ self._gradient(self._rest(weights), weights, ridge))
         if deficient:  # of all solutions the one of least norm, which lies in the span of the rows
-            Q = lapack.interruptible(np.linalg.qr, self.S @ (H / np.maximum(np.linalg.norm(H, axis=0), TINY)))[0]
+            sizes = np.maximum(np.linalg.norm(H, axis=0), np.finfo(np.float64).tiny)
+            Q = lapack.interruptible(np.linalg.qr, self.S @ (H / sizes))[0]
             weights = Q @ (Q.T @ weights)
         R = self._rest(weights)
         left = lengths(scale * self._gradient(R, weights, ridge), zero=0.0) / lengths(scale * self.cross)

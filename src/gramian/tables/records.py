@@ -372,7 +372,7 @@ def _in_columns(data: bytes, source: str) -> bool:
 #: What a spreadsheet shows for a formula that failed.
 SPREADSHEET_ERRORS = ("#DIV/0!", "#VALUE!", "#REF!", "#NUM!", "#NAME?", "#NULL!", "#SPILL!")
 #: What stands for a missing number. In columns of words these are words.
-MISSING = (
+MISSING_CELLS = (
     *("", "NA", "na", "N/A", "n/a", "NaN", "nan", "NAN", "-nan", "-NaN", "<NA>", "NaT"),
     *("NULL", "Null", "null", "None", "none", "?", ".", "-"),
     *("#N/A", "#NA", "#N/A N/A", *SPREADSHEET_ERRORS),
@@ -447,7 +447,7 @@ def trouble(cell: str, decimal: str) -> str:
 
 #: Cells looked at to tell a column of numbers with a stray word from a column of words.
 _SAMPLE_CELLS = 1000
-ABSENT = frozenset(MISSING)
+ABSENT = frozenset(MISSING_CELLS)
 
 
 def find_mark(columns: Iterable[Sequence[str]]) -> str:

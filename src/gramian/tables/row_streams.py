@@ -21,8 +21,10 @@ from gramian.tables.table import Dialect, RowFile, TableError, ending, say_doubt
 from gramian.tables.text import TextFile
 
 #: Ending of the file name -> reader of blocks; a Zarr array is a folder, which is never read whole.
-ROW_FILES: dict[str, type[RowFile]] = {ending: kind for ending, kind in FORMATS.items() if issubclass(kind, RowFile)}
-ROW_FILES[".zarr"] = ZarrFile
+ROW_FILES: dict[str, type[RowFile]] = {
+    **{ending: kind for ending, kind in FORMATS.items() if issubclass(kind, RowFile)},
+    ".zarr": ZarrFile,
+}
 
 
 class FileRows(Rows):

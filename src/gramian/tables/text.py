@@ -20,7 +20,7 @@ from gramian.tables.records import (
     ABSENT,
     COMMA,
     GROUPING,
-    MISSING,
+    MISSING_CELLS,
     POINT,
     PROBE_BYTES,
     SPREADSHEET_ERRORS,
@@ -231,7 +231,7 @@ class Parser:
 
     def _conversion(self, types: Types, only: list[str] | None = None) -> arrow_csv.ConvertOptions:
         return arrow_csv.ConvertOptions(
-            column_types=types, include_columns=only, decimal_point=self.decimal, null_values=MISSING
+            column_types=types, include_columns=only, decimal_point=self.decimal, null_values=MISSING_CELLS
         )
 
     def _columns(self, names: list[str], probe: list[str]) -> tuple[list[Column], int]:
