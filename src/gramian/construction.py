@@ -15,6 +15,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from gramian import kernels, solvers
+from gramian.estimators.pipelines import steps_of as steps_of
 from gramian.kernels import Kernel
 from gramian.registry import RECORDS
 
@@ -82,11 +83,6 @@ def imports(program: str) -> list[str]:
 def unwritten(model: BaseEstimator) -> list[str]:
     """Names of the parameters that :func:`construction` cannot write."""
     return [name for step in steps_of(model) for name, value in _given(step) if not _writable(value)]
-
-
-def steps_of(model: BaseEstimator) -> list[BaseEstimator]:
-    """The steps of a pipeline, or the estimator alone."""
-    return [step for _, step in model.steps] if hasattr(model, "steps") else [model]
 
 
 def _given(estimator: BaseEstimator, shown: Iterable[str] = ()) -> Iterator[tuple[str, object]]:

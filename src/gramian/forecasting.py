@@ -17,6 +17,7 @@ from gramian.config import config, format_bytes, memory_budget
 from gramian.costs.plan import Job, Plan
 from gramian.estimators.base import BaseEstimator
 from gramian.estimators.fit_memory import advise, enough, plan_of
+from gramian.estimators.pipelines import steps_of
 from gramian.estimators.standardizer import Standardizer
 from gramian.operators import Rows
 from gramian.results import FitSummary
@@ -184,7 +185,7 @@ def forecast(
 
 def _last(estimator: sklearn.base.BaseEstimator) -> BaseEstimator:
     """The estimator at the end of a pipeline that does nothing before but scale."""
-    steps = [step for _, step in getattr(estimator, "steps", [("", estimator)])]
+    steps = steps_of(estimator)
     if not all(isinstance(step, Standardizer) for step in steps[:-1]):
         names = ", ".join(type(step).__name__ for step in steps)
         raise TypeError(f"estimator is a pipeline of {names}. Only a Standardizer may come before the last step.")

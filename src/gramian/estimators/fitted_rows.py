@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
+from gramian.estimators.pipelines import steps_of, transformed
 from gramian.estimators.validation import is_hashed, remembered, row_hashes, sums_of_entries
 from gramian.operators import Rows
 from gramian.results import Array, Matrix
@@ -79,13 +80,11 @@ def _kept(model: BaseEstimator, X: Any) -> tuple[Any, Any]:
 
     It is a number and hashes, or sums, or the number alone; None of estimators of others.
     """
-    steps = [step for _, step in model.steps] if hasattr(model, "steps") else [model]
+    steps = steps_of(model)
     known = {at: found for at, step in enumerate(steps) if (found := remembered(step)) is not None}
     first = next((at for at in known if is_hashed(known[at])), min(known, default=None))
     if first is not None:
-        for step in steps[:first]:
-            X = step.transform(X)
-        return tuple(known[first]), _in_order(steps[first], X)
+        return tuple(known[first]), _in_order(steps[first], transformed(steps[:first], X))
     n = getattr(getattr(steps[-1], "summary_", None), "facts", {}).get("n")
     return None if n is None else round(n), X
 

@@ -9,6 +9,7 @@ from sklearn.base import clone
 
 from gramian.estimators.callbacks import unwatched
 from gramian.estimators.fitted_rows import of_the_fit
+from gramian.estimators.pipelines import steps_of
 from gramian.kernels.parsing import takes_matrix
 from gramian.results import Array
 
@@ -21,8 +22,7 @@ def leaves_out_classes(model: Any, X: Any, y: Any) -> bool:
     n = int(X.shape[0]) if hasattr(X, "shape") else len(X)
     if not 2 * CLASS_FOLDS <= n <= CLASS_FOLDS_MAX_ROWS:
         return False
-    estimator = model[-1] if hasattr(model, "steps") else model
-    if takes_matrix(getattr(estimator, "kernel_", None)) or not of_the_fit(model, X):
+    if takes_matrix(getattr(steps_of(model)[-1], "kernel_", None)) or not of_the_fit(model, X):
         return False
     return bool(np.unique(np.asarray(y).astype(str), return_counts=True)[1].min() >= CLASS_FOLDS)
 

@@ -22,6 +22,7 @@ from gramian.estimators.calibration_metrics import ROLE_WORDS, Merit, confusion,
 from gramian.estimators.fitted_rows import as_in_the_fit, role
 from gramian.estimators.labels import column_names, component_names, numbered, row_names, target_names
 from gramian.estimators.left_out import classes_left_out, leaves_out_classes
+from gramian.estimators.pipelines import steps_of, transformed
 from gramian.operators import Rows
 from gramian.results import Array, html_table, text_table
 
@@ -304,7 +305,7 @@ class TableMaker:
     @property
     def estimator(self) -> Any:
         """The estimator itself, without steps before it."""
-        return self.model[-1] if hasattr(self.model, "steps") else self.model
+        return steps_of(self.model)[-1]
 
     @property
     def has_rows(self) -> bool:
@@ -319,8 +320,7 @@ class TableMaker:
     @cached_property
     def rows(self) -> Any:
         """Rows as they reach the estimator."""
-        steps = hasattr(self.model, "steps") and len(self.model.steps) > 1
-        return self.model[:-1].transform(self.X) if steps else self.X
+        return transformed(steps_of(self.model)[:-1], self.X)
 
     @property
     def n(self) -> int:
@@ -335,7 +335,7 @@ class TableMaker:
     @cached_property
     def columns(self) -> tuple[str, ...]:
         """Names of the columns of the data."""
-        first = self.model[0] if hasattr(self.model, "steps") else self.model
+        first = steps_of(self.model)[0]
         return column_names(first, first.n_features_in_, self.named_columns)
 
     def targets(self, count: int) -> tuple[str, ...]:

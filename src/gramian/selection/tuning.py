@@ -13,6 +13,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone, is_classifier
 
 from gramian.estimators.calibration_metrics import merit
+from gramian.estimators.pipelines import steps_of
 from gramian.estimators.warnings import GramianWarning
 from gramian.kernels.pairwise import median_width
 from gramian.results import Array, Matrix
@@ -118,7 +119,7 @@ def nested(model: BaseEstimator, X: Array, y: Array, folds: int, *, fixed: Itera
     :func:`gramian.selection.select_kernel`.
     """
     fixed = set(fixed)
-    kernels = _kernels(model, X) if hasattr(_last(model), "kernel") and "kernel" not in fixed else []
+    kernels = _kernels(model, X) if hasattr(steps_of(model)[-1], "kernel") and "kernel" not in fixed else []
     outer = splits(model, y, len(X), folds)
     choices, guesses, final = nested_folds(
         outer,
@@ -141,14 +142,10 @@ def error_of(model: BaseEstimator, measured: Array, guesses: Array) -> float:
     return float(np.mean([merit(a, b, "left out").rmse for a, b in columns]))
 
 
-def _last(model: BaseEstimator) -> Any:
-    return model[-1] if hasattr(model, "steps") else model
-
-
 def _before(model: BaseEstimator, X: Array) -> Any:
     """Rows as the last step sees them; of many, every k-th."""
     rows = X[:: -(-len(X) // _TUNED_MAX_ROWS)]
-    for _, step in model.steps[:-1] if hasattr(model, "steps") else ():
+    for step in steps_of(model)[:-1]:
         rows = clone(step).fit_transform(rows)
     return rows
 
@@ -156,14 +153,14 @@ def _before(model: BaseEstimator, X: Array) -> Any:
 def _kernels(model: BaseEstimator, X: Array) -> list[str]:
     """Kernels to choose from, the same in all folds: widths come from the rows, never from y."""
     median = median_width(_before(model, X))
-    steps = RIDGE_WIDTHS if hasattr(_last(model), "path") else OTHER_WIDTHS
+    steps = RIDGE_WIDTHS if hasattr(steps_of(model)[-1], "path") else OTHER_WIDTHS
     return ["linear", *(f"rbf(sigma={median * step:.3g})" for step in steps)]
 
 
 def _tuned(model: BaseEstimator, X: Array, y: Array, fixed: set[str], kernels: list[str]) -> Found:
     """Tune the last step of a model on some rows."""
     model = clone(model)
-    rows, target, last = _before(model, X), y[:: -(-len(X) // _TUNED_MAX_ROWS)], _last(model)
+    rows, target, last = _before(model, X), y[:: -(-len(X) // _TUNED_MAX_ROWS)], steps_of(model)[-1]
     search = _components if hasattr(last, "cross_validate") else _grid
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", GramianWarning)
