@@ -8,7 +8,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from gramian.estimators.validation import from_dask
 from gramian.operators import InMemory, Source, moments_of
-from gramian.operators.moments import column_sums, from_rows
+from gramian.operators.compressed import from_rows
+from gramian.operators.matrix import column_sums
 from gramian.operators.rows import ArrayRows, BlockRows, ColumnSlice
 
 RNG = np.random.default_rng(3)

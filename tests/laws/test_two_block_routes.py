@@ -9,8 +9,8 @@ import gramian
 from gramian import CCA, PLSSVD, PLSCanonical, PLSRegression, PrincipalComponentRegression
 from gramian.estimators import cca
 from gramian.estimators.fit_rows import FitRows
-from gramian.operators import moments, moments_of, source
-from gramian.operators.moments import near_moments
+from gramian.operators import compressed, moments_of, source
+from gramian.operators.compressed import near_moments
 
 METHODS = {
     "pls": PLSRegression(3),
@@ -47,14 +47,14 @@ def route(model):
 @pytest.fixture
 def compressing(monkeypatch):
     """Small tables are compressed as large ones are."""
-    monkeypatch.setattr(moments, "PRODUCTS_MAX_ENTRIES", 0)
+    monkeypatch.setattr(compressed, "PRODUCTS_MAX_ENTRIES", 0)
 
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("orders", [0, 1, 2, 4, 6, 8, 10, 12, 15])
-@pytest.mark.parametrize("limit", [0, moments.PRODUCTS_MAX_ENTRIES])
+@pytest.mark.parametrize("limit", [0, compressed.PRODUCTS_MAX_ENTRIES])
 def test_all_routes_have_ten_digits(method, orders, limit, monkeypatch):
-    monkeypatch.setattr(moments, "PRODUCTS_MAX_ENTRIES", limit)
+    monkeypatch.setattr(compressed, "PRODUCTS_MAX_ENTRIES", limit)
     for seed in range(4):
         X, Y = tables(seed, orders)
         found = type(METHODS[method])(**METHODS[method].get_params()).fit(X, Y)
@@ -105,10 +105,10 @@ def test_what_needs_small_directions_takes_the_triangle():
         assert route(PLSRegression(k).fit(hilbert, hilbert @ np.ones(10))) == wanted
 
 
-@pytest.mark.parametrize("limit", [0, moments.PRODUCTS_MAX_ENTRIES])
+@pytest.mark.parametrize("limit", [0, compressed.PRODUCTS_MAX_ENTRIES])
 def test_a_component_that_is_only_rounding_is_not_found(limit, monkeypatch):
     """Five components of columns of rank three: all routes stop at three."""
-    monkeypatch.setattr(moments, "PRODUCTS_MAX_ENTRIES", limit)
+    monkeypatch.setattr(compressed, "PRODUCTS_MAX_ENTRIES", limit)
     X, Y = tables(2, 1)
     low = X[:, :3] @ np.random.default_rng(0).standard_normal((3, 12))
     with pytest.warns(gramian.RankWarning, match="nothing is left"):
@@ -147,8 +147,8 @@ PAIRS = ("correlations_", "x_weights_", "y_weights_", "x_structure_", "y_cross_s
 @pytest.mark.parametrize("orders", [0, 2, 6])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_canonical_pairs_of_a_triangle_are_those_of_the_singular_vectors(orders, weighted, monkeypatch):
-    for limit, names in ((0, {"moments", "triangular"}), (moments.TRIANGLE_MAX_MULTIPLICATIONS, {"triangular"})):
-        monkeypatch.setattr(moments, "TRIANGLE_MAX_MULTIPLICATIONS", limit)
+    for limit, names in ((0, {"moments", "triangular"}), (compressed.TRIANGLE_MAX_MULTIPLICATIONS, {"triangular"})):
+        monkeypatch.setattr(compressed, "TRIANGLE_MAX_MULTIPLICATIONS", limit)
         X, Y = tables(6, orders)
         w = np.random.default_rng(0).integers(0, 3, len(X)) + 0.5 if weighted else None
         found = CCA(2).fit(X, Y, w)

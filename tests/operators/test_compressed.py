@@ -6,7 +6,8 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose
 
 from gramian.operators import complements, compress, moments_of
-from gramian.operators.moments import Moments, from_moments, from_rows, near_moments
+from gramian.operators.compressed import from_moments, from_rows, near_moments
+from gramian.operators.moments import Moments
 
 
 def scatter(views):

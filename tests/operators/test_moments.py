@@ -7,15 +7,8 @@ from numpy.testing import assert_allclose
 
 import gramian
 from gramian.operators import Moments, moments_of
-from gramian.operators.moments import (
-    Accumulator,
-    ColumnRanges,
-    ColumnSums,
-    column_ranges,
-    column_sums,
-    has_variance,
-    row_count,
-)
+from gramian.operators.matrix import column_ranges, column_sums
+from gramian.operators.moments import Accumulator, ColumnRanges, ColumnSums, has_variance, row_count
 
 
 def two_pass(X, weights=None):

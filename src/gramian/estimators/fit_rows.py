@@ -27,18 +27,17 @@ from gramian.estimators.validation import (
 )
 from gramian.kernels import Kernel
 from gramian.operators import Compressed, InMemory, Moments, Rows, Source, moments_of
-from gramian.operators.moments import (
-    ColumnSums,
+from gramian.operators.compressed import (
     are_few,
     centred,
     few_products,
     from_moments,
     near_moments,
     nearly_dependent,
-    row_count,
     triangle_at_once,
     triangular,
 )
+from gramian.operators.moments import ColumnSums, row_count
 from gramian.operators.remote import Remote, RemoteTable
 from gramian.operators.rows import ArrayRows
 from gramian.operators.source import Piece

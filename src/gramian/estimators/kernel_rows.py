@@ -37,7 +37,8 @@ from gramian.kernels.parsing import takes_matrix
 from gramian.operators import Rows
 from gramian.operators.features import FeatureMap
 from gramian.operators.mapped_moments import MappedMoments, MappedSums, mapped_moments
-from gramian.operators.moments import column_sums, row_count
+from gramian.operators.matrix import column_sums
+from gramian.operators.moments import row_count
 from gramian.operators.remote import Remote, RemoteTable
 from gramian.operators.rows import Piece, Views
 from gramian.results import Array, FitSummary, Matrix

@@ -16,8 +16,8 @@ from gramian.engine.tiles import rows_of_a_block
 from gramian.estimators.factor_checks import are_wide, count_factors
 from gramian.estimators.validation import check_components, is_auto, whole_number
 from gramian.operators import Outline
+from gramian.operators.compressed import few_products, triangle_at_once
 from gramian.operators.matrix import columns_of_a_block
-from gramian.operators.moments import few_products, triangle_at_once
 from gramian.operators.rows import block_rows
 from gramian.solvers.eigen import LAPACK_QUICK_MAX_ROWS, Solver
 from gramian.solvers.factor import EXACT_MAX_COLUMNS, PAIRS_BLOCKS, PAIRS_EXTRA

@@ -16,8 +16,8 @@ from gramian.engine.tiles import for_each
 from gramian.estimators.plans_linear import KEPT_BYTES, SOLVED_TOGETHER_BYTES
 from gramian.estimators.two_blocks import Blocks, Scaled, scale_views
 from gramian.operators import Compressed, complements, compress, moments_of
-from gramian.operators.matrix import column_scale
-from gramian.operators.moments import CHOLESKY_MIN_OWN_VARIANCE, SQUARABLE_RANGE, from_rows
+from gramian.operators.compressed import CHOLESKY_MIN_OWN_VARIANCE, SQUARABLE_RANGE, from_rows
+from gramian.operators.moments import column_scale
 from gramian.results import Array, Matrix, plural
 from gramian.solvers.deflation import Factors
 

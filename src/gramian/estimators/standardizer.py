@@ -16,7 +16,8 @@ from gramian.estimators.result_tables import Makers, ResultTable, TableMaker
 from gramian.estimators.summary import SummaryBuilder
 from gramian.estimators.validation import Table, check_weights, validate
 from gramian.operators import Data
-from gramian.operators.moments import ColumnSums, column_sums, has_variance, row_count
+from gramian.operators.matrix import column_sums
+from gramian.operators.moments import ColumnSums, has_variance, row_count
 from gramian.results import Array
 
 

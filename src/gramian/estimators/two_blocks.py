@@ -15,7 +15,8 @@ from gramian.estimators.fit_rows import FitRows, read, seen_moments
 from gramian.estimators.probabilistic_pca import ProbabilisticPCA
 from gramian.estimators.validation import Table, check_finite, check_targets, check_weights, validate
 from gramian.operators import Compressed, Moments, moments_of
-from gramian.operators.moments import from_moments, has_variance, row_count
+from gramian.operators.compressed import from_moments
+from gramian.operators.moments import has_variance, row_count
 from gramian.results import Array, Matrix
 from gramian.spaces.gaussian import check_observed, observed_means
 

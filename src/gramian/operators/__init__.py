@@ -10,9 +10,10 @@
 """
 
 from gramian.operators.centering import Centred, Dense, KernelCentring, Operator, Outline
+from gramian.operators.compressed import Compressed, complements, compress
 from gramian.operators.gram import CrossGram, Gram
 from gramian.operators.matrix import Data, Normal
-from gramian.operators.moments import Compressed, Moments, complements, compress, moments_of
+from gramian.operators.moments import Moments, moments_of
 from gramian.operators.rows import Rows
 from gramian.operators.source import InMemory, Source
 

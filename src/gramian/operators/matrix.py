@@ -14,6 +14,7 @@ from gramian.engine.tiles import row_blocks, spans
 from gramian.kernels.pairwise import far_means, moved
 from gramian.lapack import interruptible
 from gramian.operators.centering import Operator, column_means
+from gramian.operators.moments import ColumnRanges, ColumnSums, column_scale
 from gramian.results import Array, Matrix
 
 
@@ -163,12 +164,21 @@ class Normal(Operator):
         return self  # thin products are cheap enough in double precision
 
 
-def column_scale(deviations: Array, mean: Array) -> Array:
-    """Standard deviations to divide by: 1 for a column that is constant up to the rounding of its mean."""
-    constant = deviations <= 10 * np.finfo(np.float64).eps * np.abs(mean)
-    return np.where(constant, 1.0, deviations)
-
-
 def columns_of_a_block(n: int) -> int:
     """Columns whose products with each other are summed at a time: many, for sums over blocks take time as well."""
     return max(512, min(2048, 2**22 // n))
+
+
+def column_sums(X: Array, weights: Array | None = None) -> ColumnSums:
+    """Return the sums of rows in memory."""
+    data = Data(X, weights=weights)
+    with np.errstate(over="ignore"):
+        return ColumnSums(data.weight, data.mean, data.column_squares * np.square(data.unit))
+
+
+def column_ranges(X: Array, weights: Array | None = None) -> ColumnRanges:
+    """Return the sums of a block of rows, which may be empty, and its largest entry."""
+    if not len(X) or (weights is not None and not weights.any()):
+        return ColumnRanges(0.0, np.zeros(X.shape[1]), np.zeros(X.shape[1]))
+    sums = column_sums(X, weights)
+    return ColumnRanges(float(sums.weight), sums.mean, sums.squares, float(max(X.max(), -X.min())))

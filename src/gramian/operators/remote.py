@@ -14,16 +14,9 @@ from numpy.typing import DTypeLike
 from gramian.kernels import Kernel
 from gramian.kernels.pairwise import MEDIAN_SAMPLE_ROWS
 from gramian.operators.centering import column_means
-from gramian.operators.matrix import column_scale
-from gramian.operators.moments import (
-    Accumulator,
-    ColumnRanges,
-    Compressed,
-    Moments,
-    column_ranges,
-    from_rows,
-    without_constants,
-)
+from gramian.operators.compressed import Compressed, from_rows, without_constants
+from gramian.operators.matrix import column_ranges
+from gramian.operators.moments import Accumulator, ColumnRanges, Moments, column_scale
 from gramian.operators.rows import Rows
 from gramian.operators.source import Loses, Piece, Refuse, Source, View, Weights, accept, counted
 from gramian.results import Array, Matrix

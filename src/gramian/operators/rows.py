@@ -15,15 +15,9 @@ from typing import Any, TypeVar
 import numpy as np
 
 from gramian.config import memory_budget, one_blas_thread
-from gramian.operators.moments import (
-    Accumulator,
-    ColumnSums,
-    Compressed,
-    Moments,
-    column_sums,
-    from_rows,
-    without_constants,
-)
+from gramian.operators.compressed import Compressed, from_rows, without_constants
+from gramian.operators.matrix import column_sums
+from gramian.operators.moments import Accumulator, ColumnSums, Moments
 from gramian.operators.source import Gate, Loses, Names, Piece, Refuse, Source, View, Weights, accept, counted
 from gramian.progress import Tracker
 from gramian.results import Array

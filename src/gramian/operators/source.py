@@ -22,7 +22,8 @@ from numpy.typing import ArrayLike
 
 from gramian.engine.product import to_dense
 from gramian.engine.tiles import row_blocks
-from gramian.operators.moments import Compressed, Moments, from_rows, moments_of
+from gramian.operators.compressed import Compressed, from_rows
+from gramian.operators.moments import Moments, moments_of
 from gramian.results import Array, Matrix
 
 

@@ -20,7 +20,7 @@ from gramian.estimators.base import BaseEstimator
 from gramian.estimators.callbacks import unwatched
 from gramian.estimators.warnings import GramianWarning
 from gramian.operators import Moments
-from gramian.operators.moments import from_moments
+from gramian.operators.compressed import from_moments
 from gramian.progress import part_done, track
 from gramian.results import Array, Matrix
 

@@ -12,8 +12,7 @@ import numpy as np
 from gramian.config import format_bytes, within_budget
 from gramian.lapack import interruptible, orient, svd
 from gramian.operators import Compressed, Data, Dense, Moments, Normal, moments_of
-from gramian.operators.matrix import column_scale
-from gramian.operators.moments import row_count
+from gramian.operators.moments import column_scale, row_count
 from gramian.projection import LinearProjection
 from gramian.results import Array, Matrix, Mix, SolverTrace
 from gramian.solvers.eigen import DENSE_LIMIT, EIGEN_SOLVERS, Solver, eigen, null_tolerance, residuals
