@@ -27,7 +27,8 @@ from gramian import (
     Standardizer,
     rows,
 )
-from gramian.estimators.result_tables import TABLES, ResultTable, tables_of
+from gramian.estimators.result_tables import TABLES, ResultTable
+from gramian.estimators.table_maker import tables_of
 
 from ..cases import ESTIMATORS, X, fitted, targets  # noqa: TID252
 

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from gramian.tables import TableError, read_table
-from gramian.tables.records import end_of_records, guess_delimiter, is_number, is_numeral, proves_comma
+from gramian.tables.numerals import is_number, is_numeral, proves_comma
+from gramian.tables.records import end_of_records, guess_delimiter
 
 
 @pytest.fixture

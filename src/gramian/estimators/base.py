@@ -28,7 +28,8 @@ from gramian.estimators import callbacks, fit_memory
 from gramian.estimators.column_vectors import ColumnVectors, vectors_of_directions
 from gramian.estimators.fit_rows import Gate
 from gramian.estimators.labels import NamedComponents
-from gramian.estimators.result_tables import Makers, ResultTable, ResultTables, TableMaker, tables_of
+from gramian.estimators.result_tables import ResultTable, ResultTables
+from gramian.estimators.table_maker import Makers, TableMaker, tables_of
 from gramian.estimators.validation import Checked, Table, from_dask, validate
 from gramian.kernels.base import own_copy
 from gramian.notebook import Bars, card

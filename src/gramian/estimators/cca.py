@@ -14,8 +14,9 @@ from gramian.estimators.cca_tests import CanonicalTests, choose_pairs
 from gramian.estimators.column_vectors import ColumnVectors
 from gramian.estimators.n_components import at_least_one
 from gramian.estimators.plans_linear import plan_cca
-from gramian.estimators.result_tables import P_VALUE, Makers, ResultTable, TableMaker
+from gramian.estimators.result_tables import P_VALUE, ResultTable
 from gramian.estimators.summary import Clock, SummaryBuilder
+from gramian.estimators.table_maker import Makers, TableMaker
 from gramian.estimators.two_blocks import Blocks, Scaled, complete_rows
 from gramian.estimators.two_views import TwoViews, score_correlations
 from gramian.estimators.validation import ComponentCount, Table, check_choice, check_components

@@ -24,8 +24,9 @@ from gramian.estimators.plans_linear import (
     plan_principal_component_regression,
 )
 from gramian.estimators.regression_path import Folds, RegressionPath, cross_validated
-from gramian.estimators.result_tables import Makers, ResultTable, TableMaker
+from gramian.estimators.result_tables import ResultTable
 from gramian.estimators.summary import Clock, SummaryBuilder
+from gramian.estimators.table_maker import Makers, TableMaker
 from gramian.estimators.two_blocks import (
     BlockInput,
     Blocks,

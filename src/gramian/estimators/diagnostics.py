@@ -12,7 +12,8 @@ from sklearn.utils.validation import check_array, check_is_fitted
 from gramian.estimators.base import as_fitted
 from gramian.estimators.calibration_metrics import Merit, merit
 from gramian.estimators.fitted_rows import role
-from gramian.estimators.result_tables import Makers, ResultTable, TableMaker
+from gramian.estimators.result_tables import ResultTable
+from gramian.estimators.table_maker import Makers, TableMaker
 from gramian.estimators.two_blocks import complete_rows
 from gramian.estimators.validation import Table, check_targets, validate
 from gramian.results import Array

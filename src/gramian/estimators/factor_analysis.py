@@ -18,8 +18,9 @@ from gramian.estimators.fit_rows import FitRows, more_rows, read
 from gramian.estimators.labels import column_names
 from gramian.estimators.plans_linear import plan_factor_analysis
 from gramian.estimators.probabilistic_pca import GaussianModel, ProbabilisticPCA
-from gramian.estimators.result_tables import Makers, ResultTable, TableMaker
+from gramian.estimators.result_tables import ResultTable
 from gramian.estimators.summary import Clock, SummaryBuilder
+from gramian.estimators.table_maker import Makers, TableMaker
 from gramian.estimators.validation import Table, check_choice, check_squares, validate
 from gramian.operators import Moments, moments_of
 from gramian.operators.correlation import Correlation, correlation, wide_correlation

@@ -15,8 +15,8 @@ from gramian.estimators.base import BaseEstimator, ProjectionTransformer, by_blo
 from gramian.estimators.column_vectors import ColumnVectors
 from gramian.estimators.labels import component_names
 from gramian.estimators.plans_linear import is_long, plan_ica
-from gramian.estimators.result_tables import Makers, TableMaker
 from gramian.estimators.summary import Clock, SummaryBuilder
+from gramian.estimators.table_maker import Makers, TableMaker
 from gramian.estimators.validation import Table, check_components, random_generator, validate
 from gramian.estimators.warnings import ConvergenceWarning, RankWarning, SubGaussianWarning, warn
 from gramian.lapack import orient

@@ -12,24 +12,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from gramian.estimators.base import BaseEstimator, all_or_nothing, by_blocks, planned_fit
 from gramian.estimators.cca import check_ridge, correlation_lines, shown
-from gramian.estimators.kernel_cca_pairs import (
-    PAIR_SOLVERS,
-    ExactViews,
-    KernelPairs,
-    KernelViews,
-    LowRankViews,
-    Search,
-    more_pairs,
-    partition,
-    seen_pairs,
-    told_held,
-)
+from gramian.estimators.kernel_cca_pairs import PAIR_SOLVERS, ExactViews, KernelPairs, LowRankViews, Search, partition
+from gramian.estimators.kernel_cca_rows import KernelViews, more_pairs, seen_pairs, told_held
 from gramian.estimators.kernel_rows import KernelArgument, Seen, has_landmarks, keep_seen, landmarks_of, next_rows
 from gramian.estimators.labels import NamedComponents
 from gramian.estimators.landmarks import LandmarksArgument
 from gramian.estimators.plans_kernel import plan_kernel_cca
-from gramian.estimators.result_tables import Makers, ResultTable, TableMaker
+from gramian.estimators.result_tables import ResultTable
 from gramian.estimators.summary import Clock, SummaryBuilder, indefinite
+from gramian.estimators.table_maker import Makers, TableMaker
 from gramian.estimators.validation import (
     Table,
     check_choice,

@@ -35,8 +35,9 @@ from gramian.estimators.landmarks import (
     lost_trace,
 )
 from gramian.estimators.plans_kernel import plan_kernel_kmeans
-from gramian.estimators.result_tables import Makers, ResultTable, TableMaker
+from gramian.estimators.result_tables import ResultTable
 from gramian.estimators.summary import Clock, SummaryBuilder
+from gramian.estimators.table_maker import Makers, TableMaker
 from gramian.estimators.validation import (
     Checked,
     Table,

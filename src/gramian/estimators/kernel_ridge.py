@@ -30,8 +30,9 @@ from gramian.estimators.kernel_rows import (
 from gramian.estimators.labels import numbered
 from gramian.estimators.landmarks import LandmarksArgument
 from gramian.estimators.plans_kernel import plan_kernel_ridge
-from gramian.estimators.result_tables import Makers, ResultTable, TableMaker
+from gramian.estimators.result_tables import ResultTable
 from gramian.estimators.summary import Clock, SummaryBuilder
+from gramian.estimators.table_maker import Makers, TableMaker
 from gramian.estimators.validation import Table, check_targets, check_weights, validate
 from gramian.estimators.warnings import ConvergenceWarning, GramianWarning, IndefiniteKernelWarning, RankWarning, warn
 from gramian.results import Array, FitSummary, at_most

@@ -16,8 +16,9 @@ from gramian.estimators.kernel_checks import check_similarities, warn_of_underfl
 from gramian.estimators.kernel_rows import KernelArgument, KernelInput
 from gramian.estimators.landmarks import LandmarksArgument, add_low_rank, low_rank, mapped_rows
 from gramian.estimators.plans_kernel import is_narrow, plan_kernel_svc
-from gramian.estimators.result_tables import Makers, ResultTable, TableMaker
+from gramian.estimators.result_tables import ResultTable
 from gramian.estimators.summary import Clock, SummaryBuilder
+from gramian.estimators.table_maker import Makers, TableMaker
 from gramian.estimators.validation import Table, check_labels, validate
 from gramian.estimators.warnings import ConvergenceWarning, IndefiniteKernelWarning, warn
 from gramian.kernels import Kernel, Linear

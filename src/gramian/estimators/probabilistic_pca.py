@@ -23,8 +23,8 @@ from gramian.estimators.column_vectors import ColumnVectors
 from gramian.estimators.fit_rows import FitRows, more_rows, read
 from gramian.estimators.n_components import choose_from_moments
 from gramian.estimators.plans_linear import plan_probabilistic_pca
-from gramian.estimators.result_tables import Makers, TableMaker
 from gramian.estimators.summary import Clock, SummaryBuilder
+from gramian.estimators.table_maker import Makers, TableMaker
 from gramian.estimators.validation import (
     Table,
     check_choice,

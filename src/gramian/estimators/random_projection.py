@@ -15,8 +15,9 @@ from gramian.engine.tiles import row_blocks
 from gramian.estimators.base import BaseEstimator, ComputesOnRead, ProjectionTransformer, on_read, planned_fit
 from gramian.estimators.fit_rows import read
 from gramian.estimators.plans_linear import MEASURED_ROWS, plan_random_projection
-from gramian.estimators.result_tables import Makers, ResultTable, TableMaker
+from gramian.estimators.result_tables import ResultTable
 from gramian.estimators.summary import Clock, SummaryBuilder
+from gramian.estimators.table_maker import Makers, TableMaker
 from gramian.estimators.validation import Table, check_components, is_auto, random_generator
 from gramian.estimators.warnings import RankWarning, warn
 from gramian.lapack import interruptible

@@ -12,8 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 from gramian.estimators.base import BaseEstimator, all_or_nothing, by_blocks, planned_fit
 from gramian.estimators.fit_rows import read
 from gramian.estimators.plans_linear import plan_standardizer
-from gramian.estimators.result_tables import Makers, ResultTable, TableMaker
+from gramian.estimators.result_tables import ResultTable
 from gramian.estimators.summary import SummaryBuilder
+from gramian.estimators.table_maker import Makers, TableMaker
 from gramian.estimators.validation import Table, check_weights, validate
 from gramian.operators import Data
 from gramian.operators.matrix import column_sums

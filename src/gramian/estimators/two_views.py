@@ -15,8 +15,9 @@ from gramian.estimators.base import BaseEstimator, all_or_nothing, as_fitted, by
 from gramian.estimators.column_vectors import ColumnVectors
 from gramian.estimators.labels import NamedComponents
 from gramian.estimators.plans_linear import plan_covariance_of_views
-from gramian.estimators.result_tables import Makers, ResultTable, TableMaker
+from gramian.estimators.result_tables import ResultTable
 from gramian.estimators.summary import Clock, SummaryBuilder
+from gramian.estimators.table_maker import Makers, TableMaker
 from gramian.estimators.two_blocks import (
     BlockInput,
     Blocks,

@@ -16,7 +16,8 @@ from gramian.construction import steps_of
 from gramian.estimators.base import as_it_was_fitted
 from gramian.estimators.fitted_rows import of_the_fit, role
 from gramian.estimators.left_out import leaves_out_classes
-from gramian.estimators.result_tables import ResultTables, TableMaker
+from gramian.estimators.result_tables import ResultTables
+from gramian.estimators.table_maker import TableMaker
 from gramian.kernels.parsing import takes_matrix
 from gramian.operators import Rows
 from gramian.registry import Record, record_of

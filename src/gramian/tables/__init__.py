@@ -3,8 +3,8 @@
 ::
 
     file  --> reader --> Sheet (columns as found) --> Table (values, columns, labels, ids, what was set aside)
-              .csv .tsv .txt (.gz): records, text
-              .parquet .arrow .feather: arrow | .npy .npz .h5 .hdf5 .zarr .xlsx: arrays
+              .csv .tsv .txt (.gz): decoding, records, numerals, text
+              .parquet .arrow .feather: arrow | .npy .npz .h5 .hdf5 .zarr: arrays | .xlsx: excel
     frame --------------^                              assemble; read: one table in two, two with the same rows
     file, folder, pattern --> RowFile (blocks) --> FileRows, a stream that is never loaded whole --> write_rows
 """

@@ -18,7 +18,7 @@ from gramian.adequacy import UNEVEN_RATIO, uneven_scales
 from gramian.construction import steps_of
 from gramian.operators import Data, Rows
 from gramian.results import Array, percent, plural
-from gramian.tables.records import ABSENT, shorten
+from gramian.tables.numerals import ABSENT, shorten
 from gramian.tables.table import Column, Kind, Sheet, Table, TableError, check_size, say_doubts
 
 

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from gramian.construction import arguments, as_written
-from gramian.tables.arrays import ExcelFile, Hdf5File, NpyFile, NpzFile, matrix_sheet
+from gramian.tables.arrays import Hdf5File, NpyFile, NpzFile, matrix_sheet
 from gramian.tables.arrow import ArrowFile, ParquetFile, to_columns
 from gramian.tables.assemble import (
     DROP_LATER,
@@ -26,6 +26,7 @@ from gramian.tables.assemble import (
     take_rows,
     without_rows,
 )
+from gramian.tables.excel import ExcelFile
 from gramian.tables.table import (
     Dialect,
     Sheet,

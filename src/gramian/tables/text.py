@@ -16,28 +16,26 @@ from gramian.operators.source import Piece
 from gramian.results import Array
 from gramian.tables.arrow import ARROW_GROUP_COLUMNS, ARROW_MAX_COLUMNS, DATE, EMPTY, compact, to_columns, to_days
 from gramian.tables.assemble import named_columns, stack
-from gramian.tables.records import (
+from gramian.tables.decoding import PROBE_BYTES, Decoder, gunzip, line_ends, unpacked
+from gramian.tables.numerals import (
     ABSENT,
     COMMA,
     GROUPING,
     MISSING_CELLS,
     POINT,
-    PROBE_BYTES,
     SPREADSHEET_ERRORS,
     WORD,
-    Decoder,
+    count_numerals,
+    find_mark,
+    judged,
+)
+from gramian.tables.records import (
     Record,
     Records,
     check_quotes,
-    count_numerals,
     end_of_records,
-    find_mark,
     guess_delimiter,
-    gunzip,
-    judged,
-    line_ends,
     spread,
-    unpacked,
     unquoted,
 )
 from gramian.tables.table import NO_NUMBERS, Column, Dialect, Kind, RowFile, Sheet, TableError, check_size
