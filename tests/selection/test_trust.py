@@ -20,7 +20,7 @@ from gramian import (
 )
 from gramian.operators import moments_of
 from gramian.selection import column_importance, trust, trust_bootstrap
-from gramian.selection.trust import align, influence_of_rows, largest_angle, read
+from gramian.selection.trust import align, influence_of_rows, largest_angle
 from gramian.selection.trust_bootstrap import Replicas, band, drawn_moments, stand_ins
 from gramian.selection.trust_result import DISTINCT_GAP_ERRORS, gaps_in_errors
 
@@ -55,8 +55,8 @@ def test_stand_ins_give_the_fit_of_the_rows(estimator, rng):
     rows, weights = stand_ins(moments_of(X, w, beside=None if y is None else y.reshape(len(y), -1)))
     parts = (rows,) if y is None else (rows[:, :d], rows[:, d:].reshape(len(rows), -1) if y.ndim == 2 else rows[:, d])
     assert len(rows) <= 2 * (d + 3)
-    expected = read(type(estimator)(**estimator.get_params()).fit(*views, sample_weight=w))
-    found = read(type(estimator)(**estimator.get_params()).fit(*parts, sample_weight=weights))
+    expected = type(estimator)(**estimator.get_params()).fit(*views, sample_weight=w)._reading()
+    found = type(estimator)(**estimator.get_params()).fit(*parts, sample_weight=weights)._reading()
     np.testing.assert_allclose(found.values, expected.values, rtol=1e-6)
     np.testing.assert_allclose(found.vectors, expected.vectors, atol=1e-5)
 
@@ -217,6 +217,16 @@ def test_limits_are_corrected_for_bias(rng):
     assert "corrected for the bias of the draws" in str(found)
     assert found.ties.cut
     assert (found.recovery.shares < 0.5).all()
+
+
+def test_the_number_of_kernel_components_is_chosen_again_from_parts_of_the_rows(rng):
+    X = rng.standard_normal((80, 2)) @ rng.standard_normal((2, 6)) * 5 + rng.standard_normal((80, 6)) / 5
+    found = trust(KernelPCA(0.98, kernel="linear"), X)
+    assert found.chosen == {2: 1.0}
+    assert len(found.values.estimate) == 2
+    chosen = trust(KernelPCA("auto", kernel="linear"), X).chosen
+    assert set(chosen) <= {1, 2}
+    assert sum(chosen.values()) == pytest.approx(1)
 
 
 def test_kernel_components_of_a_linear_kernel_are_those_of_pca(rng):

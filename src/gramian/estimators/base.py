@@ -25,7 +25,7 @@ from sklearn.utils.validation import check_is_fitted
 from gramian.config import is_little
 from gramian.costs.plan import Job, Plan
 from gramian.estimators import callbacks, fit_memory
-from gramian.estimators.column_vectors import ColumnVectors, vectors_of_directions
+from gramian.estimators.column_vectors import ColumnVectors, Reading, vectors_of_directions
 from gramian.estimators.fit_rows import Gate
 from gramian.estimators.labels import NamedComponents
 from gramian.estimators.result_tables import ResultTable, ResultTables
@@ -127,6 +127,10 @@ class BaseEstimator(callbacks.Callbacks, sklearn.base.BaseEstimator):
     def _column_vectors(self) -> ColumnVectors | None:
         """Coordinates of the columns along the components, as pictures draw them, if there are any."""
         return vectors_of_directions(self)
+
+    def _reading(self) -> Reading:
+        """Values of the components, and their entries, as a fit to other rows gives them too."""
+        raise TypeError(f"{type(self).__name__} has no components whose number criteria know.")
 
     def _predictions_left_out(self, X: Table, y: Table) -> Array | None:
         """Predictions of the rows of the fit, each from a fit without it, where they are known."""

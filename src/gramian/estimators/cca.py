@@ -11,7 +11,7 @@ from gramian import mixing
 from gramian.criteria import Suggestion
 from gramian.estimators.base import BaseEstimator, as_fitted
 from gramian.estimators.cca_tests import CanonicalTests, choose_pairs
-from gramian.estimators.column_vectors import ColumnVectors
+from gramian.estimators.column_vectors import ColumnVectors, Reading
 from gramian.estimators.n_components import at_least_one
 from gramian.estimators.plans_linear import plan_cca
 from gramian.estimators.result_tables import P_VALUE, ResultTable
@@ -175,6 +175,11 @@ class CCA(TwoViews, CanonicalTests, RegressorMixin, BaseEstimator):
         weights = np.vstack([self.x_weights_, self.y_weights_])
         what = "correlation with the score of its own view"
         return ColumnVectors(values, what, True, weights, "weight", len(self.y_weights_))
+
+    def _reading(self) -> Reading:
+        both = np.vstack([self.x_structure_, self.y_structure_])
+        found = (self.correlations_, "correlation", "correlation", both, "structure correlations")
+        return Reading(*found, bounded=True, second=len(self.y_structure_), spans=False, ordered=True)
 
     def _both(self, X: Table, Y: Table) -> tuple[Any, Any]:
         X = complete_rows(self, X)

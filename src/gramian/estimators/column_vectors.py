@@ -1,8 +1,8 @@
-"""Coordinates of columns along components, as pictures draw them."""
+"""What pictures and bootstrap draws read from a fit: coordinates of columns, values and entries of components."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -31,3 +31,29 @@ def vectors_of_directions(estimator: BaseEstimator) -> ColumnVectors | None:
     variances = getattr(estimator, "explained_variance_", None)
     values = W.T if variances is None else W.T * np.sqrt(variances)
     return ColumnVectors(values, "weight" if variances is None else "loading", False, W.T, "weight")
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Numbers of a fit that a draw gives too.
+
+    ``values`` has one number of this ``kind`` (see :data:`gramian.selection.trust_bootstrap.SCALES`) for each
+    component, ``what`` says what they are; ``vectors`` are the entries of the components, called ``entries`` if there
+    are any, of which the last ``second`` are of a second view. Entries may be ``bounded`` by -1 and 1. If the
+    components are ``free``, any rotation says the same, and all are turned together. ``spans``: the vectors are a basis
+    of what the components span. ``ordered``: values that are nearly equal leave their components undetermined.
+    ``of_columns``: values are variances of linear components of the columns, so that the influence of each row on them
+    is known.
+    """
+
+    values: Array
+    kind: str
+    what: str
+    vectors: Array = field(default_factory=lambda: np.empty((0, 0)))
+    entries: str = ""
+    bounded: bool = False
+    free: bool = False
+    second: int = 0
+    spans: bool = True
+    ordered: bool = False
+    of_columns: bool = False

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from gramian.config import pinned_if_small
 from gramian.estimators.base import BaseEstimator, all_or_nothing, by_blocks, on_read, planned_fit
 from gramian.estimators.calibration_metrics import ERROR_SUFFIXES
-from gramian.estimators.column_vectors import ColumnVectors
+from gramian.estimators.column_vectors import ColumnVectors, Reading
 from gramian.estimators.diagnostics import RegressionDiagnostics
 from gramian.estimators.fitted_rows import as_in_the_fit, role
 from gramian.estimators.labels import NamedComponents
@@ -353,6 +353,9 @@ class ComponentRegressor(RegressionDiagnostics, BlockInput, NamedComponents, Tra
         values = P * np.sqrt(self.score_squares_ / (self.n_samples_ - 1))
         varies = np.any(P != 0, axis=1)[:, None]
         return ColumnVectors(np.where(varies, values, 0.0), "correlation with the component", True, P, "loading")
+
+    def _reading(self) -> Reading:
+        return Reading(self.y_explained_, "share", "share of y", self.x_weights_, "weights", bounded=True)
 
     def _predictions_left_out(self, X: Table, y: Table) -> Array | None:
         probe = type(self)(**{**self.get_params(), "n_components": self.n_components_})

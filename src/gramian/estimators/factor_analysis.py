@@ -12,7 +12,7 @@ from gramian.adequacy import INDEX_WORDS, bartlett_sphericity, factor_fit, kmo
 from gramian.criteria import Suggestion
 from gramian.estimators import factor_checks as checks
 from gramian.estimators.base import BaseEstimator, all_or_nothing, by_blocks, planned_fit
-from gramian.estimators.column_vectors import ColumnVectors
+from gramian.estimators.column_vectors import ColumnVectors, Reading
 from gramian.estimators.diagnostics import ratios
 from gramian.estimators.fit_rows import FitRows, more_rows, read
 from gramian.estimators.labels import column_names
@@ -278,6 +278,11 @@ class FactorAnalysis(GaussianModel, BaseEstimator):
         L = self.loadings_.astype(np.float64)
         upright = bool(np.allclose(self.factor_correlation_, np.eye(L.shape[1])))
         return ColumnVectors(L, "loading", upright, L, "loading")
+
+    def _reading(self) -> Reading:
+        L = self.loadings_.astype(np.float64)
+        what, sums = sums_of_squares(L, self.factor_correlation_)
+        return Reading(sums, "positive", what, L, "loadings", free=self.rotation is None and L.shape[1] > 1)
 
     def _component_values(self) -> tuple[str, Array]:
         L = self.loadings_.astype(np.float64)

@@ -11,6 +11,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.estimators.base import BaseEstimator, ProjectionTransformer, all_or_nothing, as_fitted, planned_fit
+from gramian.estimators.column_vectors import Reading
 from gramian.estimators.kernel_checks import CheckedRows
 from gramian.estimators.kernel_rows import (
     KernelArgument,
@@ -202,6 +203,9 @@ class KernelPCA(KernelInput, ProjectionTransformer, BaseEstimator):
         if seen is not None:
             keep_seen(self, seen, streamed=rows is None)
         return basis
+
+    def _reading(self) -> Reading:
+        return Reading(self.eigenvalues_ / self.summary_.facts["n"], "positive", "variance")
 
     def inverse_transform(self, X: ArrayLike) -> Array:
         """Return rows whose features are near the points with the scores ``X``.

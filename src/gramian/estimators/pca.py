@@ -17,7 +17,7 @@ from gramian.estimators.base import (
     by_blocks,
     planned_fit,
 )
-from gramian.estimators.column_vectors import ColumnVectors
+from gramian.estimators.column_vectors import ColumnVectors, Reading
 from gramian.estimators.diagnostics import ComponentDiagnostics
 from gramian.estimators.fit_rows import FitRows, SeenRows, more_rows, read
 from gramian.estimators.n_components import choose_basis
@@ -254,6 +254,10 @@ class PCA(ComponentDiagnostics, ProjectionTransformer, BaseEstimator):
         spread = np.sqrt(self.feature_variance_)[:, None]
         values = np.divide(coordinates, spread, out=np.zeros_like(coordinates, dtype=np.float64), where=spread > 0)
         return ColumnVectors(values, "correlation with the component", True, directions, "weight")
+
+    def _reading(self) -> Reading:
+        V, values = self.components_.T.astype(np.float64), self.explained_variance_
+        return Reading(values, "positive", "variance", V, "direction", bounded=True, ordered=True, of_columns=True)
 
     def _check_components(self, shape: tuple[int, int]) -> int | None:
         least, (n, d) = min(shape), shape

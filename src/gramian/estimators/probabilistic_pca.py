@@ -19,7 +19,7 @@ from gramian.estimators.base import (
     by_blocks,
     planned_fit,
 )
-from gramian.estimators.column_vectors import ColumnVectors
+from gramian.estimators.column_vectors import ColumnVectors, Reading
 from gramian.estimators.fit_rows import FitRows, more_rows, read
 from gramian.estimators.n_components import choose_from_moments
 from gramian.estimators.plans_linear import plan_probabilistic_pca
@@ -288,6 +288,10 @@ class ProbabilisticPCA(GaussianModel, BaseEstimator):
     def _component_values(self) -> tuple[str, Array]:
         variances = np.sum(self.loadings_.astype(np.float64) ** 2, axis=0) + float(self.noise_variance_)
         return "eigenvalue", variances
+
+    def _reading(self) -> Reading:
+        W, values = self.loadings_.astype(np.float64), self._component_values()[1]
+        return Reading(values, "positive", "variance", W, "loadings", ordered=True, of_columns=True)
 
     def _component_shares(self) -> Array:
         # Columns of W are orthogonal: with the noise along them, their squares are the variances of the model.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,10 +17,9 @@ from sklearn.base import clone
 from gramian.engine.product import to_dense
 from gramian.engine.tiles import row_blocks
 from gramian.estimators.base import BaseEstimator, as_it_was_fitted
-from gramian.estimators.component_regression import ComponentRegressor
-from gramian.estimators.factor_analysis import sums_of_squares
+from gramian.estimators.column_vectors import Reading
 from gramian.estimators.validation import check_targets, random_generator, validate
-from gramian.registry import METHODS, PCA, FactorAnalysis, KernelPCA, ProbabilisticPCA, record_of
+from gramian.registry import METHODS, KernelPCA, record_of
 from gramian.results import Array, Matrix, Seed
 from gramian.selection.column_importance import columns_of, importance_of
 from gramian.selection.trust_bootstrap import Replicas, band, band_from_error, quiet_fit
@@ -106,13 +105,13 @@ def trust(
     gaps = getattr(fitted, "missing", None) is not None
     rows: Matrix = validate(fitted, X, reset=False, missing=gaps, sparse=not gaps)
     about = {"estimator": type(fitted).__name__, "shape": rows.shape, "level": level}
-    if isinstance(fitted, KernelPCA):
+    if not fitted._reading().entries:  # directions in a feature space have none
         found = _of_kernel(fitted, rows, about)
     else:
         y = y if hasattr(fitted, "predict") else None  # what the others are given they do not look at
         targets = None if y is None else check_targets(y, rows.shape[0], missing=True)
         Y = None if targets is None else targets.values[:, 0] if targets.single else targets.values
-        replicas = Replicas(clone(fitted).set_params(n_components=len(read(fitted).values)), rows, Y, n_boot, rng)
+        replicas = Replicas(clone(fitted).set_params(n_components=len(fitted._reading().values)), rows, Y, n_boot, rng)
         found = _of_draws(fitted, rows, replicas, about)
     return replace(found, chosen=_choices(estimator, X, y, count, rng))
 
@@ -138,9 +137,9 @@ def _fitted(estimator: BaseEstimator, X: Matrix, y: ArrayLike | None) -> Any:
 
 
 def _of_draws(fitted: BaseEstimator, X: Matrix, replicas: Replicas, about: dict[str, Any]) -> Trust:
-    reading, level = read(fitted), about["level"]
+    reading, level = fitted._reading(), about["level"]
     k = len(reading.values)
-    drawn = [read(replica) for replica in replicas]
+    drawn = [replica._reading() for replica in replicas]
     values = np.array([padded(draw.values, k) for draw in drawn])
     vectors = np.array([align(padded(draw.vectors, k), reading.vectors, free=reading.free) for draw in drawn])
     limits = (-1.0, 1.0) if reading.bounded else (-np.inf, np.inf)
@@ -175,7 +174,7 @@ def _ties(fitted: BaseEstimator, X: Matrix, reading: Reading, draws: Array) -> T
         if k < min(X.shape) - 1:  # one more, to see whether the last is told from the first left out
             with suppress(ValueError):  # there may be no more
                 wider, _ = quiet_fit(clone(fitted).set_params(n_components=k + 1), X)
-        return Ties(gaps_in_errors(read(wider).values, influence_of_rows(wider, X))[0], k)
+        return Ties(gaps_in_errors(wider._reading().values, influence_of_rows(wider, X))[0], k)
     spread = np.diff(draws, axis=1).std(axis=0, ddof=1)
     gaps = -np.diff(reading.values)
     return Ties(np.divide(gaps, spread, out=np.full(k - 1, np.inf), where=spread > 0), k)
@@ -183,7 +182,7 @@ def _ties(fitted: BaseEstimator, X: Matrix, reading: Reading, draws: Array) -> T
 
 def _of_kernel(fitted: KernelPCA, X: Matrix, about: dict[str, Any]) -> Trust:
     """Variances in feature space, their errors from the influence of rows, and the columns behind the components."""
-    variances = fitted.eigenvalues_ / X.shape[0]
+    variances = fitted._reading().values
     gaps, errors = gaps_in_errors(variances, fitted.projection_.scores(X) ** 2)
     given = fitted.kernel_.given
     return Trust(
@@ -210,57 +209,8 @@ def _choices(
         rows = np.sort(rng.choice(n, max(2, int(_SUBSAMPLE_SHARE * n)), replace=False))
         part = table.iloc[rows] if hasattr(table, "iloc") else table[rows]
         beside = () if y is None else (np.asarray(y)[rows],)
-        found.append(int(count(part, *beside)) if count else len(read(clone(estimator).fit(part, *beside)).values))
+        found.append(int(count(part, *beside)) if count else len(clone(estimator).fit(part, *beside)._reading().values))
     return {k: times / _SUBSAMPLES for k, times in sorted(Counter(found).items())}
-
-
-@dataclass(frozen=True)
-class Reading:
-    """Numbers of a fit that a draw gives too.
-
-    ``values`` has one number of this ``kind`` (see :data:`gramian.selection.trust_bootstrap.SCALES`) for each
-    component, ``what`` says what they are; ``vectors`` are the entries of the components, called ``entries``, of which
-    the last ``second`` are of a second view. Entries may be ``bounded`` by -1 and 1. If the components are ``free``,
-    any rotation says the same, and all are turned together. ``spans``: the vectors are a basis of what the components
-    span. ``ordered``: values that are nearly equal leave their components undetermined. ``of_columns``: values are
-    variances of linear components of the columns, so that the influence of each row on them is known.
-    """
-
-    values: Array
-    kind: str
-    what: str
-    vectors: Array
-    entries: str
-    bounded: bool = False
-    free: bool = False
-    second: int = 0
-    spans: bool = True
-    ordered: bool = False
-    of_columns: bool = False
-
-
-def read(estimator: BaseEstimator) -> Reading:
-    """Read a fitted estimator."""
-    match estimator:
-        case PCA():
-            V, variances = estimator.components_.T.astype(np.float64), estimator.explained_variance_
-            kept = {"bounded": True, "ordered": True, "of_columns": True}
-            return Reading(variances, "positive", "variance", V, "direction", **kept)
-        case ProbabilisticPCA():
-            W = estimator.loadings_.astype(np.float64)
-            variances = (W**2).sum(axis=0) + estimator.noise_variance_
-            return Reading(variances, "positive", "variance", W, "loadings", ordered=True, of_columns=True)
-        case FactorAnalysis():
-            L = estimator.loadings_.astype(np.float64)
-            what, sums = sums_of_squares(L, estimator.factor_correlation_)
-            free = estimator.rotation is None and L.shape[1] > 1
-            return Reading(sums, "positive", what, L, "loadings", free=free)
-        case ComponentRegressor():
-            return Reading(estimator.y_explained_, "share", "share of y", estimator.x_weights_, "weights", bounded=True)
-        case _:
-            both = np.vstack([estimator.x_structure_, estimator.y_structure_])
-            values = (estimator.correlations_, "correlation", "correlation", both, "structure correlations")
-            return Reading(*values, bounded=True, second=len(estimator.y_structure_), spans=False, ordered=True)
 
 
 def influence_of_rows(estimator: BaseEstimator, X: Matrix) -> Array:
@@ -269,7 +219,7 @@ def influence_of_rows(estimator: BaseEstimator, X: Matrix) -> Array:
     Of correlation PCA the standard deviations are estimated too, and
     :math:`\psi_{ik} = t_{ik}^2 - \lambda_k \sum_j v_{jk}^2 z_{ij}^2`.
     """
-    reading = read(estimator)
+    reading = estimator._reading()
     V, scaled = unit(reading.vectors), getattr(estimator, "scale", False)
     out = np.empty((X.shape[0], V.shape[1]))
     for rows in row_blocks(*X.shape):
