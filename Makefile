@@ -16,7 +16,7 @@ help:
 	@echo "make test-slow  the tests that take longer, or a process of their own"
 	@echo "make test-browser  the report and the explorer in chromium (installed from Debian's packages if missing)"
 	@echo "make test-floor  the tests, but docs and examples, with the oldest versions that are promised (floor.txt)"
-	@echo "make mutants    small slips put into four modules: how many do the tests notice? (minutes)"
+	@echo "make mutants    small slips put into five modules: how many do the tests notice? (minutes)"
 	@echo "make coverage   which lines the tests do not run; under 95 % is an error"
 	@echo "make lint       style, types, import layers, calls that are not safe"
 	@echo "make docs       these pages as HTML, in docs/_build/html (offline; warnings are errors)"

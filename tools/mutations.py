@@ -89,7 +89,7 @@ def _changes(node: ast.AST, field: str) -> Iterator[ast.AST]:
         yield from _constants(node.value, field)
     elif isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.Not, ast.USub)):
         yield node.operand
-    elif isinstance(node, ast.Return) and node.value is not None:
+    elif isinstance(node, ast.Return) and ast.unparse(node) not in ("return", "return None"):
         yield ast.Return(ast.Constant(None))
     elif _removable(node):
         yield ast.Pass()

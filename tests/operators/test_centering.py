@@ -16,9 +16,11 @@ from gramian.operators.centering import (
     Polynomials,
     Projected,
     ProjectedGram,
+    best_origin,
     centre_columns,
     column_means,
     from_best_origin,
+    moved,
     pivoted_factor,
     uncentred,
 )
@@ -93,6 +95,7 @@ class TestDense:
     def test_an_outline_is_chosen_for_as_a_matrix_that_exists(self):
         for n, k in ((50, 3), (4000, 3), (4000, 800)):
             matrix = Dense(np.broadcast_to(0.0, (n, n)), positive=True)
+            assert Outline(n).positive
             assert choose_eigen_solver(Outline(n), k, "auto") == choose_eigen_solver(matrix, k, "auto")
 
     def test_an_indefinite_matrix_is_sketched_at_random(self, rng):
@@ -102,6 +105,10 @@ class TestDense:
 
 
 class TestPivotedFactor:
+    def test_more_columns_than_rows_are_all_of_them(self, K):
+        some, every = (Dense(K, positive=True).sketch(rank, np.random.default_rng(0)) for rank in (N, 3 * N))
+        assert_allclose(some, every, atol=0)
+
     def test_rows_that_repeat_others_add_nothing(self, K, rng):
         twice = np.tile(K, (2, 2))
         F = pivoted_factor(Dense(twice, positive=True), 2 * N, rng)
@@ -133,16 +140,27 @@ class TestOrigin:
     @pytest.mark.parametrize("weighted", [False, True])
     def test_rows_of_the_linear_kernel_are_seen_from_their_mean(self, rng, weighted):
         X, weights = rng.standard_normal((20, 3)) + 1e6, rng.random(20) if weighted else None
-        moved, origin = from_best_origin(parse("linear"), X, weights)
+        rows, origin = from_best_origin(parse("linear"), X, weights)
         assert_allclose(origin, np.average(X, axis=0, weights=weights), rtol=1e-12)
-        assert_allclose(moved, X - origin, atol=0)
+        assert_allclose(rows, X - origin, atol=0)
+
+    def test_every_row_counts_once_where_no_weights_are_given(self, rng):
+        X = rng.standard_normal((20, 3))
+        for origin in (best_origin(parse("linear"), X), from_best_origin(parse("linear"), X)[1]):
+            assert_allclose(origin, X.mean(axis=0), rtol=1e-12)
+
+    def test_rows_of_an_older_sparse_matrix_become_an_array(self, rng):
+        X = rng.standard_normal((20, 3))
+        seen = moved(sp.csr_matrix(X), np.ones(3))
+        assert type(seen) is np.ndarray
+        assert_allclose(seen, X - 1, rtol=1e-14)
 
     @pytest.mark.parametrize("storage", [sp.csr_array, sp.csr_matrix])
     def test_others_stay_where_they_are(self, rng, storage):
         X = rng.standard_normal((20, 3))
         for kernel, rows in (("rbf", X), ("linear", storage(X))):
-            moved, origin = from_best_origin(parse(kernel), rows)
-            assert moved is rows
+            seen, origin = from_best_origin(parse(kernel), rows)
+            assert seen is rows
             assert origin is None
 
 
@@ -300,6 +318,8 @@ class TestProjectedGram:
         narrow = made.astype(np.float32)
         product = narrow @ V.astype(np.float32)
         assert (narrow.dtype, narrow.effort, product.dtype) == (np.float32, 7.0, np.float32)
+        made.diagonal()
+        assert made.astype(np.float32).shadow is made.shadow
         assert_allclose(product, made @ V, atol=1e-5 * np.abs(inner.A).max() * N)
 
     def test_its_origin_is_the_size_of_the_entries_before_the_projection(self, inner, parts):
