@@ -52,6 +52,10 @@ class BaseEstimator(callbacks.Callbacks, sklearn.base.BaseEstimator):
 
     #: Parameters that answers after a fit depend on: they are kept with the fit, see :func:`as_fitted`.
     _kept_parameters: ClassVar[tuple[str, ...]] = ()
+    #: Whether all training rows are kept, also where landmarks stand for them: no hashes are needed beside them.
+    _keeps_rows: ClassVar[bool] = False
+    #: Whether what is missing in new rows is imputed.
+    _imputes: Any = False
 
     def _plan(self, job: Job, /) -> Plan:
         """What a fit to data of that size would do; every estimator has its own."""
@@ -374,7 +378,7 @@ def by_blocks(method: Callable[..., Any]) -> Callable[..., Any]:
         for name in TRAINING_ROW_ATTRIBUTES:
             light.__dict__.pop(name, None)
         names = tuple(map(str, self.get_feature_names_out())) if method.__name__ == "transform" else None
-        gate = Gate(X.columns, missing=as_fitted(self, "missing"), welcome=getattr(self, "_imputes", False))
+        gate = Gate(X.columns, missing=as_fitted(self, "missing"), welcome=self._imputes)
         answers = X.answers(Answer(light, method.__name__), names, gate=gate)
         Y = from_dask(named.get("Y", more[0] if more else None))
         if Y is None or not hasattr(self, "_y_scores"):

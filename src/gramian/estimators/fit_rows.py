@@ -100,7 +100,7 @@ def check_counted(
 
 def read_table(estimator: BaseEstimator, X: Table, *, kernel: Kernel | None = None, min_samples: int = 1) -> Any:
     """Return checked rows: in memory, or remote ones as a table if the estimator maps them to features of low rank."""
-    maps = getattr(estimator, "landmarks", None) is not None and getattr(estimator, "maps_rows", True)
+    maps = getattr(estimator, "landmarks", None) is not None and not estimator._keeps_rows
     if not isinstance(X, Remote) or (kernel is not None and kernel.given) or not maps:
         return validate(estimator, X, gram=kernel, min_samples=min_samples)
     take_columns(estimator, X)

@@ -352,7 +352,7 @@ def _summary(
     way: str,
     route: str,
 ) -> FitSummary:
-    kernel, k, negative = str(model.kernel_), len(sizes), getattr(found, "n_negative", 0)
+    kernel, k, negative = str(model.kernel_), len(sizes), found.n_negative
     write = SummaryBuilder(model, shape, kernel, f"{k} cluster{'s' * (k > 1)}", kernel=kernel, n_clusters=k)
     write.line("route", f"{way} ({route})", solver=way)
     write.add(steps=found.steps, work=found.work).work(clock, f"{found.steps} steps; {found.work}")
@@ -373,7 +373,7 @@ def _warn_of(model: KernelKMeans, found: Clusters | Course, k: int) -> None:
     if not found.end:
         what, remedy = ("Lloyd's iteration", "it, or tol") if model.batch_size is None else ("the batches", "it")
         warn(f"{what} stopped at max_iter={model.max_iter}; raise {remedy}.", ConvergenceWarning)
-    if negative := getattr(found, "n_negative", 0):
+    if negative := found.n_negative:
         warn(_negative(negative), IndefiniteKernelWarning)
 
 
@@ -436,6 +436,7 @@ class Course:
     steps: int
     work: str
     end: str
+    n_negative: int = 0
 
 
 @dataclass(frozen=True)

@@ -59,9 +59,6 @@ class KernelNeighbours(KernelInput, BaseEstimator):
     _plan = plan_kernel_knn
 
     features_: FeatureMap | None = None
-    #: Training rows are kept, also where others stand for them.
-    maps_rows = False
-    #: So their hashes need not be kept beside them.
     _keeps_rows = True
     _kept_parameters = ("n_neighbors", "weights")
 

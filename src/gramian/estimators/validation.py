@@ -138,7 +138,7 @@ def validate(
             f"X has {X.shape[0]} sample (shape={X.shape}); {type(estimator).__name__} needs at least "
             f"{min_samples} samples, one a row."
         )
-    if (reset or more) and (given or not getattr(estimator, "_keeps_rows", False)):
+    if (reset or more) and (given or not estimator._keeps_rows):
         remember(estimator, asked, more=not reset, singly=more or hasattr(type(estimator), "predict"))
     if given and reset:
         return check_gram(X)
