@@ -172,42 +172,67 @@ class Subspace:
     products: int = 0
     converged: bool = False
     worst: list[float] = field(default_factory=list)
+    size: int = 0
     Q: Array = field(init=False)
     W: Array = field(init=False)
+    H: Array = field(init=False)
 
     def run(self, operator: Products, block: Array, tol: float, max_products: int) -> None:
         """Multiply and extend until the k leading pairs are within ``tol``, stagnate, or products run out."""
         eps = float(np.finfo(operator.dtype).eps)
-        self.Q = self.W = np.empty((operator.n, 0), dtype=operator.dtype)
-        self.worst, self.converged = [], False
-        block = orthonormalise(block.astype(operator.dtype), self.Q)
+        # Blocks lie side by side; room that is never used costs nothing.
+        self.Q, self.W = (np.empty((operator.n, self.limit), operator.dtype, order="F") for _ in range(2))
+        self.H, self.size, self.worst, self.converged = np.empty((self.limit, self.limit)), 0, [], False
+        block = orthonormalise(block.astype(operator.dtype), np.ones(block.shape[1]), self.Q[:, :0])
         while block.shape[1] and self.products < max_products:
-            self.Q, self.W = np.hstack([self.Q, block]), np.hstack([self.W, operator @ block])
-            self.products += 1
-            theta, V, image, _ = self.ritz(self.k)
-            errors = np.linalg.norm((image - V * theta).astype(np.float64), axis=0)
-            scale = np.abs(theta[0]) if len(theta) else 1.0
-            floor = 2 * eps * scale
+            if self.size + block.shape[1] > self.limit:
+                self._restart(max(self.limit // 2, self.k))
+            rest, image = self._extend(block, operator @ block)
+            theta, Y = self._pairs(self.k)
+            theta = theta[: Y.shape[1]]
+            # All residuals lie in what the last image adds to the basis, but for directions left out as rounding.
+            errors, floor = column_norms(rest @ Y[-rest.shape[1] :]), 2 * eps * np.abs(theta[:1]).sum()
+            allowed = np.maximum(tol * np.abs(theta), floor)
+            if (errors <= allowed).all():
+                theta, V, images, _ = self.ritz(self.k)
+                errors = column_norms(images - V * theta)
+                self.converged = bool((errors <= allowed).all())
             self.worst.append(float((errors / np.maximum(np.abs(theta), floor)).max(initial=0.0)))
             self.tracker.advance(self._forecast(tol))
-            if (errors <= np.maximum(tol * np.abs(theta), floor)).all():
-                self.converged = True
+            if self.converged or self._stagnates(eps):
                 return
-            if self._stagnates(eps):
-                return
-            # All residuals lie in what the last image adds to the whole basis: find it before the basis is cut.
-            block = orthonormalise(self.W[:, -block.shape[1] :], self.Q)
-            if self.Q.shape[1] + block.shape[1] > self.limit:
-                _, self.Q, self.W, _ = self.ritz(max(self.limit // 2, self.k))
+            block = orthonormalise(rest, column_norms(image), self.Q[:, : self.size])
         self.converged = not block.shape[1]  # nothing new to add: the span is invariant
+
+    def _extend(self, block: Array, image: Array) -> tuple[Array, Array]:
+        """Add a block and its image; return what this has outside of the basis, and itself."""
+        old, self.size = self.size, self.size + block.shape[1]
+        new, all_of_it = slice(old, self.size), slice(self.size)
+        self.products += 1
+        self.Q[:, new], self.W[:, new] = block, image
+        inside = self.Q[:, all_of_it].T @ image
+        self.H[all_of_it, new] = inside
+        self.H[new, :old] = inside[:old].T
+        self.H[new, new] = (inside[old:] + inside[old:].T) / 2
+        return image - self.Q[:, all_of_it] @ inside, image
+
+    def _restart(self, count: int) -> None:
+        """Keep the leading Ritz vectors alone."""
+        theta, V, images, _ = self.ritz(count)
+        self.size = len(theta)
+        self.Q[:, : self.size], self.W[:, : self.size] = V, images
+        self.H[: self.size, : self.size] = np.diag(theta)
+
+    def _pairs(self, count: int) -> tuple[Array, Array]:
+        """All Ritz values, descending, and the leading vectors in terms of the basis."""
+        theta, Y = lapack.leading_eigenpairs(self.H[: self.size, : self.size], min(count, self.size))
+        return theta[::-1], Y[:, ::-1].astype(self.Q.dtype)
 
     def ritz(self, count: int) -> tuple[Array, Array, Array, Array]:
         """Leading Ritz values (descending), vectors, and their images; the other values."""
-        H = (self.Q.T @ self.W).astype(np.float64)
-        count = min(count, len(H))
-        theta, Y = lapack.leading_eigenpairs((H + H.T) / 2, count)
-        theta, Y = theta[::-1], Y[:, ::-1].astype(self.Q.dtype)
-        return theta[:count], self.Q @ Y, self.W @ Y, theta[count:]
+        theta, Y = self._pairs(count)
+        count = Y.shape[1]
+        return theta[:count], self.Q[:, : self.size] @ Y, self.W[:, : self.size] @ Y, theta[count:]
 
     def _stagnates(self, eps: float) -> bool:
         # Residuals below 1e-4 that no longer halve are rounding of single precision.
@@ -228,24 +253,27 @@ def leading(F: Array, count: int) -> Array:
     return F @ Y[:, order] / np.sqrt(np.maximum(values[order], np.finfo(np.float64).tiny))
 
 
-def orthonormalise(V: Array, Q: Array) -> Array:
-    """Orthonormal basis of what the columns of ``V`` add to the span of ``Q``; nothing if they add nothing.
+def orthonormalise(V: Array, before: Array, Q: Array) -> Array:
+    """Orthonormal basis of columns outside the span of ``Q``; nothing if they are nothing but rounding.
 
-    Projected twice, scaled by the eigenvectors of V'V twice: only products of tall matrices, and columns that carry
-    rounding alone drop out.
+    ``before``: lengths of the columns before they were projected out of that span. Projected once more, and scaled by
+    the eigenvectors of V'V before and after: only products of tall matrices, and columns that carry rounding drop out.
     """
     eps = float(np.finfo(V.dtype).eps)
-    before = np.linalg.norm(V, axis=0)
-    V = V - Q @ (Q.T @ V)
-    after = np.linalg.norm(V, axis=0)
+    after = column_norms(V)
     kept = after > 20 * eps * before
-    V = V[:, kept] / after[kept]
-    for _ in range(2):
-        V = V - Q @ (Q.T @ V)
+    V = V[:, kept] / after[kept].astype(V.dtype)
+    for again in (True, False):
         values, Y = np.linalg.eigh((V.T @ V).astype(np.float64))
         kept = values > 1e3 * eps * values.max(initial=0.0)
         V = V @ (Y[:, kept] / np.sqrt(values[kept])).astype(V.dtype)
+        V = V - Q @ (Q.T @ V) if again else V
     return V
+
+
+def column_norms(V: Array) -> Array:
+    """Lengths of the columns, in double precision."""
+    return np.sqrt(np.einsum("ij,ij->j", V, V, dtype=np.float64))
 
 
 @dataclass(frozen=True)
