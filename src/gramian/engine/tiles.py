@@ -20,6 +20,8 @@ from gramian.config import in_pool, one_blas_thread, pool, thread_count
 SIDE = 512
 #: Columns from which on a tile's matrix product outweighs what is done with it.
 TILE_MIN_WIDE_COLUMNS = 128
+#: Rows of a tile that a product is worth starting for.
+TILE_MIN_ROWS = 128
 Result = TypeVar("Result")
 Item = TypeVar("Item")
 
@@ -39,15 +41,15 @@ def tile_spans(n: int, d: int, dtype: DTypeLike) -> list[slice]:
 
     A tile of numbers in double precision is made smaller, so that it stays in the cache while it is used; not where
     there are many columns to sum over, which smaller tiles would read more often: these have even sides, as a thin
-    tile at the end takes longer than its share.
+    tile at the end takes longer than its share, and four to a side or more, which two threads can share evenly.
 
     >>> [len(tile_spans(1024, d, dtype)) for d in (20, 800) for dtype in ("float32", "float64")]
-    [2, 3, 2, 2]
-    >>> tile_spans(600, 800, "float64")
-    [slice(0, 304, None), slice(304, 600, None)]
+    [2, 3, 4, 4]
+    >>> tile_spans(300, 800, "float64")
+    [slice(0, 152, None), slice(152, 300, None)]
     """
     if d > TILE_MIN_WIDE_COLUMNS and n:
-        even = -(-n // -(-n // SIDE))
+        even = -(-n // max(-(-n // SIDE), min(4, n // TILE_MIN_ROWS)))
         return spans(n, min(SIDE, 8 * -(-even // 8)))
     return spans(n, SIDE if np.dtype(dtype).itemsize <= 4 else max(1, 3 * SIDE // 4))
 

@@ -82,8 +82,8 @@ class ColumnOperator(Operator):
 class Dense(ColumnOperator):
     """A symmetric matrix that exists."""
 
-    def __init__(self, A: Array, *, positive: bool) -> None:
-        self.A, self.positive = A, positive
+    def __init__(self, A: Array, *, positive: bool, narrow_pays: bool = False) -> None:
+        self.A, self.positive, self.narrow_pays = A, positive, narrow_pays
         self.n, self.dtype = A.shape[0], A.dtype
 
     def __matmul__(self, V: Array) -> Array:
