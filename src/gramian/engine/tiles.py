@@ -22,6 +22,8 @@ SIDE = 512
 TILE_MIN_WIDE_COLUMNS = 128
 #: Rows of a tile that a product is worth starting for.
 TILE_MIN_ROWS = 128
+#: Entries of a block of rows that stay in a core's second-level cache from one pass to the next.
+CACHED_ENTRIES = 2**17
 Result = TypeVar("Result")
 Item = TypeVar("Item")
 

@@ -158,16 +158,17 @@ def dot(X: Rows, Y: Rows | PreparedRows, factor: float = 1.0, dtype: DTypeLike =
     """Prepare ``a x'y``. Rows whose products overflow are refused: every later number would be NaN."""
     Y, dtype = prepared(Y), np.dtype(dtype)
     largest = [Y.once("largest", lambda: _largest(Y.rows))]
-    largest += [] if X is Y.rows else [_largest(X)]
-    with np.errstate(over="ignore"):
-        reach = abs(float(factor)) * X.shape[1] * np.float64(largest[0]) * largest[-1]
-    if not reach < np.finfo(np.float64).max / 8:
+    largest += [] if X is Y.rows else [_at_most(X)]
+    if not _products_fit(factor, X.shape[1], *largest):
+        largest[-1] = _largest(X)
+    if not _products_fit(factor, X.shape[1], *largest):
         raise ValueError(
             f"dot products overflow: the rows of X have entries of size {max(largest):.3g}. Divide X by a constant, or "
             "standardise its columns."
         )
-    scale = np.full((), factor, dtype)[()]  # a scalar of that type, which does not promote rows
-    return Product(_cast(X * scale, dtype), Y.once(("cast", dtype), lambda: _cast(Y.rows, dtype)), dtype)
+    # A scalar of that type does not promote rows.
+    X = X if factor == 1.0 else X * np.full((), factor, dtype)[()]
+    return Product(_cast(X, dtype), Y.once(("cast", dtype), lambda: _cast(Y.rows, dtype)), dtype)
 
 
 @dataclass(frozen=True)
@@ -254,6 +255,20 @@ def squared_norms(X: Rows) -> Array:
     if isinstance(X, np.ndarray):
         return np.einsum("ij,ij->i", X, X)
     return np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
+
+
+def _products_fit(factor: float, d: int, *largest: float) -> bool:
+    """Whether products of rows of d such entries stay in range."""
+    with np.errstate(over="ignore"):
+        reach = abs(float(factor)) * d * np.float64(largest[0]) * largest[-1]
+    return bool(reach < np.finfo(np.float64).max / 8)
+
+
+def _at_most(X: Rows) -> float:
+    """A bound of the size of the entries in half the time: their length as one vector, infinite if that overflows."""
+    values = X.data if is_sparse(X) else X.ravel(order="K")
+    with np.errstate(over="ignore"):
+        return float(np.sqrt(np.dot(values, values)))
 
 
 def _largest(X: Rows) -> float:

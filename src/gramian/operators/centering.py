@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from numpy.typing import DTypeLike
 
 from gramian.config import one_blas_thread
-from gramian.engine.tiles import for_each, row_blocks, spans, threads_for
+from gramian.engine.tiles import CACHED_ENTRIES, for_each, spans, threads_for
 from gramian.kernels import Kernel
 from gramian.results import Array, Matrix
 
@@ -150,7 +150,7 @@ def column_means(X: Matrix, weights: Array | None = None) -> Array:
     share = np.full(X.shape[0], 1 / X.shape[0]) if weights is None else weights / weights.sum()
     if sp.issparse(X):
         return np.asarray(X.T @ share, dtype=np.float64).ravel()
-    mean, blocks = np.zeros(X.shape[1]), row_blocks(*X.shape)
+    mean, blocks = np.zeros(X.shape[1]), spans(X.shape[0], max(64, CACHED_ENTRIES // max(X.shape[1], 1)))
     for rows in blocks:  # shares first: a sum of extreme values would overflow before the mean does
         mean += share[rows] @ X[rows]
     rest = sum(share[rows] @ (X[rows] - mean) for rows in blocks)

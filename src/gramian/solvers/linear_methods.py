@@ -80,8 +80,15 @@ class LinearSolver(Protocol):
         ...
 
 
+#: Sums of squares between this and its inverse have neither overflowed nor lost digits.
+LEAST_SQUARE = 1e-200
+
+
 def lengths(V: Array, *, zero: float = 1.0) -> Array:
     """Lengths of columns without overflow; ``zero`` for those of length 0."""
+    squares = np.einsum("ij,ij->j", V, V)
+    if squares.min(initial=1.0) > LEAST_SQUARE and squares.max(initial=1.0) < 1 / LEAST_SQUARE:
+        return np.sqrt(squares)
     largest = np.abs(V).max(axis=0, initial=0.0)
     scale = np.where(largest > 0, largest, 1.0)
     size = scale * np.linalg.norm(V / scale, axis=0)
