@@ -19,6 +19,20 @@ def labelled_blobs(n: int, d: int, dtype: Any = np.float64) -> tuple[Any, Any]:
     return ((X - X.mean(axis=0)) / X.std(axis=0)).astype(dtype), labels
 
 
+def decaying(n: int, d: int) -> Any:
+    """Columns of falling variance: eigenvalues that fall smoothly."""
+    return np.random.default_rng(0).standard_normal((n, d)) * 0.8 ** np.arange(d)
+
+
+def pixels(n: int, d: int) -> Any:
+    """Ten shapes in whole numbers from 0 to 16 that vary in fifteen ways and by noise, columns standardised."""
+    rng = np.random.default_rng(0)
+    shapes, ways = 3 * rng.standard_normal((10, d)), rng.standard_normal((15, d))
+    X = 8 + shapes[rng.integers(0, 10, n)] + rng.standard_normal((n, 15)) @ ways + rng.standard_normal((n, d))
+    X = np.clip(np.round(X), 0, 16)
+    return (X - X.mean(axis=0)) / X.std(axis=0)
+
+
 def residuals(X: Any, gamma: float, vectors: Any, values: Any) -> float:
     """Largest ``||Kc v - lambda v|| / lambda``, by scikit-learn's kernel: independent of our own certificate."""
     from sklearn.metrics.pairwise import rbf_kernel

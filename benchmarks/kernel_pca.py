@@ -9,16 +9,31 @@ from typing import Any
 import numpy as np
 
 from benchmarks.contest import Contest, Contestant
-from benchmarks.data import blobs, residuals
+from benchmarks.data import blobs, decaying, pixels, residuals
+
+#: Four kinds of spectra: rows, columns, and gamma in units of 1 / d. The first has its own line.
+SPECTRA = {
+    "slow spectrum": (blobs, 20, 10.0),
+    "smooth decay": (decaying, 20, 2.0),
+    "like digits": (pixels, 64, 1.0),
+}
 
 
-def ours(n: int, d: int, k: int, sharpness: float = 1.0, tol: float | None = None, check: bool = True) -> Callable:
+def ours(
+    n: int,
+    d: int,
+    k: int,
+    sharpness: float = 1.0,
+    tol: float | None = None,
+    check: bool = True,
+    rows: Callable = blobs,
+) -> Callable:
     """gramian.KernelPCA as it comes; ``tol`` sets another residual than the default."""
     from gramian import ConvergenceWarning, KernelPCA
     from gramian.kernels import RBF
     from gramian.solvers import Krylov
 
-    X, gamma = blobs(n, d), sharpness / d
+    X, gamma = rows(n, d), sharpness / d
     solver = "auto" if tol is None else Krylov(tol=tol)
     known: dict[str, Any] = {}
 
@@ -42,14 +57,14 @@ def ours(n: int, d: int, k: int, sharpness: float = 1.0, tol: float | None = Non
     return run
 
 
-def theirs(n: int, d: int, k: int, solver: str) -> Callable:
+def theirs(n: int, d: int, k: int, solver: str, sharpness: float = 1.0, rows: Callable = blobs) -> Callable:
     """scikit-learn's KernelPCA."""
     from sklearn.decomposition import KernelPCA
 
-    X = blobs(n, d)
+    X, gamma = rows(n, d), sharpness / d
 
     def run() -> dict[str, Any]:
-        model = KernelPCA(k, kernel="rbf", gamma=1 / d, eigen_solver=solver, random_state=0, copy_X=False).fit(X)
+        model = KernelPCA(k, kernel="rbf", gamma=gamma, eigen_solver=solver, random_state=0, copy_X=False).fit(X)
         return {"eigenvalues": model.eigenvalues_.tolist()}
 
     return run
@@ -99,9 +114,22 @@ def contests() -> list[Contest]:
                 *(Contestant(f"scikit-learn {s}", theirs, {**large, "solver": s}) for s in ("arpack", "randomized")),
             ),
         ),
-        Contest(
-            "kernel PCA, n = 20,000, slow spectrum (gamma = 10/d)",
-            (Contestant("gramian", ours, {**large, "sharpness": 10.0}),),
+        *(
+            Contest(
+                f"kernel PCA, n = 20,000, {name} (gamma = {sharpness:g}/d)",
+                (
+                    Contestant("gramian", ours, {**large, "d": d, "sharpness": sharpness, "rows": rows}),
+                    *(
+                        Contestant(
+                            f"scikit-learn {s}",
+                            theirs,
+                            {**large, "d": d, "solver": s, "sharpness": sharpness, "rows": rows},
+                        )
+                        for s in ("arpack", "randomized")
+                    ),
+                ),
+            )
+            for name, (rows, d, sharpness) in SPECTRA.items()
         ),
         Contest(
             "kernel PCA, n = 100,000, d = 20, k = 10, residuals <= 1e-4",
