@@ -38,6 +38,10 @@ OPTIONS = {
         "t.csv --y-table y.csv --ids id",
     ),
     "a view of another file": ("cca", "t.csv --y-table y.csv --ridge 0.1,0.2", "t.csv --y-table y.csv --label kind"),
+    "supplementary columns": ("pca", "t.csv -k 2 --columns a:d", "t.csv --ids id --supplementary t:u,kind,level"),
+    "supplementary rows": ("pca", "t.csv -k 2 --columns a:d", "t.csv --supplementary new.csv"),
+    "test rows": ("pls", "t.csv --columns a:d --target t -k 2", "t.csv --test new.csv"),
+    "test rows with labels": ("kernel-svm", "t.csv --columns a:d --label kind", "t.csv --ids id --test new.csv"),
     "labels of another file": ("kernel-svm", "t.csv --y-table y.csv --label sort --C 2", "t.csv --y-table y.csv"),
     "categories and dates": ("pca", "t.csv -k 2 --encode kind --dates day --scale", "t.csv"),
     "sums of kernels": ("kernel-pca", "t.csv --kernel '2*rbf(sigma=3)[0:2] + linear**2' --preimage auto", "t.csv"),
@@ -52,6 +56,10 @@ QUICK = (
     "ids and colour",
     "gaps of a regression",
     "targets of another file",
+    "supplementary columns",
+    "supplementary rows",
+    "test rows",
+    "test rows with labels",
     "labels of another file",
     "categories and dates",
     "landmarks",
@@ -69,6 +77,8 @@ def folder(here):
     ]
     head = ["id", "kind", "level", "day", *"abcdtu"]
     _write(here / "t.csv", head, text)
+    new = [[f"n{at}", *row[1:4], *map(str, 0.5 + X[at])] for at, row in enumerate(text[:9])]
+    _write(here / "new.csv", head, new)
     gaps = [list(row) for row in text]
     gaps[3][4], gaps[7][6] = "", ""
     _write(here / "gaps.csv", [name for name in head if name != "level"], [row[:2] + row[3:] for row in gaps])

@@ -11,7 +11,7 @@ import gramian as g
 from gramian import charts
 from gramian.reports import subject
 from gramian.reports.contents import Page
-from gramian.reports.subject import Subject
+from gramian.reports.subject import Beside, Subject
 from gramian.reports.writing import page_of
 from gramian.solvers import Power
 
@@ -92,6 +92,16 @@ CASES = {
     "groups alike": lambda: fitted(g.PCA(2), shifted(0), colour=GROUPS),
     "groups of a spectrum": lambda: fitted(g.PCA(2), blocks(25, 60, 3), colour=GROUPS),
     "rows with names": lambda: fitted(g.PCA(2), SPREAD, names=[f"row {at}" for at in range(len(SPREAD))]),
+    "supplementary": lambda: fitted(
+        g.PCA(2, scale=True),
+        SPREAD,
+        supplementary={"sum": SPREAD.sum(axis=1), "side": GROUPS.astype(str)},
+        further=Beside(SPREAD[:3] + 0.1),
+    ),
+    "supplementary rows of a kernel": lambda: fitted(
+        g.KernelPCA(2, kernel="linear"), SPREAD, further=Beside(SPREAD[:3] + 0.1)
+    ),
+    "many components": lambda: fitted(g.PCA(9), blocks(10)),
     "uneven": lambda: fitted(g.PCA(2), noise() * [500, 3, 2, 1]),
     "not centred": lambda: fitted(g.PCA(2, center=False), SPREAD + 5),
     "two scaled columns": lambda: fitted(g.PCA(2, scale=True), noise(60, 1) + 0.5 * noise(60, 2, 1)),
@@ -133,6 +143,15 @@ CASES = {
     "regression of new rows": lambda: Subject(
         g.PLSRegression(1).fit(*regression(0.05)), *(part + 0.01 for part in regression(0.05, 30))
     ),
+    "regression with test rows": lambda: fitted(
+        g.PLSRegression(1), *regression(0.3), test=Beside(*(part + 0.01 for part in regression(0.3, 30)))
+    ),
+    "regression with rows of the fit as test": lambda: fitted(
+        g.PLSRegression(1), *regression(0.3), test=Beside(*(part[:9] for part in regression(0.3)))
+    ),
+    "classes with test rows": lambda: fitted(
+        near(), shifted(6), GROUPS, test=Beside(shifted(6)[::2] + 0.01, GROUPS[::2])
+    ),
     "regression of many columns": lambda: fitted(g.PLSRegression(2), named(noise(60, 40)), noise(60, 40)[:, 0]),
     "ridge": lambda: fitted(g.KernelRidge(0.1), *regression(0.3)),
     "views": lambda: fitted(g.CCA(2), *views(3.0)),
@@ -161,6 +180,7 @@ LAW = {
     # Rows
     "no_rows": ("without rows", "apart"),
     "new_rows": ("new rows", "apart"),
+    "test_seen": ("regression with rows of the fit as test", "regression with test rows"),
     "no_finding": ("noise", "sum of columns"),
     "gaps_imputed": ("gaps", "apart"),
     "repetition_harmless": ("sum of columns", "apart"),
@@ -203,6 +223,7 @@ LAW = {
     "draws_refused": ("few rows", "apart"),
     # Tables
     "rows_shown": ("apart", "new rows"),
+    "columns_shown": ("many components", "apart"),
     "rows_kept": ("many rows", "apart"),
     # How many
     "as_recommended": ("two factors", "apart"),
@@ -222,6 +243,7 @@ LAW = {
     "plain_parallel": ("noise", "two factors"),
     "least_error": ("regression", "two targets"),
     "least_errors": ("two targets", "regression"),
+    "errors_at": ("rough regression", "two targets"),
     "one_standard_error": ("rough regression", "regression"),
     "first_pair": ("views", "views with ridge"),
     "first_pair_ridge": ("views with ridge", "views"),
@@ -231,6 +253,12 @@ LAW = {
     "largest": ("apart", "kernel"),
     "circle": ("without rows", "two factors"),
     "arrows_show": ("apart", "one component"),
+    "supplementary_arrows": ("supplementary", "without rows"),
+    "supplementary_columns": ("supplementary", "apart"),
+    "supplementary_rows": ("supplementary", "supplementary rows of a kernel"),
+    "supplementary_scores": ("supplementary rows of a kernel", "supplementary"),
+    "contributions": ("apart", "kernel"),
+    "factors_correlate": ("two factors", "nearly two factors"),
     "some_named": ("many named columns", "apart"),
     "contributors": ("apart", "two scaled columns"),
     "contribute_alike": ("two scaled columns", "apart"),
@@ -253,6 +281,7 @@ LAW = {
     "groups_differ": ("groups apart", "groups alike"),
     "groups_alike": ("groups alike", "groups apart"),
     "v_tests": ("groups apart", "apart"),
+    "marks": ("supplementary", "apart"),
     "rows_named": ("rows with names", "apart"),
     "arrows": ("apart", "many named columns"),
     "ellipse": ("many named columns", "groups of a spectrum"),
@@ -262,6 +291,9 @@ LAW = {
     "paired_ridge": ("views with ridge", "views"),
     # Predictions, row by row
     "predicted": ("regression", "classes"),
+    "largest_errors": ("regression", "classes"),
+    "merit_of_test": ("regression with test rows", "regression"),
+    "right_of_test": ("classes with test rows", "classes"),
     "merit_of_fit": ("regression", "regression of new rows"),
     "merit_of_new": ("regression of new rows", "regression"),
     "right_of_fit": ("classes", "classes of new rows"),

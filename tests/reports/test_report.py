@@ -121,7 +121,7 @@ def test_a_csv_file_has_every_digit_and_nothing_where_nothing_is():
     text = base64.b64decode(grid.address.partition("base64,")[2]).decode()
     assert text.split("\r\n") == ["name,value", '"a,b",0.3333333333333333', "c,", "d,2.5", ""]
     assert grid.file == "a-table.csv"
-    assert grid.cells == [["a,b", "0.3333"], ["c", "–"], ["d", "2.5"]]
+    assert grid.cells == [["a,b", "0.333"], ["c", "–"], ["d", "2.500"]]
 
 
 @pytest.mark.parametrize("make", [lambda: g.PCA(2), lambda: g.KernelSVC()], ids=["PCA", "KernelSVC"])

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.model_selection import BaseCrossValidator
@@ -38,6 +40,18 @@ class CVCurve(Chart):
     recommended: int  #: Place of the fewest components within one standard error of the least
     limit: float | None  #: The least error and one standard error, for a single target
     logarithmic: bool = False  #: Whether the x axis is one of orders of magnitude
+    #: (m, q): the same errors of the rows of the fit (RMSEC), and of test rows (RMSEP), where these are known
+    calibration: Array | None = None
+    prediction: Array | None = None
+    kept: int | None = None  #: Components of the fit
+
+    @property
+    def kinds(self) -> dict[str, Array]:
+        """Errors (m, q) that are known, by what they are called."""
+        if self.logarithmic:
+            return {self.ylabel: self.errors}
+        found = {"RMSEC": self.calibration, "RMSECV": self.errors, "RMSEP": self.prediction}
+        return {kind: part for kind, part in found.items() if part is not None}
 
 
 def cv_curve(
@@ -47,6 +61,7 @@ def cv_curve(
     *,
     cv: int | BaseCrossValidator | None = None,
     targets: Sequence[str] | None = None,
+    test: tuple[Rows, ArrayLike] | None = None,
 ) -> CVCurve:
     """Return errors of rows left out, over numbers of components or over a path of ridges (:class:`CVCurve`).
 
@@ -60,6 +75,8 @@ def cv_curve(
         Folds, if X and y are given.
     targets : sequence of str, optional
         Names of the targets.
+    test : rows and targets, optional
+        Rows that were not used in the fit, for errors of prediction at every number of components.
 
     Examples
     --------
@@ -93,10 +110,15 @@ def cv_curve(
     unit = np.where(unit > 0, unit, 1.0)
     errors, doubts = path.rmsecv / unit, path.standard_error / unit
     least, doubt = errors[path.best, 0], doubts[path.best, 0]
+    beside = {"calibration": (X, y) if X is not None and y is not None else None, "prediction": test}
+    known = {} if estimator is path else {name: rows for name, rows in beside.items() if rows is not None}
+    along: dict[str, Any] = {name: _along(estimator, path, *rows) / unit for name, rows in known.items()}
+    along["kept"] = None if estimator is path else last_step(estimator)[0].n_components_
+    what = "root mean squared error" if known else "RMSECV"
     return CVCurve(
-        title="Errors of rows left out",
+        title="Errors for each number of components" if known else "Errors of rows left out",
         xlabel="components",
-        ylabel="RMSECV" if q == 1 else "RMSECV relative to the mean of the target",
+        ylabel=what if q == 1 else f"{what} relative to the mean of the target",
         notes=(note("folds", folds=path.folds),),
         x=np.arange(len(errors)),
         errors=errors,
@@ -106,7 +128,17 @@ def cv_curve(
         recommended=path.recommended,
         # The rule is one of mean squares: the standard error of a square is that of the root times twice the root.
         limit=float(np.sqrt(least**2 + 2 * least * doubt)) if q == 1 else None,
+        **along,
     )
+
+
+def _along(estimator: BaseEstimator, path: RegressionPath, X: Rows, y: ArrayLike) -> Array:
+    """Errors (K + 1, q) of rows, predicted by the fit to all its rows with 0, 1, ..., K components."""
+    model, rows = last_step(estimator, X)
+    measured = np.asarray(y, dtype=np.float64).reshape(-1, path.full.shape[1]) - model.y_mean_
+    centred = (rows.toarray() if sp.issparse(rows) else np.asarray(rows, dtype=np.float64)) - model.x_mean_
+    guesses = np.concatenate([np.zeros((1, *measured.T.shape)), np.tensordot(path.full, centred, (2, 1))])
+    return np.sqrt(((guesses - measured.T) ** 2).mean(axis=2))
 
 
 def _path(

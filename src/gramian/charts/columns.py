@@ -59,6 +59,7 @@ class Loadings(Chart):
     positions: Array | None = None  #: (p,): places of columns on the axis, for lines
     circle: bool = False  #: Whether values are correlations, so that no arrow leaves the unit circle
     second: int = 0  #: How many of the columns, the last ones, are of a second view
+    supplementary: int = 0  #: How many of them, the last ones, were not used in the fit
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,8 +20,24 @@ from gramian.preimage import available
 from gramian.registry import record_of
 from gramian.results import Array, percent
 
-__all__ = ["Biplot", "Outliers", "Reconstructions", "Scores"]
+__all__ = ["Biplot", "Marks", "Outliers", "Reconstructions", "Scores"]
 __all__ += ["biplot", "from_scores", "outliers", "reconstructions", "scores"]
+
+
+@dataclass(frozen=True)
+class Marks:
+    """Named places beside the rows: supplementary rows, or means of groups.
+
+    Examples
+    --------
+    >>> from gramian import charts
+    >>> charts.Marks("new rows", np.zeros((1, 2)), ("row 1",)).names
+    ('row 1',)
+    """
+
+    what: str
+    at: Array  #: (m, 2)
+    names: tuple[str, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,6 +48,7 @@ class Scores(Chart):
     names: tuple[str, ...] | None = None  #: Names of all rows
     ellipses: tuple[Ellipse, ...] = ()  #: One for each group, or one for all rows; none in space
     zlabel: str = ""  #: Name of the third axis; empty in the plane
+    marks: tuple[Marks, ...] = ()  #: What else stands in the plane
 
     @property
     def colouring(self) -> Colouring:
@@ -198,7 +216,7 @@ def _scores(
     colours = colouring(colour, len(at))
     points = thin(at, colours, many)
     found = ellipses(at, colours, level) if level is not None and len(labels) == 2 else ()
-    axes = dict(zip(("xlabel", "ylabel", "zlabel"), labels, strict=False))
+    axes: dict[str, Any] = dict(zip(("xlabel", "ylabel", "zlabel"), labels, strict=False))
     return Scores(title="Scores", **axes, points=points, names=names, ellipses=found, notes=points.notes)
 
 

@@ -128,6 +128,13 @@ OPTIONS: dict[str, Declared] = {
     "y_table": option(metavar="FILE", help="Table of targets, of labels or of the second view, row by row."),
     "label": option(metavar="NAME", help="Column of labels, to predict or to keep beside the scores."),
     "ids": option(metavar="NAME", help="Column that names the rows."),
+    "test": option(metavar="TABLE", help="Rows that were not used in the fit, with what is to be predicted of them."),
+    "supplementary": option(
+        kind=list[str] | None,
+        metavar="A,B|FILE",
+        help="Columns of the table, or a table of further rows, that were not used in the fit: shown beside it. "
+        "Repeatable.",
+    ),
     "missing": option(metavar="em|drop", help="Missing values: impute them by the model, or drop their rows."),
     "drop": option("--missing", metavar="drop", help="Drop rows that miss a value of the model's columns."),
     "encode": option(metavar="A,B", help="Text columns to turn into indicator columns."),
@@ -251,6 +258,8 @@ class Request:
     y_table: str | None = None
     label: str | None = None
     ids: str | None = None
+    test: str | None = None
+    supplementary: list[str] | None = None
     encode: list[str] | None = None
     dates: list[str] | None = None
     stream: bool = False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, replace
@@ -15,10 +16,11 @@ from gramian.cli.inputs import Loaded, labels_of, load_model, pick, read_rows
 from gramian.cli.options import Request
 from gramian.construction import arguments, steps_of
 from gramian.results import Array, FitSummary, plural
-from gramian.tables import Table, match_rows, read_table
+from gramian.tables import Table, find_columns, match_rows, read_table
 
 if TYPE_CHECKING:
     from gramian.reports.contents import Page
+    from gramian.reports.subject import Beside
 
 HELP = """Write a report of a model: one HTML file that works offline.
 
@@ -31,13 +33,15 @@ Example:
   gramian demo --output demo
   gramian fit demo/wine.csv -k 3 --scale --model wine.safetensors
   gramian report wine.safetensors demo/wine.csv -o wine.html
+  gramian report fat.safetensors train.csv --test test.csv
+  gramian report decathlon.safetensors decathlon.csv --ids name --supplementary Rank,Points,Competition
 """
 #: Text columns of more values than this are not used to colour rows.
 COLOUR_MAX_GROUPS = 30
 
 
 @o.options(
-    "model_file table output y_table label ids drop title read quiet json",
+    "model_file table output y_table label ids test supplementary drop title read quiet json",
     table=o.argument("TABLE", "Rows to report on; - is standard input.", required=False),
     output=o.option(
         "-o",
@@ -54,7 +58,7 @@ def report(request: Request) -> None:
     """Load the model, read the rows, write the page, and say so."""
     outputs.check_streams(request)
     outputs.check_outputs(request, {"--output": request.output})
-    for option in ("label", "ids", "missing", "y_table"):
+    for option in ("label", "ids", "test", "supplementary", "missing", "y_table"):
         if getattr(request, option) is not None and not request.table:
             told = f"--{option.replace('_', '-')} goes with a table"
             raise outputs.UsageError(f"{told}: gramian report {request.model_file} TABLE.")
@@ -65,15 +69,14 @@ def report(request: Request) -> None:
     with outputs.working(request) as bar:
         with bar.step("loading the model"):
             loaded = load_model(request)
-        title = request.title or f"{loaded.name}: {loaded.path}"
-        to: dict[str, Any] = {"file": loaded.path, "path": request.output, "title": title}
+        to: dict[str, Any] = {"file": loaded.path, "path": request.output, "title": request.title}
         if loaded.columns is not None:
             steps_of(loaded.model)[0].feature_names_in_ = np.array(loaded.columns, dtype=object)
         subject = Subject(loaded.model, **to)
         if request.table:
             with bar.step("reading"):
                 table, x, y, second, colour = _read(request, loaded)
-            subject = tabled(loaded.model, x, y, colour=colour, **to)
+            subject = tabled(loaded.model, x, y, colour=colour, **to, **_beside(request, loaded, table))
             subject = subject if second is None else replace(subject, second=second)
         with bar.step("reporting"):
             page = page_of(subject)
@@ -109,6 +112,51 @@ def _read(request: Request, loaded: Loaded) -> tuple[Table, Table, Array | None,
     values = second.values if classes else np.reshape(y, (len(X), -1))
     second = replace(second, values=values, columns=() if classes else tuple(loaded.targets), call=call)
     return table, x, y, second, colour
+
+
+def _beside(request: Request, loaded: Loaded, table: Table) -> dict[str, Any]:
+    """Test rows, and supplementary rows and columns, as a report takes them."""
+    found: dict[str, Any] = {}
+    if request.test is not None:
+        found["test"] = _other_rows(request, loaded, request.test, truth=True)
+    files = [word for word in request.supplementary or [] if os.path.isfile(word)]
+    if len(files) > 1:
+        raise outputs.UsageError(f"--supplementary names {len(files)} files. Put the rows into one.")
+    if files:
+        found["further"] = _other_rows(request, loaded, files[0])
+    words = [name for word in request.supplementary or [] if word not in files for name in o.names(word) or []]
+    return found | (_other_columns(request, loaded, table, words) if words else {})
+
+
+def _other_rows(request: Request, loaded: Loaded, path: str, *, truth: bool = False) -> Beside:
+    """Rows of another file; with ``truth`` also what is to be predicted of them, which it must have."""
+    from gramian.reports.writing import beside
+
+    labels = list(loaded.targets) if truth and loaded.classifies else []
+    known = replace(request, table=path, missing=None)
+    table = read_rows(known, loaded, labels=labels, ids=request.ids)
+    X, y = pick(table, loaded.columns, loaded.width, loaded, drops=False), _truth(loaded, table) if truth else None
+    if truth and y is None:
+        remedy = "" if loaded.targets else f" {loaded.name} predicts nothing; use --supplementary {path}."
+        raise outputs.UsageError(f"--test {path}: there is nothing to compare predictions with.{remedy}")
+    call = _call(known, loaded, table, y, labels)
+    return beside(loaded.model, replace(table, values=X, columns=tuple(loaded.columns or table.columns)), y, call)
+
+
+def _other_columns(request: Request, loaded: Loaded, table: Table, words: Sequence[str]) -> dict[str, Any]:
+    """Columns of the table that were not used in the fit, and Python that reads them."""
+    from gramian.reports.writing import columns_of
+
+    if request.missing is not None:
+        raise outputs.UsageError("--missing drop does not go with columns of --supplementary. Leave one of them out.")
+    names = find_columns([*table.columns, *table.labels], words, table.source)
+    used = [name for name in names if name in loaded.names()]
+    if used:
+        raise outputs.UsageError(f"--supplementary {used[0]}: the model was fitted to that column. Leave it out.")
+    numbers, texts = [name for name in names if name in table.columns], [name for name in names if name in table.labels]
+    given = {"ids": request.ids, "missing": "keep", **request.dialect}
+    call = f"read_table({arguments([request.table], columns=numbers, labels=texts or None, **given)})"
+    return columns_of((replace(table, call=call), [*numbers, *texts]))
 
 
 def _truth(loaded: Loaded, table: Table) -> Array | None:

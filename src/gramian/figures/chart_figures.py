@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -19,6 +20,8 @@ from gramian.results import Array, percent
 NAMED_OUTLIERS_MAX = 8
 #: Width and height of a plane of scores on a desk and on a phone, in pixels.
 PLANE_PIXELS, PLANE_PHONE_PIXELS = (560, 510), (290, 260)
+#: The same of a picture of errors, on a phone nearly so.
+ERRORS_PIXELS = (480, 400)
 #: Rows of which the names are drawn.
 NAMED_ROWS_MAX = 200
 #: Where the name of a point stands.
@@ -29,6 +32,8 @@ LINES_MAX_ROWS = 3
 NAMED_ARROWS_MAX, BARS_MAX = 18, 30
 #: Side of a square picture on a desk and on a phone, in pixels.
 SQUARE_PIXELS, SQUARE_PHONE_PIXELS = 520, 270
+#: Colour of the first marks beside the rows: groups rarely come so far.
+MARKS_COLOUR = 5
 #: Letters of a name that a phone has room for.
 PHONE_MAX_LETTERS = 16
 EQUAL_SCALE: Part = {"scaleanchor": "x", "scaleratio": 1}
@@ -82,10 +87,13 @@ def _with_cut(chart: charts.Scree) -> Part:
 
 def cv_curve(chart: charts.CVCurve) -> Figure:
     """Errors of rows left out."""
-    data = [g.line(chart.x, chart.errors[:, at], name or "error", at) for at, name in enumerate(chart.targets)]
+    data = [g.line(chart.x, chart.errors[:, at], name or "RMSECV", at) for at, name in enumerate(chart.targets)]
     if chart.standard_errors is not None:
         for trace, doubts in zip(data, chart.standard_errors.T, strict=True):
             trace["error_y"] = {"type": "data", "array": doubts, "thickness": 1}
+    others = [(kind, part) for kind, part in chart.kinds.items() if part is not chart.errors]
+    if len(chart.targets) == 1:  # of several there would be too many lines
+        data += [g.line(chart.x, part[:, 0], kind, at + 1) for at, (kind, part) in enumerate(others)]
     shapes = [g.rule(x=float(chart.x[chart.recommended]))]
     if chart.limit is not None:
         shapes.append(g.rule(y=chart.limit, dash="dot"))
@@ -117,7 +125,7 @@ def residuals(chart: charts.Residuals) -> Figure:
         g.line(chart.numbers, np.maximum(chart.angles, floor), "angle to the true direction, at most", 1),
     ]
     x = g.counts(chart.xlabel, len(chart.numbers))
-    return Figure(data, g.layout(x, g.axis(chart.ylabel, type="log", range=[-17, 0], dtick=4), legend=True), height=320)
+    return Figure(data, g.layout(x, g.axis(chart.ylabel, type="log", range=[-17, 0], dtick=4), legend=True), 230, 560)
 
 
 def likelihood(chart: charts.Likelihood) -> Figure:
@@ -130,6 +138,8 @@ def scores(chart: charts.Scores) -> Figure:
     """Rows as points of two components, by their names, and columns as arrows if it is a biplot."""
     data, more = point_traces(chart.points, chart.names)
     data += [g.outline(ellipse.outline, colour(ellipse.group or 0)) for ellipse in chart.ellipses]
+    data += [_marked(marks, colour(MARKS_COLOUR + at)) for at, marks in enumerate(chart.marks)]
+    more["legend"] = more["legend"] or bool(chart.marks)
     arrows = [g.arrow(end, g.THEME_INK) for end in chart.arrows] if isinstance(chart, charts.Biplot) else []
     drawn = _drawn(chart)
     low, spread = drawn.min(axis=0), np.where(np.ptp(drawn, axis=0) > 0, np.ptp(drawn, axis=0), 1.0)
@@ -147,7 +157,17 @@ def scores(chart: charts.Scores) -> Figure:
 def _drawn(chart: charts.Scores) -> Array:
     """Places that span a plane of scores: points, tips of arrows, outlines of ellipses."""
     tips = [chart.arrows, np.zeros((1, 2))] if isinstance(chart, charts.Biplot) else []
-    return np.vstack([chart.points.corners, *tips, *(ellipse.outline for ellipse in chart.ellipses)])
+    marks = [marks.at for marks in chart.marks]
+    return np.vstack([chart.points.corners, *tips, *marks, *(ellipse.outline for ellipse in chart.ellipses)])
+
+
+def _marked(marks: charts.Marks, shade: str) -> Part:
+    """Named places beside the rows: open diamonds."""
+    look = {"symbol": "diamond-open", "size": 11, "color": shade, "line": {"width": 2.2}}
+    hover = [f"{g.plain(name)}<br>{g.numbers(at)}" for name, at in zip(marks.names, marks.at, strict=True)]
+    return g.line(
+        marks.at[:, 0], marks.at[:, 1], marks.what, mode="markers", marker=look, hovertext=hover, hoverinfo="text"
+    )
 
 
 def _pixels(low: Array, spread: Array, screen: tuple[int, int], *, even: bool) -> Callable[[Array], Array]:
@@ -158,11 +178,14 @@ def _pixels(low: Array, spread: Array, screen: tuple[int, int], *, even: bool) -
 
 
 def _plane_names(chart: charts.Scores, pixels: Callable[[Array], Array], size: int) -> list[Part]:
-    """Names of arrows, then of rows, the farthest from the middle first, where there is room for them."""
+    """Names of arrows and marks, then of rows, the farthest from the middle first, where there is room for them."""
     columns: Sequence[str] = ()
     tips = np.empty((0, 2))
     if isinstance(chart, charts.Biplot):
         columns, tips = chart.columns, chart.arrows
+    arrows = len(tips)
+    columns = [*columns, *(name for marks in chart.marks for name in marks.names)]
+    tips = np.vstack([tips, *(marks.at for marks in chart.marks)])
     rows, at = chart.points.rows, chart.points.at
     if chart.names is None or len(at) > NAMED_ROWS_MAX:
         rows = rows[:0]
@@ -171,7 +194,8 @@ def _plane_names(chart: charts.Scores, pixels: Callable[[Array], Array], size: i
     if not names:
         return []
     places, middle = np.vstack([tips, at[order]]), pixels(np.zeros((1, 2)))
-    posts = [pixels(at), *([middle + along(pixels(tips) - middle)] if len(tips) else [])]
+    posts = [pixels(at), *([middle + along(pixels(tips[:arrows]) - middle)] if arrows else [])]
+    posts += [pixels(tips[arrows:])] if len(tips) > arrows else []
     screen = np.array([[0.0, 0.0], np.array(PLANE_PIXELS if size == 12 else PLANE_PHONE_PIXELS)])
     return g.names_beside(
         names,
@@ -179,7 +203,7 @@ def _plane_names(chart: charts.Scores, pixels: Callable[[Array], Array], size: i
         pixels(places),
         sizes=np.repeat([size, size - 1], [len(tips), len(order)]),
         posts=np.vstack(posts),
-        towards=np.vstack([g.beyond(tips), np.zeros((len(order), 2))]),
+        towards=np.vstack([g.beyond(tips[:arrows]), np.zeros((len(tips) - arrows + len(order), 2))]),
         room=screen,
         minor=len(order),
     )
@@ -197,7 +221,30 @@ def predicted(chart: charts.Predicted) -> Figure:
     ends = np.array([[chart.low, chart.low], [chart.high, chart.high]])
     x, y = (g.axis(label, range=[chart.low, chart.high]) for label in (chart.xlabel, chart.ylabel))
     equal = g.outline(ends, g.THEME_MUTED, dash="dash")
-    return Figure([equal, *data], g.layout(x, y, **more), 480, 560, square=True)
+    return Figure([equal, *data], g.layout(x, y, **more), 480, 640, square=True)
+
+
+def prediction_errors(chart: charts.Predicted) -> Figure:
+    """Errors of predictions, by the predictions; the names of the largest."""
+    places = np.column_stack([chart.points.at[:, 1], chart.points.at[:, 1] - chart.points.at[:, 0]])
+    data, more = point_traces(replace(chart.points, at=places, density=None), chart.names)
+    largest = np.argsort(-np.abs(places[:, 1]), kind="stable")[:NAMED_OUTLIERS_MAX]
+    names = [row_name(chart.names, int(chart.points.rows[at])) for at in largest]
+    spread = np.ptp(places, axis=0)
+    pixels = _pixels(places.min(axis=0), np.where(spread > 0, spread, 1.0), ERRORS_PIXELS, even=False)
+    notes = g.names_beside(
+        names,
+        places[largest],
+        pixels(places[largest]),
+        sizes=11,
+        posts=pixels(places),
+        towards=np.zeros((len(names), 2)),
+        room=np.array([[0.0, 0.0], ERRORS_PIXELS]),
+        minor=len(names),
+    )
+    zero = g.rule(y=0.0)
+    axes = g.axis(chart.ylabel), g.axis("error (predicted minus measured)")
+    return Figure(data, g.layout(*axes, shapes=[zero], annotations=notes, **more), 480, 640)
 
 
 def outliers(chart: charts.Outliers) -> Figure:
@@ -335,9 +382,11 @@ def loadings(chart: charts.Loadings) -> Figure:
         data = [g.line(chart.positions, values, label, at, **look) for at, (values, label, look) in enumerate(parts)]
         y = g.axis(chart.ylabel, zeroline=True, zerolinecolor=g.THEME_MUTED)
         return Figure(data, g.layout(g.axis(chart.xlabel), y, legend=True))
-    first = len(chart.columns) - chart.second
+    first = len(chart.columns) - chart.second - chart.supplementary
+    others = "columns of Y" if chart.second else "supplementary columns"
+    views = (("columns of X" if chart.second else "columns of the fit", slice(0, first)), (others, slice(first, None)))
     data, arrows = [], []
-    for at, (name, some) in enumerate((("columns of X", slice(0, first)), ("columns of Y", slice(first, None)))):
+    for at, (name, some) in enumerate(views):
         if len(chart.values[some]):
             tips = zip(chart.columns[some], chart.values[some], strict=True)
             hover = [f"{g.plain(column)}<br>{g.numbers(end)}" for column, end in tips]
@@ -355,7 +404,9 @@ def loadings(chart: charts.Loadings) -> Figure:
     ring = {"type": "circle", "x0": -1, "x1": 1, "y0": -1, "y1": 1, "line": {"color": g.THEME_MUTED, "width": 1}}
     ends_of_axes = {"range": [-reach, reach], "constrain": "domain"}
     across, up = (g.axis(chart.xlabel, **ends_of_axes), g.axis(chart.ylabel, **ends_of_axes, **EQUAL_SCALE))
-    frame = g.layout(across, up, legend=chart.second > 0, shapes=[ring] if chart.circle else [], annotations=wide)
+    frame = g.layout(
+        across, up, legend=first < len(chart.columns), shapes=[ring] if chart.circle else [], annotations=wide
+    )
     return Figure(data, frame, SQUARE_PIXELS + 70, SQUARE_PIXELS + 90, {"annotations": slim}, square=True)
 
 
@@ -382,7 +433,8 @@ def heat(chart: charts.Heat) -> Figure:
 def _table_axes(chart: charts.Heat, *, slim: bool) -> tuple[Part, Part]:
     labels = [short_label(label).rpartition(" ")[2] if slim else label for label in chart.labels]
     x = g.named_places(labels, 1_000, side="top", tickangle=0)
-    x["ticktext"] = [label.replace(" (", "<br>(", 1) for label in x["ticktext"]]
+    x["ticktext"] = [label.replace(" of variance", "").replace(" (", "<br>(", 1) for label in x["ticktext"]]
+    x["ticktext"] = [label.replace(", ", ",<br>") for label in x["ticktext"]]
     return x, g.named_places(chart.columns, PHONE_MAX_LETTERS if slim else g.NAME_MAX_LETTERS, autorange="reversed")
 
 

@@ -176,11 +176,15 @@ class CVCurveDisplay(Display[CVCurve], data=charts.cv_curve):
 
     def _draw(self, ax: Axes, chart: CVCurve, title: str) -> None:
         self.lines_ = []
+        only = "RMSECV" if len(chart.kinds) > 1 else None
         for j, name in enumerate(chart.targets):
             doubts = None if chart.standard_errors is None else chart.standard_errors[:, j]
             look: dict[str, Any] = {"color": colour(j), "marker": LINE_MARKERS[j % len(LINE_MARKERS)], "markersize": 4}
-            look |= {"linewidth": 1.3, "elinewidth": 0.8, "capsize": 2, "label": literal(name) or None}
+            look |= {"linewidth": 1.3, "elinewidth": 0.8, "capsize": 2, "label": literal(name) or only}
             self.lines_.append(ax.errorbar(chart.x, chart.errors[:, j], yerr=doubts, **look))
+        others = [(kind, part) for kind, part in chart.kinds.items() if part is not chart.errors]
+        for at, (kind, part) in enumerate(others if len(chart.targets) == 1 else ()):
+            ax.plot(chart.x, part[:, 0], color=colour(at + 1), marker=LINE_MARKERS[at + 1], markersize=4, label=kind)
         self.limit_ = None
         if chart.limit is not None:
             text = "least error + 1 standard error"

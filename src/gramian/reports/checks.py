@@ -55,6 +55,8 @@ def _of_rows(subject: Subject) -> list[Check]:
     found = [made for where, diagnosis in subject.diagnoses.items() for made in _findings(subject, diagnosis, where)]
     if not found:
         found = [check("no_finding", n=subject.n)]
+    if subject.test is not None and subject.test_seen:
+        found.append(check("test_seen", known=subject.test_seen, n=subject.test.n))
     if not subject.of_the_fit:
         fitted = round(subject.facts["n"])
         found.append(check("new_rows", fitted=fitted, given=subject.n, which=WHICH_ROWS[subject.role]))

@@ -7,8 +7,9 @@ import csv
 import io
 import math
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -16,10 +17,16 @@ import numpy as np
 from gramian.estimators.result_tables import PERCENT, ResultTable
 from gramian.figures.grammar import Figure, number
 from gramian.reports.sentences import Check, say
-from gramian.results import Sentence, percent
+from gramian.results import ROUNDING, Sentence
 
 #: Rows of a table that a page shows, and that its CSV file holds, at the most; tables of columns are shown whole.
 TABLE_SHOWN_ROWS, CSV_MAX_ROWS, ALL_ROWS = 20, 5_000, 5_000
+#: Components of which tables of rows, columns and groups have numbers.
+SHOWN_COMPONENTS = 5
+#: Letters that half the width of a page has room for, that a cell takes beside its own, and after which texts wrap.
+HALF_PAGE_LETTERS, CELL_ROOM_LETTERS, CELL_WRAPS_LETTERS = 80, 2.5, 18
+#: Share of the largest number of a column below which another would lose its digits if both had as many.
+LEAST_ALIGNED_SHARE = 1e-3
 #: In order of gravity; the words are shown, so that no colour alone says anything.
 CHECK_GRADES = ("error", "warning", "note", "good")
 
@@ -37,13 +44,38 @@ class Grid:
     note: Sequence[Sentence] = ()
     total: int | None = None
     shown: int = TABLE_SHOWN_ROWS
+    across: int | None = None  #: Columns that a page shows, if not all
+    percents: Container[str] = ()  #: Columns of shares, which a page writes as percent and the CSV file as numbers
 
     kind = "grid"
 
     @property
+    def heads(self) -> Sequence[str]:
+        """Names of the columns that a page shows."""
+        return self.columns[: self.across]
+
+    @property
     def cells(self) -> list[list[str]]:
         """The rows a page shows, as text."""
-        return [[cell_text(cell) for cell in row] for row in self.rows[: self.shown]]
+        rows = [row[: self.across] for row in self.rows[: self.shown]]
+        parts = zip(self.heads, zip(*rows, strict=True), strict=True) if rows else ()
+        columns = [
+            [cell if isinstance(cell, str) else share_text(cell) for cell in cells]
+            if name in self.percents
+            else _aligned(cells)
+            for name, cells in parts
+        ]
+        return [list(row) for row in zip(*columns, strict=True)]
+
+    @property
+    def whole(self) -> bool:
+        """Whether the table needs the whole width of a page: lines of it are wider than half, though texts wrap."""
+        letters = 0.0
+        for head, numeric, *cells in zip(self.heads, self.numeric, *self.cells, strict=False):
+            longest = max(map(len, cells), default=0)
+            least = longest if numeric else min(longest, CELL_WRAPS_LETTERS)
+            letters += max(least, *map(len, head.split())) + CELL_ROOM_LETTERS
+        return letters > HALF_PAGE_LETTERS
 
     @property
     def numeric(self) -> list[bool]:
@@ -55,9 +87,10 @@ class Grid:
     def said(self) -> Sequence[Sentence]:
         """How much of the table is shown, if not all of it."""
         there, total = min(len(self.rows), CSV_MAX_ROWS), max(self.total or 0, len(self.rows))
+        cut = [] if len(self.heads) == len(self.columns) else [say("columns_shown", count=len(self.columns))]
         if total > there:
-            return [say("rows_kept", shown=min(there, self.shown), total=total, kept=there)]
-        return [say("rows_shown", shown=self.shown, total=there)] if there > self.shown else []
+            return [say("rows_kept", shown=min(there, self.shown), total=total, kept=there), *cut]
+        return [*([say("rows_shown", shown=self.shown, total=there)] if there > self.shown else []), *cut]
 
     @property
     def file(self) -> str:
@@ -75,13 +108,10 @@ class Grid:
 
 
 def grid_of(table: ResultTable, title: str, note: Sequence[Sentence] = (), shown: int = TABLE_SHOWN_ROWS) -> Grid:
-    """A table of results on a page; shares are written as percent."""
-    rows = [list(row) for row in table.head(CSV_MAX_ROWS).rows]
-    for at, name in enumerate(table.columns):
-        if table.formats.get(name) == PERCENT:
-            for row in rows:
-                row[at + 1] = None if row[at + 1] is None else percent(row[at + 1])
-    return Grid(title, [table.of, *table.columns], rows, note, total=len(table), shown=shown)
+    """A table of results on a page."""
+    shares = frozenset(name for name, how in table.formats.items() if how == PERCENT)
+    rows = list(table.head(CSV_MAX_ROWS).rows)
+    return Grid(title, [table.of, *table.columns], rows, note, total=len(table), shown=shown, percents=shares)
 
 
 @dataclass(frozen=True)
@@ -93,7 +123,10 @@ class Picture:
     figure: Figure
     grid: Grid
 
+    open: bool = False  #: Whether the numbers stand beside the picture, and not behind it
+
     kind = "picture"
+    whole = False
 
 
 @dataclass(frozen=True)
@@ -104,6 +137,7 @@ class Facts:
     lines: Sequence[tuple[str, str]]
 
     kind = "facts"
+    whole = False
 
 
 @dataclass(frozen=True)
@@ -114,6 +148,7 @@ class Code:
     text: str
 
     kind = "code"
+    whole = True
 
 
 Part = Grid | Picture | Facts | Code
@@ -131,6 +166,22 @@ class Section:
     def id(self) -> str:
         """Its place in the page."""
         return slug(self.title)
+
+    @property
+    def blocks(self) -> list[list[Part]]:
+        """Parts that follow each other in two columns of a wide screen; one that has the whole width is alone."""
+        runs = groupby(self.parts, key=lambda part: part.whole)
+        blocks = [block for whole, run in runs for block in ([[part] for part in run] if whole else [list(run)])]
+        return [_with_numbers(block) for block in blocks]
+
+
+def _with_numbers(block: Sequence[Part]) -> list[Part]:
+    """Parts with the tables of open pictures as parts of their own; a picture that stands alone is open."""
+    if len(block) == 1 and isinstance(block[0], Picture):
+        grid = block[0].grid
+        block = [replace(block[0], open=not grid.whole, grid=replace(grid, shown=min(grid.shown, TABLE_SHOWN_ROWS)))]
+    parts = [(part, part.grid) if isinstance(part, Picture) and part.open else (part,) for part in block]
+    return [each for pair in parts for each in pair]
 
 
 @dataclass(frozen=True)
@@ -177,6 +228,31 @@ def cell_text(cell: str | float | None) -> str:
     if cell is None:
         return "–"
     return str(cell) if isinstance(cell, (str, bool, np.bool_)) else number(cell)
+
+
+def share_text(share: float | None) -> str:
+    """A share with one digit after the point; what is not all is not written as all, nor what is not nothing as such.
+
+    >>> share_text(0.1234), share_text(0.99999), share_text(1e-9), share_text(1.0)
+    ('12.3 %', '> 99.9 %', '< 0.1 %', '100.0 %')
+    """
+    if share is None or not math.isfinite(share):
+        return "–"
+    text = f"{100 * share:.1f} %"
+    if text == "100.0 %" and share < 1 - ROUNDING:
+        return "> 99.9 %"
+    return "< 0.1 %" if text == "0.0 %" and share > 0 else text
+
+
+def _aligned(cells: Sequence[Any]) -> list[str]:
+    """Cells of a column; fractions have as many digits after the point as the largest needs, if no digits are lost."""
+    fractions = [float(cell) for cell in cells if isinstance(cell, (float, np.floating)) and math.isfinite(cell)]
+    sizes = [abs(value) for value in fractions if value]
+    if not sizes or max(sizes) >= 1e6 or min(sizes) < max(LEAST_ALIGNED_SHARE * max(sizes), 5e-4):
+        return [cell_text(cell) for cell in cells]
+    how = f",.{max(0, 3 - max(math.floor(math.log10(max(sizes))), 0))}f"
+    known = [isinstance(cell, (float, np.floating)) and math.isfinite(cell) for cell in cells]
+    return [f"{cell:{how}}" if of_them else cell_text(cell) for cell, of_them in zip(cells, known, strict=True)]
 
 
 def _plain(cell: object) -> object:

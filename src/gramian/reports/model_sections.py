@@ -7,17 +7,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from gramian import charts
 from gramian.construction import construction, unwritten
-from gramian.reports.contents import ALL_ROWS, Code, Facts, Grid, Part, Picture, Section
+from gramian.estimators.result_tables import PERCENT, ResultTable
+from gramian.reports.contents import ALL_ROWS, SHOWN_COMPONENTS, Code, Facts, Grid, Part, Picture, Section, grid_of
 from gramian.reports.pictures import contours_pictures, drawn, heat_grid, picture
 from gramian.reports.program import program
 from gramian.reports.sentences import full, method_in_words, say
-from gramian.reports.subject import DRAWN_MAX_POINTS, Subject, chart_or_none
+from gramian.reports.subject import DRAWN_MAX_POINTS, Subject, chart_or_none, correlations_of
 from gramian.results import percent
 from gramian.selection.trust_result import SAME_COMPONENT_COSINE
 
@@ -72,6 +75,7 @@ def number_of_components(subject: Subject) -> Section | None:
         rows = [[row.criterion + marks.get(row.criterion, ""), row.k, row.reference, row.detail] for row in said.table]
         columns = ["criterion", "recommends", "reference", "detail"]
         parts.append(Grid("What every criterion recommends", columns, rows, shown=ALL_ROWS))
+    parts += _holdings(subject)
     if not parts:
         return None
     if not subject.record.size:  # what is chosen is not a number of components
@@ -83,8 +87,9 @@ def _curves(subject: Subject) -> list[Picture]:
     model, X, y = subject.model, subject.X, subject.y
     fitted = X if subject.of_the_fit and subject.affordable and subject.countable else None
     both = (fitted, y) if fitted is not None and y is not None else (None, None)
+    test = None if subject.test is None else (subject.test.X, subject.test.y)
     charted: list[tuple[Any, tuple[Any, ...]]]
-    charted = [(charts.correlations, both), (charts.cv_curve, both), (charts.scree, (fitted,))]
+    charted = [(charts.correlations, both), (partial(charts.cv_curve, test=test), both), (charts.scree, (fitted,))]
     tries = [(chart, rows) for chart, full in charted for rows in (full, ())]
     return next((found for chart, rows in tries if (found := drawn(chart, model, *rows))), [])
 
@@ -94,7 +99,7 @@ def components(subject: Subject) -> Section | None:
     parts = _loadings(subject)
     for kind in ("vip", "coefficients"):
         parts += drawn(charts.importance, subject.model, kind=kind, names=subject.columns)
-    parts += [*_contours(subject), *_limits(subject)]
+    parts += [*_contours(subject), *_correlated_factors(subject), *_depends_on(subject), *contributions(subject)]
     return Section(f"{subject.record.noun.capitalize()}s", (), parts) if parts else None
 
 
@@ -105,6 +110,7 @@ def _loadings(subject: Subject) -> list[Part]:
         lines = chart_or_none(charts.loadings, subject.model, kind="lines", components=(1,), names=names)
     if lines is None:
         return []
+    lines, grids = _with_supplementary(subject, lines)
     found: list[Part] = [picture(lines)]
     factors = subject.record.counted == "factors"
     shown = not factors and subject.facts.get("n_components") == len(lines.labels)
@@ -114,8 +120,53 @@ def _loadings(subject: Subject) -> list[Part]:
         part = heat_grid(heat) if many else picture(heat)
         found = [part, *found] if factors else [*found, part]
     if lines.kind == "arrows":
-        found += drawn(charts.contributions, subject.model, names=subject.columns)
-    return found
+        for at in range(lines.values.shape[1]):
+            found += drawn(charts.contributions, subject.model, component=at + 1, names=subject.columns)
+    return [*found, *grids]
+
+
+def _with_supplementary(subject: Subject, lines: charts.Loadings) -> tuple[charts.Loadings, list[Grid]]:
+    """Loadings with the correlations of columns that were not used in the fit, where loadings are correlations too."""
+    known = {name: values for name, values in subject.supplementary.items() if values.dtype.kind == "f"}
+    if not known:
+        return lines, []
+    heads = list(subject.tables["scores"].columns)[:SHOWN_COMPONENTS]
+    found = np.array([correlations_of(values, subject.scores) for values in known.values()])
+    rows = [[name, *values[:SHOWN_COMPONENTS].tolist()] for name, values in zip(known, found, strict=True)]
+    grid = Grid("Supplementary columns", ["column", *heads], rows, [say("supplementary_columns")], shown=ALL_ROWS)
+    if lines.circle:
+        both = np.vstack([lines.values, found[:, : lines.values.shape[1]]])
+        lines = replace(lines, columns=(*lines.columns, *known), values=both, supplementary=len(known))
+    return lines, [grid]
+
+
+def contributions(subject: Subject, of: str = "columns") -> list[Grid]:
+    """Contributions and cos2 of columns, or of rows, in one table."""
+    prefix = "" if of == "columns" else "row-"
+    names = [f"{prefix}contributions", f"{prefix}cos2"]
+    if not set(names) <= set(subject.tables) or subject.gaps:
+        return []
+    parts = [subject.tables[name] for name in names]
+    heads = [
+        (part.columns[name], f"{word} {'to' if word == 'contribution' else 'with'} {name}")
+        for name in list(parts[0].columns)[:SHOWN_COMPONENTS]
+        for part, word in zip(parts, ("contribution", "cos2"), strict=True)
+    ]
+    columns = dict(zip((head for _, head in heads), (values for values, _ in heads), strict=True))
+    table = ResultTable("", of[:-1], parts[0].index, columns, formats=dict.fromkeys(columns, PERCENT))
+    noun = subject.record.noun
+    return [grid_of(table, f"Contributions and cos2 of the {of}", [say("contributions", of=of[:-1], noun=noun)])]
+
+
+def _correlated_factors(subject: Subject) -> list[Grid]:
+    """Correlations of oblique factors."""
+    known = getattr(subject.estimator, "factor_correlation_", None)
+    if known is None or np.allclose(known, np.eye(len(known))):
+        return []
+    upper = np.triu(np.abs(known), 1)
+    i, j = np.unravel_index(upper.argmax(), upper.shape)
+    says = say("factors_correlate", value=f"{known[i, j]:.2f}", pair=f"factors {i + 1} and {j + 1}")
+    return [grid_of(subject.tables["factor-correlations"], "Correlations of the factors", [says])]
 
 
 def _contours(subject: Subject) -> Sequence[Picture]:
@@ -126,32 +177,51 @@ def _contours(subject: Subject) -> Sequence[Picture]:
     return [] if chart is None else contours_pictures(chart)
 
 
-def _limits(subject: Subject) -> list[Grid]:
-    """Confidence limits of variances or correlations, and for kernels the columns that components depend on."""
-    known = subject.trust
+def _holdings(subject: Subject) -> list[Grid]:
+    """What each component holds, alone and with those before it, with confidence limits where these are known."""
+    known, noun = subject.trust, subject.record.noun
+    table = subject.tables.get("eigenvalues")
     if known is None:
-        return []
+        return [] if table is None else [grid_of(table, f"{noun.capitalize()}s and what they hold", shown=ALL_ROWS)]
     v, level = known.values, percent(known.level)
-    columns, parts = [known.what, "from", "to"], [v.estimate, v.low, v.high]
+    shares = (
+        []
+        if table is None
+        else [(head, part) for head, part in table.columns.items() if "share" in head and head != known.what]
+    )
+    shares = [(head, part) for head, part in shares if len(part) == len(v.estimate)]
+    columns, parts = (
+        [known.what, *(head for head, _ in shares), "from", "to"],
+        [v.estimate, *(part for _, part in shares)],
+    )
+    parts += [v.low, v.high]
     if known.recovery is None:
         note = [say("limits_by_rows", level=level)]
     else:
         of_draws = {"draws": known.draws, "noun": subject.record.noun, "alike": SAME_COMPONENT_COSINE}
         note = [say("limits_by_draws", level=level, **of_draws)]
-        columns += ["recovered in samples", "median cosine"]
+        columns += ["recovered", "median cosine"]
         parts += [known.recovery.shares, known.recovery.cosines]
     if ((v.estimate < v.low) | (v.estimate > v.high)).any():
         note.append(say("bias_corrected"))
     rows = [[k + 1, *map(float, row)] for k, row in enumerate(zip(*parts, strict=True))]
-    title = f"{known.what.capitalize()} of each {subject.record.noun}, with limits"
-    found = [Grid(title, [subject.record.noun, *columns], rows, note)]
-    if known.importance is not None:
-        shares = known.importance.shares
-        columns = ["column", *(f"component {k + 1}" for k in range(shares.shape[1]))]
-        rows = [[subject.columns[at], *shares[at].tolist()] for at in np.argsort(-shares.max(axis=1), kind="stable")]
-        title = "Columns that components depend on"
-        found.append(Grid(title, columns, rows, [say("depends_on")], shown=ALL_ROWS))
-    return found
+    title = f"{known.what.capitalize()} of each {noun}, with limits"
+    percents = {"recovered", *(head for head, _ in shares)}
+    if "share" in known.what:
+        percents |= {known.what, "from", "to"}
+    return [Grid(title, [noun, *columns], rows, note, percents=percents, shown=ALL_ROWS)]
+
+
+def _depends_on(subject: Subject) -> list[Grid]:
+    """For kernels: the columns that components depend on."""
+    known = None if subject.trust is None else subject.trust.importance
+    if known is None:
+        return []
+    columns = ["column", *(f"component {k + 1}" for k in range(known.shares.shape[1]))]
+    order = np.argsort(-known.shares.max(axis=1), kind="stable")
+    rows = [[subject.columns[at], *known.shares[at].tolist()] for at in order]
+    title = "Columns that components depend on"
+    return [Grid(title, columns, rows, [say("depends_on")], shown=ALL_ROWS, percents=columns[1:])]
 
 
 def code(subject: Subject) -> Section:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import singledispatch
 from typing import Any
 
@@ -63,7 +64,7 @@ def _(chart: charts.Scree) -> Picture:
         (chart.xlabel, chart.numbers),
         (chart.ylabel, chart.values),
         ("share", chart.shares),
-        ("shares so far", chart.cumulative),
+        ("cumulative share", chart.cumulative),
         ("random tables, median", chart.middle),
         ("random tables, 95 %", chart.high),
     ]
@@ -95,17 +96,22 @@ def _scree_says(chart: charts.Scree) -> list[Sentence]:
 @picture.register
 def _(chart: charts.CVCurve) -> Picture:
     x, best = chart.x[chart.recommended], chart.x[chart.best]
-    names = [name or chart.ylabel for name in chart.targets]
-    columns: Columns = [(chart.xlabel, chart.x), *zip(names, chart.errors.T, strict=True)]
+    of = [f" of {name}" if name else "" for name in chart.targets]
+    columns: Columns = [(chart.xlabel, chart.x)]
+    for kind, part in chart.kinds.items():
+        columns += zip([kind + target for target in of], part.T, strict=True)
     if chart.standard_errors is not None:
-        doubts = [f"standard error of {name}" for name in names]
-        columns += zip(doubts, chart.standard_errors.T, strict=True)
+        columns += zip([f"standard error of RMSECV{target}" for target in of], chart.standard_errors.T, strict=True)
     where = f"at {chart.xlabel} {number(best)}" if chart.logarithmic else f"with {counted(int(best), 'component')}"
-    code = "least_errors" if len(names) > 1 else "least_error"
+    code = "least_errors" if len(of) > 1 else "least_error"
     says = [say(code, error=brief(chart.errors[chart.best, 0]), where=where)]
     if chart.recommended != chart.best:
         says.append(say("one_standard_error", count=f"{counted(int(x), 'component', 'are')} the fewest"))
-    return _picture(chart, figures.cv_curve(chart), says, _table(chart.title, columns, 40))
+    if chart.kept is not None and len(chart.kinds) > 1 and len(of) == 1:
+        at = [f"{kind} {brief(part[chart.kept, 0])}" for kind, part in chart.kinds.items() if chart.kept < len(part)]
+        says.append(say("errors_at", count=counted(chart.kept, "component"), errors=listed(at)))
+    found = _picture(chart, figures.cv_curve(chart), says, _table(f"{chart.title}: numbers", columns, 40))
+    return replace(found, open=not chart.logarithmic)
 
 
 @picture.register
@@ -161,11 +167,14 @@ def _(chart: charts.Likelihood) -> Picture:
 
 @picture.register
 def _(chart: charts.Loadings) -> Picture:
-    says = _largest(chart.labels, chart.columns, chart.values)
+    used = len(chart.columns) - chart.supplementary
+    says = _largest(chart.labels, chart.columns[:used], chart.values[:used])
     if chart.kind == "arrows":
         says.append(say("arrows_show", what=chart.what))
         if chart.circle:
             says.append(say("circle", noun=short_label(chart.labels[0]).rpartition(" ")[0]))
+        if chart.supplementary:
+            says.append(say("supplementary_arrows", names=listed(chart.columns[-chart.supplementary :])))
         if len(chart.columns) > NAMED_ARROWS_MAX:
             says.append(say("some_named", count=NAMED_ARROWS_MAX))
     columns: Columns = [("column", chart.columns), *zip(chart.labels, chart.values.T.tolist(), strict=True)]
@@ -232,6 +241,7 @@ def _(chart: charts.Scores, title: str = "", *, compare: bool = True) -> Picture
     says += _differences(chart) if compare else []
     if isinstance(chart, charts.Biplot):
         says.append(say("arrows", names=listed(chart.columns[:3])))
+    says += [say("marks", what=marks.what, count=counted(len(marks.at), "diamond")) for marks in chart.marks]
     if chart.names is not None and len(chart.points.at) <= NAMED_ROWS_MAX:
         says.append(say("rows_named"))
     if chart.ellipses:
@@ -272,6 +282,15 @@ def _(chart: charts.Predicted, title: str = "") -> Picture:
     r2 = brief(found.r2) if np.isfinite(found.r2) else number(found.r2)
     says = [say("predicted", rmse=brief(found.rmse), bias=brief(found.plain_bias), r2=r2)]
     return _picture(chart, figures.predicted(chart), says, _rows_table(chart, title), title)
+
+
+def prediction_errors(chart: charts.Predicted, title: str) -> Picture:
+    """Errors of predictions, and the rows that have the largest."""
+    measured, guesses = chart.points.at.T
+    errors, names = guesses - measured, [row_name(chart.names, row) for row in chart.points.rows.tolist()]
+    columns: Columns = [("row", names), ("measured", measured), ("predicted", guesses), ("error", errors)]
+    says = [say("largest_errors", names=leading(names, errors))]
+    return Picture(title, says, figures.prediction_errors(chart), _table(title, columns, 10))
 
 
 @picture.register

@@ -38,9 +38,27 @@ def program(subject: Subject) -> str:
     given += [f"colour={_colour(subject, x)}"] if subject.colour is not None else []
     of_table = () if subject.table is None else subject.table.row_ids or ()
     given += ["names=names"] if subject.names is not None and list(subject.names) != list(of_table) else []
-    given += [f"title={subject.title!r}"] if subject.title else []
+    beside, more = _beside(subject)
+    lines[len(lines) :], given = beside, [*given, *more, *([f"title={subject.title!r}"] if subject.title else [])]
     lines.append(f"report({', '.join(given)})")
     return "\n".join([*imports("\n".join(lines)), "", *lines])
+
+
+def _beside(subject: Subject) -> tuple[list[str], list[str]]:
+    """Lines that read test rows and what is supplementary, and the arguments of the report for them."""
+    lines, given, bare = [], [], []
+    known = {"test": subject.test, "supplementary_rows": subject.further}
+    for name, rows in known.items():
+        if rows is not None:
+            lines += [f"{name} = {rows.call}"] if rows.call else []
+            bare += [] if rows.call else [name]
+            label = _label(rows.y, {"test": rows.table}) if rows.table is not None and subject.classifies else ""
+            given.append(f"{name}=(test, {label})" if label else f"{name}={name}")
+    if subject.supplementary:
+        lines += [f"supplementary_columns = {subject.supplementary_call}"] if subject.supplementary_call else []
+        bare += [] if subject.supplementary_call else ["supplementary_columns"]
+        given.append("supplementary_columns=supplementary_columns")
+    return [*([f"# {', '.join(bare)}: as they were given to the report"] if bare else []), *lines], given
 
 
 def _weights(model: BaseEstimator) -> list[str]:

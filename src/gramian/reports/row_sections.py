@@ -5,6 +5,8 @@ A section is a function of the subject; None where there is nothing to show.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import scipy.sparse as sp
 
@@ -12,17 +14,32 @@ from gramian import charts
 from gramian.adequacy import INDEX_WORDS, LIMITS, grade
 from gramian.charts.points import colouring, v_tests
 from gramian.estimators.fitted_rows import rows_of_the_fit
+from gramian.estimators.result_tables import PERCENT, ResultTable
+from gramian.estimators.table_maker import TableMaker, errors_table
 from gramian.registry import PCA
-from gramian.reports.contents import ALL_ROWS, CSV_MAX_ROWS, Facts, Grid, Part, Section, brief, counted, grid_of, number
-from gramian.reports.pictures import drawn, picture
+from gramian.reports.contents import (
+    ALL_ROWS,
+    CSV_MAX_ROWS,
+    SHOWN_COMPONENTS,
+    Facts,
+    Grid,
+    Part,
+    Section,
+    brief,
+    counted,
+    grid_of,
+    number,
+)
+from gramian.reports.model_sections import contributions
+from gramian.reports.pictures import drawn, picture, prediction_errors
 from gramian.reports.sentences import say
 from gramian.reports.subject import DRAWN_MAX_POINTS, Subject, chart_or_none
 from gramian.results import Array, Sentence, percent
 
 #: Columns from which on arrows would hide the points.
 ARROWS_MAX_COLUMNS = 15
-#: Components of which tables of rows, columns and groups have numbers; share of a group inside its ellipse.
-SHOWN_COMPONENTS, GROUP_LEVEL = 5, 0.95
+#: Columns from which on a table of scores shows the first components alone; share of a group inside its ellipse.
+WIDE_MIN_COLUMNS, GROUP_LEVEL = 8, 0.95
 #: Pairs of scores, and targets, that are drawn; classes that are told apart in a table.
 PAIRS_DRAWN, TARGETS_DRAWN, TABLE_MAX_CLASSES = 2, 3, 30
 #: Which rows -> what they are called, and the sentence about those predicted correctly.
@@ -53,22 +70,61 @@ def scores(subject: Subject) -> Section | None:
     chart = arrows or chart_or_none(charts.scores, subject.model, subject.X, **given)
     fair = subject.colour is not None or not (subject.regresses or subject.classifies)
     if chart is not None:
+        chart = replace(chart, marks=_marks(subject, chart))
         parts.append(picture(chart, title="Scores" if arrows is None else "Rows and columns", compare=fair))
+    parts.append(_table(subject, "scores"))
     parts += _groups(subject) if fair else []
+    parts += _further(subject)
     if not few:
         shape, told = _image_shape(subject), {"noun": subject.record.noun}
         parts += drawn(charts.reconstructions, subject.model, subject.X, shape=shape, told=told)
-    return Section("Scores", (), [*parts, _table(subject, "scores")])
+    return Section("Scores", (), [*parts, *contributions(subject, "rows")])
+
+
+def _marks(subject: Subject, chart: charts.Scores) -> tuple[charts.Marks, ...]:
+    """Supplementary rows, and the means of the groups of supplementary columns, in the plane of a chart."""
+    found = []
+    if subject.further is not None:
+        at = np.asarray(subject.model.transform(subject.further.X), dtype=np.float64)[:, :2]
+        found.append(charts.Marks("supplementary rows", at, subject.made_of(subject.further).row_names))
+    for name, column in subject.supplementary.items():
+        if column.dtype.kind != "f":
+            groups = np.unique(column)
+            at = np.array([subject.scores[column == group, :2].mean(axis=0) for group in groups])
+            found.append(charts.Marks(f"means of {name}", at, tuple(map(str, groups))))
+    return tuple(found)
+
+
+def _further(subject: Subject) -> list[Grid]:
+    """Scores of supplementary rows, and how much of each the components hold."""
+    if subject.further is None:
+        return []
+    tables = subject.made_of(subject.further).tables()
+    table, told = tables["scores"], say("supplementary_scores")
+    table = replace(table, columns={name: table[name] for name in list(table.columns)[:SHOWN_COMPONENTS]})
+    if "row-cos2" in tables:
+        cos2 = {f"cos2 with {name}": tables["row-cos2"][name] for name in table.columns}
+        told = say("supplementary_rows", noun=subject.record.noun)
+        table = replace(table, columns={**table.columns, **cos2}, formats=dict.fromkeys(cos2, PERCENT))
+    return [grid_of(table, "Supplementary rows", [told])]
 
 
 def _groups(subject: Subject) -> list[Grid]:
-    """Means of the groups along the components, with their v-tests."""
-    colours = colouring(_colour(subject), subject.n)
+    """Means of the groups along the components, with their v-tests: of the colours, and of supplementary columns."""
+    known = {name: column for name, column in subject.supplementary.items() if column.dtype.kind != "f"}
+    found = [_group_means(subject, column, f"Groups of {name} along the components") for name, column in known.items()]
+    colour = _colour(subject)
+    if colour is not None and not any(np.array_equal(np.asarray(colour).astype(str), part) for part in known.values()):
+        found.insert(0, _group_means(subject, colour, "Groups along the components"))
+    return [grid for grid in found if grid is not None]
+
+
+def _group_means(subject: Subject, column: Array, title: str) -> Grid | None:
+    colours = colouring(column, subject.n)
     if colours.codes is None or len(colours.groups) < 2:
-        return []
-    scores, codes = subject.tables["scores"], colours.codes
-    names = list(scores.columns)[:SHOWN_COMPONENTS]
-    values = np.column_stack([scores[name] for name in names])
+        return None
+    codes, names = colours.codes, list(subject.tables["scores"].columns)[:SHOWN_COMPONENTS]
+    values = subject.scores[:, : len(names)]
     tests = v_tests(values, codes, len(colours.groups))
     rows = []
     for group, name in enumerate(colours.groups):
@@ -76,7 +132,7 @@ def _groups(subject: Subject) -> list[Grid]:
         both = [number for pair in zip(means, tests[group].tolist(), strict=True) for number in pair]
         rows.append([name, int((codes == group).sum()), *both])
     columns = [head for name in names for head in (f"mean of {name}", f"v-test of {name}")]
-    return [Grid("Groups along the components", ["group", "rows", *columns], rows, [say("v_tests")], shown=ALL_ROWS)]
+    return Grid(title, ["group", "rows", *columns], rows, [say("v_tests")], shown=ALL_ROWS)
 
 
 def _pairs(subject: Subject) -> Section | None:
@@ -143,17 +199,45 @@ def _numbers(subject: Subject) -> Section:
     seen = ROWS_CALLED[subject.role]
     for at, name in enumerate(names[:TARGETS_DRAWN]):
         of = "" if len(names) == 1 else f": {name}"
-        parts += [picture(chart, title=f"Cross-validation{of}") for chart in subject.left_out[at : at + 1]]
+        for chart in subject.left_out[at : at + 1]:
+            parts += [picture(chart, title=f"Cross-validation{of}")]
+            parts += [prediction_errors(chart, f"Errors in cross-validation{of}")]
         told = {"title": f"{seen}{of}"}
         parts += drawn(charts.predicted, subject.model, subject.X, subject.y, target=at + 1, told=told, **given)
-    found = [each for _, each in subject.made.merits() if each.rows == subject.role]
+        parts += _test_pictures(subject, at, of)
+    merits, test = subject.made.merits(), [] if subject.test is None else subject.made_of(subject.test).merits()
+    found = [each for _, each in merits if each.rows == subject.role]
     meaning = say("merit", error=found[0].error_name, spread=found[0].spread_name)
-    parts.append(grid_of(subject.tables["errors"], "Figures of merit", [meaning]))
+    parts.append(grid_of(errors_table([*merits, *test]), "Figures of merit", [meaning]))
     code = "merit_of_fit" if subject.role == "fit" else "merit_of_new"
     shown = list(zip(names, found, strict=True))[:TARGETS_DRAWN]
     says = [say(code, name=name, r2=brief(each.r2)) for name, each in shown if np.isfinite(each.r2)]
     says += _caution(subject, bool(subject.left_out))
-    return Section("Predictions", says, [*parts, _table(subject, "predictions")])
+    for name, each in test[:TARGETS_DRAWN]:
+        if np.isfinite(each.r2):
+            says.append(
+                say(
+                    "merit_of_test",
+                    n=each.n,
+                    name=name,
+                    r2=brief(each.r2),
+                    error=each.error_name,
+                    rmse=brief(each.rmse),
+                )
+            )
+    tables = [_table(subject, "predictions")]
+    if subject.test is not None:
+        tables.append(grid_of(subject.made_of(subject.test).tables()["predictions"], "Table of test rows", shown=15))
+    return Section("Predictions", says, [*parts, *tables])
+
+
+def _test_pictures(subject: Subject, at: int, of: str) -> list[Part]:
+    """Predictions of test rows against measurements, and their errors."""
+    if subject.test is None:
+        return []
+    rows = subject.test
+    chart = charts.predicted(subject.model, rows.X, rows.y, target=at + 1, names=rows.names, many=DRAWN_MAX_POINTS)
+    return [picture(chart, title=f"Test rows{of}"), prediction_errors(chart, f"Errors of test rows{of}")]
 
 
 def _classes(subject: Subject) -> Section:
@@ -165,10 +249,22 @@ def _classes(subject: Subject) -> Section:
     if subject.classes_left_out is not None:
         parts += _confusion(subject, "cross-validation", "Cross-validation in five folds")
     parts += _confusion(subject, "confusion", ROWS_CALLED[subject.role])
-    if len(wrong):
-        rows = [[subject.row_names[at], truth[at], guesses[at]] for at in wrong[:CSV_MAX_ROWS]]
-        parts.append(Grid("Rows predicted wrongly", ["row", "true", "predicted"], rows, total=len(wrong)))
+    parts += _wrong(subject.made, "Rows predicted wrongly")
+    if subject.test is not None:
+        test = subject.made_of(subject.test)
+        share = test.tables()["accuracy"]["accuracy"][0]
+        says.append(say("right_of_test", right=percent(float(share)), n=subject.test.n))
+        parts += _confused(test.tables()["confusion"], "Test rows")
+        parts += _wrong(test, "Test rows predicted wrongly")
     return Section("Predictions", says, parts)
+
+
+def _wrong(made: TableMaker, title: str) -> list[Grid]:
+    """Rows whose class is not the one predicted."""
+    table = made.tables()["predictions"]
+    wrong = np.flatnonzero(table["predicted"] != table["true"])
+    rows = [[table.index[at], table["true"][at], table["predicted"][at]] for at in wrong[:CSV_MAX_ROWS]]
+    return [Grid(title, ["row", "true", "predicted"], rows, total=len(wrong))] if rows else []
 
 
 def _caution(subject: Subject, left_out: bool) -> list[Sentence]:
@@ -183,7 +279,10 @@ def _caution(subject: Subject, left_out: bool) -> list[Sentence]:
 
 def _confusion(subject: Subject, table: str, title: str) -> list[Grid]:
     """Which classes were taken for which."""
-    found = subject.tables[table]
+    return _confused(subject.tables[table], title)
+
+
+def _confused(found: ResultTable, title: str) -> list[Grid]:
     if len(found) > TABLE_MAX_CLASSES:
         return []
     return [grid_of(found, title, [say("confusion")], shown=TABLE_MAX_CLASSES)]
@@ -200,7 +299,9 @@ def _cluster_sizes(subject: Subject) -> Section:
 
 
 def _table(subject: Subject, table: str, of: str = "") -> Grid:
-    return grid_of(subject.tables[table], f"Table of {of or table}", shown=10)
+    grid = grid_of(subject.tables[table], f"Table of {of or table}", shown=15)
+    many = table == "scores" and len(grid.columns) > WIDE_MIN_COLUMNS
+    return replace(grid, across=SHOWN_COMPONENTS + 1) if many else grid
 
 
 def diagnostics(subject: Subject) -> Section | None:

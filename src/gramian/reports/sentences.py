@@ -39,6 +39,11 @@ CHECKS = {
         "The model was fitted to {fitted:,} rows. The {given:,} rows of this report {which}.",
         "",
     ),
+    "test_seen": (
+        "warning",
+        "{known:,} of the {n:,} test rows have the values of rows of the fit.",
+        "Their errors understate those of new rows. Use test rows that were not in the fit.",
+    ),
     "no_finding": ("good", "The checks of the data found no problem in the {n:,} rows.", ""),
     "gaps_imputed": ("note", "{message}", "The model imputed them."),
     "repetition_harmless": ("note", "{message}", "This method is not affected."),
@@ -147,6 +152,7 @@ say = Book(
     {
         # Tables
         "rows_shown": "The first {shown:,} of {total:,} rows are shown; the CSV file has all of them.",
+        "columns_shown": "The CSV file has all {count:,} columns.",
         "rows_kept": "The first {shown:,} of {total:,} rows are shown; the CSV file has {kept:,}.",
         # How many
         "as_recommended": "The model keeps {kept} {nouns}, as recommended by the criterion {criterion}.",
@@ -167,6 +173,7 @@ say = Book(
         "plain_parallel": "Plain parallel analysis, the grey band, would keep {count}.",
         "least_error": "The cross-validated error is smallest, {error}, {where}.",
         "least_errors": "The mean cross-validated error is smallest {where}.",
+        "errors_at": "The model has {count}: {errors}.",
         "one_standard_error": "{count} within one standard error of it (the one-standard-error rule).",
         "first_pair": "The scores of the first pair correlate {value}.",
         "first_pair_ridge": "The scores of the first pair correlate {plain}. The regularised correlation is {value}: "
@@ -178,6 +185,14 @@ say = Book(
         "largest": "{label}: largest for {columns}.",
         "circle": "The nearer an arrow comes to the circle, the better the two {noun}s represent the column.",
         "arrows_show": "Arrows show for each column its {what}.",
+        "supplementary_arrows": "Not used in the fit: {names}.",
+        "supplementary_columns": "Correlations of the scores with columns that were not used in the fit.",
+        "supplementary_rows": "Rows that were not used in the fit. cos2: share of the squared distance of the row from "
+        "the mean that the {noun} holds.",
+        "supplementary_scores": "Rows that were not used in the fit.",
+        "contributions": "A contribution is the share of the {of} in the {noun}; cos2 is the share of its own "
+        "variance, or squared distance from the mean, that the {noun} holds.",
+        "factors_correlate": "The largest correlation is {value}, of {pair}.",
         "some_named": "The {count} longest arrows are named where there is room.",
         "contributors": "{above} of {total} {of} {contribute} more than the average of {share} (dashed line). "
         "The largest: {names}.",
@@ -205,6 +220,7 @@ say = Book(
         "(Games-Howell test, p {p}, corrected for {groups} groups and {axes} axes).",
         "v_tests": "v-test: how far the mean of a group lies from the mean of all rows, in standard deviations of the "
         "mean of as many rows drawn at random. Beyond 1.96 or -1.96 it differs at the 5 % level.",
+        "marks": "{count}: {what}.",
         "rows_named": "Rows are named where there is room; the pointer names all.",
         "groups_alike": "The means of the groups do not differ significantly along either axis.",
         "arrows": "Arrows are columns. The longest: {names}.",
@@ -217,6 +233,9 @@ say = Book(
         # Predictions
         "predicted": "On the dashed line predictions equal measurements. Root mean squared error {rmse}, bias {bias}, "
         "R2 {r2}.",
+        "largest_errors": "The largest errors: {names}.",
+        "merit_of_test": "For the {n:,} test rows, R2 of {name} is {r2} and the typical error ({error}) is {rmse}.",
+        "right_of_test": "{right} of {n:,} test rows are predicted correctly.",
         "merit_of_fit": "R2 of {name} is {r2} for the rows of the fit.",
         "merit_of_new": "R2 of {name} is {r2} for these rows.",
         "right_of_fit": "{right} of {n:,} rows of the fit are predicted correctly.",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -14,7 +14,8 @@ from sklearn.base import BaseEstimator, is_classifier, is_regressor
 from gramian.charts import NoChart, Predicted, predicted
 from gramian.construction import steps_of
 from gramian.estimators.base import as_it_was_fitted
-from gramian.estimators.fitted_rows import of_the_fit, role
+from gramian.estimators.cca import correlations
+from gramian.estimators.fitted_rows import of_the_fit, role, rows_of_the_fit
 from gramian.estimators.left_out import leaves_out_classes
 from gramian.estimators.result_tables import ResultTables
 from gramian.estimators.table_maker import TableMaker
@@ -45,6 +46,33 @@ def chart_or_none(chart: Callable[..., Made], *args: object, **options: object) 
         return None
 
 
+def correlations_of(values: Array, scores: Array) -> Array:
+    """Correlations of a column with scores, over the rows that have both; 0 where nothing varies.
+
+    >>> correlations_of(np.array([1.0, 2.0, 4.0, np.nan]), np.array([[2.0], [4.0], [8.0], [1.0]]))
+    array([1.])
+    """
+    known = np.isfinite(values) & np.isfinite(scores).all(axis=1)
+    A, T = values[known, None], scores[known]
+    return correlations(A - A.mean(axis=0), T - T.mean(axis=0))[0] if known.any() else np.zeros(scores.shape[1])
+
+
+@dataclass(frozen=True)
+class Beside:
+    """Rows beside those of a report: test rows with what is true of them, or supplementary ones."""
+
+    X: Any
+    y: Any = None
+    names: Sequence[str] | None = None
+    call: str = ""  #: Python that reads them; empty if no single call made them
+    table: Table | None = None  #: What X was taken from
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return int(self.X.shape[0]) if hasattr(self.X, "shape") else len(self.X)
+
+
 @dataclass(frozen=True)
 class Subject:
     """A fitted model and rows."""
@@ -60,6 +88,10 @@ class Subject:
     file: str = ""  #: File that holds the model, if there is one
     path: str = "report.html"  #: File that the report is written to
     title: str | None = None  #: Heading of the page
+    test: Beside | None = None
+    further: Beside | None = None  #: Supplementary rows
+    supplementary: Mapping[str, Any] = field(default_factory=dict)  #: Supplementary columns, each (n,), by name
+    supplementary_call: str = ""  #: Python that reads them
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "model", as_it_was_fitted(self.model))  # parameters set since are of the next fit
@@ -251,6 +283,24 @@ class Subject:
         """The fit with its names and rows: what tables are made of."""
         X, y = (None, None) if isinstance(self.X, Rows) else (self.X, self.y)
         return TableMaker(self.model, X, y, self.columns, self.targets if y is not None else None, self.row_names)
+
+    def made_of(self, rows: Beside) -> TableMaker:
+        """The same with other rows."""
+        return TableMaker(
+            self.model, rows.X, rows.y, self.columns, self.targets if rows.y is not None else None, rows.names
+        )
+
+    @cached_property
+    def test_seen(self) -> int:
+        """How many test rows have the values of rows of the fit."""
+        known = None if self.test is None else rows_of_the_fit(self.model, self.test.X)
+        return 0 if known is None else int(known.sum())
+
+    @cached_property
+    def scores(self) -> Array:
+        """Scores of the rows, of the components that tables show."""
+        table = self.tables["scores"]
+        return np.column_stack([table[name] for name in table.columns])
 
     @cached_property
     def tables(self) -> ResultTables:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import copy
 import os
 import platform
+import re
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from datetime import date
+from pathlib import PurePath
 from typing import Any
 
 import numpy as np
@@ -19,6 +21,8 @@ from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 import gramian
+from gramian.charts.points import COLOUR_MAX_GROUPS
+from gramian.construction import steps_of
 from gramian.estimators.labels import index_names
 from gramian.files import PathLike, atomic, check_writable
 from gramian.reports.checks import checks_of
@@ -26,7 +30,7 @@ from gramian.reports.contents import Page
 from gramian.reports.model_sections import code, components, number_of_components, rounded, what_was_done
 from gramian.reports.page import render
 from gramian.reports.row_sections import diagnostics, predictions, scores
-from gramian.reports.subject import Subject, label_of
+from gramian.reports.subject import Beside, Subject, label_of
 from gramian.results import plural
 from gramian.tables import Table, named
 
@@ -42,6 +46,9 @@ def report(
     colour: ArrayLike | None = None,
     names: Sequence[object] | None = None,
     title: str | None = None,
+    test: tuple[Any, Any] | None = None,
+    supplementary_columns: Table | Mapping[str, ArrayLike] | tuple[Table, Sequence[str]] | None = None,
+    supplementary_rows: ArrayLike | Table | None = None,
 ) -> None:
     """Write a report of a fitted estimator: one HTML file that needs no network and nothing beside it.
 
@@ -66,6 +73,13 @@ def report(
         Names of the rows; the index of a data frame if that is text.
     title : str, optional
         Heading of the page.
+    test : (rows, targets or labels), optional
+        Rows that were not used in the fit, and what is true of them: errors of prediction (RMSEP), or accuracy.
+    supplementary_columns : Table, (Table, names of its columns), data frame or dict of (n,) arrays, optional
+        Columns that were not used in the fit: numbers by their correlations with the scores, texts as groups by their
+        means and v-tests.
+    supplementary_rows : (m, d) array, data frame or Table, optional
+        Rows that were not used in the fit, shown among the others.
 
     Cost
     ----
@@ -86,6 +100,12 @@ def report(
     """
     check_writable(path)
     to: dict[str, Any] = {"path": os.fsdecode(path), "title": title}
+    if test is not None:
+        to["test"] = beside(estimator, *test)
+    if supplementary_rows is not None:
+        to["further"] = beside(estimator, supplementary_rows)
+    if supplementary_columns is not None:
+        to |= columns_of(supplementary_columns)
     if isinstance(X, Table):
         subject = tabled(estimator, X, y, colour=colour, names=names, **to)
     else:
@@ -105,12 +125,8 @@ def tabled(
     """Put together what a report is about from tables, which know names of columns and rows and where they are from."""
     second = y if isinstance(y, Table) else None
     targets: Sequence[str] = ()
-    if second is not None and is_classifier(model):
-        targets = (label_of(model, second),)
-        y = second.labels[targets[0]]
-    elif second is not None:
-        single = len(second.columns) == 1 and not Subject(model).two_views
-        y, targets = (second.values[:, 0] if single else second.values), second.columns
+    if second is not None:
+        y, targets = _answers(model, second)
     named = table.row_ids if names is None else tuple(map(str, names))
     return Subject(
         _with_names(model, table, targets),
@@ -122,6 +138,47 @@ def tabled(
         second=second,
         **beside,
     )
+
+
+def beside(model: BaseEstimator, X: Any, y: Any = None, call: str = "") -> Beside:
+    """Rows beside those of a report, from arrays, data frames or tables."""
+    table, names = (X, X.row_ids) if isinstance(X, Table) else (None, index_names(X))
+    if isinstance(y, Table):
+        y, _ = _answers(model, y)
+    if isinstance(X, Table):
+        call, columns = call or X.call, list(map(str, getattr(steps_of(model)[0], "feature_names_in_", X.columns)))
+        lacking = [name for name in columns if name not in X.columns]
+        if lacking:
+            raise ValueError(f"{X.source} lacks {lacking[0]!r} of the {len(columns):,} columns of the model.")
+        X = X.values[:, [X.columns.index(name) for name in columns]]
+    X = np.asarray(X) if isinstance(X, (list, tuple)) else X
+    return Beside(X, np.asarray(y) if isinstance(y, (list, tuple)) else y, names, call, table)
+
+
+def columns_of(given: Any) -> dict[str, Any]:
+    """Supplementary columns by name, numbers or texts that are groups, and Python that reads them."""
+    table, names = given if isinstance(given, tuple) else (given, getattr(given, "columns", given))
+    call = ""
+    if isinstance(table, Table):
+        call, table = table.call, {**dict(zip(table.columns, table.values.T, strict=True)), **table.labels}
+        names = names if isinstance(given, tuple) else table
+    found = {str(name): np.asarray(table[name]) for name in names}
+    found = {name: part.astype(np.float64 if part.dtype.kind in "iuf" else str) for name, part in found.items()}
+    for name, part in found.items():
+        kinds = 0 if part.dtype.kind == "f" else len(set(part.tolist()))
+        if kinds > COLOUR_MAX_GROUPS:
+            told = f"the supplementary column {name!r} has {kinds} different texts"
+            raise ValueError(f"{told}; groups are {COLOUR_MAX_GROUPS} at the most.")
+    return {"supplementary": found, "supplementary_call": f"({call}, {list(found)!r})" if call else ""}
+
+
+def _answers(model: BaseEstimator, second: Table) -> tuple[Any, Sequence[str]]:
+    """Targets, labels or the second view of a table, with their names."""
+    if is_classifier(model):
+        label = label_of(model, second)
+        return np.array(second.labels[label]), (label,)
+    single = len(second.columns) == 1 and not Subject(model).two_views
+    return second.values[:, 0] if single else second.values, second.columns
 
 
 def _with_names(model: BaseEstimator, table: Table, targets: Sequence[str]) -> BaseEstimator:
@@ -162,17 +219,31 @@ def page_of(subject: Subject, title: str | None = None) -> Page:
 
 
 def _check_lengths(subject: Subject) -> None:
-    for name, values in (("y", subject.y), ("colour", subject.colour), ("names", subject.names)):
+    given = {"y": subject.y, "colour": subject.colour, "names": subject.names, **subject.supplementary}
+    for name, values in given.items():
         length = None if values is None else np.shape(values)[0] if hasattr(values, "shape") else len(values)
         if length is not None and subject.X is None:
             raise ValueError(f"{name} was given without X. Give the rows that it belongs to.")
         if length is not None and length != subject.n:
             raise ValueError(f"{name} has {length} entries for {subject.n} rows of X. Give one for each row.")
+    scored = hasattr(subject.model, "transform") and not subject.two_views and not subject.record.clusters
+    if not scored and (subject.supplementary or subject.further is not None):
+        raise ValueError(
+            f"supplementary columns and rows go with methods that give scores, and {subject.name} has none."
+        )
+    if subject.test is not None and (subject.test.y is None or not (subject.regresses or subject.classifies)):
+        raise ValueError(f"test rows go with models that predict, and {subject.name} does not. Use supplementary rows.")
+    if subject.test is not None and subject.test.n != len(subject.test.y):
+        raise ValueError(f"test has {subject.test.n} rows and {len(subject.test.y)} targets. Give one for each row.")
 
 
 def _title(subject: Subject) -> str:
-    of = subject.source.partition(":")[0]
-    if of:
-        return f"{subject.name} of {of}"
-    facts = subject.facts
-    return f"{subject.name} of {round(facts['n']):,} rows and {facts['d']:,} columns" if "n" in facts else subject.name
+    """What was analysed, and how, in words: ``Decathlon: principal components``."""
+    how = subject.record.title.replace("PCA", "principal components")
+    how = how[:1].lower() + how[1:]
+    of = subject.source.partition(":")[0] or subject.file
+    name = re.sub(r"[\W_]+", " ", PurePath(of).name.partition(".")[0]).strip()
+    if name:
+        return f"{name[:1].upper()}{name[1:]}: {how}"
+    facts, how = subject.facts, f"{how[:1].upper()}{how[1:]}"
+    return f"{how} of {round(facts['n']):,} rows and {facts['d']:,} columns" if "n" in facts else how
