@@ -24,6 +24,9 @@ from urllib.parse import urlsplit
 import numpy as np
 from playwright.sync_api import Page, sync_playwright
 
+from gramian.explore.choice import CONTROLS
+from gramian.explore.control_callbacks import LOADING
+
 SWITCHES = ["--no-sandbox", "--disable-background-networking", "--enable-unsafe-swiftshader"]
 MOVES, CLIENTS, QUESTIONS = 30, 10, 10
 #: Remembers when the pointer moved last, and when each picture was on the screen.
@@ -135,10 +138,10 @@ class Client:
         self.known = {tuple(f"{one['id']}.{one['property']}" for one in part["inputs"]): part for part in served}
         self.values: dict[str, Any] = {}
         self.ask("tab.modified_timestamp")
-        self.ask("page.data", "data.value", "columns.value", "upload.contents")
-        self.values |= {"method.value": "kernel-pca", "kernel.value": "rbf", "webgl.data": True}
-        controls = ("method", "second", "scale", "kernel", "width", "degree", "text", "ridge", "k", "exact")
-        self.fit = ["loaded.data", *(f"{name}.value" for name in controls)]
+        self.values["address.data"] = {"hash": "", "opens": True}
+        self.ask(*LOADING.split())
+        self.values |= {"method.value": "kernel-pca", "kernel.value": "rbf"}
+        self.fit = ["loaded.data", *(f"{name}.value" for name in CONTROLS)]
         self.ask(*self.fit)
 
     def _get(self, path: str) -> Any:

@@ -68,7 +68,6 @@ class Record:
     #: Columns that are combinations of others do harm: a matrix of the columns is inverted, or sources are counted.
     inverts: bool = False
     streams: bool = False  #: rows may come as a stream; of a kernel method with landmarks only
-    explored: bool = False  #: the explorer offers it
     projects: bool = False  #: its likelihood is that of the projection on the components, not of the whole rows
     #: Rows up to which a report fits it again for errors of rows left out or over ridges, or to shuffled rows, since
     #: each fit takes the cube of their number; no limit if None.
@@ -125,7 +124,7 @@ RECORDS: tuple[Record, ...] = (
         "A score says where a row lies along a direction; a loading says how much a column contributes to it.",
         command="pca",
         counted="variances",
-        **yes("auto", "share", "streams", "explored", "nested"),
+        **yes("auto", "share", "streams", "nested"),
     ),
     Record(
         KernelPCA,
@@ -135,7 +134,7 @@ RECORDS: tuple[Record, ...] = (
         command="kernel-pca",
         counted="kernel",
         default=2,
-        **yes("auto", "share", "streams", "explored", "nested"),
+        **yes("auto", "share", "streams", "nested"),
         page="kernel_methods",
     ),
     Record(
@@ -146,7 +145,7 @@ RECORDS: tuple[Record, ...] = (
         command="probabilistic-pca",
         counted="variances",
         default=2,
-        **yes("auto", "streams", "explored"),
+        **yes("auto", "streams"),
     ),
     Record(
         FactorAnalysis,
@@ -155,7 +154,7 @@ RECORDS: tuple[Record, ...] = (
         "variance that no factor explains is its uniqueness. A loading is the weight of a factor in a column.",
         command="factor-analysis",
         counted="factors",
-        **yes("auto", "inverts", "streams", "explored"),
+        **yes("auto", "inverts", "streams"),
         noun="factor",
         units=False,
         example={"n_components": 1},
@@ -166,7 +165,7 @@ RECORDS: tuple[Record, ...] = (
         "Independent component analysis treats the columns as mixtures of independent sources and separates the "
         "sources.",
         command="ica",
-        **yes("inverts", "explored", "projects"),
+        **yes("inverts", "projects"),
         noun="source",
         units=False,
     ),
@@ -177,7 +176,7 @@ RECORDS: tuple[Record, ...] = (
         "the same.",
         command="random-projection",
         noun="direction",
-        **yes("auto", "streams", "explored"),
+        **yes("auto", "streams"),
     ),
     Record(
         Standardizer,
@@ -215,7 +214,7 @@ RECORDS: tuple[Record, ...] = (
         "as strongly as possible.",
         command="cca",
         counted="correlations",
-        **yes("auto", "inverts", "streams", "explored", "nested"),
+        **yes("auto", "inverts", "streams", "nested"),
         needs="view",
         noun="pair",
         units=False,
@@ -253,7 +252,7 @@ RECORDS: tuple[Record, ...] = (
         needs="view",
         noun="pair",
         default=2,
-        **yes("streams", "explored", "nested"),
+        **yes("streams", "nested"),
         page="two_blocks",
     ),
     Record(

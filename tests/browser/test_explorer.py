@@ -5,12 +5,19 @@ import os
 import re
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 from sklearn.datasets import make_circles
+
+pytest.importorskip("dash", reason="the extra 'explore' is not installed")
+
+from gramian.explore.datasets import MAX_UPLOAD_BYTES
+from gramian.explore.server import serving
+from gramian.registry import METHODS
 
 from .conftest import DESKTOP, PHONE
 
@@ -42,6 +49,10 @@ def folder(tmp_path_factory):
     (place / "wrong.csv").write_bytes(bytes(range(256)) * 40)
     (place / "wrong.pkl").write_bytes(b"\x80\x04cos\nsystem\n(S'true'\ntR.")
     rng = np.random.default_rng(0)
+    (place / "bars.csv").write_text("who!a!b\nx!1!2\ny!2!1\nz!3!5\nu!4!1\n")
+    (place / "large.csv").write_bytes(b"a,b\n" + b"1,2\n" * (MAX_UPLOAD_BYTES // 4))
+    rows = [f"{at},{at * at % 7},{at % 5},{at if at < 4 else ''}" for at in range(30)]
+    (place / "gaps.csv").write_text("\n".join(["a,b,c,rare", *rows]))
     np.save(place / "long.npy", rng.standard_normal((14_000, 20)))
     return place
 
@@ -59,6 +70,15 @@ def address(folder):
         process.terminate()
         said = process.stderr.read()
     assert "error" not in said, said
+
+
+@pytest.fixture(scope="module")
+def alone(folder):
+    """A server without a table."""
+    with serving(folder=folder) as served:
+        threading.Thread(target=served.run, daemon=True).start()
+        yield served.address
+        served.stop()
 
 
 @pytest.fixture
@@ -87,10 +107,16 @@ def choose(page, name, words):
     page.get_by_role("option", name=words, exact=True).click()
 
 
+def take(page, words):
+    """Choose a table for teaching."""
+    page.click("#tables")
+    page.locator(".lesson", has_text=words).click()
+
+
 def load(page, words):
     """Choose a table for teaching, and wait for its pictures."""
     said, count = TABLES[words]
-    choose(page, "data", words)
+    take(page, words)
     told(page, said)
     drawn(page, count)
 
@@ -202,14 +228,141 @@ def test_keys_move_a_slider(page):
 
 
 def test_a_table_is_sent_and_a_wrong_one_refused(page, folder):
+    page.click("#tables")
     page.set_input_files("#upload input[type=file]", folder / "circles.csv")
     page.wait_for_function("document.getElementById('about').textContent.includes('circles.csv: 300 rows, 2 columns')")
     page.wait_for_function("document.getElementById('code').textContent.includes('circles.csv')")
     drawn(page, 300)
-    for name, words in (("wrong.csv", "wrong.csv"), ("wrong.pkl", "are not read")):
+    assert page.is_hidden("#start")
+    page.click("#tables")
+    for name, words in (("wrong.csv", "wrong.csv"), ("wrong.pkl", "are not read"), ("large.csv", "up to 32 MB")):
         page.set_input_files("#upload input[type=file]", folder / name)
-        page.wait_for_function("words => document.getElementById('model-says').textContent.includes(words)", arg=words)
+        page.wait_for_function("words => document.getElementById('upload-says').textContent.includes(words)", arg=words)
+        assert page.is_visible("#upload-says")
     assert "circles.csv" in page.inner_text("#about")
+    page.click("#tables")
+    page.wait_for_selector("#scores", state="visible")
+
+
+def test_a_file_that_is_read_wrongly_is_told_how_it_is_written(page, folder):
+    page.click("#tables")
+    page.set_input_files("#upload input[type=file]", folder / "bars.csv")
+    page.wait_for_function("document.getElementById('upload-says').textContent.includes('say the column separator')")
+    page.click("summary")
+    page.fill("#read-separator", "!")
+    page.fill("#read-ids", "who")
+    with page.expect_file_chooser() as chooser:
+        page.click("#send")
+    chooser.value.set_files(folder / "bars.csv")
+    page.wait_for_function("document.getElementById('about').textContent.includes('bars.csv: 4 rows, 2 columns')")
+    told(page, "separator='!', ids='who'")
+
+
+def test_undo_the_link_and_the_browser_bring_back_what_was_shown(page, address):
+    first = points(page)
+    choose(page, "method", "Factor analysis")
+    told(page, "FactorAnalysis(n_components=2")
+    choose(page, "x", "2")
+    quiet(page)
+    link = page.evaluate("location.href")
+    page.click("#undo")
+    page.wait_for_function("document.getElementById('x-value').textContent.startsWith('1')")
+    page.click("#undo")
+    told(page, "import PCA")
+    assert page.is_disabled("#undo")
+    np.testing.assert_allclose(points(page), first)
+    other = page.context.new_page()  # the link needs the cookie of this browser, and carries no token
+    other.goto(link)
+    told(ready(other, "Factor analysis"), "FactorAnalysis(n_components=2")
+    assert other.inner_text("#x-value").startswith("2")
+    page.go_back()
+    told(page, "FactorAnalysis")
+
+
+def test_a_link_to_an_upload_of_another_tab_says_so(page):
+    other = page.context.new_page()
+    other.goto(page.url.partition("#")[0] + "#table=%22upload%3Amine.csv%22")
+    other.wait_for_function("document.getElementById('upload-says')?.textContent.includes('mine.csv is not here')")
+
+
+def test_without_a_table_there_are_tables_to_choose_from(open_page, alone, accessibility):
+    for options in ({}, {"viewport": PHONE, "color_scheme": "dark"}):
+        page = open_page(alone, forgive=DRIVER, **options)
+        page.wait_for_selector("#upload input[aria-label]", state="attached")
+        assert page.is_hidden("#work")
+        assert page.locator(".lesson").count() == 9
+        assert accessibility(page) == []
+        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+        page.locator(".lesson", has_text="Two rings").click()
+        ready(page, "Kernel PCA")
+        assert len(points(page)) == 600
+
+
+def test_controls_of_a_phone_are_in_a_drawer_below_the_picture(open_page, address, accessibility):
+    page = ready(open_page(address, viewport=PHONE, forgive=DRIVER))
+    assert page.is_hidden("#method")
+    picture = page.locator("#scores").bounding_box()
+    assert picture["y"] + picture["height"] < PHONE["height"]
+    page.click("#drawer")
+    page.wait_for_timeout(600)
+    picture, drawer = (page.locator(name).bounding_box() for name in ("#scores", "#controls"))
+    assert picture["y"] + picture["height"] <= drawer["y"] + 2
+    assert accessibility(page) == []
+    choose(page, "method", "Factor analysis")
+    told(page, "FactorAnalysis")
+    page.click("#drawer")
+    page.wait_for_timeout(600)
+    assert page.is_hidden("#method")
+
+
+def test_the_page_turns_dark_and_its_pictures_with_it(open_page, address, accessibility):
+    page = ready(open_page(address, color_scheme="dark", forgive=DRIVER))
+    colours = (
+        "[getComputedStyle(document.body).color, getComputedStyle(document.querySelector('#scree .xtick text')).fill]"
+    )
+    assert page.evaluate(colours) == ["rgb(230, 233, 236)"] * 2
+    assert accessibility(page) == []
+    page.click("#dark")
+    page.wait_for_function(f"String({colours}) === 'rgb(27, 31, 36),rgb(34, 34, 34)'")
+    page.reload()
+    page.wait_for_function("getComputedStyle(document.body).color === 'rgb(27, 31, 36)'")
+
+
+@pytest.mark.parametrize("method", [name for name, record in METHODS.items() if record.needs in ("target", "label")])
+def test_numbers_and_classes_are_predicted(page, method, accessibility):
+    take(page, "Flowers (iris)")
+    told(page, "load_iris")
+    record = METHODS[method]
+    kind = "number" if record.needs == "target" else "class"
+    choose(page, "method", f"{record.title} (predicts a {kind})")
+    told(page, record.name)
+    words = "RMSE" if record.needs == "target" else "correct"
+    page.wait_for_function("words => document.getElementById('judged-hint').textContent.includes(words)", arg=words)
+    page.wait_for_function("document.querySelector('#judged .js-plotly-plot')?.data?.length > 0")
+    assert page.locator("#results tbody tr").count() > 0
+    assert accessibility(page) == []
+
+
+def test_a_biplot_has_names_of_rows_and_columns(page):
+    page.get_by_text("names of rows").click()
+    page.wait_for_function("document.querySelectorAll('#scores .annotation-text').length > 10")
+    rows = set(page.locator("#scores .annotation-text").all_text_contents())
+    page.get_by_text("columns as arrows (biplot)").click()
+    page.wait_for_function("document.querySelectorAll('#scores .annotation-arrow-g').length === 12")
+    shown = set(page.locator("#scores .annotation-text").all_text_contents())
+    assert "Casarsa" in rows & shown
+    assert {"Points", "Rank", "Discus"} <= shown - rows
+
+
+def test_columns_are_chosen_before_rows_with_gaps_are_left_out(page, folder):
+    page.click("#tables")
+    page.set_input_files("#upload input[type=file]", folder / "gaps.csv")
+    page.wait_for_function("document.getElementById('about').textContent.includes('gaps.csv: 30 rows, 3 columns')")
+    drawn(page, 30)
+    choose(page, "columns", "rare (26 values missing)")
+    page.keyboard.press("Escape")
+    page.wait_for_function("document.getElementById('about').textContent.includes('4 rows, 4 columns')")
+    drawn(page, 4)
 
 
 def test_dragging_the_width_moves_the_points_and_letting_go_is_exact(page):
@@ -260,8 +413,8 @@ def test_a_lasso_lists_rows_and_exports_them(page):
         rows = list(csv.DictReader(file))
     assert len(rows) == count
     assert {row["ring"] for row in rows} <= {"inner", "outer"}
-    at = np.array([int(row["row"]) for row in rows])
-    np.testing.assert_allclose([float(row["score_1"]) for row in rows], scores[at, 0], rtol=1e-5)
+    at = np.array([int(row["row"]) for row in rows]) - 1
+    np.testing.assert_allclose([float(row["PC1"]) for row in rows], scores[at, 0], rtol=1e-5)
 
 
 def test_a_click_shows_neighbours_and_their_images(page):
@@ -381,7 +534,7 @@ def test_ten_clients_at_once(chromium, address):
         pages[-1].goto(address)
         ready(pages[-1])
     for at, page in enumerate(pages):  # all ask before any is answered
-        choose(page, "data", "Two rings" if at % 2 else "Two moons")
+        take(page, "Two rings" if at % 2 else "Two moons")
     for at, page in enumerate(pages):
         told(page, "make_circles" if at % 2 else "make_moons")
         assert "Kernel PCA ·" in status(page)

@@ -1,6 +1,7 @@
 """Pictures of the page, as the numbers that go to the browser."""
 
 import base64
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from gramian.explore.fitting import fit
 
 
 def numbers(sent):
-    return np.frombuffer(base64.b64decode(sent["bdata"]), "<f4")
+    return np.frombuffer(base64.b64decode(sent["bdata"]), "<f4") if isinstance(sent, dict) else sent
 
 
 def cloud_of(scores, second=None, signs=(1, 1)):
@@ -53,20 +54,24 @@ def test_without_webgl_points_are_thinned_and_say_which_rows_they_are(rng):
 
 
 def test_colours_are_groups_with_a_key_or_a_column_with_a_bar(cloud):
-    data = preset("rings")
+    data = preset("rings").opened
     (group,) = data.groups
-    points, *_, one, other = scores(data, cloud, View(group=group), [])["data"]
+
+    def drawn(view):
+        return scores(data, replace(cloud, paint=drawing.paint(data, None, view)), view, [])["data"]
+
+    points, *_, one, other = drawn(View(kind="group", column=group))
     words, codes = np.unique(data.groups[group], return_inverse=True)
     np.testing.assert_array_equal(numbers(points["marker"]["color"]), codes)
     assert [one["name"], other["name"]] == [str(word) for word in words]
     name = data.table.columns[1]
-    marker = scores(data, cloud, View(column=name), [])["data"][0]["marker"]
+    marker = drawn(View(kind="column", column=name))[0]["marker"]
     np.testing.assert_allclose(numbers(marker["color"]), data.X[:, 1], rtol=1e-6)
     assert marker["colorbar"]["title"]["text"] == name
 
 
 def test_an_axis_is_turned_with_its_sign_and_zero_where_there_is_no_component(rng):
-    shown = scores(preset("rings"), cloud_of(rng.standard_normal((600, 2)), signs=(-1, 1)), View(x=0, y=5), [])
+    shown = scores(preset("rings"), cloud_of(rng.standard_normal((600, 2)), signs=(-1, 1)), View(x=1, y=6), [])
     assert shown["layout"]["xaxis"]["autorange"] == "reversed"
     assert shown["layout"]["yaxis"]["title"]["text"] == "(no such component)"
     assert not numbers(shown["data"][0]["y"]).any()

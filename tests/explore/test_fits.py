@@ -9,10 +9,12 @@ import pytest
 
 from gramian import CCA
 from gramian.explore.choice import METHODS, Choice, code_for, kernels_listed, most_components, read_choice
+from gramian.explore.control_callbacks import about, column_options
 from gramian.explore.datasets import MAX_UPLOAD_BYTES, PRESETS, from_upload, open_table, preset
 from gramian.explore.fitting import Glimpses, fit
 from gramian.explore.model_files import open_model, save_model
 from gramian.explore.notes import in_controls, listening
+from gramian.explore.states import first_values, read_state, state_of
 from gramian.kernels import parse
 from gramian.tables import TableError
 
@@ -23,14 +25,25 @@ def _listening():
         yield
 
 
+def chosen(method, **more):
+    """A table that the method can see, and a choice of it."""
+    needs = METHODS[method].needs
+    data = preset("flowers" if needs == "label" else "exercises").opened
+    target = {"target": "Waist", "label": "species"}.get(needs, "")
+    return data, Choice(method, 2, second=data.half(), target=target, ridge=0.1, **more)
+
+
 @pytest.mark.parametrize("scale", [False, True], ids=["as it is", "scaled"])
 @pytest.mark.parametrize("method", METHODS)
 def test_the_code_gives_what_is_on_the_screen(method, scale):
-    data = preset("exercises")
-    choice = Choice(method, 2, scale=scale, second=data.half(), ridge=0.1)
+    data, choice = chosen(method, scale=scale)
     found = fit(data, choice)
     namespace = {}
     exec(code_for(data, choice), namespace)
+    if choice.maps:
+        told = namespace["clusters" if choice.row.clusters else "predictions"]
+        assert np.array_equal(told, found.guesses) or np.allclose(told, found.guesses)
+        return
     scores = namespace["x_scores" if choice.pair else "scores"]
     np.testing.assert_allclose(found.scores[:, :2], scores, rtol=1e-4, atol=1e-4)
 
@@ -39,8 +52,10 @@ def test_the_code_gives_what_is_on_the_screen(method, scale):
 def test_every_preset_has_code_that_makes_it(name):
     data = preset(name)
     namespace = {}
-    exec("\n".join(data.code), namespace)
+    exec("\n".join([*data.code(), data.classes and "import numpy as np", data.classes]), namespace)
     np.testing.assert_array_equal(namespace["X"], data.X)
+    for cells in data.groups.values():
+        assert namespace["y"].tolist() == cells
     assert fit(data, Choice(second=data.half())).size == most_components(data, Choice())
 
 
@@ -82,13 +97,13 @@ def test_rows_are_rebuilt_from_the_components_kept():
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("scale", [False, True], ids=["as it is", "scaled"])
 def test_a_saved_model_comes_back_with_its_controls(method, scale, tmp_path):
-    data = preset("exercises")
+    data, choice = chosen(method, scale=scale)
     path = tmp_path / "model.safetensors"
-    choice = Choice(method, 2, scale=scale, second=data.half(), ridge=0.1)
     assert "is saved" in save_model(data, choice, path)
     seen, found, values = open_model(data, path, {})
     again = read_choice(seen, values)
-    assert (again.method, again.k, again.scale) == (method, 2, scale)
+    assert (again.method, again.scale, again.target) == (method, scale, choice.target)
+    assert again.k == 2 or not choice.row.size
     np.testing.assert_allclose(found.scores[:, :2], fit(data, choice).scores[:, :2], rtol=1e-3, atol=1e-4)
     assert f"load({path.name!r})" in code_for(seen, found.choice, found.source)
 
@@ -122,8 +137,63 @@ def sent(name, content):
 def test_a_table_that_is_sent_is_read():
     data = sent("a/b/../flowers.csv", b"kind,x,y\niris,1,2\nrose,3,5\nrose,4,\niris,2,2\nrose,9,1\n")
     assert data.title == "flowers.csv"
-    assert data.X.shape == (4, 2)
-    assert "missing='drop'" in data.code[-1]
+    assert data.X.shape == (5, 2)  # all rows: which have gaps depends on the columns that are chosen
+    assert data.opened.X.shape == (4, 2)
+    assert "missing='drop'" in data.opened.code()[-1]
+
+
+def test_columns_are_chosen_before_rows_with_gaps_are_left_out():
+    lines = ["name,a,b,rare", *(f"r{at},{at},{at % 3},{'5' if at == 5 else ''}" for at in range(9)), "r9,,4,1"]
+    data = sent("gaps.csv", "\n".join(lines).encode())
+    first = data.opened
+    assert (first.table.columns, first.X.shape) == (("a", "b"), (9, 2))
+    assert about(data, first).endswith("Not used: rare, where values are missing.")
+    assert column_options(data)[2]["label"] == "rare (8 values missing)"
+    both = data.only(["b", "rare"])
+    assert both.names == ["r5", "r9"]
+    assert data.only(["b"]).X.shape == (10, 1)
+
+
+def test_rows_are_called_by_their_ids_or_by_their_numbers_in_the_file_from_one(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("code,a,b\n7,1,2\n8,,3\n9,3,5\n10,4,1\n")
+    assert open_table(str(path), ids="code").opened.names == ["7", "9", "10"]
+    found = open_table(str(path), columns=["a", "b"]).opened
+    assert (found.names, found.row_word) == (["1", "3", "4"], "row ")
+    assert "columns=['a', 'b'], missing='drop'" in found.code()[-1]
+
+
+def test_pixels_and_channels_are_not_scaled_and_other_units_are():
+    assert not preset("digits").uneven
+    assert preset("wines").uneven
+    channels = np.column_stack([np.arange(9.0) * 10**at for at in np.linspace(-2, 2, 30)])
+    names = ",".join(f"nm{at}" for at in range(30))
+    lines = [names, *(",".join(map(str, row)) for row in channels)]
+    assert not sent("spectra.csv", "\n".join(lines).encode()).opened.uneven
+
+
+def test_a_state_comes_back_from_its_text():
+    base = preset("flowers")
+    data = base.only(base.table.columns[:3])
+    values = {**first_values(data), "method": "kernel-svm", "width": -1.5, "biplot": [], "x": 2}
+    state = state_of(base, data, values)
+    key, columns, found = read_state(state)
+    assert (key, columns) == ("flowers", list(data.table.columns))
+    assert first_values(data) | found == values
+    assert state_of(base, base.opened, first_values(base.opened)) == "#table=%22flowers%22"
+
+
+@pytest.mark.parametrize("text", ["", "#", "#x", "#table=rings", "#table=5&k=%22a%22&second=3", "%"])
+def test_an_address_that_is_no_state_says_little(text):
+    key, columns, values = read_state(text)
+    assert isinstance(key, str)
+    assert (columns, values) == (None, {})
+
+
+def test_a_method_without_its_column_says_so():
+    data = preset("exercises").opened
+    with pytest.raises(ValueError, match="predicts a column of classes"):
+        fit(data, Choice("kernel-svm"))
 
 
 @pytest.mark.parametrize(

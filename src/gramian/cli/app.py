@@ -21,11 +21,13 @@ Refused: type[Exception] = typer.BadParameter.__mro__[2]
 
 EXPLORE_HELP = """Explore a table in the browser.
 
-Choose method, kernel and parameters with sliders; scores, spectrum, loadings and reconstructions are updated. The page
-is served on this machine only, to whoever has the address that is printed; models are saved in the current folder.
+Choose method, kernel and parameters with sliders; scores, spectrum, loadings, predictions and reconstructions are
+updated. Without a table the page has some for teaching, and takes an upload. It is served on this machine only, to
+whoever has the address that is printed; models are saved in the current folder.
 
 \b
 Example:
+  gramian explore
   gramian demo --output demo
   gramian explore demo/digits.csv
   gramian explore demo/wine.csv --port 8050 --no-browser
@@ -66,7 +68,9 @@ def top(
 
 
 @o.options(
-    "table port browser",
+    "table columns ids label encode read port browser",
+    table=o.argument("TABLE", "File to read; tables for teaching if not given.", required=False),
+    label=o.option(metavar="NAME", help="Column of numbers that are labels, such as classes."),
     port=o.option(
         kind=int, default=0, metavar="N", min=0, max=65535, help="Port of the page; any free one if not given."
     ),
@@ -76,7 +80,9 @@ def explore(request: o.Request) -> None:
     """Serve the page until Ctrl-C."""
     from gramian.explore.server import serving  # dash is optional, and slow to import
 
-    with serving(request.table, port=request.port) as served:
+    labels = None if request.label is None else [request.label]
+    given = o.given(columns=request.columns, ids=request.ids, labels=labels, categories=request.encode)
+    with serving(request.table or None, port=request.port, **given, **request.dialect) as served:
         print(served.address, flush=True)
         say("Press Ctrl-C to stop.")
         if request.browser:

@@ -2,34 +2,49 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from dash import Dash, Input, Output, State, ctx, no_update
+import numpy as np
+from dash import ALL, Dash, Input, Output, State, ctx, no_update
 from dash.exceptions import PreventUpdate
 
-from gramian.explore.choice import CONTROLS, EXACT_ROWS, LOOKS, kernels_listed, most_components, read_choice
-from gramian.explore.datasets import PRESETS, Dataset, from_upload, preset
+from gramian.explore.choice import (
+    CONTROLS,
+    EXACT_ROWS,
+    LOOKS,
+    SIZES,
+    kernels_listed,
+    most_components,
+    read_choice,
+)
+from gramian.explore.datasets import MAX_LISTED_COLUMNS, Dataset, from_upload
 from gramian.explore.fitting import Fit
+from gramian.explore.layout import READING
 from gramian.explore.model_files import inside, models_in, open_model, save_model
 from gramian.explore.notes import in_controls
 from gramian.explore.session import SLIDERS, Explorer, Session, in_browser, on, values_of
+from gramian.explore.states import first_values, read_state, state_of
+from gramian.results import plural
 
 
 def _also(outputs: str) -> str:
     return " ".join(f"+{word}" for word in outputs.split())
 
 
-#: What may bring another table.
-LOADING = "page.data data.value columns.value upload.contents"
+#: What may bring another table, other columns or another state.
+LOADING = "address.data chosen-table.data columns.value upload.contents undo.n_clicks"
 #: All that changes with a table, in the order of :func:`filled`.
 FILLED = (
-    "loaded.data about.children data.options data.value columns.options columns.value colour.options second.options "
-    + values_of((*CONTROLS, *LOOKS))
+    "loaded.data about.children columns.options columns.value colour.options second.options target.options "
+    f"label.options {values_of((*CONTROLS, *LOOKS))}"
 )
+#: Where it is said what is wrong with a table, and whether tables or pictures are shown.
+OPENED = "upload-says.children columns-says.children start.hidden work.hidden upload.contents"
 #: What is shown or hidden with a method.
 ARRANGED = (
-    "second-box.hidden kernel-box.hidden width-box.hidden degree-box.hidden ridge-box.hidden k-box.hidden "
-    "exact.style k.max"
+    "second-box.hidden target-box.hidden label-box.hidden rotation-box.hidden kernel-box.hidden width-box.hidden "
+    "degree-box.hidden ridge-box.hidden C-box.hidden k-box.hidden exact.style k.max size-name.data"
 )
 #: What the page is told of a fit, in the order of :func:`answer`.
 ANSWER = (
@@ -44,12 +59,12 @@ MAX_SAVE_SECONDS = 600.0
 
 def register(app: Dash, explorer: Explorer) -> None:
     """Connect the callbacks of this file."""
-    for connect in (_tables, _fits, _models):
+    for connect in (_page, _tables, _fits, _models):
         connect(app, explorer)
 
 
-def _tables(app: Dash, explorer: Explorer) -> None:
-    """A tab opens; a table is chosen or uploaded; controls appear and disappear."""
+def _page(app: Dash, explorer: Explorer) -> None:
+    """A tab opens; what the browser does by itself."""
 
     @app.callback(
         Output("page", "data"),
@@ -64,109 +79,186 @@ def _tables(app: Dash, explorer: Explorer) -> None:
         session = explorer.open(known)
         return session.key, session.key
 
-    app.clientside_callback(in_browser("webgl"), Output("webgl", "data"), Input("page", "data"))
+    opens = Input("page", "data")
+    app.clientside_callback(in_browser("screen"), Output("screen", "data"), opens)
+    app.clientside_callback(in_browser("address"), Output("address", "data"), opens)
+    app.clientside_callback(in_browser("accessibleNames"), Output("send", "title"), opens)
+    dark = Input("dark", "n_clicks")
+    app.clientside_callback(in_browser("theme"), Output("theme", "data"), Output("dark", "children"), opens, dark)
     labels = (Output(f"{name}-label", "children") for name in SLIDERS)
     moved = (Input(name, "drag_value") for name in SLIDERS)
-    app.clientside_callback(in_browser("sliderLabels"), *labels, *moved, prevent_initial_call=True)
-    app.clientside_callback(in_browser("accessibleNames"), Output("send", "title"), Input("page", "data"))
+    app.clientside_callback(
+        in_browser("sliderLabels"), *labels, *moved, Input("size-name", "data"), prevent_initial_call=True
+    )
+    teach = Input({"table": ALL}, "n_clicks")
+    app.clientside_callback(in_browser("chosenTable"), Output("chosen-table", "data"), teach, prevent_initial_call=True)
+    for name, function in (("state", "writeAddress"), ("tables", "showTables"), ("drawer", "drawer"), ("link", "copy")):
+        part = "data" if name == "state" else "n_clicks"
+        done = Output(name, "title" if part == "n_clicks" else "modified_timestamp", allow_duplicate=True)
+        app.clientside_callback(in_browser(function), done, Input(name, part), prevent_initial_call=True)
 
-    @on(app, f"model-says.children upload.contents {FILLED}", LOADING, "upload.filename")
-    def load(page: object, chosen: object, columns: object, contents: object, name: object) -> tuple[Any, ...]:
+
+def _tables(app: Dash, explorer: Explorer) -> None:
+    """A table is chosen or uploaded; controls appear and disappear."""
+    written = values_of(f"read-{name}" for name in READING)
+
+    @on(app, f"{OPENED} {FILLED}", LOADING, f"page.data upload.filename {written}")
+    def load(
+        address: object, chosen: object, columns: object, contents: object, undone: object, page: object, *file: object
+    ) -> tuple[Any, ...]:
         session = explorer.session(page)
-        values = dict(session.controls)
-        if ctx.triggered_id == "upload":
-            if not isinstance(contents, str):
-                raise PreventUpdate
-            try:
-                session.use(from_upload(str(name), contents))
-            except ValueError as error:
-                return (in_controls(str(error)), None, *((no_update,) * len(FILLED.split())))
-            values = {}
-        elif ctx.triggered_id == "data":
-            if chosen in (None, session.base.key):
-                raise PreventUpdate
-            session.use(preset(chosen) if isinstance(chosen, str) and chosen in PRESETS else explorer.first)
-            values = {}
-        elif ctx.triggered_id == "columns":
-            wanted = {name for name in columns if isinstance(name, str)} if isinstance(columns, list) else set()
-            names = tuple(name for name in session.base.table.columns if name in wanted)
-            if len(names) < 2 or set(names) == set(session.data.table.columns):
-                raise PreventUpdate
-            session.use(session.base, session.base.only(names))
-            values |= {"second": list(session.data.half()), "rows-as": session.data.rows_as}
-        return "", None, *filled(explorer, session, values or firstvalues_of(session.data))
+        before, trigger = session.data, ctx.triggered_id
+        unchanged = (no_update,) * len(FILLED.split())
+        try:
+            if trigger == "upload":
+                if not isinstance(contents, str):
+                    raise PreventUpdate
+                session.use(from_upload(str(file[0]), contents, **how_written(file[1:])))
+                values = first_values(session.data)
+            elif trigger == "chosen-table":
+                values = _choose(explorer, session, chosen)
+            elif trigger == "columns":
+                values = _take_columns(session, columns)
+            elif trigger == "undo":
+                values = restore(explorer, session, session.undo())
+            else:
+                values = _address(explorer, session, address)
+        except ValueError as error:
+            said = in_controls(str(error))
+            if trigger == "columns":
+                return ("", said, True, False, None, *unchanged)
+            return (said, "", False, True, None, *unchanged)
+        if not session.started:
+            return ("", "", False, True, None, *unchanged)
+        same = values is session.controls and session.data is before and trigger == "chosen-table"
+        notes = " ".join(in_controls(note) for note in session.base.notes)
+        return ("", notes, True, False, None, *(unchanged if same else filled(session, values)))
 
-    @explorer.on(app, ARRANGED, "loaded.data method.value kernel.value text.value second.value")
+    @explorer.on(
+        app, ARRANGED, "loaded.data method.value kernel.value text.value second.value target.value label.value"
+    )
     def arrange(session: Session, loaded: object, *given: object) -> tuple[Any, ...]:
         data = session.data
-        choice = read_choice(data, dict(zip(("method", "kernel", "text", "second"), given, strict=True)))
-        most = most_components(data, choice)
+        names = ("method", "kernel", "text", "second", "target", "label")
+        choice = read_choice(data, dict(zip(names, given, strict=True)))
+        row, most = choice.row, most_components(data, choice)
         sliders = () if choice.text else kernels_listed()[choice.kernel].sliders
-        wide, curved = "width" not in sliders, "degree" not in sliders
         few = {} if len(data.X) > EXACT_ROWS else {"display": "none"}
-        return not choice.pair, not choice.row.has("kernel"), wide, curved, not choice.pair, most < 2, few, max(most, 2)
+        shown = [choice.pair, row.needs == "target", row.needs == "label", row.has("rotation"), row.has("kernel")]
+        shown += ["width" in sliders, "degree" in sliders, row.has("ridge"), row.has("C"), bool(row.size) and most > 1]
+        size = SIZES[row.size].format(noun=row.noun).capitalize()
+        return (*(not one for one in shown), few, max(most, 2), size)
 
     @app.callback(Output("z-box", "hidden"), Input("space", "value"))
     def deep(space: object) -> bool:
         return not space
 
+    @explorer.on(app, "state.data undo.disabled", f"loaded.data {values_of((*CONTROLS, *LOOKS))}")
+    def remember(session: Session, loaded: object, *values: object) -> tuple[str, bool]:
+        session.controls = dict(zip((*CONTROLS, *LOOKS), values, strict=True))
+        session.remember(state_of(session.base, session.data, session.controls))
+        return session.state, len(session.past) < 2
 
-def filled(explorer: Explorer, session: Session, values: dict[str, Any]) -> tuple[Any, ...]:
+
+def how_written(values: Sequence[object]) -> dict[str, Any]:
+    """Arguments of the reader, as far as they were filled in."""
+    found = dict(zip(READING, values, strict=True))
+    given: dict[str, Any] = {name: value for name, value in found.items() if isinstance(value, str) and value}
+    for name in ("labels", "categories") & given.keys():
+        given[name] = [part.strip() for part in given[name].split(",")]
+    return given | ({"separator": "\t"} if given.get("separator") == "tab" else {})
+
+
+def _choose(explorer: Explorer, session: Session, chosen: object) -> dict[str, Any]:
+    key = str(chosen.get("key")) if isinstance(chosen, dict) else ""
+    if session.started and key == session.base.key:
+        return session.controls
+    session.use(explorer.table(session, key))
+    return first_values(session.data)
+
+
+def _take_columns(session: Session, columns: object) -> dict[str, Any]:
+    wanted = {name for name in columns if isinstance(name, str)} if isinstance(columns, list) else set()
+    names = [name for name in session.base.table.columns if name in wanted]
+    if len(names) < 2 or set(names) == set(session.data.table.columns):
+        raise PreventUpdate
+    session.use(session.base, session.base.only(names))
+    first = first_values(session.data)
+    return session.controls | {name: first[name] for name in ("second", "target", "label", "rows-as")}
+
+
+def _address(explorer: Explorer, session: Session, address: object) -> dict[str, Any]:
+    """The state that the address names, if it is another one; else that of the tab."""
+    state = str(address.get("hash") or "") if isinstance(address, dict) else ""
+    if state and state != session.state:
+        return restore(explorer, session, state)
+    if isinstance(address, dict) and not address.get("opens"):
+        raise PreventUpdate
+    return session.controls or first_values(session.data)
+
+
+def restore(explorer: Explorer, session: Session, state: str) -> dict[str, Any]:
+    """Bring back a state: its table and columns; return what its controls say."""
+    key, columns, values = read_state(state)
+    base = explorer.table(session, key)
+    known = [name for name in base.table.columns if name in (columns or ())]
+    data = base.only(known) if known else base.opened
+    if base is not session.base or data.table.columns != session.data.table.columns:
+        session.use(base, data)
+    session.started = True
+    return first_values(session.data) | values
+
+
+def filled(session: Session, values: dict[str, Any]) -> tuple[Any, ...]:
     """Controls for the table of a session."""
     data = session.data
     return (
         {"of": data.serial, "version": session.version},
-        about(data),
-        tables(explorer, session),
-        session.base.key,
-        list(session.base.table.columns),
+        about(session.base, data),
+        column_options(session.base),
         list(data.table.columns),
         colours(data),
         list(data.table.columns),
+        list(data.table.columns),
+        list(data.labels),
         *(values[name] for name in (*CONTROLS, *LOOKS)),
     )
 
 
-def about(data: Dataset) -> str:
+def about(base: Dataset, data: Dataset) -> str:
     """What the table is, and what was left out of it."""
     n, d = data.X.shape
-    said = [in_controls(note) for note in data.table.dropped if "kept as a label" not in note]
-    return f"{data.title}: {n:,} rows, {d:,} columns. {' '.join(f'{note}.' for note in said[:3])}".strip()
+    said = [in_controls(note) for note in data.table.dropped if "kept as a label" not in note][:3]
+    gaps, used = np.isnan(base.X).sum(axis=0), set(data.table.columns)
+    left = [name for name, count in zip(base.table.columns, gaps, strict=True) if count and name not in used]
+    if left:
+        said.append(f"Not used: {', '.join(left[:3])}{', ...' if len(left) > 3 else ''}, where values are missing")
+    return f"{data.title}: {n:,} rows, {d:,} columns. {' '.join(f'{note}.' for note in said)}".strip()
 
 
-def tables(explorer: Explorer, session: Session) -> list[dict[str, str]]:
-    """Tables to choose from."""
-    listed = {explorer.first.key: explorer.first.title}
-    if session.base.key == "upload":
-        listed["upload"] = session.base.title
-    listed |= {key: preset(key).title for key in PRESETS}
-    return [{"label": title, "value": key} for key, title in listed.items()]
+def column_options(base: Dataset) -> list[dict[str, str]]:
+    """Columns to choose from, with the number of values that each misses."""
+    gaps = np.isnan(base.X).sum(axis=0)
+    told = [f" ({plural(int(count), 'value')} missing)" if count else "" for count in gaps]
+    return [{"label": name + more, "value": name} for name, more in zip(base.table.columns, told, strict=True)]
 
 
 def colours(data: Dataset) -> list[dict[str, str]]:
     """What points may be coloured by."""
     groups = [{"label": name, "value": f"group:{name}"} for name in data.groups]
-    columns = [{"label": name, "value": f"column:{name}"} for name in data.table.columns[:200]]
-    return [{"label": "one colour", "value": "one"}, *groups, *columns]
-
-
-def firstvalues_of(data: Dataset) -> dict[str, Any]:
-    """First values of the controls for a table."""
-    values = {**CONTROLS, **LOOKS, "second": list(data.half()), "k": min(2, data.X.shape[1]), "rows-as": data.rows_as}
-    if data.groups:
-        values["colour"] = f"group:{next(iter(data.groups))}"
-    values |= data.advice
-    return values | {name: ["on"] if values[name] else [] for name in ("scale", "exact", "space")}
+    columns = [{"label": name, "value": f"column:{name}"} for name in data.table.columns[:MAX_LISTED_COLUMNS]]
+    found = {"label": "what is predicted", "value": "predicted"}
+    return [{"label": "one colour", "value": "one"}, *groups, found, *columns]
 
 
 def _fits(app: Dash, explorer: Explorer) -> None:
     """A control is released: the exact fit, in the worker; its progress; its end."""
 
-    @explorer.on(app, ANSWER, f"loaded.data {values_of(CONTROLS)}", values_of(LOOKS))
+    @explorer.on(app, ANSWER, f"loaded.data {values_of(CONTROLS)}")
     def ask(session: Session, loaded: object, *values: object) -> tuple[Any, ...]:
-        session.controls = dict(zip((*CONTROLS, *LOOKS), values, strict=True))
         try:
-            job = session.ask(read_choice(session.data, session.controls), explorer.worker)
+            choice = read_choice(session.data, dict(zip(CONTROLS, values, strict=True)))
+            job = session.ask(choice, explorer.worker)
         except ValueError as error:
             session.message = in_controls(str(error))
             return answer(session)
@@ -243,7 +335,7 @@ def _models(app: Dash, explorer: Explorer) -> None:
     @explorer.on(app, _also(f"model-says.children {FILLED}"), "open.n_clicks", "models.value", running=opening)
     def fetch(session: Session, clicks: object, name: object) -> tuple[Any, ...]:
         unchanged = (no_update,) * len(FILLED.split())
-        values = session.controls or firstvalues_of(session.data)
+        values = session.controls or first_values(session.data)
         try:
             path = inside(explorer.folder, name)
             data, found, values = open_model(session.base, path, values)
@@ -251,4 +343,4 @@ def _models(app: Dash, explorer: Explorer) -> None:
             return (in_controls(str(error)), *unchanged)
         session.use(session.base, data)
         session.show(found)
-        return (f"{path.name} is open: {type(found.estimator).__name__}.", *filled(explorer, session, values))
+        return (f"{path.name} is open: {type(found.estimator).__name__}.", *filled(session, values))

@@ -17,7 +17,7 @@ from gramian.explore.datasets import Dataset
 from gramian.explore.fitting import Fit, applied
 from gramian.explore.notes import collected
 from gramian.models import load, save
-from gramian.registry import Standardizer
+from gramian.registry import Record, Standardizer
 from gramian.tables import named
 
 ENDING = ".safetensors"
@@ -67,43 +67,47 @@ def models_in(folder: Path) -> list[str]:
 def save_model(data: Dataset, choice: Choice, path: Path) -> str:
     """Fit what the code on the page fits, and save it; return a sentence."""
     model = choice.model(data)
+    X, y = choice.inputs(data)
     with collected():
-        if choice.pair:
-            x, y = data.views(choice.second)
-            named(model.fit(x.values, y.values), x, y)
-        else:
-            named(model.fit(data.X), data.table)
-    save(model, path)
+        model.fit(X) if y is None else model.fit(X, y)
+    names = [name for name in data.table.columns if name not in choice.taken]
+    save(named(model, names, choice.taken), path)
     return f"{path.name} is saved: {type(steps_of(model)[-1]).__name__}, {path.stat().st_size / 1000:,.0f} kB."
 
 
 def open_model(data: Dataset, path: Path, values: dict[str, Any]) -> tuple[Dataset, Fit, dict[str, Any]]:
     """Load a model and let it see a table; return the columns it sees, what it makes of them, and controls."""
-    steps = steps_of(load(path))
+    model = load(path)
+    steps = steps_of(model)
     estimator = steps[-1]
     method = next((key for key, row in METHODS.items() if type(estimator) is row.estimator), None)
     if method is None or (len(steps) > 1 and not isinstance(steps[0], Standardizer)):
         raise ValueError(f"{path.name} holds {type(estimator).__name__}, which is not among the methods of this page.")
-    first = _names(steps[0], "feature_names_in_")
-    second = _names(estimator, "target_names_in_") if METHODS[method].needs == "view" else ()
-    data = _seen(data, first, second, int(steps[0].n_features_in_), path.name)
-    values = {**values, "method": method, "second": list(second) or list(data.half())}
-    values |= _controls_of(estimator, scaled=len(steps) > 1)
+    needs = METHODS[method].needs
+    first, second = _names(steps[0], "feature_names_in_"), _names(estimator, "target_names_in_")
+    taken = tuple(name for name in second if name not in data.table.labels)
+    data = _seen(data, first, taken if needs else (), int(steps[0].n_features_in_), path.name)
+    values = {**values, "method": method, "second": list(second) if needs == "view" else list(data.half())}
+    values |= {needs: second[0]} if needs in ("target", "label") and second else {}
+    values |= _controls_of(estimator, METHODS[method], scaled=len(steps) > 1)
     choice = read_choice(data, values)
     vars(steps[0]).pop("feature_names_in_", None)  # checked above; arrays have no names
     with collected() as notes:
-        found = applied(data, choice, estimator, steps[0] if len(steps) > 1 else None)
+        found = applied(data, choice, model)
     return data, replace(found, notes=tuple(notes), source=path.name), values
 
 
-def _controls_of(estimator: BaseEstimator, *, scaled: bool) -> dict[str, Any]:
+def _controls_of(estimator: BaseEstimator, row: Record, *, scaled: bool) -> dict[str, Any]:
     """Controls that say what a model is."""
     found: dict[str, Any] = {"scale": ["on"] if scaled or getattr(estimator, "scale", False) else []}
     if hasattr(estimator, "kernel_"):
         found["text"] = str(estimator.kernel_)
     ridge = np.max(getattr(estimator, "ridge", 0.0))
     found["ridge"] = round(math.log10(ridge), 1) if ridge > 0 else -4.0
-    found["k"] = int(getattr(estimator, "_n_features_out", 2))
+    found["C"] = math.log10(getattr(estimator, "C", 1.0))
+    found["rotation"] = getattr(estimator, "rotation", None) or ""
+    count = getattr(estimator, "_n_features_out", None) or getattr(estimator, row.size or "size", None)
+    found["k"] = int(count or 2)
     return found
 
 
@@ -115,7 +119,7 @@ def _seen(data: Dataset, first: tuple[str, ...], second: tuple[str, ...], width:
         raise ValueError(f"{name} was fitted to a column {missing[0]!r}, which {data.title} does not have.")
     if not first and width != len(known):
         raise ValueError(f"{name} takes {width:,} columns, {data.title} has {len(known):,}.")
-    return data if not first or wanted == known else data.only(wanted)
+    return data.only(wanted) if first else data.opened
 
 
 def _names(estimator: BaseEstimator, attribute: str) -> tuple[str, ...]:

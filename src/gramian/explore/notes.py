@@ -21,11 +21,14 @@ WORDS = {
     "random_state": "seed",
     "y_columns": "columns of the second view",
     "x_columns": "columns",
-    "ids": "names of the rows",
+    "ids": "column of row names",
     "decimal": "the decimal mark",
     "thousands": "the thousands separator",
-    "separator": "the separator",
-    "sheet": "the sheet",
+    "separator": "the column separator",
+    "sheet": "the sheet or array",
+    "labels": "under 'Columns kept as text'",
+    "categories": "under 'Text columns turned into numbers'",
+    "encoding": "the encoding",
 }
 
 
@@ -42,6 +45,8 @@ def _control(name: str, value: str) -> str:
     word = WORDS.get(name, name.replace("_", " "))
     if name == "n_components":
         return f"{value} {word}".strip()
+    if name in ("labels", "categories"):
+        return f"naming {'columns' if value in ('', 'encode') else value} {word}"
     return f"{word} {value}".strip()
 
 

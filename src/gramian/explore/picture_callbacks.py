@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -10,58 +12,72 @@ import numpy as np
 from dash import Dash, Input, Output, Patch, dcc, html, no_update
 from dash.exceptions import PreventUpdate
 
-from gramian.charts.names import label_of
+from gramian.estimators.result_tables import PERCENT, TABLES, ResultTable
 from gramian.explore import drawing
-from gramian.explore.choice import CONTROLS, Choice, code_for, read_choice
+from gramian.explore.choice import CONTROLS, Choice, code_for, most_components, read_choice
 from gramian.explore.drawing import NEIGHBOURS
-from gramian.explore.fitting import SHARE_OF_VARIANCE, Fit, Glimpse, fit, glimpses_of
+from gramian.explore.fitting import ERRORS, SHARE_OF_VARIANCE, Fit, Glimpse, fit, glimpses_of
 from gramian.explore.session import SLIDERS, Explorer, Session, in_browser, on, values_of
+from gramian.figures import chart_figures
 from gramian.kernels import parse
-from gramian.results import Array, percent
+from gramian.results import Array, percent, plural
 from gramian.tables import write_scores
 
 #: What says how the points are looked at, in the order of :func:`read_view`, and the row that was clicked.
-SEEN = "x.value y.value z.value space.value colour.value webgl.data focus.data"
+SEEN = "x.value y.value z.value space.value colour.value biplot.value named.value screen.data focus.data"
+#: What cards are called with a fit, which are there, and the tables of its results.
+CARDS = (
+    "scores-title.children scree-title.children scree-hint.children judged-title.children judged-hint.children "
+    "scree-card.hidden judged-card.hidden loadings-card.hidden results-pick.options results-pick.value"
+)
+#: Rows and columns of tables on the page.
+LISTED_ROWS, LISTED_COLUMNS = 50, 12
 
 
 def register(app: Dash, explorer: Explorer) -> None:
     """Connect the callbacks of this file."""
-    for connect in (_pictures, _previews, _selections):
+    for connect in (_pictures, _results, _previews, _selections):
         connect(app, explorer)
 
 
 def _pictures(app: Dash, explorer: Explorer) -> None:
     """A fit is there: all its pictures."""
 
-    @explorer.on(app, "scores.figure scores-hint.children", f"shown.data {SEEN}")
+    @explorer.draws(app, "scores.figure scores-hint.children", f"shown.data {SEEN}")
     def draw_scores(session: Session, shown: object, *values: object) -> tuple[Any, str]:
-        *look, webgl, focus = values
-        return points_of(session, _shown(session), session.turned, read_view(look, webgl), focus)
+        *look, screen, focus = values
+        return points_of(session, _shown(session), session.turned, read_view(look, screen), focus)
 
-    @explorer.on(app, "scree.figure", "cut.data")
-    def draw_scree(session: Session, cut: dict[str, int]) -> Any:
+    @explorer.draws(app, "scree.figure", "cut.data")
+    def draw_scree(session: Session, cut: object) -> Any:
         found = _shown(session)
-        return drawing.scree(found.spectrum, found.measure, int(cut["k"]))
+        return spectrum_of(found, min(session.choice.k, found.size))
 
     # A callback of its own: plotly.js tells of every change of size too, and a new question ends the one before.
     @explorer.on(app, "+scree.figure +k.value", "scree.relayoutData")
     def drag_cut(session: Session, changed: object) -> tuple[Any, int]:
         found = _shown(session)
-        k = drawing.dragged_to(changed, found.size)
-        if k is None:
+        k = drawing.dragged_to(changed, min(found.size, most_components(session.data, session.choice)))
+        if k is None or found.spectrum is None:
             raise PreventUpdate
-        return drawing.scree(found.spectrum, found.measure, k), k
+        return spectrum_of(found, k), k
 
-    @explorer.on(app, "loadings.figure loadings-hint.children", "shown.data x.value y.value")
+    @explorer.draws(app, "loadings.figure loadings-hint.children", "shown.data x.value y.value")
     def draw_loadings(session: Session, shown: object, x: object, y: object) -> tuple[Any, str]:
-        view = read_view([x, y, 0, None, None], True)
-        return drawing.loadings(session.data, _shown(session), [view.x, view.y])
+        return drawing.loadings(session.data, _shown(session), read_view([x, y], None).places)
 
-    @explorer.on(app, "row.figure row-hint.children", "cut.data focus.data rows-as.value")
-    def draw_row(session: Session, cut: object, focus: object, kind: object) -> tuple[Any, str]:
+    @explorer.draws(app, "judged.figure", "shown.data")
+    def draw_judged(session: Session, shown: object) -> Any:
+        found = _shown(session)
+        if found.guesses is None:
+            raise PreventUpdate
+        return drawing.judged(found)
+
+    @explorer.draws(app, "row.figure row-hint.children row-title.children", "cut.data focus.data rows-as.value")
+    def draw_row(session: Session, cut: object, focus: object, kind: object) -> tuple[Any, str, str]:
         found = _shown(session)
         k = min(session.choice.k, found.size)
-        return rows_of(session, found, k, focus, kind), row_words(found, k)
+        return rows_of(session, found, k, focus, kind), *row_words(found, k)
 
     @explorer.on(app, "code.children summary.children kernel-says.children slider-says.children", "cut.data")
     def tell(session: Session, cut: object) -> tuple[str, ...]:
@@ -70,18 +86,100 @@ def _pictures(app: Dash, explorer: Explorer) -> None:
         return code_for(session.data, choice, found.source), done, kernel_words(session, choice), slider_words(found)
 
 
+def _results(app: Dash, explorer: Explorer) -> None:
+    """Numbers of the fit, as tables."""
+
+    @explorer.on(app, CARDS, "shown.data", "results-pick.value")
+    def arrange_cards(session: Session, shown: object, picked: object) -> tuple[Any, ...]:
+        found = _shown(session)
+        names = [name for name in found.tables if name not in ("summary", "classes")]
+        options = [{"label": f"{name.replace('-', ' ').capitalize()}: {TABLES[name]}", "value": name} for name in names]
+        maps = found.choice.maps
+        spectrum, hint = spectrum_words(found)
+        judged, told = judged_words(found)
+        hidden = (not spectrum, not judged, maps)
+        kept = picked if picked in names else next(iter(names), None)
+        return ("Map of the rows" if maps else "Scores", spectrum, hint, judged, told, *hidden, options, kept)
+
+    @explorer.on(app, "results.children", "results-pick.value cut.data")
+    def list_results(session: Session, name: object, cut: object) -> Any:
+        found = _shown(session)
+        if name not in found.tables:
+            raise PreventUpdate
+        table: ResultTable = found.tables[str(name)]
+        k = min(session.choice.k, found.size)
+        known = {number for number in table.components.values() if number <= k}
+        return as_html(table.pick(sorted(known)) if known and found.choice.row.nested else table)
+
+
+def spectrum_of(found: Fit, k: int) -> Any:
+    """The spectrum with its cut, or errors over ridges."""
+    if found.spectrum is None:
+        return drawing.ridges(found) or no_update
+    return drawing.scree(found.spectrum, found.measure, k, found.choice.row.noun)
+
+
+def spectrum_words(found: Fit) -> tuple[str, str]:
+    """Title of the picture of the spectrum, and what can be done with it; nothing where there is none."""
+    if found.spectrum is None:
+        told = "Errors of rows left out one by one; the ridge that is chosen is marked."
+        return ("Errors by ridge", told) if found.curve is not None else ("", "")
+    noun = found.choice.row.noun
+    title = "Correlations" if "correlation" in found.measure else "Spectrum"
+    title = f"Errors by number of {noun}s" if found.measure == ERRORS else title
+    return title, f"Drag the line to keep more or fewer {noun}s."
+
+
+def judged_words(found: Fit) -> tuple[str, str]:
+    """Title of the picture of predictions, and how good these are; nothing where nothing is predicted."""
+    if found.choice.row.clusters:
+        return "Clusters", "Rows in each cluster."
+    if found.predicted is not None:
+        merit = found.predicted.merit
+        which = "rows left out of the fit" if merit.rows == "left out" else "rows of the fit"
+        return "Predicted against measured", f"{merit.error_name} {merit.rmse:.4g}, R2 {merit.r2:.3f}, {which}."
+    if found.choice.row.needs != "label":
+        return "", ""
+    right = percent(1 - len(found.wrong) / len(found.made.X))
+    which = "rows left out (cross-validation in five folds)" if found.left_out else "rows of the fit"
+    return "True and predicted classes", f"{right} correct, {which}. Wrong ones are crossed out on the map."
+
+
+def as_html(table: ResultTable) -> Any:
+    """A table of results, its first rows."""
+    heads = [table.of, *table.columns]
+    formats = [table.formats.get(name, "") for name in table.columns]
+    lines = [
+        html.Tr([html.Th(name, scope="row"), *(html.Td(_cell(*both)) for both in zip(cells, formats, strict=True))])
+        for name, *cells in islice(table.rows, LISTED_ROWS)
+    ]
+    more = [f"The first {LISTED_ROWS} of {len(table):,} rows."] if len(table) > LISTED_ROWS else []
+    head = html.Thead(html.Tr([html.Th(name, scope="col") for name in heads]))
+    note = html.P(". ".join([*more, *([table.note.capitalize()] if table.note else [])]), className="hint")
+    return [note, html.Table([head, html.Tbody(lines)])]
+
+
+def _cell(cell: object, how: str) -> str:
+    if not isinstance(cell, float):
+        return "" if cell is None else str(cell)
+    return f"{100 * cell:.1f} %" if how == PERCENT else f"{cell:.4g}"
+
+
 def _shown(session: Session) -> Fit:
     if session.fit is None:
         raise PreventUpdate
     return session.fit
 
 
-def read_view(look: list[Any], webgl: object) -> drawing.View:
+def read_view(look: Sequence[Any], screen: object) -> drawing.View:
     """How the points are looked at, whatever was sent."""
-    x, y, z = (at if isinstance(at, int) and 0 <= at < 1000 else number for number, at in enumerate(look[:3]))
-    kind, _, name = look[4].partition(":") if isinstance(look[4], str) else ("", "", "")
-    colour = {kind: name} if kind in ("group", "column") else {}
-    return drawing.View(x, y, z, bool(look[3]), **colour, webgl=webgl is not False)
+    x, y, z = (at if isinstance(at, int) and 1 <= at < 1000 else n for n, at in enumerate([*look, 0][:3], start=1))
+    space, colour, biplot, named = [*look[3:], *[None] * 4][:4]
+    kind, _, name = colour.partition(":") if isinstance(colour, str) else ("", "", "")
+    known = screen if isinstance(screen, dict) else {}
+    ticks = {"space": bool(space), "biplot": bool(biplot), "named": bool(named)}
+    seen = {"webgl": known.get("webgl") is not False, "phone": known.get("phone") is True}
+    return drawing.View(x, y, z, kind=kind, column=name, **ticks, **seen)
 
 
 def focus_of(session: Session, focus: object) -> list[int]:
@@ -96,11 +194,17 @@ def points_of(
     session: Session, found: Fit, turned: Array, view: drawing.View, focus: object
 ) -> tuple[drawing.Part, str]:
     """The scores of a fit, and what can be done with them."""
-    titles = [label_of(found.estimator, at) for at in range(found.size)]
-    cloud = drawing.Cloud(found.scores, found.second, np.arange(len(found.scores)), turned, titles)
+    data, rows = session.data, np.arange(len(found.scores))
+    behind = None if found.regions is None else chart_figures.regions(found.regions, rows=False)
+    columns = None
+    if view.biplot:
+        names, weights, _ = drawing.column_numbers(data, found)
+        columns = names, weights
+    paint = drawing.paint(data, found, view)
+    cloud = drawing.Cloud(found.scores, found.second, rows, turned, found.titles, paint, found.wrong, behind, columns)
     thin = drawing.thinned(cloud, view)
     places = focus_of(session, focus) if focus else []
-    return drawing.scores(session.data, thin, view, places), hint(view, len(thin.rows), len(cloud.rows))
+    return drawing.scores(data, thin, view, places), hint(view, len(thin.rows), len(rows))
 
 
 def rows_of(session: Session, found: Fit, k: int, focus: object, kind: object) -> Any:
@@ -121,12 +225,15 @@ def wanted_rows(session: Session, places: list[int], kind: object) -> Array:
     return drawing.sample(len(X)) if kind == "plane" and X.shape[1] == 2 else np.array(places[:1])
 
 
-def row_words(found: Fit, k: int) -> str:
-    """What the picture of rows shows."""
+def row_words(found: Fit, k: int) -> tuple[str, str]:
+    """What the picture of rows shows, and its title."""
     if found.choice.pair:
-        return "The second view of a row, and its prediction from the first view."
+        return "The second view of a row, and its prediction from the first view.", "Predicted rows"
+    if found.choice.maps or not hasattr(found.estimator, "inverse_transform"):
+        return "Click a point to see its row and those near it.", "A row"
     way = "Pre-images of" if found.choice.row.has("kernel") else "Rows reconstructed from"
-    return f"{way} {k} component{'s' if k > 1 else ''}. Click a point of the scores to see another row."
+    said = f"{way} {plural(k, found.choice.row.noun)}. Click a point of the scores to see another row."
+    return said, "Reconstructed rows"
 
 
 def kernel_words(session: Session, choice: Choice) -> str:
@@ -163,18 +270,18 @@ def _previews(app: Dash, explorer: Explorer) -> None:
     def preview(session: Session, ask: dict[str, Any], *values: object) -> tuple[Any, ...]:
         moved = {name: ask[name] for name in SLIDERS if ask.get(name) is not None}
         choice = read_choice(session.data, {**dict(zip(CONTROLS, values, strict=False)), **moved})
-        *look, webgl, focus = values[len(CONTROLS) :]
+        *look, screen, focus = values[len(CONTROLS) :]
         still = (no_update, no_update, ask.get("number"))
         session.glimpse = None
         found = session.fit
         if found is None or choice == session.choice or choice.method != found.choice.method:
             return still
-        view = read_view(look, webgl)
+        view = read_view(look, screen)
         try:
             if choice.key == found.choice.key:  # the cut moves, the points do not
                 session.glimpse = choice, found, None
                 return still
-            if choice.row.has("kernel") and not choice.pair:
+            if choice.row.has("kernel") and not choice.row.needs and not choice.maps:
                 glimpses = glimpses_of(session.data, scaled=choice.scale)
                 glimpse = glimpses.glimpse(parse(choice.kernels(session.data)[0]).resolve(glimpses.X))
                 session.glimpse = choice, found, glimpse
@@ -198,18 +305,17 @@ def _previews(app: Dash, explorer: Explorer) -> None:
         if found is None or seen is None or seen[0] == session.choice:
             raise PreventUpdate
         choice, shown, glimpse = seen
-        view = read_view([x, y, 0, None, None], True)
+        places = read_view([x, y], None).places
         if glimpse is None:
             k = min(choice.k, shown.size)
-            new = no_update if shown is found else drawing.loadings(session.data, shown, [view.x, view.y])[0]
-            spectrum = drawing.scree(shown.spectrum, shown.measure, k)
-            return spectrum, rows_of(session, shown, k, focus, kind), new
+            new = no_update if shown is found else drawing.loadings(session.data, shown, places)[0]
+            return spectrum_of(shown, k), rows_of(session, shown, k, focus, kind), new
         k, data = min(choice.k, len(glimpse.shares)), session.data
         weights = drawing.correlated(data.X[glimpse.rows], glimpse.scores)
         return (
             drawing.scree(glimpse.shares, SHARE_OF_VARIANCE, k),
             _preview_rows(session, glimpse, k, focus, kind),
-            drawing.components_of(data.table.columns, weights, "correlation", [view.x, view.y], data.rows_as),
+            drawing.components_of(data.table.columns, weights, "correlation", places, data.rows_as),
         )
 
 
@@ -225,9 +331,12 @@ def _preview_scores(session: Session, glimpse: Glimpse, view: drawing.View, focu
         for name, numbers in drawing.coordinates(glimpse.scores[rings], view).items():
             patch["data"][1][name] = numbers
     if len(glimpse.rows) < len(session.data.X):
-        patch["data"][0]["marker"] = drawing.marks(session.data, glimpse.rows, view)
+        colours = drawing.paint(session.data, session.fit, view).of(glimpse.rows)
+        patch["data"][0]["marker"] = drawing.marks(colours, len(glimpse.rows), view)
+    if view.biplot or view.named:
+        patch["layout"]["annotations"] = []  # they follow the fit
     frame = patch["layout"]["scene"] if view.solid else patch["layout"]
-    for name, at in zip("xyz" if view.solid else "xy", (view.x, view.y, view.z), strict=False):
+    for name, at in zip("xyz" if view.solid else "xy", (*view.places, view.z - 1), strict=False):
         frame[f"{name}axis"]["autorange"] = drawing.direction(signs, at)
         if at < len(glimpse.shares) and not view.solid:
             share = percent(glimpse.shares[at] / 100)
@@ -245,10 +354,6 @@ def _preview_rows(session: Session, glimpse: Glimpse, k: int, focus: object, kin
     if rebuilt is not None and session.choice.standardizes:
         rebuilt = data.standardizer.inverse_transform(rebuilt)
     return drawing.row(data, str(kind), places, rebuilt)
-
-
-#: Rows and columns of the table on the page.
-LISTED_ROWS, LISTED_COLUMNS = 50, 12
 
 
 def _selections(app: Dash, explorer: Explorer) -> None:
@@ -298,7 +403,8 @@ def clicked_row(clicked: Any, n: int) -> int | None:
 
 def neighbours(session: Session, row: int) -> list[int]:
     """Rows nearest to a row, in the columns as the method sees them."""
-    X = session.data.scaled if session.choice.scale else session.data.X
+    seen = session.choice.seen(session.data)
+    X = seen.scaled if session.choice.scale else seen.X
     # Differences in tiles would save memory for very wide tables; expanded squares do with one product.
     distances = np.einsum("ij,ij->i", X, X) - 2 * (X @ X[row])
     count = min(NEIGHBOURS + 1, len(X))
@@ -310,7 +416,7 @@ def neighbours(session: Session, row: int) -> list[int]:
 def as_table(session: Session, rows: Array) -> Any:
     """The rows chosen, as many as fit on a page."""
     if not len(rows):
-        return html.P("Draw a lasso in the scores; the rows inside are listed here.", className="hint")
+        return html.P("Draw a lasso in the first picture; the rows inside are listed here.", className="hint")
     table = session.data.table
     names = list(table.columns[:LISTED_COLUMNS])
     heads = ["row", *table.labels, *names]
@@ -333,13 +439,12 @@ def as_csv(session: Session, rows: Array) -> str:
     """The rows chosen, all columns and the scores."""
     table, found = session.data.table, session.fit
     values, names = [table.values[rows]], list(table.columns)
-    if found is not None:
-        views = [("score", found.scores)] if found.second is None else [("x", found.scores), ("y", found.second)]
-        for word, scores in views:
-            values.append(scores[rows].astype(np.float64))
-            names += [f"{word}_{at + 1}" for at in range(scores.shape[1])]
-    labels = {"row": [str(at) for at in rows.tolist()]}
-    labels |= {name: [cells[at] for at in rows.tolist()] for name, cells in table.annotations.items()}
+    if found is not None and found.score_names:
+        views = [found.scores] if found.second is None else [found.scores, found.second]
+        values += [scores[rows].astype(np.float64) for scores in views]
+        names += found.score_names
+    given = {table.ids or "row": table.row_names, **table.labels}
+    labels = {name: [cells[at] for at in rows.tolist()] for name, cells in given.items()}
     with tempfile.TemporaryDirectory(prefix="gramian-") as folder:
         path = Path(folder, "rows.csv")
         write_scores(path, np.hstack(values), names, labels)

@@ -6,6 +6,7 @@ import socket
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -58,7 +59,7 @@ class Served:
         self._server.shutdown()
 
 
-def make_app(first: Dataset, folder: Path, port: int) -> tuple[Dash, Guard, Explorer]:
+def make_app(first: Dataset | None, folder: Path, port: int) -> tuple[Dash, Guard, Explorer]:
     """The application, guarded."""
     explorer, guard = Explorer(first, folder), Guard(port)
     flask: Any = Flask("gramian.explore")
@@ -73,7 +74,7 @@ def make_app(first: Dataset, folder: Path, port: int) -> tuple[Dash, Guard, Expl
         add_log_handler=False,
     )
     flask.register_error_handler(Exception, _failed)
-    app.layout = page
+    app.layout = partial(page, first)
     app.index_string = PAGE_TEMPLATE
     control_callbacks.register(app, explorer)
     picture_callbacks.register(app, explorer)
@@ -100,8 +101,12 @@ def _policy(app: Dash) -> str:
 
 
 @contextmanager
-def serving(table: str | Dataset, *, folder: Path | None = None, port: int = 0) -> Iterator[Served]:
-    """Start a server for a table; the folder is where models are kept, the present one unless given.
+def serving(
+    table: str | Dataset | None = None, *, folder: Path | None = None, port: int = 0, **reading: Any
+) -> Iterator[Served]:
+    """Start a server for a table, or for tables to choose from if none is given.
+
+    ``folder`` is where models are kept, the present one unless given; ``reading``: as of :func:`open_table`.
 
     Examples
     --------
@@ -110,7 +115,7 @@ def serving(table: str | Dataset, *, folder: Path | None = None, port: int = 0) 
     ...     served.address.partition("?")[2][:6]
     'token='
     """
-    first = table if isinstance(table, Dataset) else open_table(table)
+    first = open_table(table, **reading) if isinstance(table, str) else table
     with socket.socket() as door:
         door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:

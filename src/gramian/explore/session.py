@@ -15,9 +15,10 @@ from dash.exceptions import PreventUpdate
 
 from gramian.config import Progress, config
 from gramian.explore.choice import Choice
-from gramian.explore.datasets import Dataset
+from gramian.explore.datasets import PRESETS, Dataset, preset
 from gramian.explore.fitting import Fit, Glimpse, fit
 from gramian.explore.notes import in_controls
+from gramian.figures import grammar as g
 from gramian.results import Array
 
 
@@ -167,16 +168,21 @@ MAX_TABS = 32
 FITS_KEPT = 4
 #: Rows that decide which way an axis is drawn.
 SIGN_SAMPLE_ROWS = 2000
+#: What keys of tables begin with that came through the browser; how many of them a tab keeps, and states to undo.
+UPLOADED, MAX_UPLOADS, MAX_STATES = "upload:", 3, 100
 CANCELLED = "Cancelled. The picture shows the previous fit."
 
 
 class Session:
     """What the server remembers of one tab."""
 
-    def __init__(self, key: str, data: Dataset) -> None:
-        self.key, self.base, self.data = key, data, data
+    def __init__(self, key: str, data: Dataset, *, started: bool = True) -> None:
+        self.key, self.base, self.data, self.started = key, data, data.opened, started
         self.choice = Choice()
         self.controls: dict[str, Any] = {}
+        self.theme = g.LIGHT_THEME
+        self.past: list[str] = []
+        self.uploads: dict[str, Dataset] = {}
         self.version = 0
         self.previewed = False
         self.glimpse: tuple[Choice, Fit, Glimpse | None] | None = None
@@ -190,8 +196,28 @@ class Session:
     def use(self, base: Dataset, data: Dataset | None = None) -> None:
         """Turn to another table, or to some of its columns."""
         with self._lock:
-            self.base, self.data, self.fit, self.job = base, data or base, None, None
+            self.started = True
+            if base.key.startswith(UPLOADED):
+                self.uploads = dict([*self.uploads.items(), (base.key, base)][-MAX_UPLOADS:])
+            self.base, self.data, self.fit, self.job = base, data or base.opened, None, None
             self._fits = Recent(FITS_KEPT)
+
+    @property
+    def state(self) -> str:
+        """What the page shows, as :func:`gramian.explore.states.state_of` writes it."""
+        return self.past[-1] if self.past else ""
+
+    def remember(self, state: str) -> None:
+        """Take a state as the last one, to which others may be undone."""
+        with self._lock:
+            if state != self.state:
+                self.past = [*self.past, state][-MAX_STATES:]
+
+    def undo(self) -> str:
+        """Forget the last state and return the one before, which will be remembered again when it is there."""
+        with self._lock:
+            self.past = self.past[:-1]
+            return self.past.pop() if self.past else ""
 
     def give_up(self) -> None:
         """Forget what was asked for; the picture stays as it is."""
@@ -244,6 +270,8 @@ class Session:
 
     def directions(self, found: Fit) -> Array:
         """Direction in which each axis of a fit is drawn."""
+        if found.choice.maps:
+            return np.ones(found.scores.shape[1])
         sample = np.linspace(0, len(found.scores) - 1, min(len(found.scores), SIGN_SAMPLE_ROWS)).astype(int)
         return self.signs(found.scores[sample], sample)
 
@@ -256,7 +284,7 @@ class Session:
         signs = np.ones(scores.shape[1])
         with self._lock:
             if self.fit is not None and len(self.fit.scores) > rows.max(initial=0):
-                k = min(self.fit.size, scores.shape[1])
+                k = min(self.fit.scores.shape[1], scores.shape[1])
                 before = self.fit.scores[rows, :k] * self.turned[:k]
                 signs[:k] = np.where(np.einsum("ij,ij->j", before, scores[:, :k]) < 0, -1.0, 1.0)
         return signs
@@ -265,14 +293,15 @@ class Session:
 class Explorer:
     """State of the server: all tabs, by keys that cannot be guessed, and the thread that fits for them."""
 
-    def __init__(self, first: Dataset, folder: Path) -> None:
+    def __init__(self, first: Dataset | None, folder: Path) -> None:
         self.first, self.folder = first, folder
         self._sessions: Recent[str, Session] = Recent(MAX_TABS)
         self.worker = Worker()
 
     def open(self, key: object = None) -> Session:
         """Return the session of a key, or a new one if there is none."""
-        new = Session(secrets.token_urlsafe(24), self.first)
+        first = self.first or preset(next(iter(PRESETS)))
+        new = Session(secrets.token_urlsafe(24), first, started=self.first is not None)
         return self.find(key) or self._sessions.put(new.key, new)
 
     def find(self, key: object) -> Session | None:
@@ -285,20 +314,54 @@ class Explorer:
             raise PreventUpdate
         return found
 
+    def table(self, session: Session, key: str) -> Dataset:
+        """The table that a tab knows by a key."""
+        if self.first is not None and key == self.first.key:
+            return self.first
+        if key in session.uploads:
+            return session.uploads[key]
+        if key in PRESETS:
+            return preset(key)
+        name = key.removeprefix(UPLOADED)
+        raise ValueError(f"{name} is not here any more. Upload it again." if name else "The address names no table.")
+
     def on(self, app: Dash, outputs: str, inputs: str, states: str = "", **options: Any) -> Callable[[Any], Any]:
-        """Like :func:`on`, for a callback that takes the session of the tab before its values."""
+        """Like :func:`on`, for a callback that takes the session of the tab before its values.
+
+        Figures among what it returns are sent in the colours of the page.
+        """
 
         def connect(callback: Callable[..., Any]) -> Any:
             def answer(*values: object) -> Any:
-                return callback(self.session(values[-1]), *values[:-1])
+                session = self.session(values[-1])
+                found = callback(session, *values[:-1])
+                several = isinstance(found, tuple)
+                parts = [_coloured(part, session.theme) for part in (found if several else [found])]
+                return parts if several else parts[0]
 
             return on(app, outputs, inputs, f"{states} page.data", **options)(answer)
 
         return connect
 
+    def draws(self, app: Dash, outputs: str, inputs: str) -> Callable[[Any], Any]:
+        """Like :meth:`on`, for a callback whose pictures are drawn again in other colours."""
+
+        def connect(callback: Callable[..., Any]) -> Any:
+            def answer(session: Session, theme: object, *values: object) -> Any:
+                session.theme = g.DARK_THEME if theme == "dark" else g.LIGHT_THEME
+                return callback(session, *values)
+
+            return self.on(app, outputs, f"theme.data {inputs}")(answer)
+
+        return connect
+
+
+def _coloured(part: Any, theme: dict[str, str]) -> Any:
+    return g.encoded(part, theme) if isinstance(part, dict) and "layout" in part else part
+
 
 #: Sliders, in the order in which functions of the browser take them.
-SLIDERS = ("width", "degree", "ridge", "k")
+SLIDERS = ("width", "degree", "ridge", "C", "k")
 
 
 def in_browser(name: str) -> ClientsideFunction:

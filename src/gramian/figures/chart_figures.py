@@ -77,7 +77,7 @@ def _with_cut(chart: charts.Scree) -> Part:
     cut["line"] |= {"color": g.THEME_INK, "width": 5}
     said = f"{k} kept" if chart.shares is None else f"{k} kept: {100 * float(chart.shares[:k].sum()):.1f} %"
     side: Part = {"xanchor": "right", "xshift": -8} if k > 0.6 * count else {"xanchor": "left", "xshift": 8}
-    paper: Part = {"bgcolor": "rgba(255,255,255,0.85)", "borderpad": 3}
+    paper: Part = {"bgcolor": g.THEME_PAPER, "borderpad": 3}
     note = g.written(said, k + 0.5, 1, yref="paper", yanchor="top", **side, **paper)
     step = -(-count // 10)
     ticks = {"tick0": step, "dtick": step, "tickangle": 0, "range": [0.3, count + 0.9], "fixedrange": True}
@@ -324,8 +324,8 @@ def contours(chart: charts.Contours, component: int) -> Figure:
     return Figure([surface, *points], frame)
 
 
-def regions(chart: charts.Regions) -> Figure:
-    """The class that every point of the plane gets."""
+def regions(chart: charts.Regions, *, rows: bool = True) -> Figure:
+    """The class that every point of the plane gets, and the rows unless these are drawn by whoever asks."""
     shades = np.array([[*rgb(colour(code)), 0.25] for code in range(len(chart.classes))])
     edges = [np.array([at[0], at[-1]]) + (at[1] - at[0]) / 2 * np.array([-1, 1]) for at in (chart.x, chart.y)]
     points, _ = point_traces(chart.points)
@@ -334,7 +334,7 @@ def regions(chart: charts.Regions) -> Figure:
         levels = {"start": -1, "end": 1, "size": 1, "coloring": "none"}
         border = {"type": "contour", "x": chart.x, "y": chart.y, "z": chart.decision, "contours": levels}
         data.append({**border, "line": {"color": g.THEME_INK, "width": 1.2}, "hoverinfo": "skip", "showlegend": False})
-    data += points
+    data += points if rows else []
     if chart.support is not None:
         ring = {"color": g.TRANSPARENT, "size": 12, "line": {"color": g.THEME_INK, "width": 1.2}}
         x, y = chart.support.T

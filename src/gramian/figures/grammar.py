@@ -38,6 +38,14 @@ LIGHT_THEME = {
     THEME_RAISED: "#ffffff",
     THEME_PAPER: "#ffffff",
 }
+#: The theme on dark paper, as the style of reports has it.
+DARK_THEME = {
+    THEME_INK: "#e6e9ec",
+    THEME_MUTED: "#a9b3bd",
+    THEME_LINE: "#3a424b",
+    THEME_RAISED: "#1e2328",
+    THEME_PAPER: "#14171a",
+}
 #: Groups differ in shape too, for readers who do not see the colours.
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "triangle-down", "pentagon", "star", "hexagon")
 #: Place of a legend.
@@ -320,7 +328,7 @@ def replaced(value: object, leaf: Callable[[Any], object]) -> Any:
     return leaf(value.item() if isinstance(value, np.generic) else value)
 
 
-def encoded(value: object) -> Any:
-    """Part of a figure on white paper as the explorer sends it: arrays as bytes, colours instead of their names."""
-    leaf = lambda one: packed(one) if isinstance(one, np.ndarray) else LIGHT_THEME.get(one, one)  # noqa: E731
+def encoded(value: object, theme: Mapping[str, str] = LIGHT_THEME) -> Any:
+    """Part of a figure as the explorer sends it: arrays as bytes, colours instead of their names."""
+    leaf = lambda one: packed(one) if isinstance(one, np.ndarray) else theme.get(one, one)  # noqa: E731
     return replaced(value, leaf)
