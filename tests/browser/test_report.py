@@ -18,7 +18,8 @@ DATA = Path(__file__).parents[2] / "examples" / "data"
 def decathlon(path):
     table = pd.read_csv(DATA / "decathlon.csv")
     X = table.loc[:, "100m":"1500m"].set_index(table.iloc[:, 0].astype(str))
-    g.report(g.PCA(3, scale=True).fit(X), path, X)
+    beside = table[["Rank", "Points", "Competition"]]
+    g.report(g.PCA(3, scale=True).fit(X), path, X, colour=table["Competition"], supplementary_columns=beside)
 
 
 def digits(path):
@@ -29,7 +30,8 @@ def digits(path):
 def meats(path):
     table = pd.read_csv(DATA / "meats.csv")
     X, y = table.filter(like="x_"), table["fat"]
-    g.report(g.PLSRegression(6).fit(X, y), path, X, y)
+    model = g.PLSRegression(6).fit(X[:172], y[:172])
+    g.report(model, path, X[:172], y[:172], test=(X[172:], y[172:]), supplementary_rows=X[172:])
 
 
 def views(path):
@@ -42,6 +44,7 @@ def classes(path):
     g.report(g.KernelSVC(kernel="rbf(sigma=1)").fit(X[:, :2], y), path, X[:, :2], y)
 
 
+WIDE = {"width": 1400, "height": 900}
 PAGES = {"decathlon": decathlon, "digits": digits, "meats": meats, "views": views, "classes": classes}
 
 
@@ -88,6 +91,16 @@ def test_a_report_is_accessible(name, options, page_of, open_page, accessibility
     for details in page.locator("details").all():
         details.evaluate("details => { details.open = true }")
     assert accessibility(page) == []
+
+
+def test_a_wide_screen_has_two_columns_and_a_phone_one(page_of, open_page):
+    sides = "[...document.querySelectorAll('.columns .part')].map(part => Math.round(part.getBoundingClientRect().x))"
+    for viewport, count in ((WIDE, 2), (PHONE, 1)):
+        page = open_page(page_of("decathlon"), viewport=viewport)
+        drawn(page)
+        assert len(set(page.evaluate(sides))) == count
+        lone = "[...document.querySelectorAll('.alone')].filter(block => block.querySelector('.plot')).length"
+        assert page.evaluate(lone) == 0
 
 
 def test_the_keyboard_leads_through_the_page(page_of, open_page):

@@ -24,7 +24,7 @@ TABLE_SHOWN_ROWS, CSV_MAX_ROWS, ALL_ROWS = 20, 5_000, 5_000
 #: Components of which tables of rows, columns and groups have numbers.
 SHOWN_COMPONENTS = 5
 #: Letters that half the width of a page has room for, that a cell takes beside its own, and after which texts wrap.
-HALF_PAGE_LETTERS, CELL_ROOM_LETTERS, CELL_WRAPS_LETTERS = 80, 2.5, 18
+HALF_PAGE_LETTERS, CELL_ROOM_LETTERS, CELL_WRAPS_LETTERS = 76, 2.5, 18
 #: Share of the largest number of a column below which another would lose its digits if both had as many.
 LEAST_ALIGNED_SHARE = 1e-3
 #: In order of gravity; the words are shown, so that no colour alone says anything.
