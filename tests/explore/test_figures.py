@@ -38,6 +38,19 @@ def test_a_row_and_its_neighbours_have_rings_in_both_views(cloud):
     assert (second["xaxis"], second["yaxis"]) == ("x2", "y2")
 
 
+def test_a_key_of_several_lines_has_room_above_the_picture(cloud):
+    data = preset("digits").opened
+    wide, phone = View(kind="group", column="digit"), View(kind="group", column="digit", phone=True)
+    rows = cloud_of(np.zeros((len(data.X), 2)))
+    tops = [
+        scores(data, replace(rows, paint=drawing.paint(data, None, view), wrong=np.array([3])), view, [5])
+        for view in (wide, phone)
+    ]
+    assert [shown["layout"]["margin"]["t"] for shown in tops] == [58, 96]
+    names = [trace.get("name") for trace in tops[0]["data"]]
+    assert names == [None, None, *map(str, range(10)), "wrong"]  # previews move the second trace, a row in focus
+
+
 def test_in_space_there_is_a_third_axis_and_no_ring(rng):
     shown = scores(preset("rings"), cloud_of(rng.standard_normal((600, 3))), View(space=True), [7, 3])
     assert [trace["type"] for trace in shown["data"]] == ["scatter3d"]

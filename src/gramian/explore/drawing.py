@@ -219,6 +219,7 @@ def scores(data: Dataset, cloud: Cloud, view: View, focus: list[int]) -> Part:
     if focus and not view.solid:
         rim = {"width": [3.0] + [1.2] * (len(focus) - 1), "color": g.THEME_INK}
         traces += _rings(cloud, views, view, focus, {"size": 14, "color": g.TRANSPARENT, "line": rim})
+    traces += _key(cloud, view)
     if not view.solid:
         cross = {"size": 10, "symbol": "x-thin", "line": {"width": 1.6, "color": g.THEME_INK}}
         shown: Part = {"name": "wrong", "showlegend": True}
@@ -231,8 +232,16 @@ def scores(data: Dataset, cloud: Cloud, view: View, focus: list[int]) -> Part:
         frame["annotations"] = _written_beside(data, cloud, view)
     # While this stays, the browser keeps its zoom.
     revision = f"{data.key} {data.serial} {view.places} {view.z} {view.space} {cloud.second is None}"
-    traces[len(views) : len(views)] = _key(cloud, view)
+    frame["margin"] = frame["margin"] | {"t": _room_for_key(traces, view)}
     return _sent(traces, {**frame, "uirevision": revision})
+
+
+def _room_for_key(traces: list[Part], view: View) -> int:
+    """Pixels above the picture: plotly.js gives each entry of a key of several lines as much room as the longest."""
+    names = [trace["name"] for trace in traces if "name" in trace and trace.get("showlegend", True)]
+    width = 260 if view.phone else 600
+    lines = -(-len(names) // max(1, width // (48 + 7 * max(map(len, names), default=0))))
+    return 20 + 19 * max(1, min(lines, 6))
 
 
 def _rings(cloud: Cloud, views: list[tuple[Array, Part]], view: View, rows: list[int], marker: Part) -> list[Part]:
@@ -327,11 +336,9 @@ def _key(cloud: Cloud, view: View) -> list[Part]:
 
 def _frame(cloud: Cloud, view: View) -> Part:
     key = {"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0, "itemclick": False, "itemdoubleclick": False}
-    # Fixed, as plotly.js would move the key into the picture: lines of a key whose entries all take the longest's room.
-    room, longest = 260 if view.phone else 600, 45 + 7 * max(map(len, cloud.paint.groups), default=0)
-    lines = -(-len(cloud.paint.groups) // max(1, room // longest))
-    margin = {"l": 58, "r": 90 if cloud.paint.values is not None else 12, "t": 20 + 19 * max(1, min(lines, 6))}
-    margin |= {"b": 44 if cloud.second is None else 60, "autoexpand": False}
+    # Fixed, as plotly.js would move the key into the picture.
+    margin = {"l": 58, "r": 90 if cloud.paint.values is not None else 12, "autoexpand": False}
+    margin |= {"b": 44 if cloud.second is None else 60}
     more: Part = {"legend": True, "modebar": MODEBAR, "font": {"size": 12, "color": g.THEME_INK}}
     picks = (*view.places, view.z - 1)
     titles = [cloud.titles[at] if at < len(cloud.titles) else "(no such component)" for at in picks]
