@@ -178,8 +178,10 @@ class Section:
 def _with_numbers(block: Sequence[Part]) -> list[Part]:
     """Parts with the tables of open pictures as parts of their own; a picture that stands alone is open."""
     if len(block) == 1 and isinstance(block[0], Picture):
-        grid = block[0].grid
-        block = [replace(block[0], open=not grid.whole, grid=replace(grid, shown=min(grid.shown, TABLE_SHOWN_ROWS)))]
+        grid, title = block[0].grid, block[0].title
+        title = grid.title if grid.title != title else f"{title}: numbers"
+        grid = replace(grid, title=title, shown=min(grid.shown, TABLE_SHOWN_ROWS))
+        block = [replace(block[0], open=not grid.whole, grid=grid)]
     parts = [(part, part.grid) if isinstance(part, Picture) and part.open else (part,) for part in block]
     return [each for pair in parts for each in pair]
 
