@@ -20,7 +20,7 @@ from gramian.estimators.fit_memory import advise, enough, plan_of
 from gramian.estimators.pipelines import steps_of
 from gramian.estimators.standardizer import Standardizer
 from gramian.operators import Rows
-from gramian.results import FitSummary
+from gramian.results import FitSummary, duration
 
 __all__ = ["Forecast", "forecast"]
 
@@ -89,7 +89,7 @@ class Forecast:
             ("route", f"{self.route} ({self.reason})" if self.reason else self.route),
             ("work", f"{self.products}{usual}" if self.products else f"one factorisation{usual}"),
             ("memory", f"{format_bytes(self.bytes)} {what}{over} {format_bytes(self.budget)}"),
-            ("time", f"about {self.seconds:.2g} s"),
+            ("time", f"about {duration(self.seconds)}"),
         ]
         lines += [("advice", text) for text in self.advice]
         facts = {name: getattr(self, name) for name in self.__dataclass_fields__}

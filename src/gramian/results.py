@@ -218,6 +218,22 @@ def _bound(value: float, digits: int, rounding: str) -> str:
     return f"{Context(digits, rounding).create_decimal_from_float(value):.{digits}g}"
 
 
+def duration(seconds: float) -> str:
+    """A time for people.
+
+    >>> duration(0.0123), duration(95), duration(1100), duration(4000), duration(200_000)
+    ('0.012 s', '1 min 35 s', '18 min', '1 h 7 min', '2.3 days')
+    """
+    if seconds < 59.5:
+        return f"{seconds:.2g} s"
+    if seconds >= 48 * 3600:
+        return f"{seconds / 86400:.2g} days"
+    # The smaller unit only where the larger one has a single digit.
+    large, small, size = ("min", "s", 60) if seconds < 3599.5 else ("h", "min", 3600)
+    count, left = divmod(round(seconds / size * 60), 60)
+    return f"{count} {large} {left} {small}" if left and count < 10 else f"{round(seconds / size)} {large}"
+
+
 def percent(share: float) -> str:
     """Write a share for people; what is not all of it does not read "100 %".
 

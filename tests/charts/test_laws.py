@@ -29,7 +29,8 @@ from gramian import (
     RandomProjection,
     charts,
 )
-from gramian.charts.points import DENSITY_CELLS, blend, thin, v_tests
+from gramian.charts.points import DENSITY_CELLS, blend, thin
+from gramian.estimators.table_maker import v_tests
 from gramian.selection import how_many
 
 

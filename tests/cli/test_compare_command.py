@@ -77,7 +77,7 @@ def test_people_see_a_table(gramian, tables):
     source, remark, head, *lines = out.splitlines()
     assert source == "iris.csv: 150 rows, 4 columns"
     assert remark == "set aside: column 'species' is text, kept as a label"
-    assert head.split() == ["method", "k", "seconds", "measure"]
+    assert head.split() == ["method", "k", "time", "measure"]
     assert [line.split()[:2] for line in lines] == [["pca", "1"], ["factor-analysis", "1"]]
     assert lines[0].endswith("variance        92.5 %")
     assert err == (

@@ -64,6 +64,7 @@ def test_the_rings_are_parted_by_the_first_component(here):
 
 COMMANDS = [
     "fit",
+    "show",
     "transform",
     "inverse",
     "predict",

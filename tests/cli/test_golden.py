@@ -47,7 +47,7 @@ COMMANDS = {
     "wine_factors": ["fit wine.csv --method factor-analysis -k 3 --rotation varimax"],
 }
 MASKS = (
-    (r"\b\d[\d.e-]* s$", "SECONDS"),
+    (r"\b\d[\d.e-]* s(;|$)", r"SECONDS\1"),
     (r"\b\d[\d.e-]* s to keep", "SECONDS to keep"),
     (r"residual is above [\d.e+-]+\d", "residual is above TINY"),
     (r"(residuals?[a-z ]*|gap|KKT residual|gradient|duality gap) <= [\d.e+-]+", r"\1 <= TINY"),
@@ -55,7 +55,7 @@ MASKS = (
     (r"(?<=: )[\d,]+ bytes", "BYTES"),
     (r"[\d,]+ bytes$", "BYTES"),
     (r"[\d,]+ bytes, written by .*", "BYTES, written by VERSIONS"),
-    (r"[\d.e-]+ +RMSECV", "SECONDS  RMSECV"),
+    (r"[\d.e-]+ s +RMSECV", "SECONDS  RMSECV"),
     (r"\b\d+ (coordinate )?steps", r"N \1steps"),
     (r"\b\d+ products", "N products"),
     (r"[\d.]+ in parts", "SOME in parts"),

@@ -71,9 +71,9 @@ def test_a_folder_is_the_table_of_its_files(gramian, many, name):
 def test_the_summary_says_that_it_streamed_and_its_code_runs(gramian, many):
     code, out, _ = gramian("fit", "parts", "-k", "2", "--model", "m.st")
     assert code == 0
-    assert "table      parts: 90 rows, 6 columns, streamed" in out
+    assert "table     parts: 90 rows, 6 columns, streamed" in out
     assert "model = PCA(n_components=2); scores = model.fit_transform(X); save(named(model, X), 'm.st')" in out
-    exec("\n".join(line[11:] for line in out.splitlines()[-3:]))
+    exec("\n".join(line.removeprefix("Python").strip() for line in out.splitlines()[-3:]))
     facts = json.loads(gramian("fit", "parts", "--method", "cca", "--y-columns", "e,f", "--json")[1])
     assert (facts["n"], facts["streamed"], facts["targets"]) == (90, True, ["e", "f"])
     exec(facts["python"])
@@ -88,7 +88,7 @@ def test_the_code_of_kernel_methods_runs_too(gramian, many):
         code, out, _ = gramian("fit", "parts", "--method", *options, "--landmarks", "9", "--kernel", "rbf(sigma=9)")
         assert code == 0
         start = next(at for at, line in enumerate(out.splitlines()) if line.startswith("Python"))
-        exec("\n".join(line[len("low rank   ") :].strip() for line in out.splitlines()[start:]), {})
+        exec("\n".join(line.removeprefix("Python").strip() for line in out.splitlines()[start:]), {})
 
 
 def test_labels_of_a_support_vector_machine_stream(gramian, many):

@@ -279,29 +279,3 @@ def extremes(values: Array, codes: Array, groups: int) -> Extremes | None:
     q = (means[high] - means[low]) / np.sqrt(sum(parts) / 2)
     df = sum(parts) ** 2 / sum(part**2 / f for part, f in zip(parts, freedom, strict=True))
     return Extremes(low, high, len(known), float(scipy.stats.studentized_range.sf(q, len(known), df)))
-
-
-def v_tests(values: Array, codes: Array, groups: int) -> Array:
-    r"""How far means of groups lie from the mean of all rows, for each column of ``values``: (groups, k).
-
-    Definition
-    ----------
-    .. math:: v_g = \frac{\bar t_g - \bar t}{s \sqrt{\frac{1}{n_g} \frac{n - n_g}{n - 1}}}
-
-    with the variance :math:`s^2` of all rows (divisor n): the difference in standard deviations of the mean of
-    :math:`n_g` rows drawn from all without replacement. NaN for a group of all rows, and where nothing varies.
-
-    References
-    ----------
-    Lebart, Morineau, Piron, Statistique exploratoire multidimensionnelle, 1995.
-
-    >>> v_tests(np.arange(4.0)[:, None], np.array([0, 0, 1, 1]), 2).round(3).tolist()
-    [[-1.549], [1.549]]
-    """
-    n = len(values)
-    members = np.equal.outer(np.arange(groups), codes).astype(np.float64)
-    sizes = members.sum(axis=1)[:, None]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        errors = np.sqrt(values.var(axis=0) * (n - sizes) / (sizes * (n - 1)))
-        found = (members @ (values - values.mean(axis=0)) / sizes) / errors
-    return np.where(errors > 0, found, np.nan)

@@ -2,7 +2,8 @@
 
 ::
 
-    arguments --> app (typer) --> job --> fit         read, fit, write
+    arguments --> app (typer) --> job --> fit         read, fit, write, say what was found
+                                          show        load, read rows if there are any, print a table
                                           apply       load, read, transform | inverse | predict | score, write; inspect
                                           select      read, ask the criteria
                                           compare     read, fit several times

@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 import gramian
-from gramian.cli import apply, compare, demo, doctor, fit, report, select
+from gramian.cli import apply, compare, demo, doctor, fit, report, select, show
 from gramian.cli import options as o
 from gramian.cli.outputs import finish, say
 
@@ -92,6 +92,7 @@ def explore(request: o.Request) -> None:
 
 
 app.command(help=fit.HELP)(fit.fit)
+app.command(help=show.HELP)(show.show)
 app.command(help=apply.TRANSFORM_HELP)(apply.transform)
 app.command(help=apply.INVERSE_HELP)(apply.inverse)
 app.command(help=apply.PREDICT_HELP)(apply.predict)

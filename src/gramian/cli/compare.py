@@ -19,7 +19,7 @@ from gramian.cli.options import Request
 from gramian.cli.outputs import UsageError, dumps, in_options, remarks, say, some, working
 from gramian.construction import steps_of
 from gramian.registry import ARGUMENTS, record_of
-from gramian.results import Array, percent, plural, text_table
+from gramian.results import Array, duration, percent, plural, text_table
 from gramian.selection.tuning import Tuned, error_of, nested
 from gramian.tables import Table
 
@@ -194,7 +194,7 @@ def _text(table: Table, found: list[Line], *, quiet: bool) -> str:
     head = [f"{table.source}: {plural(n, 'row')}, {plural(d, 'column')}"]
     if table.dropped:
         head.append(f"set aside: {some(table.dropped)}")
-    rows = [("method", "k", "seconds", "measure", ""), *map(_cells, found)]
+    rows = [("method", "k", "time", "measure", ""), *map(_cells, found)]
     lines = [text_table(rows)]
     tuned = [(f"  {line.method}", line.tuned) for line in found if line.tuned]
     if tuned and not quiet:
@@ -207,4 +207,4 @@ def _cells(line: Line) -> tuple[str, ...]:
     if line.failed:
         return (line.method, "", "", "failed", line.failed)
     size = "" if line.size is None else str(line.size)
-    return (line.method, size, f"{line.seconds:.2g}", line.name, line.text)
+    return (line.method, size, duration(line.seconds), line.name, line.text)

@@ -11,7 +11,7 @@ from sklearn.datasets import load_diabetes, load_digits, load_iris, load_linneru
 
 from gramian import KernelPCA
 from gramian.cli import options as o
-from gramian.cli.fit import Fitted, as_text, fit_table
+from gramian.cli.fit import Fitted, fit_table
 from gramian.cli.options import Request
 from gramian.tables import atomic, write_scores
 
@@ -72,7 +72,8 @@ def demo(request: Request) -> None:
             figure.savefig(file, format="png")
     print("Handwritten digits, 8 x 8 pixels each, by PCA and by kernel PCA:")
     print(linear.estimator.summary_)
-    print(as_text(curved))
+    print(curved.estimator.summary_)
+    print(f"scores     {folder / 'scores.csv'}: of kernel PCA")
     print("\n".join(f"picture    {folder / name}: {what}" for name, (_, what) in pictures.items()))
     print("\n".join(f"table      {folder / name}: {what}" for name, what in DEMO_TABLES.items()))
     print(f"next       gramian fit {folder / 'wine.csv'} -k 3 --scale -o scores.csv --model wine.safetensors")

@@ -26,7 +26,7 @@ from gramian.estimators.base import as_fitted
 from gramian.operators import Rows
 from gramian.registry import Record
 from gramian.results import Array, plural
-from gramian.tables import Table, TableError, read_table, read_views, remote_rows
+from gramian.tables import Table, TableError, match_rows, read_table, read_views, remote_rows
 from gramian.tables.read import complete_rows, place_in_file
 from gramian.tables.row_streams import table_size
 from gramian.tables.table import allowance
@@ -253,6 +253,41 @@ def read_rows(request: Request, loaded: Loaded, needed: Sequence[str] = (), **re
     with columns_of_a_model():
         table = read_table(request.table, **{"missing": "keep", **loaded.reading, **reading, **request.dialect})
     return table if request.missing is None else complete_rows(table, {*(loaded.columns or table.columns), *needed})
+
+
+def read_with_truth(request: Request, loaded: Loaded) -> tuple[Table, Table, list[str]]:
+    """Rows, the table of what is true of them (another one if it was given), and the labels taken from the first."""
+    classes = loaded.classifies
+    labels = [name for name in dict.fromkeys((request.label, *(loaded.targets if classes else ()))) if name is not None]
+    here = labels if request.y_table is None else [name for name in labels if name == request.label]
+    table = read_rows(request, loaded, () if classes else loaded.targets, labels=here, ids=request.ids)
+    second = table
+    if request.y_table is not None:
+        beside = read_table(
+            request.y_table,
+            () if classes else None,
+            labels=loaded.targets if classes else (),
+            ids=request.ids,
+            missing="keep" if loaded.gaps else "refuse",
+            **request.dialect,
+        )
+        table, second = match_rows(table, beside)
+    return table, second, here
+
+
+def truth_in(loaded: Loaded, table: Table, without: str) -> Array | None:
+    """Targets, labels or the second view, if the table has them; if not, say what cannot be done without."""
+    names = loaded.targets
+    if not names or loaded.record.clusters:
+        return None
+    known = table.labels if loaded.classifies else table.columns
+    if not set(names) <= set(known):
+        say(f"note: {table.source} has no {', '.join(names[:3])}: {without}.")
+        return None
+    if loaded.classifies:
+        return labels_of(table, names[0])
+    Y = pick(table, names, len(names), loaded, told=False)
+    return Y[:, 0] if len(names) == 1 and loaded.record.needs != "view" else Y
 
 
 def pick(

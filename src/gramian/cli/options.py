@@ -219,6 +219,19 @@ def read_dialect(words: list[str] | None) -> dict[str, Any]:
     return found
 
 
+def read_numbers(text: str | None) -> list[int] | None:
+    """Read whole numbers from 1 on, and ranges of them, separated by commas."""
+    if text is None:
+        return None
+    found: list[int] = []
+    for part in text.split(","):
+        first, _, last = part.partition("-")
+        if not (first.isdigit() and (last or first).isdigit()) or int(first) < 1:
+            raise BadParameter(f"--components {text} must be numbers counted from 1, such as 1,2 or 1-3.")
+        found += range(int(first), int(last or first) + 1)
+    return found
+
+
 def names(text: str | None) -> list[str] | None:
     """Read names separated by commas."""
     return None if text is None else [name.strip() for name in text.split(",")]
@@ -272,6 +285,12 @@ class Request:
     port: int = 0
     browser: bool = True
     dry_run: bool = False
+    cv: bool | None = None
+    shown: str | None = None
+    picked: list[int] | None = None
+    sort: bool = False
+    cut: float | None = None
+    top: int | None = None
     quiet: bool = False
     json: bool = False
 
@@ -353,6 +372,7 @@ def request_of(values: Mapping[str, Any]) -> Request:
     special = {option: values.get(option.replace("-", "_").lower()) for option in ARGUMENTS}
     found = {name: value for name, value in values.items() if name in known and value is not None}
     found |= {name: names(values.get(name)) for name in ("columns", "encode", "dates")}
+    found["picked"] = read_numbers(values.get("picked"))
     if "drop" in values:
         found["missing"] = check_drop(values["drop"], values.get("y_table"))
     return Request(

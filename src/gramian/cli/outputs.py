@@ -29,7 +29,7 @@ from gramian.operators import Rows
 from gramian.operators.remote import ClusterError
 from gramian.operators.rows import SideBySide
 from gramian.registry import Record, record_of
-from gramian.results import Array, plural
+from gramian.results import Array, duration, plural
 from gramian.tables import Table, check_writable, write_rows, write_scores
 
 if TYPE_CHECKING:
@@ -180,7 +180,7 @@ class Bar:
         if not self.wanted or time.monotonic() - self.start < BAR_DELAY_SECONDS:
             return
         known = progress.done and isfinite(progress.expected)
-        left = f"about {progress.seconds_left:.0f} s left" if known else ""
+        left = f"about {duration(progress.seconds_left)} left" if known else ""
         if progress.unit and progress.done:
             left = f"{progress.rate:,.0f} {progress.unit}/s {left}"
         self._show(progress.task, progress.done, progress.expected if isfinite(progress.expected) else None, left)

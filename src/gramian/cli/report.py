@@ -12,11 +12,11 @@ import numpy as np
 
 from gramian.cli import options as o
 from gramian.cli import outputs
-from gramian.cli.inputs import Loaded, labels_of, load_model, pick, read_rows
+from gramian.cli.inputs import Loaded, labels_of, load_model, pick, read_rows, read_with_truth, truth_in
 from gramian.cli.options import Request
 from gramian.construction import arguments, steps_of
 from gramian.results import Array, FitSummary, plural
-from gramian.tables import Table, find_columns, match_rows, read_table
+from gramian.tables import Table, find_columns
 
 if TYPE_CHECKING:
     from gramian.reports.contents import Page
@@ -38,6 +38,8 @@ Example:
 """
 #: Text columns of more values than this are not used to colour rows.
 COLOUR_MAX_GROUPS = 30
+#: What is said where a table has no targets.
+WITHOUT_TRUTH = "the report cannot compare predictions with them"
 
 
 @o.options(
@@ -87,23 +89,9 @@ def report(request: Request) -> None:
 
 def _read(request: Request, loaded: Loaded) -> tuple[Table, Table, Array | None, Table | None, Array | None]:
     """The table; its columns that the model takes; targets or labels, and their table; a column to colour by."""
-    classes = loaded.classifies
-    labels = [name for name in dict.fromkeys((request.label, *(loaded.targets if classes else ()))) if name is not None]
-    here = labels if request.y_table is None else [name for name in labels if name == request.label]
-    table = read_rows(request, loaded, () if classes else loaded.targets, labels=here, ids=request.ids)
-    second = table
-    if request.y_table is not None:
-        beside = read_table(
-            request.y_table,
-            () if classes else None,
-            labels=loaded.targets if classes else (),
-            ids=request.ids,
-            missing="keep" if loaded.gaps else "refuse",
-            **request.dialect,
-        )
-        table, second = match_rows(table, beside)
+    classes, (table, second, here) = loaded.classifies, read_with_truth(request, loaded)
     X = pick(table, loaded.columns, loaded.width, loaded)
-    y = _truth(loaded, second)
+    y = truth_in(loaded, second, WITHOUT_TRUTH)
     call = _call(request, loaded, table, y, here)
     x = replace(table, values=X, columns=tuple(loaded.columns or table.columns), call=call)
     colour = _colour(request, table, loaded)
@@ -135,7 +123,8 @@ def _other_rows(request: Request, loaded: Loaded, path: str, *, truth: bool = Fa
     labels = list(loaded.targets) if truth and loaded.classifies else []
     known = replace(request, table=path, missing=None)
     table = read_rows(known, loaded, labels=labels, ids=request.ids)
-    X, y = pick(table, loaded.columns, loaded.width, loaded, drops=False), _truth(loaded, table) if truth else None
+    X = pick(table, loaded.columns, loaded.width, loaded, drops=False)
+    y = truth_in(loaded, table, WITHOUT_TRUTH) if truth else None
     if truth and y is None:
         remedy = "" if loaded.targets else f" {loaded.name} predicts nothing; use --supplementary {path}."
         raise outputs.UsageError(f"--test {path}: there is nothing to compare predictions with.{remedy}")
@@ -157,23 +146,6 @@ def _other_columns(request: Request, loaded: Loaded, table: Table, words: Sequen
     given = {"ids": request.ids, "missing": "keep", **request.dialect}
     call = f"read_table({arguments([request.table], columns=numbers, labels=texts or None, **given)})"
     return columns_of((replace(table, call=call), [*numbers, *texts]))
-
-
-def _truth(loaded: Loaded, table: Table) -> Array | None:
-    """Targets, labels or the second view, if the table has them."""
-    names = loaded.targets
-    if not names or loaded.record.clusters:
-        return None
-    known = table.labels if loaded.classifies else table.columns
-    if not set(names) <= set(known):
-        outputs.say(
-            f"note: {table.source} has no {', '.join(names[:3])}: the report cannot compare predictions with them."
-        )
-        return None
-    if loaded.classifies:
-        return labels_of(table, names[0])
-    Y = pick(table, names, len(names), loaded, told=False)
-    return Y[:, 0] if len(names) == 1 and loaded.record.needs != "view" else Y
 
 
 def _colour(request: Request, table: Table, loaded: Loaded) -> Array | None:

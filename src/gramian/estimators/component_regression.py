@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from gramian.config import pinned_if_small
 from gramian.estimators.base import BaseEstimator, all_or_nothing, by_blocks, on_read, planned_fit
-from gramian.estimators.calibration_metrics import ERROR_SUFFIXES
+from gramian.estimators.calibration_metrics import ERROR_SUFFIXES, ROLE_WORDS
 from gramian.estimators.column_vectors import ColumnVectors, Reading
 from gramian.estimators.diagnostics import RegressionDiagnostics
 from gramian.estimators.fitted_rows import as_in_the_fit, role
@@ -60,6 +60,7 @@ class ComponentRegressor(RegressionDiagnostics, BlockInput, NamedComponents, Tra
     cv: Folds
     projection_: LinearProjection
     path_: RegressionPath | None
+    _left_out_told = "RMSECV: rows left out in the folds of cv"
 
     @planned_fit
     def fit(self, X: Table, y: Table | None = None, sample_weight: Table | None = None) -> Self:
@@ -313,6 +314,7 @@ class ComponentRegressor(RegressionDiagnostics, BlockInput, NamedComponents, Tra
         kind = role(make.model, make.X) if make.has_targets else ""
         if (
             path is None
+            and make.refits is not False
             and make.has_targets
             and as_in_the_fit(make.model, make.X)
             and not np.isnan(np.asarray(make.rows, dtype=np.float64)).any()
@@ -332,6 +334,7 @@ class ComponentRegressor(RegressionDiagnostics, BlockInput, NamedComponents, Tra
                 columns |= {f"RMSECV{of}": path.rmsecv[:, at], f"+-{of}": path.standard_error[:, at]}
                 columns[f"R2 of rows left out{of}"] = path.r2[:, at]
         note = "" if path is None else f"{path.folds} folds; {path.reason(path.recommended)}"
+        note = note or (f"of {ROLE_WORDS[kind]}" if given is not None else "")
         return ResultTable("path", "components", tuple(map(str, range(steps))), columns, note)
 
     def _errors_by_size(self, make: TableMaker) -> Array:

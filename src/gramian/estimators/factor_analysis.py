@@ -36,6 +36,15 @@ from gramian.spaces.gaussian import (
     fit_factors_missing,
 )
 
+#: Index of fit -> what it is called in the table that has all of them.
+MORE_INDEX_WORDS = {
+    "srmr_corrected": "SRMR, for degrees of freedom",
+    "discrepancy": "discrepancy",
+    "likelihood_ratio": "chi-square, uncorrected",
+    "null_chi_square": "chi-square of no factors",
+    "null_df": "degrees of freedom of no factors",
+}
+
 
 class FactorAnalysis(GaussianModel, BaseEstimator):
     r"""Explain correlations by a few common factors, with noise of its own in every column.
@@ -267,7 +276,8 @@ class FactorAnalysis(GaussianModel, BaseEstimator):
         return make.by_components("factor-correlations", dict(zip(names, self.factor_correlation_, strict=True)))
 
     def _index_table(self) -> ResultTable:
-        found: dict[str, Any] = {INDEX_WORDS.get(name, name): value for name, value in self.fit_indices_.items()}
+        words = INDEX_WORDS | MORE_INDEX_WORDS
+        found: dict[str, Any] = {words.get(name, name): value for name, value in self.fit_indices_.items()}
         interval = found.pop("rmsea_interval", None) or (None, None)
         found |= {"RMSEA, 90 % from": interval[0], "RMSEA, 90 % to": interval[1]}
         found["KMO"] = None if self.kmo_ is None else self.kmo_.overall

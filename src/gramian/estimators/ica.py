@@ -151,6 +151,9 @@ class ICA(ProjectionTransformer, DensityMixin, BaseEstimator):
             "weights": lambda: make.by_columns("weights", self.components_.T),
         }
 
+    def _component_values(self) -> tuple[str, Array]:
+        return "variance explained", self.explained_variance_
+
     def _column_vectors(self) -> ColumnVectors:
         A = self.mixing_.astype(np.float64)
         return ColumnVectors(A, "weight of the source", False, A, "weight of the source")

@@ -14,6 +14,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.config import one_blas_thread
+from gramian.engine.product import to_dense
 from gramian.engine.tiles import spans
 from gramian.estimators.base import BaseEstimator, all_or_nothing, by_blocks, planned_fit
 from gramian.estimators.kernel_checks import check_count, lengths
@@ -318,11 +319,25 @@ class KernelKMeans(KernelInput, NamedComponents, TransformerMixin, ClusterMixin,
                 "distances", np.asarray(self.transform(make.rows), dtype=np.float64)
             )
             found["predictions"] = lambda: self._labelled("predictions", make.row_names, self.predict(make.rows))
+            if not self.kernel_.given:
+                found["means"] = lambda: self._means_of_columns(make)
         return super()._tables(make) | found
 
     def _sizes(self, make: TableMaker) -> ResultTable:
         sizes = np.asarray(self.summary_.facts["sizes"])
         return replace(make.by_components("clusters", {"rows": sizes, "share": sizes / sizes.sum()}), of="cluster")
+
+    def _means_of_columns(self, make: TableMaker) -> ResultTable:
+        """Means of the columns in each cluster, those first whose variance lies between clusters more than within."""
+        X = to_dense(make.X).astype(np.float64)
+        members = np.equal.outer(np.arange(self._n_features_out), self.predict(make.rows)).astype(np.float64)
+        sizes = members.sum(axis=1)[:, None]
+        means = np.divide(members @ X, sizes, out=np.full((len(sizes), X.shape[1]), np.nan), where=sizes > 0)
+        total = len(X) * X.var(axis=0)
+        between = (sizes * np.nan_to_num(means - X.mean(axis=0)) ** 2).sum(axis=0)
+        order = np.argsort(-np.divide(between, total, out=np.zeros_like(total), where=total > 0), kind="stable")
+        found = make.by_components("means", {make.columns[at]: means[:, at] for at in order})
+        return replace(found, of="cluster", note="those columns first that differ most between clusters")
 
     def _labelled(self, name: str, rows: tuple[str, ...], labels: Array) -> ResultTable:
         names = np.array(numbered(self._component_prefix, self._n_features_out), dtype=object)

@@ -43,7 +43,7 @@ from gramian.operators.nearest import (
     resolve_ties,
 )
 from gramian.operators.similarities import own_similarities
-from gramian.results import Array, FitSummary, Matrix
+from gramian.results import Array, FitSummary, Matrix, duration
 
 #: A squared distance that a tree reports may be off by this much of itself.
 TREE_ROUNDING = 1e-12
@@ -233,7 +233,7 @@ class KernelNeighbours(KernelInput, BaseEstimator):
         kernel, k, seconds = str(self.kernel_), self.n_neighbors, clock.seconds
         write = SummaryBuilder(self, shape, kernel, f"{k} neighbour{'s' * (k > 1)}", kernel=kernel, n_neighbors=k)
         write.line("route", SEARCH_WAYS[solver], solver=solver)
-        return write.line("work", f"{seconds:.2g} s to keep the rows", seconds=seconds).done()
+        return write.line("work", f"{duration(seconds)} to keep the rows", seconds=seconds).done()
 
 
 def neighbour_weights(distances: Array, weights: str | Callable[[Array], Any]) -> Array:

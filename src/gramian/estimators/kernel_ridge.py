@@ -119,6 +119,7 @@ class KernelRidge(KernelInput, MultiOutputMixin, RegressorMixin, BaseEstimator):
     """
 
     _plan = plan_kernel_ridge
+    _left_out_told = "RMSECV: each row left out alone"
 
     def __init__(
         self,

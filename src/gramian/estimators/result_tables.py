@@ -11,6 +11,7 @@ import io
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,8 @@ TABLES = {
     "fit-indices": "how well the model fits",
     "redundancy": "share of the variance of a view that each score of the other accounts for",
     "test": "Wilks' test of the correlations",
+    "supplementary": "correlation of further columns with the scores",
+    "groups": "mean scores of groups of rows, with v-tests",
     "vip": "importance of each column in the projection",
     "selectivity-ratio": "variance of each column that predictions explain, over what they leave",
     "coefficients": "coefficients of each column, in original units",
@@ -46,6 +49,7 @@ TABLES = {
     "support": "support vectors and their coefficients",
     "classes": "the classes",
     "clusters": "sizes of the clusters",
+    "means": "mean of each column in each cluster",
     "labels": "cluster of each row of the fit",
     "distances": "distance of each row to each cluster",
     "distortion": "squared distances after the projection, as multiples of those before",
@@ -59,12 +63,14 @@ TABLES = {
     "summary": "what was done",
 }
 #: Tables that need rows; those that need targets, labels or the second view beside them.
-OF_ROWS = ("scores", "row-contributions", "row-cos2", "outliers", "predictions", "distances")
+OF_ROWS = ("scores", "row-contributions", "row-cos2", "outliers", "predictions", "distances", "means")
 OF_TARGETS = ("errors", "accuracy", "confusion", "cross-validation", "path")
 #: How a column of numbers is written: a share as percent, all others with so many digits as the largest needs.
 PERCENT, P_VALUE = "%", ".3g"
 #: Characters of a line of a table on the screen.
 LINE_WIDTH = 120
+#: More different words than this are names of rows rather than groups.
+MAX_GROUPS = 30
 
 
 @dataclass(frozen=True)
@@ -149,6 +155,23 @@ class ResultTable:
         size = np.nan_to_num(np.column_stack(found))
         return self._taken(np.lexsort((-size.max(axis=1), size.argmax(axis=1))))
 
+    def largest(self, count: int) -> ResultTable:
+        """So many rows that hold the largest numbers of any column, in the order of the table."""
+        heads = [name for name in self.components if name in self.columns] or list(self.columns)
+        sizes = np.column_stack([np.abs(np.nan_to_num(self.columns[name])) for name in heads])
+        places = np.argsort(np.argsort(-sizes, axis=0, kind="stable"), axis=0).min(axis=1)
+        first = np.lexsort((-sizes.max(axis=1), places))[:count]
+        return self._taken(np.sort(first))
+
+    def ordered(self, column: str, *, falling: bool = True) -> ResultTable:
+        """Rows by the numbers of a column."""
+        values = self.columns[column]
+        return self._taken(np.argsort(-values if falling else values, kind="stable"))
+
+    def where(self, column: str, value: object) -> ResultTable:
+        """Rows that have this value in a column."""
+        return self._taken(np.flatnonzero(self.columns[column] == value))
+
     def head(self, count: int) -> ResultTable:
         """The first rows."""
         return self._taken(np.arange(min(count, len(self))))
@@ -175,34 +198,38 @@ class ResultTable:
 
     def text(self, width: int = LINE_WIDTH) -> str:
         """Write the table in columns, below each other those that do not fit into a line."""
-        heads = list(self.columns)
-        across = [name for name in heads if name in self.components and self.columns[name].dtype.kind == "f"]
-        same = _decimals(np.concatenate([self.columns[name] for name in across])) if across else None
-        written = {}
-        for name, values in self.columns.items():
-            how = self.formats.get(name) or (same if name in across else None)
-            written[name] = _written(values, how)
-        first = max(map(len, self.index), default=0)
+        first = used = max(map(len, self.index), default=0)
         blocks: list[list[str]] = [[]]
-        used = first
-        for name in heads:
-            size = 2 + max(len(name), *map(len, written[name]), 0) if len(self) else 2 + len(name)
+        for name, written in self.cells.items():
+            size = 2 + max(len(name), *map(len, written), 0)
             if blocks[-1] and used + size > width:
                 blocks.append([])
                 used = first
             blocks[-1].append(name)
             used += size
-        return "\n\n".join(self._block(block, written) for block in blocks)
+        return "\n\n".join(map(self._block, blocks))
 
-    def _block(self, heads: Sequence[str], written: Mapping[str, Sequence[str]]) -> str:
-        lines = [("", *heads), *zip(self.index, *(written[name] for name in heads), strict=True)]
+    @cached_property
+    def cells(self) -> dict[str, list[str]]:
+        """The columns as text; numbers of components have the same number of digits."""
+        across = [name for name in self.columns if name in self.components and self.columns[name].dtype.kind == "f"]
+        same = _decimals(np.concatenate([self.columns[name] for name in across])) if across else None
+        return {
+            name: _written(values, self.formats.get(name) or (same if name in across else None))
+            for name, values in self.columns.items()
+        }
+
+    def _block(self, heads: Sequence[str]) -> str:
+        lines = [
+            *([("", *heads)] if heads else []),
+            *zip(self.index, *(self.cells[name] for name in heads), strict=True),
+        ]
         right = tuple(at + 1 for at, name in enumerate(heads) if self.columns[name].dtype.kind in "iuf")
         return text_table(lines, right)
 
     def _repr_html_(self) -> str:
         """The same for notebooks."""
-        cells = [_written(values, self.formats.get(name)) for name, values in self.columns.items()]
-        return html_table(self.words, zip(self.index, *cells, strict=True), (self.of, *self.columns))
+        return html_table(self.words, zip(self.index, *self.cells.values(), strict=True), (self.of, *self.columns))
 
     def to_csv(self) -> str:
         """The table as CSV text, all digits."""

@@ -9,7 +9,7 @@ from typing import Self
 from gramian.criteria import Suggestion
 from gramian.engine.vector_loops import compilations
 from gramian.estimators.warnings import ConvergenceWarning, IndefiniteKernelWarning, warn
-from gramian.results import FitSummary, SolverTrace, at_most, percent, plural
+from gramian.results import FitSummary, SolverTrace, at_most, duration, percent, plural
 from gramian.spaces import SingularBasis
 
 
@@ -102,7 +102,7 @@ class SummaryBuilder:
     def work(self, clock: Clock, *parts: str) -> Self:
         """Add what was done, and the seconds that it took."""
         seconds = clock.seconds
-        return self.line("work", ", ".join(part for part in (*parts, f"{seconds:.2g} s") if part), seconds=seconds)
+        return self.line("work", ", ".join(part for part in (*parts, duration(seconds)) if part), seconds=seconds)
 
     def missing(self, gaps: int, how: str) -> Self:
         """Add how many entries were missing, and how they were imputed, if any were."""

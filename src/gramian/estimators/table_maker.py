@@ -6,7 +6,7 @@ What components, columns and rows are called is decided in ``labels.py``.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib.util import find_spec
 from typing import Any, TypeAlias
@@ -17,9 +17,9 @@ import scipy.sparse as sp
 from gramian.estimators.calibration_metrics import ROLE_WORDS, Merit, confusion, merit
 from gramian.estimators.fitted_rows import as_in_the_fit, role
 from gramian.estimators.labels import column_names, component_names, numbered, row_names, target_names
-from gramian.estimators.left_out import classes_left_out, leaves_out_classes
+from gramian.estimators.left_out import NUMBER_FOLDS, classes_left_out, leaves_out_classes, numbers_left_out
 from gramian.estimators.pipelines import steps_of, transformed
-from gramian.estimators.result_tables import PERCENT, TABLES, ResultTable, ResultTables
+from gramian.estimators.result_tables import MAX_GROUPS, PERCENT, TABLES, ResultTable, ResultTables
 from gramian.operators import Rows
 from gramian.results import Array
 
@@ -36,6 +36,8 @@ class TableMaker:
     named_columns: Sequence[str] | None = None
     named_targets: Sequence[str] | None = None
     named_rows: Sequence[str] | None = None
+    beside: Mapping[str, Array] = field(default_factory=dict)  #: Further columns of the rows: words are groups
+    refits: bool | None = None  #: Whether rows are left out and the fit repeated; as their number allows if None
 
     def tables(self, kind: str = "plain") -> ResultTables:
         """All tables, in the order of their list."""
@@ -130,9 +132,48 @@ class TableMaker:
         """Scores of the rows; of both views if the second is given."""
         if not self.has_rows:
             return {}
+        found: Makers = {"scores": lambda: self.by_rows("scores", self._first_scores)}
         if hasattr(self.estimator, "y_projection_") and self.y is not None:
-            return {"scores": self._both_scores}
-        return {"scores": lambda: self.by_rows("scores", np.asarray(self.model.transform(self.X), dtype=np.float64))}
+            found["scores"] = self._both_scores
+        kinds = {name: column.dtype.kind in "biuf" for name, column in self.beside.items()}
+        if any(kinds.values()):
+            found["supplementary"] = lambda: self._supplementary([name for name in kinds if kinds[name]])
+        groups = [name for name in kinds if not kinds[name] and 1 < len(set(self.beside[name])) <= MAX_GROUPS]
+        return found | ({"groups": lambda: self._groups(groups)} if groups else {})
+
+    @cached_property
+    def _first_scores(self) -> Array:
+        return np.asarray(self.model.transform(self.X), dtype=np.float64)
+
+    def _supplementary(self, names: Sequence[str]) -> ResultTable:
+        """Correlations of further columns with the scores."""
+        T = self._first_scores - self._first_scores.mean(axis=0)
+        values: Array = np.full((len(names), T.shape[1]), np.nan)
+        for at, name in enumerate(names):
+            there = np.isfinite(self.beside[name].astype(np.float64))
+            both = np.column_stack([self.beside[name], T])[there].astype(np.float64)
+            with np.errstate(invalid="ignore", divide="ignore"):  # what does not vary has no correlation
+                values[at] = np.asarray(np.corrcoef(both.T))[0, 1:] if there.sum() > 1 else np.nan
+        heads = self.components(T.shape[1])
+        columns = dict(zip(heads, values.T, strict=True))
+        return ResultTable("supplementary", "column", tuple(names), columns, "", _counted(heads))
+
+    def _groups(self, names: Sequence[str]) -> ResultTable:
+        """Mean scores of groups, and their v-tests."""
+        T, parts, index = self._first_scores, [], list[str]()
+        for name in names:
+            groups, codes = np.unique(self.beside[name].astype(str), return_inverse=True)
+            members = np.equal.outer(np.arange(len(groups)), codes)
+            sizes = members.sum(axis=1)
+            parts.append(np.column_stack([sizes, members @ T / sizes[:, None], v_tests(T, codes, len(groups))]))
+            index += [f"{name}={group}" if len(names) > 1 else str(group) for group in groups]
+        found, heads = np.vstack(parts), self.components(T.shape[1])
+        tests = tuple(f"v-test {head}" for head in heads)
+        columns = {"rows": found[:, 0].astype(int), **dict(zip((*heads, *tests), found[:, 1:].T, strict=True))}
+        note = "v-tests are means in standard errors, rarely beyond 2 by chance"
+        counted = _counted(heads) | _counted(tests)
+        of = names[0] if len(names) == 1 else "group"
+        return ResultTable("groups", of, tuple(index), columns, note, counted, dict.fromkeys(tests, ".2f"))
 
     def _both_scores(self) -> ResultTable:
         first, second = self.model.transform(self.X, self.y)
@@ -146,11 +187,16 @@ class TableMaker:
         found: Makers = {"classes": lambda: ResultTable("classes", "class", self._classes, {})}
         if self.has_targets:
             found |= {"accuracy": self._accuracy, "confusion": lambda: self._confusion("confusion", self._guesses)}
-            if leaves_out_classes(self.model, self.X, self.y):
+            if self._leaves_out:
                 found["cross-validation"] = lambda: self._confusion("cross-validation", self.left_out_classes)
         if self.has_rows:
             found["predictions"] = lambda: self._text_rows(predicted=self._guesses, true=self._truth)
         return found
+
+    @cached_property
+    def _leaves_out(self) -> bool:
+        """Whether classes of rows left out are predicted."""
+        return self.refits is not False and leaves_out_classes(self.model, self.X, self.y, many=bool(self.refits))
 
     @property
     def _classes(self) -> tuple[str, ...]:
@@ -176,7 +222,7 @@ class TableMaker:
     def _accuracy(self) -> ResultTable:
         truth = self._truth
         kinds = {ROLE_WORDS[role(self.model, self.X)]: self._guesses}
-        if leaves_out_classes(self.model, self.X, self.y):
+        if self._leaves_out:
             kinds[ROLE_WORDS["left out"]] = self.left_out_classes
         right = np.array([np.count_nonzero(guesses == truth) for guesses in kinds.values()])
         total = np.full(len(right), self.n)
@@ -189,10 +235,14 @@ class TableMaker:
         names = tuple(sorted({*truth, *guesses}))
         counts = confusion(truth, guesses, names)
         total = counts.sum(axis=1)
-        right = np.divide(np.diag(counts), total, out=np.full(len(total), np.nan), where=total > 0)
-        columns = {**dict(zip(names, counts.T, strict=True)), "share correct": right}
+        shares = [
+            np.divide(np.diag(counts), sums, out=np.full(len(sums), np.nan), where=sums > 0)
+            for sums in (total, counts.sum(axis=0))
+        ]
+        columns = {**dict(zip(names, counts.T, strict=True)), "recall": shares[0], "precision": shares[1]}
         note = "true classes down, predicted ones across"
-        return ResultTable(name, "true class", names, columns, note, formats={"share correct": PERCENT})
+        formats = dict.fromkeys(("recall", "precision"), PERCENT)
+        return ResultTable(name, "true class", names, columns, note, formats=formats)
 
     def number_tables(self) -> Makers:
         """Predicted numbers, and their errors."""
@@ -226,6 +276,8 @@ class TableMaker:
         kinds = {kind: self._numbers}
         if self.complete and as_in_the_fit(self.model, self.X):
             left_out = self.estimator._predictions_left_out(self.rows, self.y)
+            if left_out is None and self.refits is not False and not hasattr(self.estimator, "y_projection_"):
+                left_out = numbers_left_out(self.model, self.X, self.y, many=bool(self.refits))
             kinds |= {} if left_out is None else {"left out": left_out.reshape(self.n, -1)}
         names = self.targets(measured.shape[1])
         return [
@@ -235,10 +287,41 @@ class TableMaker:
         ]
 
     def _errors(self) -> ResultTable:
-        return errors_table(self.merits())
+        return errors_table(self.merits(), self._left_out_told)
+
+    @property
+    def _left_out_told(self) -> str:
+        """How rows were left out, as far as it is known."""
+        return getattr(self.estimator, "_left_out_told", f"RMSECV: rows left out in {NUMBER_FOLDS} folds")
 
 
-def errors_table(merits: Sequence[tuple[str, Merit]]) -> ResultTable:
+def v_tests(values: Array, codes: Array, groups: int) -> Array:
+    r"""How far means of groups lie from the mean of all rows, for each column of ``values``: (groups, k).
+
+    Definition
+    ----------
+    .. math:: v_g = \frac{\bar t_g - \bar t}{s \sqrt{\frac{1}{n_g} \frac{n - n_g}{n - 1}}}
+
+    with the variance :math:`s^2` of all rows (divisor n): the difference in standard deviations of the mean of
+    :math:`n_g` rows drawn from all without replacement. NaN for a group of all rows, and where nothing varies.
+
+    References
+    ----------
+    Lebart, Morineau, Piron, Statistique exploratoire multidimensionnelle, 1995.
+
+    >>> v_tests(np.arange(4.0)[:, None], np.array([0, 0, 1, 1]), 2).round(3).tolist()
+    [[-1.549], [1.549]]
+    """
+    n = len(values)
+    members = np.equal.outer(np.arange(groups), codes).astype(np.float64)
+    sizes = members.sum(axis=1)[:, None]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        errors = np.sqrt(values.var(axis=0) * (n - sizes) / (sizes * (n - 1)))
+        found = (members @ (values - values.mean(axis=0)) / sizes) / errors
+    return np.where(errors > 0, found, np.nan)
+
+
+def errors_table(merits: Sequence[tuple[str, Merit]], left_out: str = "") -> ResultTable:
     """Figures of merit as a table; the name of each error says of which rows it is."""
     found = [each for _, each in merits]
     columns = {
@@ -252,7 +335,8 @@ def errors_table(merits: Sequence[tuple[str, Merit]]) -> ResultTable:
         "slope": np.array([each.slope for each in found]),
         "intercept": np.array([each.intercept for each in found]),
     }
-    return ResultTable("errors", "target", tuple(name for name, _ in merits), columns)
+    note = left_out if any(each.rows == "left out" for each in found) else ""
+    return ResultTable("errors", "target", tuple(name for name, _ in merits), columns, note)
 
 
 def tables_of(
@@ -264,15 +348,16 @@ def tables_of(
     targets: Sequence[str] | None = None,
     rows: Sequence[str] | None = None,
     frames: str = "plain",
+    **more: Any,
 ) -> ResultTables:
-    """Tables of a fitted estimator or pipeline, with names that it does not know itself."""
+    """Tables of a fitted estimator or pipeline, with names that it does not know itself; ``more``: of the maker."""
     if isinstance(X, Rows):
         raise TypeError("X is a stream, and tables of rows are made of rows in memory. Give some of them as an array.")
     kinds = {"auto": next((kind for kind in ("pandas", "polars") if find_spec(kind)), "plain")}
     kind = kinds.get(frames, frames)
     if kind not in ("pandas", "polars", "plain"):
         raise ValueError(f"frames={frames!r} must be 'auto', 'pandas', 'polars' or 'plain'.")
-    return TableMaker(model, X, y, columns, targets, rows).tables(kind)
+    return TableMaker(model, X, y, columns, targets, rows, **more).tables(kind)
 
 
 def _counted(names: Sequence[str]) -> dict[str, int]:

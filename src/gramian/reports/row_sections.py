@@ -12,10 +12,10 @@ import scipy.sparse as sp
 
 from gramian import charts
 from gramian.adequacy import INDEX_WORDS, LIMITS, grade
-from gramian.charts.points import colouring, v_tests
+from gramian.charts.points import colouring
 from gramian.estimators.fitted_rows import rows_of_the_fit
 from gramian.estimators.result_tables import PERCENT, ResultTable
-from gramian.estimators.table_maker import TableMaker, errors_table
+from gramian.estimators.table_maker import TableMaker, errors_table, v_tests
 from gramian.registry import PCA
 from gramian.reports.contents import (
     ALL_ROWS,

@@ -15,7 +15,7 @@ from gramian.kernels.base import format_value
 from gramian.kernels.pairwise import median_width
 from gramian.operators import CrossGram
 from gramian.registry import KernelPCA
-from gramian.results import Array, percent
+from gramian.results import Array, duration, percent
 from gramian.selection.doctor_findings import Finding, at_rows, plural, row_numbers
 from gramian.solvers.eigen import null_tolerance
 
@@ -86,7 +86,7 @@ def _memory(kernel: Kernel, n: int, d: int) -> Iterator[Finding]:
     ways = {"exactly": None, f"with landmarks={_FORECAST_LANDMARKS}": _FORECAST_LANDMARKS}
     k = _FORECAST_COMPONENTS
     costs = {way: forecast(KernelPCA(k, kernel=kernel, landmarks=m), n, d) for way, m in ways.items()}
-    said = [f"about {cost.seconds:.2g} s {way}" for way, cost in costs.items() if cost.fits]
+    said = [f"about {duration(cost.seconds)} {way}" for way, cost in costs.items() if cost.fits]
     remedy = f"Estimators work without it: kernel PCA of {k} components takes {' or '.join(said)}."
     remedy = remedy if said else "Ask for few components, or take fewer rows."
     yield Finding("gram_memory", message, remedy)
