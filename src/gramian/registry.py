@@ -172,8 +172,8 @@ RECORDS: tuple[Record, ...] = (
     Record(
         RandomProjection,
         "Random projection",
-        "Random projection replaces the columns by a few random mixtures of them. Distances between rows stay nearly "
-        "the same.",
+        "Random projection replaces the columns by random mixtures of them. If these are many enough, distances "
+        "between rows stay nearly the same.",
         command="random-projection",
         noun="direction",
         **yes("auto", "streams"),
@@ -271,8 +271,8 @@ RECORDS: tuple[Record, ...] = (
     Record(
         KernelSVC,
         "Kernel support vector machine",
-        "The support vector machine separates classes by the widest margin. Only the rows at the margin, the support "
-        "vectors, decide.",
+        "The support vector machine separates classes by the widest margin. Only the rows at the margin or on its "
+        "wrong side, the support vectors, decide.",
         command="kernel-svm",
         needs="label",
         size="",

@@ -469,9 +469,27 @@ def test_likelihood_rises_and_residuals_certify(digits):
     for model in (PCA(5).fit(digits), KernelPCA(5, kernel="rbf(sigma=25)").fit(digits)):
         found = charts.residuals(model)
         assert_allclose(found.angles, np.minimum(found.residuals / found.gaps, 1))
-        assert (found.angles < 1e-4).all()
+        assert (found.angles[:-1] < 1e-4).all()
+        assert np.isnan(found.angles[-1])
+        assert found.notes[0].code == "last_gap"
     indicators = np.hstack([load_iris().data, np.eye(3)[np.arange(150) % 3]])
     assert len(charts.residuals(PCA().fit(indicators)).gaps) == 6  # of 7 columns, three of which add up to 1
+
+
+@pytest.mark.parametrize("k", range(1, 7))
+@pytest.mark.parametrize("make", [PCA, lambda k: KernelPCA(k, kernel="linear")], ids=["PCA", "KernelPCA"])
+def test_gaps_are_those_of_all_eigenvalues_or_less(make, k, rng):
+    """The eigenvalue after the last one kept counts too, though the fit does not keep it."""
+    X = rng.standard_normal((50, 6)) * [9, 4, 3.9, 1, 0.5, 0.4]
+    values = PCA().fit(X).explained_variance_
+    apart = np.abs(values[:, None] - values) + np.diag(np.full(6, np.inf))
+    chart = charts.residuals(make(k).fit(X))
+    true = np.append(apart.min(axis=1)[:k] / values[:k], [])
+    known = np.isfinite(chart.gaps)
+    assert_allclose(chart.gaps[:-1], true[: k - 1])
+    assert (chart.gaps[known] <= true[known] + 1e-9).all()
+    assert known[-1] == (values[k:].sum() < values[k - 1])
+    assert bool(chart.notes) != known.all()
 
 
 # Surroundings

@@ -97,6 +97,16 @@ class TestPsych:
         found = [self.model.fit_indices_["rmsea"], *self.model.fit_indices_["rmsea_interval"]]
         assert_allclose(found, self.theirs["rmsea"], atol=1e-6)
 
+    def test_rmsea_above_zero_has_the_same_interval_and_another_estimate(self):
+        X, theirs = np.array(self.data["mtcars"]), self.R["mtcars"]
+        found, n = FactorAnalysis(3).fit(X).fit_indices_, len(X)
+        ratio = found["chi_square"] / found["df"]
+        assert_allclose(found["rmsea_interval"], theirs["rmsea"][1:3], atol=1e-6)
+        assert_allclose(theirs["rmsea"][0], np.sqrt(ratio / n - 1 / (n - 1)), rtol=1e-6)
+        assert_allclose(found["rmsea"], np.sqrt((ratio - 1) / (n - 1)), rtol=1e-6)
+        assert [round(theirs["rmsea"][0], 3), round(found["rmsea"], 3)] == [0.077, 0.084]
+        assert_allclose([found["bic"], found["srmr"]], [theirs["bic"][0], theirs["rms"][0]], rtol=1e-4)
+
     def test_tucker_lewis_differs_by_the_correction_of_the_null_model(self):
         found, theirs, n, p, k = self.model.fit_indices_, self.theirs["tli"][0], 30, 7, 2
         assert abs(found["tli"] - theirs) > 0.005

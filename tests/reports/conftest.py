@@ -29,7 +29,7 @@ KINDS = {
         {"What each component holds", "Distances of rows from the model", "Loadings of all columns"},
     ),
     "PCA of one component": (g.PCA(1), IRIS.data, None, {"Loadings"}),
-    "PCA with gaps": (g.PCA(2, scale=True, missing="em"), GAPS, None, {"Correlations of columns with scores"}),
+    "PCA with gaps": (g.PCA(2, scale=True, missing="em"), GAPS, None, {"Correlations of columns with components"}),
     "ProbabilisticPCA": (g.ProbabilisticPCA(2), IRIS.data, None, {"What each component holds"}),
     "EM": (g.ProbabilisticPCA(2, method="em"), IRIS.data, None, {"Log-likelihood of every step"}),
     "FactorAnalysis": (

@@ -85,6 +85,7 @@ CASES = {
     "without rows": lambda: fitted(g.PCA(2, scale=True), SPREAD, rows=False),
     "new rows": lambda: Subject(g.PCA(2).fit(SPREAD), SPREAD[:9]),
     "noise": lambda: fitted(g.PCA(2, scale=True), noise(60, 6)),
+    "one component of noise": lambda: fitted(g.PCA(1, scale=True), noise(60, 6), rows=False),
     "wide noise": lambda: fitted(g.PCA(2), noise(40, 30)),
     "one component": lambda: fitted(g.PCA(1), SPREAD, rows=False),
     "equal variances": lambda: fitted(g.PCA(3), noise(200, 5, 4) * [6, 2, 2, 0.5, 0.2]),
@@ -312,6 +313,7 @@ LAW = {
     "limits": ("apart", "box"),
     "kmo": ("two factors", "apart"),
     "residuals": ("apart", "regression"),
+    "angles": ("apart", "one component of noise"),
     "likelihood_rose": ("em", "one gap"),
     "likelihood_flat": ("one gap", "em"),
     # Code
@@ -320,7 +322,7 @@ LAW = {
     "program_of_other_rows": ("new rows", "apart"),
     "program_of_model": ("without rows", "new rows"),
     # Notes of charts
-    "last_gap": ("apart", "regression"),
+    "last_gap": ("noise", "apart"),
     "largest_only": ("many named columns", "apart"),
     "first_only": ("short scree", "apart"),
     "folds": ("regression", "ridge"),

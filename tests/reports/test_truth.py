@@ -115,3 +115,28 @@ def test_a_method_that_shrinks_is_not_told_to_shrink():
         checks = page_of(Subject(fitted, X, Y if isinstance(model, g.CCA) else None)).checks
         (few,) = [check for check in checks if "30 columns" in check.text]
         assert ("a ridge" in few.remedy) is advised, few
+
+
+def test_errors_of_several_targets_have_the_names_of_the_targets():
+    X = noise(40, 4)
+    Y = X[:, :2] + noise(40, 2, 1)
+    x, y = (as_table(dict(zip(names, values.T, strict=True))) for names, values in (("abcd", X), (["fat", "salt"], Y)))
+    page = page_of(tabled(g.PLSRegression(2).fit(X, Y), x, y))
+    grid = next(part.grid for s in page.sections for part in s.parts if part.title == "Errors of rows left out")
+    assert [name.rpartition(" of ")[2] for name in grid.columns[1:3]] == ["fat", "salt"]
+
+
+def test_what_a_ridge_regularises_is_called_so_in_every_table(monkeypatch):
+    monkeypatch.setattr(subject, "DRAWS", 20)
+    X, Y = noise(40, 3), noise(40, 3) + noise(40, 3, 1)
+    for ridge, word in ((0.5, "regularised correlation"), (0.0, "correlation")):
+        text = "\n".join(words_of(page_of(Subject(g.CCA(1, ridge=ridge).fit(X, Y), X, Y))))
+        assert f"{word.capitalize()} of each pair, with limits" in text
+
+
+def test_groups_lie_along_what_the_method_counts(monkeypatch):
+    monkeypatch.setattr(subject, "FEW_DRAWS", 20)
+    X = noise(60, 6)[:, [0, 0, 0, 1, 1, 1]] + noise(60, 6, 1)
+    page = page_of(Subject(g.FactorAnalysis(2, rotation="varimax").fit(X), X, colour=np.repeat(["a", "b"], 30)))
+    titles = [part.title for section in page.sections for part in section.parts]
+    assert {"Groups along the factors", "Correlations of columns with factors"} <= set(titles)

@@ -172,6 +172,28 @@ def test_no_reader_is_left_behind_when_a_stream_is_left_early(tmp_path, X):
     assert not any(thread.name == "gramian-reader" for thread in threading.enumerate())
 
 
+LEFT = """
+import time
+from gramian.operators.rows import read_ahead
+def items():
+    try:
+        yield 1
+        time.sleep(0.3)
+        yield 2
+    finally:
+        print("closed")
+held = read_ahead(items())
+next(held)
+raise SystemExit(3)
+"""
+
+
+def test_the_end_of_a_process_waits_for_the_reader():
+    """Python ends daemon threads where they stand; within Arrow that aborts the process, 1 of 30 times."""
+    done = subprocess.run([sys.executable, "-c", LEFT], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (3, "closed\n", "")
+
+
 @pytest.mark.slow
 def test_memory_stays_near_the_blocks(tmp_path):
     code = f"""

@@ -158,6 +158,16 @@ def test_thousands_of_random_tables_are_the_same_to_both_readers(tmp_path, monke
     _fuzz(tmp_path, range(1000, 4000), monkeypatch)
 
 
+def test_arrow_gets_memory_of_its_own(tmp_path, monkeypatch):
+    """Its threads let go of a text after the call; of memory of Python's they abort a process that ends meanwhile."""
+    monkeypatch.delattr("pyarrow.py_buffer")
+    wide = ",".join(f"c{at}" for at in range(5000)) + "\n" + ",".join(["1"] * 5000) + "\n"
+    for text, width in (("a,b\n1,x\n2,y\n", 1), (wide, 5000)):
+        (tmp_path / "t.csv").write_text(text)
+        assert _whole(tmp_path / "t.csv", {})[1].shape[1] == width
+        assert _stream(tmp_path / "t.csv", {}, None)[1].shape[1] == width
+
+
 @pytest.mark.parametrize(
     ("content", "complaint"),
     [

@@ -20,7 +20,7 @@ Rows: TypeAlias = ArrayLike | Matrix
 
 note = Book(
     {
-        "last_gap": "the fit keeps no eigenvalue after the last one: the last gap is the one to the eigenvalue before",
+        "last_gap": "the fit keeps no eigenvalue after the last one: how near that is, and so the angle, is not known",
         "largest_only": "the largest {shown} of {total:,}",
         "first_only": "the first {shown} of {total:,}",
         "folds": "{folds} folds",

@@ -118,7 +118,9 @@ def loadings(
     values, what = (found.weights, found.weights_are) if lines else (found.values, found.what)
     circle = found.correlations and not lines
     return Loadings(
-        title="Correlations of columns with scores" if circle else "Loadings",
+        title=f"Correlations of columns with {'scores' if found.second else f'{noun_of(model)}s'}"
+        if circle
+        else "Loadings",
         xlabel=label if lines else labels[0],
         ylabel=what if lines else labels[1],
         kind="lines" if lines else "arrows",

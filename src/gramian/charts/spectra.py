@@ -242,8 +242,10 @@ class Residuals(Chart):
 
     numbers: Array  #: (K,): 1, 2, ..., K
     residuals: Array  #: (K,): :math:`\|A v - \lambda v\| / \lambda`, in double precision
-    gaps: Array  #: (K,): distance of each eigenvalue to the nearest other one that is known, relative to it
-    #: (K,): bound on the sine of the angle between the computed and a true direction, residual over gap, at most 1
+    #: (K,): distance of each eigenvalue to the nearest other one, relative to it; of the last at least, by the variance
+    #: that is left, or NaN where that says nothing
+    gaps: Array
+    #: (K,): bound on the sine of the angle between the computed and the true direction, residual over gap, at most 1
     angles: Array
 
 
@@ -305,18 +307,20 @@ def residuals(estimator: BaseEstimator) -> Residuals:
     if facts.get("residuals") is None or facts.get("eigenvalues") is None:
         raise refuse(model, "residuals", "Use PCA or KernelPCA, which certify their eigenpairs.")
     values, found = (np.asarray(facts[name], dtype=np.float64) for name in ("eigenvalues", "residuals"))
-    steps = np.concatenate([[np.inf], np.abs(np.diff(values)), [np.inf]])
-    gaps = np.ones(len(values))  # distance of each to its nearest neighbour, relative to itself; 1 for a single one
-    if len(values) > 1:
-        nearest = np.minimum(steps[1:], steps[:-1])
-        gaps = np.divide(nearest, values, out=np.zeros_like(values), where=values > 0)
+    share, definite = facts.get("share_of_variance"), not facts.get("n_negative")
+    # No eigenvalue that was not kept is larger than what is left of the variance.
+    left = max(values.sum() * (1 / share - 1), 0.0) if share and definite else np.inf
+    after = values[-1] - left if left < values[-1] else np.nan
+    steps = np.concatenate([[np.inf], np.abs(np.diff(values)), [after]])
+    nearest = np.minimum(steps[1:], steps[:-1])
+    gaps = np.divide(nearest, values, out=np.zeros_like(values), where=values > 0)
     gaps = gaps[: len(found)]  # directions of no variance have no residual
-    angles = np.divide(found, gaps, out=np.ones_like(found), where=gaps > 0)
+    angles = np.divide(found, gaps, out=np.ones_like(found), where=~(gaps <= 0))
     return Residuals(
         title="Certificate",
         xlabel=noun_of(model),
         ylabel="relative size",
-        notes=(note("last_gap"),),
+        notes=(note("last_gap"),) if np.isnan(gaps).any() else (),
         numbers=np.arange(1, len(found) + 1),
         residuals=found,
         gaps=gaps,

@@ -77,7 +77,7 @@ TARGETS_SHOWN = 6
 #: Which rows a table holds -> what is said of them, and of those of one kind.
 ROWS_TOLD = {
     "": "not known whether of the fit: the model keeps no hashes of its rows",
-    "fit": "all of the fit: errors of new rows will be larger",
+    "fit": "all of the fit: errors of new rows are larger on average",
     "mixed": "some of the fit, some new: measured apart",
     "new": "new: none has the values of a row of the fit",
 }

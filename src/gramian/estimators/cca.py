@@ -178,7 +178,8 @@ class CCA(TwoViews, CanonicalTests, RegressorMixin, BaseEstimator):
 
     def _reading(self) -> Reading:
         both = np.vstack([self.x_structure_, self.y_structure_])
-        found = (self.correlations_, "correlation", "correlation", both, "structure correlations")
+        what = "regularised correlation" if any(check_ridge(as_fitted(self, "ridge"))) else "correlation"
+        found = (self.correlations_, "correlation", what, both, "structure correlations")
         return Reading(*found, bounded=True, second=len(self.y_structure_), spans=False, ordered=True)
 
     def _both(self, X: Table, Y: Table) -> tuple[Any, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import queue
 import threading
 from abc import abstractmethod
@@ -462,7 +463,8 @@ def as_block(block: Any, place: str = "the array") -> Array:
 def read_ahead(items: Generator[Item, None, None]) -> Iterator[Item]:
     """Items that a thread reads, one read_ahead of the caller, so that reading and work overlap.
 
-    Closing the iterator, as an interrupt does, ends the thread after the item that it is at.
+    Closing the iterator, as an interrupt does, ends the thread after the item that it is at. So does the end of the
+    process, if a traceback still holds the iterator: Python would end the thread within Arrow, which aborts then.
     """
     # No lock of Python's is shared: an interrupt between taking and releasing one would leave it taken for ever.
     ready: queue.SimpleQueue[tuple[bool, Any]] = queue.SimpleQueue()
@@ -478,8 +480,14 @@ def read_ahead(items: Generator[Item, None, None]) -> Iterator[Item]:
             items.close()
 
     thread = threading.Thread(target=read, name="gramian-reader", daemon=True)
+
+    def stop() -> None:
+        wanted.put(False)
+        thread.join()
+
     wanted.put(True)
     thread.start()
+    atexit.register(stop)
     try:
         while True:
             good, item = ready.get()
@@ -491,5 +499,5 @@ def read_ahead(items: Generator[Item, None, None]) -> Iterator[Item]:
         if not isinstance(item, StopIteration):
             raise item
     finally:
-        wanted.put(False)
-        thread.join()
+        atexit.unregister(stop)
+        stop()

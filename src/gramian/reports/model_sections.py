@@ -88,8 +88,10 @@ def _curves(subject: Subject) -> list[Picture]:
     fitted = X if subject.of_the_fit and subject.affordable and subject.countable else None
     both = (fitted, y) if fitted is not None and y is not None else (None, None)
     test = None if subject.test is None else (subject.test.X, subject.test.y)
+    several = {"targets": subject.targets} if subject.regresses and len(subject.targets) > 1 else {}
     charted: list[tuple[Any, tuple[Any, ...]]]
-    charted = [(charts.correlations, both), (partial(charts.cv_curve, test=test), both), (charts.scree, (fitted,))]
+    errors = partial(charts.cv_curve, test=test, **several)
+    charted = [(charts.correlations, both), (errors, both), (charts.scree, (fitted,))]
     tries = [(chart, rows) for chart, full in charted for rows in (full, ())]
     return next((found for chart, rows in tries if (found := drawn(chart, model, *rows))), [])
 

@@ -104,7 +104,10 @@ def _(chart: charts.CVCurve) -> Picture:
         columns += zip([f"standard error of RMSECV{target}" for target in of], chart.standard_errors.T, strict=True)
     where = f"at {chart.xlabel} {number(best)}" if chart.logarithmic else f"with {counted(int(best), 'component')}"
     code = "least_errors" if len(of) > 1 else "least_error"
-    says = [say(code, error=brief(chart.errors[chart.best, 0]), where=where)]
+    least, most = (float(chart.x[at]) for at in (0, -1))
+    tried = f"ridges from {number(least)} to {number(most)}"
+    tried = tried if chart.logarithmic else f"{least:.0f} to {counted(int(most), 'component')}"
+    says = [say(code, range=tried, error=brief(chart.errors[chart.best, 0]), where=where)]
     if chart.recommended != chart.best:
         says.append(say("one_standard_error", count=f"{counted(int(x), 'component', 'are')} the fewest"))
     if chart.kept is not None and len(chart.kinds) > 1 and len(of) == 1:
@@ -147,8 +150,11 @@ def _(chart: charts.Correlations) -> Picture:
 
 @picture.register
 def _(chart: charts.Residuals) -> Picture:
-    worst, residual = (float(part.max(initial=0.0)) for part in (chart.angles, chart.residuals))
-    says = [say("residuals", worst=at_most(residual), angle=at_most(worst))]
+    says = [say("residuals", worst=at_most(float(chart.residuals.max(initial=0.0))))]
+    known = np.isfinite(chart.angles)
+    if known.any():
+        which = f"every {chart.xlabel}" if known.all() else f"every {chart.xlabel} but the last"
+        says.append(say("angles", angle=at_most(float(chart.angles[known].max())), which=which))
     columns: Columns = [(chart.xlabel, chart.numbers), ("residual", chart.residuals)]
     grid = _table("Certificate", [*columns, ("gap", chart.gaps), ("angle", chart.angles)], 30)
     return _picture(chart, figures.residuals(chart), says, grid, "How exact the computation is")

@@ -207,7 +207,7 @@ def _numbers(subject: Subject) -> Section:
         parts += _test_pictures(subject, at, of)
     merits, test = subject.made.merits(), [] if subject.test is None else subject.made_of(subject.test).merits()
     found = [each for _, each in merits if each.rows == subject.role]
-    meaning = say("merit", error=found[0].error_name, spread=found[0].spread_name)
+    meaning = say("merit")
     parts.append(grid_of(errors_table([*merits, *test]), "Figures of merit", [meaning]))
     code = "merit_of_fit" if subject.role == "fit" else "merit_of_new"
     shown = list(zip(names, found, strict=True))[:TARGETS_DRAWN]

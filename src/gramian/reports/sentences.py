@@ -83,7 +83,11 @@ CHECKS = {
         "The factors do not reproduce the correlations well: {indices}.",
         "More factors may be needed.",
     ),
-    "kmo_enough": ("good", "The columns share enough variance for factors: KMO {kmo:.2f} (0.50 or more).", ""),
+    "kmo_enough": (
+        "good",
+        "Taken together, the columns share enough variance for factors: KMO {kmo:.2f} (0.50 or more).",
+        "",
+    ),
     "kmo_low": (
         "warning",
         "The columns share too little variance for factors: KMO {kmo:.2f} (below 0.50).",
@@ -171,15 +175,15 @@ say = Book(
         "stand_out": "By {criterion}, {count} {nouns} out.",
         "none_stands_out": "By {criterion}, no {noun} stands out.",
         "plain_parallel": "Plain parallel analysis, the grey band, would keep {count}.",
-        "least_error": "The cross-validated error is smallest, {error}, {where}.",
-        "least_errors": "The mean cross-validated error is smallest {where}.",
+        "least_error": "Of {range}, the cross-validated error is smallest, {error}, {where}.",
+        "least_errors": "Of {range}, the mean cross-validated error is smallest {where}.",
         "errors_at": "The model has {count}: {errors}.",
         "one_standard_error": "{count} within one standard error of it (the one-standard-error rule).",
         "first_pair": "The scores of the first pair correlate {value}.",
         "first_pair_ridge": "The scores of the first pair correlate {plain}. The regularised correlation is {value}: "
         "the fit maximises it, with the ridge added to the variances, and it is compared with rows paired at random.",
         "above_chance": "{count} of {total} canonical correlations, each by itself, {exceed} what the same correlation "
-        "reaches in 95 % of random pairings of the rows. The criteria above test all that remain together.",
+        "reaches in 95 % of random pairings of the rows. Criteria for their number test all that remain together.",
         "none_above_chance": "No canonical correlation exceeds what it reaches in 95 % of random pairings of the rows.",
         # Components
         "largest": "{label}: largest for {columns}.",
@@ -219,7 +223,8 @@ say = Book(
         "groups_differ": "The means of the groups differ along {axis}: lowest for {low}, highest for {high} "
         "(Games-Howell test, p {p}, corrected for {groups} groups and {axes} axes).",
         "v_tests": "v-test: how far the mean of a group lies from the mean of all rows, in standard deviations of the "
-        "mean of as many rows drawn at random. Beyond 1.96 or -1.96 it differs at the 5 % level.",
+        "mean of as many rows drawn at random. Beyond 1.96 or -1.96 it differs at the 5 % level, by itself: of "
+        "20 such numbers one lies there by chance.",
         "marks": "{count}: {what}.",
         "rows_named": "Rows are named where there is room; the pointer names all.",
         "groups_alike": "The means of the groups do not differ significantly along either axis.",
@@ -241,26 +246,27 @@ say = Book(
         "right_of_fit": "{right} of {n:,} rows of the fit are predicted correctly.",
         "right_of_new": "{right} of {n:,} new rows are predicted correctly.",
         "right_of_some": "{right} of {n:,} rows are predicted correctly.",
-        "partly_optimistic": "{known:,} of these {n:,} rows have the values of rows of the fit: their errors "
-        "understate those of new rows.",
-        "optimistic": "The model was fitted to these rows: their errors understate those of new rows.",
+        "partly_optimistic": "{known:,} of these {n:,} rows have the values of rows of the fit: errors of new rows are "
+        "larger on average.",
+        "optimistic": "The model was fitted to these rows: errors of new rows are larger on average.",
         "judge_by_left_out": "Judge the model by the cross-validated predictions.",
-        "merit": "{error}: typical error, in the unit of the target. {spread}: standard deviation of the "
-        "errors around their mean, the bias, with divisor n - 1 (where the bias is near zero it is slightly larger "
-        "than {error}, whose divisor is n). RPD: standard deviation of the target divided by {spread}.",
+        "merit": "RMSE: typical error, in the unit of the target: RMSEC of rows of the fit, RMSECV of rows left out, "
+        "RMSEP of new rows. SEP: standard deviation of the errors around their mean, the bias, with divisor n - 1 "
+        "(where the bias is near zero it is slightly larger than RMSE, whose divisor is n). RPD: standard deviation of "
+        "the target divided by SEP.",
         "confusion": "Rows are true classes, columns are predicted classes.",
         "clusters": "{count} of {least:,} to {most:,} rows.",
         "clusters_alike": "{count} of {most:,} rows each.",
         # Diagnostics
-        "beyond": "{count} beyond a dashed limit. Each limit is exceeded by {alpha} of the rows of a normally "
-        "distributed sample. The farthest: {names}.",
-        "none_beyond": "No row is beyond a dashed limit, which {alpha} of the rows of a normally distributed sample "
-        "exceed.",
+        "beyond": "{count} beyond a dashed limit. Of a large, normally distributed sample {alpha} of the rows exceed "
+        "each limit. The farthest: {names}.",
+        "none_beyond": "No row is beyond a dashed limit. Of a large, normally distributed sample {alpha} of the rows "
+        "exceed each limit.",
         "limits": "Limits: {limits}.",
         "kmo": "KMO: how much of the correlation of a column is shared with several others (1 is best, below 0.5 is "
         "too little). Uniqueness: share of its variance that the factors do not explain.",
-        "residuals": "No relative residual is above {worst}. The sine of the angle between a computed and an exact "
-        "direction is {angle} or less.",
+        "residuals": "No relative residual is above {worst}.",
+        "angles": "The sine of the angle between the computed and the exact direction is {angle} or less for {which}.",
         "likelihood_rose": "The log-likelihood rose from {first} to {last} in {steps:,} steps.",
         "likelihood_flat": "The log-likelihood reached {last} in {steps:,} steps; it rose by {rise} since the first.",
         # Code
