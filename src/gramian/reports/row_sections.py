@@ -112,10 +112,11 @@ def _further(subject: Subject) -> list[Grid]:
 def _groups(subject: Subject) -> list[Grid]:
     """Means of the groups along the components, with their v-tests: of the colours, and of supplementary columns."""
     known = {name: column for name, column in subject.supplementary.items() if column.dtype.kind != "f"}
-    found = [_group_means(subject, column, f"Groups of {name} along the components") for name, column in known.items()]
+    along = f"along the {subject.record.noun}s"
+    found = [_group_means(subject, column, f"Groups of {name} {along}") for name, column in known.items()]
     colour = _colour(subject)
     if colour is not None and not any(np.array_equal(np.asarray(colour).astype(str), part) for part in known.values()):
-        found.insert(0, _group_means(subject, colour, "Groups along the components"))
+        found.insert(0, _group_means(subject, colour, f"Groups {along}"))
     return [grid for grid in found if grid is not None]
 
 
