@@ -49,6 +49,17 @@ def test_every_kernel_obeys_the_laws(text):
     check_kernel(parse(text))
 
 
+@pytest.mark.parametrize("text", sorted({*TEXTS, *REGISTRY} - {"precomputed"}))
+def test_values_in_double_precision_are_those_of_rows_in_double_precision(text):
+    """Rows in single precision are widened before anything is made of them."""
+    X = sample_rows(20).astype(np.float32)
+    wide = X.astype(np.float64)
+    kernel = parse(text).resolve(wide)
+    expected = kernel(wide, wide[:5])
+    np.testing.assert_allclose(kernel(X, X[:5]), expected, rtol=1e-9, atol=1e-12 * np.abs(expected).max())
+    np.testing.assert_allclose(kernel.diagonal(X), kernel.diagonal(wide), rtol=1e-12)
+
+
 def test_a_function_obeys_the_laws():
     check_kernel(
         Function(lambda A, B: np.asarray((A @ B.T).todense() if hasattr(A, "todense") else A @ B.T)), text=False

@@ -44,7 +44,9 @@ class DotProduct(MappedKernel):
     measure = dot
 
     def diagonal(self, X: Rows) -> Array:
-        return self.of(self.factor * squared_norms(X).astype(np.float64))
+        if isinstance(X, np.ndarray):  # summed in double precision without a copy of the rows
+            return self.of(self.factor * np.einsum("ij,ij->i", X, X, dtype=np.float64))
+        return self.of(self.factor * squared_norms(X.astype(np.float64, copy=False)))
 
 
 @dataclass(repr=False)
@@ -236,8 +238,11 @@ class Cosine(DotProduct):
     rounds_by_length = True
 
     def pairs_with(self, X: Rows, Y: PreparedRows, dtype: DTypeLike) -> Pairs:
-        units = Y.once("units", lambda: PreparedRows(_normalised(Y.rows)))
-        return dot(units.rows if X is Y.rows else _normalised(X), units, 1.0, dtype)
+        def in_units(Z: Rows) -> Rows:  # rows of single precision are widened first, or double would have its digits
+            return _normalised(Z.astype(np.result_type(Z.dtype, dtype), copy=False))
+
+        units = Y.once(("units", np.dtype(dtype)), lambda: PreparedRows(in_units(Y.rows)))
+        return dot(units.rows if X is Y.rows else in_units(X), units, 1.0, dtype)
 
     def of(self, tile: Array) -> Array:
         return tile
