@@ -70,7 +70,7 @@ STREAMS = {
 
 @pytest.mark.parametrize("method", STREAMS)
 def test_of_a_stream_it_reads_no_rows(gramian, here, monkeypatch, method):
-    monkeypatch.setattr("gramian.tables.text.TextFile.read", None)
+    monkeypatch.setattr("gramian.tables.text_blocks.TextFile.read", None)
     options = ["--method", method.split()[0], *STREAMS[method], "--json"]
     code, out, err = gramian(*FIT, "--stream", *options)
     assert code == 0, err

@@ -113,8 +113,8 @@ def test_a_damaged_row_group_is_named(tmp_path, X):
 
 
 def test_a_column_that_turns_to_text_half_way(tmp_path, X, monkeypatch):
-    monkeypatch.setattr("gramian.tables.text.FIRST_BLOCK_BYTES", 5000)
-    monkeypatch.setattr("gramian.tables.text.TEXT_BLOCK_BYTES", 5000)
+    monkeypatch.setattr("gramian.tables.text_blocks.FIRST_BLOCK_BYTES", 5000)
+    monkeypatch.setattr("gramian.tables.text_blocks.TEXT_BLOCK_BYTES", 5000)
     _text(tmp_path / "a.csv", X)
     lines = (tmp_path / "a.csv").read_text().splitlines()
     lines[1500] = "1,2,three,4"

@@ -104,7 +104,7 @@ def test_every_kind_of_file_gives_the_same_rows_as_the_reader_of_tables(tmp_path
 
 def test_text_in_small_chunks_is_the_same_text(tmp_path, X, monkeypatch):
     _text(tmp_path / "a.csv", X)
-    monkeypatch.setattr("gramian.tables.text.TEXT_BLOCK_BYTES", 997)
+    monkeypatch.setattr("gramian.tables.text_blocks.TEXT_BLOCK_BYTES", 997)
     np.testing.assert_array_equal(rows(tmp_path / "a.csv").toarray(), X)
 
 

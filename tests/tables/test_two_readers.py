@@ -143,8 +143,8 @@ def _fuzz(path, seeds, monkeypatch, packed=0.1):
         for late in (False, True):
             with monkeypatch.context() as small:
                 if late:
-                    small.setattr("gramian.tables.text.FIRST_BLOCK_BYTES", draw.choice([1, 9, 30, 100, 300]))
-                    small.setattr("gramian.tables.text.TEXT_BLOCK_BYTES", draw.choice([1, 2, 3, 7, 20, 64, 200]))
+                    small.setattr("gramian.tables.text_blocks.FIRST_BLOCK_BYTES", draw.choice([1, 9, 30, 100, 300]))
+                    small.setattr("gramian.tables.text_blocks.TEXT_BLOCK_BYTES", draw.choice([1, 2, 3, 7, 20, 64, 200]))
                 stream = _stream(target, options, draw.choice([None, 1, 5]))
             _assert_same(data, options, whole, stream, late)
 

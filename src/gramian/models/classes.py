@@ -25,7 +25,7 @@ from sklearn.base import BaseEstimator
 from gramian import kernels
 from gramian.construction import steps_of
 from gramian.estimators.base import ComputesOnRead, as_fitted
-from gramian.estimators.kernel_kmeans import SeenMeans
+from gramian.estimators.kernel_kmeans_stream import SeenMeans
 from gramian.estimators.kernel_rows import Seen
 from gramian.estimators.random_projection import RandomMap
 from gramian.registry import RECORDS

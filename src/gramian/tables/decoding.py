@@ -38,6 +38,8 @@ SIGNATURES = {
 #: Bytes that no text has: control characters, but for tab, line ends, form feed and the end mark of old systems.
 CONTROL = re.compile(rb"[\x00-\x08\x0b\x0e-\x19\x1b-\x1f]")
 PROBE_BYTES = 4096
+#: How a gzip file begins.
+GZIP_START = b"\x1f\x8b"
 #: Bytes 128 to 159 of Western Windows, where that says what they are.
 WINDOWS = {at: text for at in range(128, 160) if (text := bytes([at]).decode("cp1252", "ignore"))}
 

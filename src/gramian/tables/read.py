@@ -39,7 +39,8 @@ from gramian.tables.table import (
     ending,
     first_line,
 )
-from gramian.tables.text import TextFile, read_text
+from gramian.tables.text import read_text
+from gramian.tables.text_blocks import TextFile
 
 #: Ending of the file name -> reader. A new format joins here; a :class:`RowFile` is read as a stream as well.
 FORMATS: dict[str, type[TableFile]] = {

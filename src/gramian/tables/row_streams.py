@@ -18,7 +18,7 @@ from gramian.tables.arrays import ZarrFile
 from gramian.tables.assemble import choose, split_names
 from gramian.tables.read import FORMATS
 from gramian.tables.table import Dialect, RowFile, TableError, ending, say_doubts
-from gramian.tables.text import TextFile
+from gramian.tables.text_blocks import TextFile
 
 #: Ending of the file name -> reader of blocks; a Zarr array is a folder, which is never read whole.
 ROW_FILES: dict[str, type[RowFile]] = {
