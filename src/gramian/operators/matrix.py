@@ -26,8 +26,8 @@ class Data:
     extreme data where squares neither overflow nor vanish, without rounding.
 
     ``X``: rows, n x d. ``center``: subtract the column means. ``scale``: divide by the column standard deviations
-    (divisor: weight - 1). Constant columns are left alone. ``weights`` (n,): frequencies w of the rows. ``unit``: if it
-    is known, which saves two passes.
+    (divisor: weight - 1). Constant columns are left alone. ``weights`` (n,): frequencies w of the rows. ``unit``,
+    ``mean``: if they are known, which saves two passes each.
     """
 
     def __init__(
@@ -38,13 +38,17 @@ class Data:
         scale: bool = False,
         weights: Array | None = None,
         unit: float | None = None,
+        mean: Array | None = None,
     ) -> None:
         self.n, self.d = X.shape
         shift = far_means(X, X) if center and sp.issparse(X) else np.zeros(self.d)
         self.X = moved(X, shift) if shift.any() else X
         self.root = None if weights is None else np.sqrt(weights)
         self.weight = float(self.n if weights is None else weights.sum())
-        self.centre = column_means(self.X, weights) if center else np.zeros(self.d)
+        if center:
+            self.centre = column_means(self.X, weights) if mean is None or shift.any() else mean
+        else:
+            self.centre = np.zeros(self.d)
         self.mean = shift + self.centre
         self.scale = np.ones(self.d)
         self.unit = self._unit() if unit is None else unit

@@ -5,6 +5,7 @@ Only this module chooses the method, sorts eigenvalues, fixes signs, cuts the nu
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import ClassVar, Protocol
 
@@ -403,13 +404,17 @@ EIGEN_SOLVERS: dict[str, type] = {solver.name: solver for solver in (Dense, Kryl
 
 
 def eigen(
-    operator: Operator, k: int, solver: str | Solver = "auto", rng: np.random.Generator | None = None
+    operator: Operator,
+    k: int,
+    solver: str | Solver = "auto",
+    rng: np.random.Generator | None = None,
+    count: Callable[[Array], int] | None = None,
 ) -> Spectrum:
     """Return the k largest eigenpairs of a symmetric operator that are positive.
 
     ``operator``: symmetric, n x n. ``k``: pairs wanted; fewer come back if the operator has fewer positive eigenvalues.
     ``solver``: "auto", "dense", "krylov", "power", "randomized", or an object such as ``Krylov(tol=1e-10)``. ``rng``:
-    source of starting vectors.
+    source of starting vectors. ``count`` says how many of them are wanted, once their values are known.
     """
     chosen, reason = choose_eigen_solver(operator, k, solver)
     with np.errstate(over="ignore", invalid="ignore"):  # arrange raises if anything overflowed
@@ -421,7 +426,8 @@ def eigen(
         reason = f"{chosen.name} did not settle in {raw.products}"
         chosen = Dense()
         raw = chosen.solve(operator, k, np.random.default_rng(0))
-    return arrange(operator, raw, k, SolverTrace(chosen.name, reason, raw.products, raw.converged, raw.stopped))
+    trace = SolverTrace(chosen.name, reason, raw.products, raw.converged, raw.stopped)
+    return arrange(operator, raw, k, trace, count)
 
 
 def choose_eigen_solver(operator: Operator | Outline, k: int, solver: str | Solver) -> tuple[Solver, str]:
@@ -452,12 +458,15 @@ def choose_eigen_solver(operator: Operator | Outline, k: int, solver: str | Solv
     return (_krylov(operator) if solver == "krylov" else EIGEN_SOLVERS[solver]()), "as asked"
 
 
-def arrange(operator: Operator, raw: Raw, k: int, trace: SolverTrace) -> Spectrum:
+def arrange(
+    operator: Operator, raw: Raw, k: int, trace: SolverTrace, count: Callable[[Array], int] | None = None
+) -> Spectrum:
     """Sort, cut the null space and what is negative, and certify what is left."""
     if not np.isfinite(raw.values).all() or np.abs(raw.values).max(initial=0.0) > MAX_EIGENVALUE:
         raise ValueError("the spectrum overflows double precision. Divide X by a constant, or standardise its columns.")
     order = np.argsort(-raw.values, kind="stable")
     values = raw.values[order]
+    k = k if count is None else min(k, count(values))
     met = np.concatenate([values, raw.others])
     null = null_tolerance(operator.n, np.abs(met).max(initial=0.0))
     kept = order[: min(k, int((values > null).sum()))]

@@ -13,6 +13,12 @@ from gramian.projection import Projection
 from gramian.results import Array, Mix, SolverTrace
 
 
+def fewest(shares: Array, share: float) -> int:
+    """How many of the shares, from the first on, reach one; all of them if none do."""
+    reached = np.cumsum(shares) >= share * (1 - 1e-12)
+    return int(np.argmax(reached)) + 1 if reached.any() else len(shares)
+
+
 @dataclass(frozen=True, kw_only=True)
 class SingularBasis(ABC):
     r"""Leading part of :math:`\Phi = U\,\mathrm{diag}(s)\,V'`, the centred feature matrix of a space.
@@ -63,10 +69,7 @@ class SingularBasis(ABC):
 
     def reaching(self, share: float | None) -> Self:
         """Return the fewest components that reach a share of the variance; all if none is given."""
-        if share is None or self.shares is None:
-            return self
-        reached = np.cumsum(self.shares) >= share * (1 - 1e-12)
-        return self.truncate(int(np.argmax(reached)) + 1) if reached.any() else self
+        return self if share is None or self.shares is None else self.truncate(fewest(self.shares, share))
 
     def smallest_gap(self) -> tuple[float, int]:
         """Smallest relative gap between neighbouring eigenvalues, and the 0-based index of the first of the two."""

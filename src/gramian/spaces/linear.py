@@ -16,7 +16,7 @@ from gramian.operators.moments import column_scale, row_count
 from gramian.projection import LinearProjection
 from gramian.results import Array, Matrix, Mix, SolverTrace
 from gramian.solvers.eigen import DENSE_LIMIT, EIGEN_SOLVERS, Solver, eigen, null_tolerance, residuals
-from gramian.spaces.base import SingularBasis
+from gramian.spaces.base import SingularBasis, fewest
 
 #: An eigenproblem of A'A errs by an eighth of a rounding of its largest eigenvalue or so: a singular value whose square
 #: has this ratio to the largest square by 200 roundings of the largest singular value, at a tenth of it by 600.
@@ -76,7 +76,7 @@ def finished(
     total = float(column_squares.sum())
     with np.errstate(over="ignore", under="ignore"):
         squared = np.inf if fourth is None else fourth * np.square(np.float64(unit) ** 2 / (rest["n"] - 1))
-    V = _complete(V if null is None else np.column_stack([V, null])[:, :k], k)
+    V = _complete(V if null is None or V.shape[1] == k else np.column_stack([V, null])[:, :k], k)
     values = np.concatenate([values, np.zeros(k - len(values))])
     singular = np.sqrt(values) * unit
     _check_range(singular, values, rest["n"])
@@ -105,9 +105,19 @@ def by_svd(A: Array, k: int, n: float) -> dict[str, Any]:
 
 
 def ill_conditioned(basis: LinearBasis) -> bool:
-    """Whether the last of the components may err by more than 300 roundings of the largest singular value."""
-    values = basis.eigenvalues
+    """Whether the last of the components may err by more than 300 roundings of the largest singular value.
+
+    Of columns without variance come as many components that are known to have none.
+    """
+    values = basis.eigenvalues[: max(1, np.count_nonzero(basis.column_variances))]
     return bool(values[-1] < ILL_CONDITIONED_RATIO * values[0])
+
+
+def _among(V: Array, rows: Array, d: int) -> Array:
+    """Vectors whose entries are those of V in some rows, and 0 in the others."""
+    out = np.zeros((d, V.shape[1]))
+    out[rows] = V
+    return out
 
 
 def _complete(V: Array, k: int) -> Array:
@@ -169,25 +179,44 @@ class MomentSpace:
         rng: np.random.Generator | None = None,
         share: float | None = None,
     ) -> LinearBasis:
-        """Return the leading ``rank`` components (all if None) from the scatter matrix."""
-        k = self.limit if rank is None else min(rank, self.limit)
-        spectrum = eigen(Dense(self.scatter, positive=True), k, solver, rng)
-        trace = replace(spectrum.trace, solver="covariance")
-        basis = finished(
-            spectrum.values,
-            spectrum.vectors,
-            k,
-            column_squares=np.diag(self.scatter),
-            fourth=float(np.vdot(self.scatter, self.scatter)),
-            null=spectrum.null,
+        """Return the leading ``rank`` components (all if None), or those that reach a share, from the scatter matrix.
+
+        Columns without variance are directions without variance: LAPACK need not look for them.
+        """
+        S, d = self.scatter, self.moments.d
+        squares = S.diagonal()
+        total, live, k = (
+            squares.sum(),
+            np.flatnonzero(squares > 0),
+            self.limit if rank is None else min(rank, self.limit),
+        )
+        some = 0 < len(live) < d
+
+        def count(values: Array) -> int:
+            return len(values) if share is None or not total > 0 else fewest(values / total, share)
+
+        found = eigen(
+            Dense(S[np.ix_(live, live)] if some else S, positive=True), k, solver, rng, count if share else None
+        )
+        V, null = found.vectors, found.null
+        if some:
+            dead = np.flatnonzero(squares <= 0)
+            units = _among(np.eye(len(dead)), dead, d)
+            V, null = _among(V, live, d), units if null is None else np.hstack([_among(null, live, d), units])
+        return finished(
+            found.values,
+            V,
+            k if share is None else min(k, count(found.values)),
+            column_squares=squares,
+            fourth=float(np.vdot(S, S)),
+            null=null,
             n=self.weight,
             limit=self.limit,
-            residuals=spectrum.residuals,
-            trace=trace,
+            residuals=found.residuals,
+            trace=replace(found.trace, solver="covariance"),
             mean=self.mean,
             scale=self.scale,
         )
-        return basis.reaching(share)
 
 
 class LinearSpace:
@@ -209,6 +238,7 @@ class LinearSpace:
     ) -> None:
         self.check = check or (lambda: None)
         self._moments: Moments | None = None
+        self._comfortable = False  # whether their squares are far from the ends of double precision
         self._left: Array | None = None  # eigenvectors of AA', where they were found
         self.X, (self.n, self.d) = X, X.shape
         self.limit = min(self.d, self.n if weights is None else row_count(float(weights.sum())))
@@ -217,7 +247,15 @@ class LinearSpace:
     @cached_property
     def data(self) -> Data:
         """The rows as the routes that visit them more than once see them."""
-        return Data(self.X, center=self.center, scale=self.scale, weights=self.weights)
+        known = self._moments if self._comfortable and self.center else None
+        return Data(
+            self.X,
+            center=self.center,
+            scale=self.scale,
+            weights=self.weights,
+            mean=None if known is None else known.mean,
+            unit=None if known is None else 1.0,
+        )
 
     def basis(
         self,
@@ -233,7 +271,7 @@ class LinearSpace:
         """
         k = self.limit if rank is None else min(rank, self.limit)
         route, reason = self.choose(solver)
-        whole = self._found(route, reason, k, rng)
+        whole = self._found(route, reason, k, rng, share)
         basis = whole.reaching(share)
         if solver == "auto" and route != "svd" and ill_conditioned(basis) and self._fits():
             if whole.rank < self.limit:
@@ -241,8 +279,10 @@ class LinearSpace:
             basis = self._resolved(whole, basis.rank)
         return basis
 
-    def _found(self, route: str | Solver, reason: str, k: int, rng: np.random.Generator | None) -> LinearBasis:
-        basis = self._one_pass(k, reason, rng) if route == "covariance" else None
+    def _found(
+        self, route: str | Solver, reason: str, k: int, rng: np.random.Generator | None, share: float | None = None
+    ) -> LinearBasis:
+        basis = self._one_pass(k, reason, rng, share) if route == "covariance" else None
         if basis is None:
             self.check()
             basis = self._solve(route, reason, k, rng)
@@ -261,6 +301,9 @@ class LinearSpace:
         values, V = whole.eigenvalues / data.unit**2, whole.directions
         first = int((values >= RESOLVED_RATIO * values[0]).sum())
         values, V, side = values[:first], V[:, :first], side[:, first:]
+        # Of columns without variance the rows would say no more.
+        varies = np.ones(side.shape[1], bool) if left else side[whole.column_variances > 0].any(axis=0)
+        side, dead = side[:, varies], side[:, ~varies]
         image = data.adjoint(side) if left else data.times(side)
         nothing = null_tolerance(max(self.n, self.d), np.sqrt(values[0])) ** 2
         while len(values) < k and image.shape[1]:
@@ -285,7 +328,7 @@ class LinearSpace:
             column_squares=whole.column_variances * ((whole.n - 1) / data.unit**2),
             fourth=None,
             unit=data.unit,
-            null=None if left or len(values) == k else side,
+            null=None if left or len(values) == k else np.hstack([side, dead]),
             n=whole.n,
             limit=self.limit,
             residuals=np.concatenate([whole.residuals[:first], residuals(image, small, values[first:])]),
@@ -320,14 +363,17 @@ class LinearSpace:
         """Return the route and the reason for it."""
         return choose(self.n, self.d, solver, sparse=not isinstance(self.X, np.ndarray))
 
-    def _one_pass(self, k: int, reason: str, rng: np.random.Generator | None) -> LinearBasis | None:
+    def _one_pass(
+        self, k: int, reason: str, rng: np.random.Generator | None, share: float | None
+    ) -> LinearBasis | None:
         """Components from one pass over the rows; None if their squares leave the comfortable range."""
         with np.errstate(over="ignore", invalid="ignore"):
             found = self._moments = moments_of(self.X, self.weights)
             size = float(np.trace(found.scatter)) + found.weight * float(found.mean @ found.mean)
-        if not SUM_OF_SQUARES_RANGE[0] < size < SUM_OF_SQUARES_RANGE[1]:  # also if it is NaN
+        self._comfortable = SUM_OF_SQUARES_RANGE[0] < size < SUM_OF_SQUARES_RANGE[1]
+        if not self._comfortable:  # also if it is NaN
             return None
-        basis = MomentSpace(found, center=self.center, scale=self.scale).basis(k, "auto", rng)
+        basis = MomentSpace(found, center=self.center, scale=self.scale).basis(k, "auto", rng, share)
         return replace(basis, trace=replace(basis.trace, reason=reason), rows=self.X)
 
     def _solve(self, route: str | Solver, reason: str, k: int, rng: np.random.Generator | None) -> LinearBasis:
