@@ -117,7 +117,7 @@ class TestFrontDoor:
             name, settles = "dense", True
 
         monkeypatch.setattr(door, "Dense", Dense)
-        monkeypatch.setattr(door, "_krylov", lambda operator: Stub())
+        monkeypatch.setattr(door, "_krylov", lambda operator, most=0: Stub())
         operator = Matrix(np.broadcast_to(0.0, (n, n)), positive=True)
         trace = eigen(operator, 2).trace
         if n == 4000:
@@ -130,11 +130,11 @@ class TestFrontDoor:
         assert eigen(operator, 2, Stub()).trace.solver == "stub"
         settled = Stub()
         settled.settles = True
-        monkeypatch.setattr(door, "_krylov", lambda operator: settled)
+        monkeypatch.setattr(door, "_krylov", lambda operator, most=0: settled)
         assert eigen(operator, 2).trace.solver == "stub"
 
     def test_there_is_no_way_out_into_a_matrix_that_does_not_fit(self, monkeypatch):
-        monkeypatch.setattr(door, "_krylov", lambda operator: Stub())
+        monkeypatch.setattr(door, "_krylov", lambda operator, most=0: Stub())
         with gramian.config(memory="1MB"):
             assert eigen(Matrix(np.diag(np.arange(600.0)), positive=True), 2).trace.solver == "stub"
 

@@ -25,6 +25,9 @@ LAPACK_QUICK_MAX_ROWS = 500
 WHOLE_SPECTRUM_MAX_ROWS = 2_000
 #: Rows up to which a dense solution follows an iteration that did not converge.
 DENSE_RETRY_MAX_ROWS = 4_000
+#: Products at the most, where nothing else is as good, and products that are tried before a dense solution: where
+#: eigenvalues are close, twelve of 1,000 rows take as long as LAPACK.
+MAX_PRODUCTS, MIN_TRIED_PRODUCTS, ROWS_A_TRIED_PRODUCT = 100, 10, 80
 #: Squares of larger eigenvalues, which residuals are made of, would overflow.
 MAX_EIGENVALUE = 1e150
 
@@ -121,7 +124,7 @@ class Krylov:
 
     tol: float = 1e-6
     extra: int = 10
-    max_products: int = 100
+    max_products: int = MAX_PRODUCTS
     mixed: bool = True
     blocks: int = 8
 
@@ -444,7 +447,9 @@ def choose_eigen_solver(operator: Operator | Outline, k: int, solver: str | Solv
         if fits and n <= WHOLE_SPECTRUM_MAX_ROWS and not operator.positive:
             return Dense(), "the whole spectrum tells how indefinite the kernel is"
         if fits:
-            return _krylov(operator), f"for {k} of {n:,} components a few products are quicker than a factorisation"
+            tried = max(MIN_TRIED_PRODUCTS, n // ROWS_A_TRIED_PRODUCT) if n <= DENSE_RETRY_MAX_ROWS else MAX_PRODUCTS
+            reason = f"for {k} of {n:,} components a few products are quicker than a factorisation"
+            return _krylov(operator, tried), reason
         over = f", the budget is {format_bytes(memory_budget())}" if not within_budget(3 * size) else ""
         return _krylov(operator), f"matrix-free: the {n:,} x {n:,} matrix would take {format_bytes(size)}{over}"
     if solver not in EIGEN_SOLVERS:
@@ -497,10 +502,11 @@ def null_tolerance(n: int, largest: float) -> float:
     return n * np.finfo(np.float64).eps * largest
 
 
-def _krylov(operator: Operator | Outline) -> Krylov:
+def _krylov(operator: Operator | Outline, most: int = MAX_PRODUCTS) -> Krylov:
     # Where single precision is no cheaper, a tolerance of 1e-10 costs one or two more products, and spare vectors as
     # much as the wanted ones, as entries are read and not made: six are as quick as ten, or quicker.
-    return Krylov() if operator.narrow_pays else Krylov(tol=1e-10, extra=6, mixed=False)
+    narrow = operator.narrow_pays
+    return Krylov(max_products=most) if narrow else Krylov(tol=1e-10, extra=6, mixed=False, max_products=most)
 
 
 def _fits(n: int) -> bool:
