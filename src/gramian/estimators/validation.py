@@ -213,8 +213,12 @@ def row_hashes(X: Any) -> Array:
 def _bits(values: Array) -> Array:
     """The bits of numbers in single precision; of numbers outside its range, the leading half of the double ones."""
     with np.errstate(all="ignore"):
-        narrow = np.add(values, 0, dtype=np.float32, casting="same_kind", order="C")  # -0 is 0
-        usual = np.isfinite(narrow.sum()) and not (values.dtype == np.float64 and ((narrow == 0) & (values != 0)).any())
+        try:
+            with np.errstate(over="raise", under="raise"):
+                narrow = np.add(values, 0, dtype=np.float32, casting="same_kind", order="C")  # -0 is 0
+                usual = np.isfinite(np.vdot(narrow, narrow))
+        except FloatingPointError:
+            narrow, usual = np.add(values, 0, dtype=np.float32, casting="same_kind", order="C"), False
     bits = narrow.view(np.uint32)
     if not usual:
         bits[np.isnan(narrow)] = NAN_BITS
