@@ -167,6 +167,9 @@ def svd(A: Array) -> tuple[Array, Array, Array]:
     try:
         if not _by_address(A):
             with pinned_if_small(A.size * min(A.shape)):
+                # NumPy does less around the same routine: for a small matrix SciPy takes as long as LAPACK.
+                if A.size <= PLAIN_MAX_ROWS**2:
+                    return np.linalg.svd(A, full_matrices=False)
                 return scipy.linalg.svd(A, full_matrices=False, check_finite=False)
         (m, n), r = A.shape, min(A.shape)
         U, s, Vt = np.empty((m, r), order="F"), np.empty(r), np.empty((r, n), order="F")

@@ -142,7 +142,8 @@ class PCA(ComponentDiagnostics, ProjectionTransformer, BaseEstimator):
         clock = Clock()
         rows = read(self, X, sample_weight, finite=False, loses=self._loses)
         self.__dict__.pop("filler_", None)
-        return self._find(rows, clock) if not rows.gaps else self._fit_missing(rows, clock)
+        with rows.pinned():
+            return self._find(rows, clock) if not rows.gaps else self._fit_missing(rows, clock)
 
     @all_or_nothing
     def partial_fit(self, X: Table, y: object = None, sample_weight: Table | None = None) -> Self:

@@ -102,7 +102,7 @@ def by_moments(plan: Callable[[E, Job], Plan]) -> Callable[[E, Job], Plan]:
 def decompose(job: Job, k: int, solver: str | Solver) -> Plan:
     """Leading k components of a table, by the route that :func:`gramian.spaces.linear.choose` takes."""
     n, d = job.n, job.d
-    route, reason = choose(n, d, solver)
+    route, reason = choose(n, d, k, solver)
     side = min(n, d)
     visited = 8.0 * min(n, rows_of_a_block(d)) * d  # a block of centred rows
     if route == "svd":

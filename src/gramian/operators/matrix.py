@@ -45,10 +45,9 @@ class Data:
         self.X = moved(X, shift) if shift.any() else X
         self.root = None if weights is None else np.sqrt(weights)
         self.weight = float(self.n if weights is None else weights.sum())
-        if center:
-            self.centre = column_means(self.X, weights) if mean is None or shift.any() else mean
-        else:
-            self.centre = np.zeros(self.d)
+        if not center:
+            mean = np.zeros(self.d)
+        self.centre = column_means(self.X, weights) if mean is None or shift.any() else mean
         self.mean = shift + self.centre
         self.scale = np.ones(self.d)
         self.unit = self._unit() if unit is None else unit

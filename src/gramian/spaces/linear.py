@@ -77,7 +77,7 @@ def finished(
     with np.errstate(over="ignore", under="ignore"):
         squared = np.inf if fourth is None else fourth * np.square(np.float64(unit) ** 2 / (rest["n"] - 1))
     V = _complete(V if null is None or V.shape[1] == k else np.column_stack([V, null])[:, :k], k)
-    values = np.concatenate([values, np.zeros(k - len(values))])
+    values = values if len(values) == k else np.concatenate([values, np.zeros(k - len(values))])
     singular = np.sqrt(values) * unit
     _check_range(singular, values, rest["n"])
     return LinearBasis(
@@ -145,8 +145,9 @@ def _check_range(singular: Array, values: Array, n: float) -> None:
 
 
 LINEAR_ROUTES = ("covariance", "svd", "dual")
-#: Multiplications below which a direct SVD, the most accurate route, takes no time worth saving: 0.05 ms.
-SVD_MAX_MULTIPLICATIONS = 5e4
+#: Multiplications below which a direct SVD, the most accurate route, takes no time worth saving: 0.02 ms for a few
+#: components; of all of them the smallest would often be found again from the rows, which takes longer.
+SVD_MAX_MULTIPLICATIONS, SVD_OF_ALL_MAX_MULTIPLICATIONS = 1e4, 5e4
 #: Multiplications below which moments are made for ``partial_fit``, though the route did not need them: 5 ms.
 MOMENTS_MAX_MULTIPLICATIONS = 1e8
 #: Variances in this range have squares and sums that stay far from the ends of double precision.
@@ -156,10 +157,14 @@ SUM_OF_SQUARES_RANGE = (1e-100, 1e100)
 class MomentSpace:
     """Columns known by their moments alone: the rows may have come from anywhere, in any order.
 
-    ``center``, ``scale``: subtract the column means; divide by the standard deviations.
+    ``center``, ``scale``: subtract the column means; divide by the standard deviations. ``rows``, ``reason``: what the
+    moments are of, and why they serve, if that is to be told.
     """
 
-    def __init__(self, moments: Moments, *, center: bool = True, scale: bool = False) -> None:
+    def __init__(
+        self, moments: Moments, *, center: bool = True, scale: bool = False, rows: Matrix = None, reason: str = ""
+    ) -> None:
+        self.rows, self.reason = rows, reason
         self.moments, self.center, d = moments, center, moments.d
         self.weight, self.limit = moments.weight, min(d, row_count(moments.weight))
         self.mean = moments.mean if center else np.zeros(d)
@@ -213,9 +218,10 @@ class MomentSpace:
             n=self.weight,
             limit=self.limit,
             residuals=found.residuals,
-            trace=replace(found.trace, solver="covariance"),
+            trace=replace(found.trace, solver="covariance", reason=self.reason or found.trace.reason),
             mean=self.mean,
             scale=self.scale,
+            rows=self.rows,
         )
 
 
@@ -247,15 +253,9 @@ class LinearSpace:
     @cached_property
     def data(self) -> Data:
         """The rows as the routes that visit them more than once see them."""
-        known = self._moments if self._comfortable and self.center else None
-        return Data(
-            self.X,
-            center=self.center,
-            scale=self.scale,
-            weights=self.weights,
-            mean=None if known is None else known.mean,
-            unit=None if known is None else 1.0,
-        )
+        known = self.moments() if isinstance(self.X, np.ndarray) else None
+        mean, unit = (known.mean, 1.0) if known is not None and self._comfortable else (None, None)
+        return Data(self.X, center=self.center, scale=self.scale, weights=self.weights, mean=mean, unit=unit)
 
     def basis(
         self,
@@ -270,7 +270,7 @@ class LinearSpace:
         With ``share``, those that reach this share of the variance: the digits of the others need no work.
         """
         k = self.limit if rank is None else min(rank, self.limit)
-        route, reason = self.choose(solver)
+        route, reason = self.choose(solver, k)
         whole = self._found(route, reason, k, rng, share)
         basis = whole.reaching(share)
         if solver == "auto" and route != "svd" and ill_conditioned(basis) and self._fits():
@@ -356,25 +356,30 @@ class LinearSpace:
         """Moments of the rows if they are at hand, or cheap; None otherwise."""
         # They are d x d: of a wide table with few rows they would cost far more than the fit.
         if self._moments is None and max(self.n, self.d) * self.d**2 <= MOMENTS_MAX_MULTIPLICATIONS:
-            self._moments = moments_of(self.X, self.weights)
+            self._sum()
         return self._moments
 
-    def choose(self, solver: str | Solver) -> tuple[str | Solver, str]:
-        """Return the route and the reason for it."""
-        return choose(self.n, self.d, solver, sparse=not isinstance(self.X, np.ndarray))
+    def _sum(self) -> Moments:
+        """Moments of the rows, and whether they are far from the ends of double precision."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            found = self._moments = moments_of(self.X, self.weights)
+            size = float(found.scatter.trace()) + found.weight * float(found.mean @ found.mean)
+        self._comfortable = SUM_OF_SQUARES_RANGE[0] < size < SUM_OF_SQUARES_RANGE[1]  # not if it is NaN
+        return found
+
+    def choose(self, solver: str | Solver, k: int) -> tuple[str | Solver, str]:
+        """Return the route for k components and the reason for it."""
+        return choose(self.n, self.d, k, solver, sparse=not isinstance(self.X, np.ndarray))
 
     def _one_pass(
         self, k: int, reason: str, rng: np.random.Generator | None, share: float | None
     ) -> LinearBasis | None:
         """Components from one pass over the rows; None if their squares leave the comfortable range."""
-        with np.errstate(over="ignore", invalid="ignore"):
-            found = self._moments = moments_of(self.X, self.weights)
-            size = float(np.trace(found.scatter)) + found.weight * float(found.mean @ found.mean)
-        self._comfortable = SUM_OF_SQUARES_RANGE[0] < size < SUM_OF_SQUARES_RANGE[1]
-        if not self._comfortable:  # also if it is NaN
+        found = self._sum()
+        if not self._comfortable:
             return None
-        basis = MomentSpace(found, center=self.center, scale=self.scale).basis(k, "auto", rng, share)
-        return replace(basis, trace=replace(basis.trace, reason=reason), rows=self.X)
+        space = MomentSpace(found, center=self.center, scale=self.scale, rows=self.X, reason=reason)
+        return space.basis(k, "auto", rng, share)
 
     def _solve(self, route: str | Solver, reason: str, k: int, rng: np.random.Generator | None) -> LinearBasis:
         data = self.data
@@ -411,8 +416,8 @@ class LinearSpace:
         return isinstance(self.X, np.ndarray) and within_budget(24 * self.n * self.d)
 
 
-def choose(n: int, d: int, solver: str | Solver, *, sparse: bool = False) -> tuple[str | Solver, str]:
-    """Return the route for n rows of d columns, and the reason for it."""
+def choose(n: int, d: int, k: int, solver: str | Solver, *, sparse: bool = False) -> tuple[str | Solver, str]:
+    """Return the route to k components of n rows of d columns, and the reason for it."""
     if solver != "auto":
         if solver == "svd" and sparse:
             raise ValueError("solver='svd' would make sparse X dense. Use 'covariance', 'dual' or 'auto'.")
@@ -420,7 +425,8 @@ def choose(n: int, d: int, solver: str | Solver, *, sparse: bool = False) -> tup
             known = ", ".join(["auto", *LINEAR_ROUTES, *EIGEN_SOLVERS])
             raise ValueError(f"solver={solver!r} is not known. Use one of: {known}.")
         return solver, "as asked"
-    if not sparse and n * d * min(n, d) <= SVD_MAX_MULTIPLICATIONS:
+    quick = SVD_MAX_MULTIPLICATIONS if k < min(n, d) else SVD_OF_ALL_MAX_MULTIPLICATIONS
+    if not sparse and n * d * min(n, d) <= quick:
         return "svd", f"{n:,} x {d:,} is small"
     if d <= n and d <= DENSE_LIMIT and within_budget(24 * d**2):
         return "covariance", f"{d:,} columns, fewer than {n:,} rows"
