@@ -150,7 +150,9 @@ class Exponential(Pairs):
         self.edge = self.dtype.type(unit * np.log(2) * (limits.minexp + 1))
         self.far = not self.inner.reach < -self.edge
         self.smallest = self.power(self.edge)
-        self.factors = _factors(self.inner) if self.power is np.exp2 else None
+        self.factors = _factors(self.inner)
+        if self.factors and self.power is np.exp:  # the loops make powers of two, also where NumPy is slow at them
+            self.factors = self.factors[0] * self.dtype.type(np.log2(np.e)), self.factors[1]
 
     def tile(self, rows: slice | Array, cols: slice, out: Array) -> Array:
         loops = vector_loops(self.dtype) if self.factors else None

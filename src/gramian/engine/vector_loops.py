@@ -38,7 +38,7 @@ class Registers:
 #: Layouts by bits: AVX-512 has 32 registers, of which 24 hold sums; AVX2 has 16, of which 12; NEON 32, of which 16.
 REGISTERS = {512: Registers(64, 8, 2, 3), 256: Registers(32, 4, 2, 3), 128: Registers(16, 4, 2, 4)}
 #: Features of processors on which loops were measured to be quicker than BLAS and NumPy, and the bits they have.
-FEATURES = {"avx512f": 512}
+FEATURES = {"avx512f": 512, "avx2": 256}
 #: Bytes of a line of the cache.
 LINE = 64
 #: Rows whose part in a panel stays in the first level of the cache.
