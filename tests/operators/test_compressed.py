@@ -123,6 +123,11 @@ class TestSums:
             assert_allclose(found.mean, mean, rtol=1e-12)
             assert found.weight == rows.weight == len(others)
 
+    def test_no_rows_add_nothing(self, views):
+        some, none = from_rows(*views), from_rows(*(view[:0] for view in views))
+        assert some + none is some
+        assert none + some is some
+
 
 class TestFromMoments:
     def test_careful_refuses_what_squares_do_not_hold(self, views, rng):
