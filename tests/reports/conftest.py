@@ -54,7 +54,7 @@ KINDS = {
         {"Cross-validation: Weight", "Rows of the fit: Pulse"},
     ),
     "CCA": (g.CCA(2), LINNERUD.data, LINNERUD.target, {"Canonical correlations", "Pair 1 of scores"}),
-    "PLSCanonical": (g.PLSCanonical(2), LINNERUD.data, LINNERUD.target, {"Loadings", "Pair 2 of scores"}),
+    "PLSCanonical": (g.PLSCanonical(2), LINNERUD.data, LINNERUD.target, {"Weights", "Pair 2 of scores"}),
     "PLSSVD": (g.PLSSVD(2), LINNERUD.data, LINNERUD.target, {"Pair 1 of scores"}),
     "KernelCCA": (g.KernelCCA(2, ridge=0.1), LINNERUD.data, LINNERUD.target, {"Canonical correlations"}),
     "KernelPCA": (g.KernelPCA(2, kernel="rbf(sigma=2)"), IRIS.data, None, {"What each component holds", "Scores"}),

@@ -32,7 +32,7 @@ def test_supplementary_columns_have_the_correlations_of_factominer():
     rows = {row[0]: np.abs(row[1:3]) for row in parts["Supplementary columns"].rows}
     np.testing.assert_allclose(rows["Rank"], [0.671, 0.051], atol=6e-4)
     np.testing.assert_allclose(rows["Points"], [0.956, 0.017], atol=6e-4)
-    circle = parts["Correlations of columns with scores"]
+    circle = parts["Correlations of columns with components"]
     assert {"Rank", "Points"} <= {note["text"] for note in circle.figure.layout["annotations"]}
     assert "Not used in the fit: Rank and Points." in circle.says
     means = parts["Groups of Competition along the components"]

@@ -120,7 +120,7 @@ def loadings(
     return Loadings(
         title=f"Correlations of columns with {'scores' if found.second else f'{noun_of(model)}s'}"
         if circle
-        else "Loadings",
+        else f"{what.partition(' ')[0].capitalize()}s",
         xlabel=label if lines else labels[0],
         ylabel=what if lines else labels[1],
         kind="lines" if lines else "arrows",

@@ -18,7 +18,7 @@ from gramian.spaces.linear import StreamSpace
 def at_least_one(said: Suggestion, limit: int) -> int:
     """Components to fit: what a criterion says, but 1 with a warning if that is 0."""
     if said.k == 0:
-        warn(f"{said.criterion} finds nothing that stands out of the noise: 1 component was fitted.", RankWarning)
+        warn(f"by {said.criterion} nothing stands out of the noise: 1 component was fitted.", RankWarning)
     return min(max(said.k or 0, 1), limit)
 
 

@@ -91,7 +91,8 @@ class SummaryBuilder:
         """Add which criterion chose the number of components, if one did."""
         if said is None:
             return self
-        text = f"{said.k} by {said.criterion} ({said.reference})"
+        fewest = "" if said.k else "1, the fewest that can be fitted; "
+        text = f"{fewest}{said.k} by {said.criterion} ({said.reference})"
         return self.line("chosen", text, chosen_by=said.criterion, suggested=said.k)
 
     def route(self, trace: SolverTrace) -> Self:
