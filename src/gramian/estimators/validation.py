@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
-from gramian.config import format_bytes, memory_budget, within_budget
+from gramian.config import format_bytes, memory_budget, one_blas_thread, within_budget
 from gramian.kernels import Kernel
 from gramian.kernels.given import values
 from gramian.kernels.parsing import takes_matrix
@@ -42,6 +42,8 @@ HASHED_ALWAYS_MAX_ENTRIES = 2**15
 HASHED_ENTRIES = 2**16
 #: Entries that are summed: 0.1 ms. Of a larger table, evenly spaced rows.
 SUMMED_ENTRIES = 2**16
+#: Entries up to which a sum takes less time than holding BLAS to one thread and a product: 0.03 ms.
+SUMMED_MAX_ENTRIES = 2**18
 #: Bits of the NaN of single precision: there are many, and all of them are a missing value.
 NAN_BITS = np.uint32(0x7FC00000)
 
@@ -300,7 +302,7 @@ def check_finite(
     """
     entries: Any = X.data if sp.issparse(X) else X
     with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(entries.sum()) or np.isfinite(entries).all():  # the sum is quicker and rarely wrong
+        if np.isfinite(_one_number(entries)) or np.isfinite(entries).all():  # the first is quicker and rarely wrong
             return
     bad = np.isinf(entries) if missing else ~np.isfinite(entries)
     if not bad.any():
@@ -315,6 +317,16 @@ def check_finite(
         remedy = without_gaps(X, estimator, name=name, fitted=fitted)
     count = f"{int(bad.sum()):,} of {entries.size:,} entries, first in row {row} (counted from 0), column {place}"
     raise ValueError(f"Input {name} contains {what} ({count}). {remedy}")
+
+
+def _one_number(entries: Array) -> float:
+    """A number that is not finite if any entry is not; of many the sum of squares, in half the time of their sum."""
+    whole = entries.flags.c_contiguous or entries.flags.f_contiguous
+    if entries.size <= SUMMED_MAX_ENTRIES or not whole:
+        return float(entries.sum())
+    values = entries.ravel(order="K")
+    with one_blas_thread():  # on a busy machine BLAS's threads wait for each other for longer than one takes
+        return float(np.dot(values, values))
 
 
 def without_gaps(X: Matrix, estimator: BaseEstimator | None = None, *, name: str = "X", fitted: bool = False) -> str:

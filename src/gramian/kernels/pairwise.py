@@ -23,7 +23,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import DTypeLike
 
-from gramian.config import format_bytes, memory_budget
+from gramian.config import format_bytes, memory_budget, one_blas_thread
 from gramian.engine.product import Pairs, Product, Rows, is_sparse, manhattan_loop, to_dense
 from gramian.results import Array
 
@@ -267,7 +267,7 @@ def _products_fit(factor: float, d: int, *largest: float) -> bool:
 def _at_most(X: Rows) -> float:
     """A bound of the size of the entries in half the time: their length as one vector, infinite if that overflows."""
     values = X.data if is_sparse(X) else X.ravel(order="K")
-    with np.errstate(over="ignore"):
+    with one_blas_thread(), np.errstate(over="ignore"):
         return float(np.sqrt(np.dot(values, values)))
 
 
