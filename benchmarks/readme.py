@@ -14,7 +14,7 @@ README = Path(__file__).parents[1] / "README.md"
 MARKS = re.compile(r"(<!-- bench -->\n).*?(<!-- /bench -->)", re.DOTALL)
 
 
-#: Contests that only the engine room asks for.
+#: Contests of parts, which the README leaves out.
 HIDDEN = (
     *("K V", "kernel PCA, n = 2,000", "slow spectrum", "ten starts", "n = 5,000, k = 10", "ridge 0.001"),
     *("how many", "against a loop", "batches of 1,024", "CSV"),
@@ -23,7 +23,7 @@ HIDDEN = (
 
 
 def shown(outcome: dict[str, Any]) -> bool:
-    """Leave out what only the engine room asks for."""
+    """Whether the README has that contest."""
     return not any(words in outcome["contest"] for words in HIDDEN)
 
 
@@ -49,16 +49,35 @@ def table(results: dict[str, Any]) -> str:
     )
 
 
+#: How the sweep writes its peers -> their names; all others are scikit-learn's.
+PEERS = {
+    **{"Faiss": "FAISS", "intel": "oneDAL", "zoo": "cca-zoo", "Ikpls": "ikpls", "Picard": "picard"},
+    "Tslearn": "tslearn",
+}
+
+
+def plain(name: str) -> tuple[str, str]:
+    """Estimator and verb of a call of the sweep, and the peer with the table, in words."""
+    verb, rest = name.split(", ", 1)
+    where, pair = rest.split(": ", 1)
+    ours, peer = pair.split(" | ")
+    verb = {"fit": "fit", "of rows": "answers for rows", "of one row": "answer for one row"}[verb]
+    return f"{ours.split('(')[0]}, {verb}", f"{PEERS.get(peer.split('(')[0], 'scikit-learn')}, {where}"
+
+
 def everyday(results: dict[str, Any]) -> str:
-    """Markdown: the sweep of ordinary calls in a paragraph, with the worst five."""
+    """Markdown: the sweep of ordinary calls in a paragraph, with the worst five estimators."""
     calls = sorted(results["calls"], key=lambda call: call["ratio"])
-    ratios = [call["ratio"] for call in calls]
-    worst = "; ".join(f"{call['ratio']:.2f} for {call['call'].replace('|', 'against')}" for call in calls[:5])
+    ratios, found = [call["ratio"] for call in calls], dict[str, str]()
+    for call in calls:
+        ours, peer = plain(call["call"])
+        found.setdefault(ours, f"{ours}: {call['ratio']:.2f} ({peer})")
+    worst = "; ".join([*found.values()][:5])
     return (
         f"\nThose are large problems. Of {len(calls)} ordinary calls at ordinary sizes (fit, transform, predict; "
         f"`make bench-everyday`, {results['about']['date']}) {sum(r < 1 for r in ratios)} take longer than the peer's; "
         f"the geometric mean of the ratios of times, peer / gramian, is {mean(ratios):.2f}, "
-        f"and {mean(ratios[:-10]):.2f} without the ten best. The worst: {worst}. "
+        f"and {mean(ratios[:-10]):.2f} without the ten best. The worst are {worst}. "
         "All are in `benchmarks/everyday.json`.\n"
     )
 
