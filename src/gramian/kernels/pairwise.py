@@ -166,8 +166,8 @@ def dot(X: Rows, Y: Rows | PreparedRows, factor: float = 1.0, dtype: DTypeLike =
             f"dot products overflow: the rows of X have entries of size {max(largest):.3g}. Divide X by a constant, or "
             "standardise its columns."
         )
-    # A scalar of that type does not promote rows.
-    X = X if factor == 1.0 else X * np.full((), factor, dtype)[()]
+    # Widened first: NumPy 1 does not let a scalar widen rows, and a float of Python widens none in any version.
+    X = X if factor == 1.0 else X.astype(np.result_type(X.dtype, dtype), copy=False) * float(factor)
     return Product(_cast(X, dtype), Y.once(("cast", dtype), lambda: _cast(Y.rows, dtype)), dtype)
 
 
