@@ -58,7 +58,7 @@ class Forecast:
     >>> from gramian import PCA, forecast
     >>> found = forecast(PCA(3), 1_000, 5)
     >>> found.route, found.fits, found.advice
-    ('svd', True, ())
+    ('covariance', True, ())
     """
 
     estimator: str

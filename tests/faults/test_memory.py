@@ -168,7 +168,8 @@ print(json.dumps(found))
 def test_memory_that_runs_out_all_the_same_leaves_nothing_half_fitted():
     """Nobody asks first here: as if the limit had come down during the fit."""
     for name, said in json.loads(limited(DEEP)).items():
-        assert re.match(r"_?\w*MemoryError: ", said), (name, said)  # nor was the forecast twice what it takes
+        first = said.removesuffix(", then fitted")  # nor was the forecast twice what it takes
+        assert re.match(r"_?\w*MemoryError: ", first) or is_a_refusal(first), (name, said)
         assert said.endswith(", then fitted"), (name, said)
 
 

@@ -73,7 +73,7 @@ def test_a_kernel_is_a_class_in_one_file(copy):
     table, columns = "examples/data/decathlon.csv", ["--columns", "100m:1500m"]
     chosen = ["--method", "kernel-pca", "--kernel", "cauchy(sigma=3)", "-k", "2", "--preimage", "fixed_point"]
     told = run(copy, "-m", "gramian", "fit", table, *columns, *chosen, "--model", "model.safetensors")
-    assert "KernelPCA  cauchy(sigma=3)" in told
+    assert "KernelPCA   cauchy(sigma=3)" in told
     assert "kernel='cauchy(sigma=3)'" in run(copy, "-m", "gramian", "inspect", "model.safetensors")
     run(copy, "-m", "gramian", "report", "model.safetensors", table, "-o", "page.html")
     assert "cauchy(sigma=3)" in (copy / "page.html").read_text()

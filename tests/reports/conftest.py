@@ -28,7 +28,7 @@ KINDS = {
         None,
         {"What each component holds", "Distances of rows from the model", "Loadings of all columns"},
     ),
-    "PCA of one component": (g.PCA(1), IRIS.data, None, {"Loadings"}),
+    "PCA of one component": (g.PCA(1), IRIS.data, None, {"Weights"}),
     "PCA with gaps": (g.PCA(2, scale=True, missing="em"), GAPS, None, {"Correlations of columns with components"}),
     "ProbabilisticPCA": (g.ProbabilisticPCA(2), IRIS.data, None, {"What each component holds"}),
     "EM": (g.ProbabilisticPCA(2, method="em"), IRIS.data, None, {"Log-likelihood of every step"}),
@@ -45,7 +45,7 @@ KINDS = {
         g.PLSRegression("auto"),
         DIABETES.data,
         DIABETES.target,
-        {"Errors of rows left out", "Cross-validation", "Coefficients", "Importance in the projection"},
+        {"Errors for each number of components", "Cross-validation", "Coefficients", "Importance in the projection"},
     ),
     "PrincipalComponentRegression": (
         g.PrincipalComponentRegression(3),

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gramian.tables import TableError, read_table, text
+from gramian.tables import TableError, read_table, text_blocks
 
 CELLS = st.floats().map(repr) | st.integers(-(2**60), 2**60).map(str) | st.sampled_from(["", "NA", " 1", "x", "0x1F"])
 CELLS |= st.sampled_from(["1,5", '"2"', "é", "2026-11-16", "1e999", "\0", "true", "  "])
@@ -48,7 +48,7 @@ def test_both_ways_give_the_same(tmp_path_factory, content, missing):
     path.write_bytes(content)
     careful = outcome(path, missing=missing)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(text, "PLAIN_MIN_BYTES", 0)
+        patch.setattr(text_blocks, "PLAIN_MIN_BYTES", 0)
         assert repr(outcome(path, missing=missing)) == repr(careful)
 
 
@@ -57,8 +57,8 @@ def test_a_plain_file_is_never_in_memory_as_text(tmp_path, monkeypatch):
     X = np.random.default_rng(0).standard_normal((40_000, 20))
     path = tmp_path / "t.csv"
     np.savetxt(path, X, delimiter=",", fmt="%.17g", header=",".join(f'"c{at}"' for at in range(20)), comments="")
-    assert path.stat().st_size > text.PLAIN_MIN_BYTES
-    monkeypatch.setattr(text, "read_text", None)
+    assert path.stat().st_size > text_blocks.PLAIN_MIN_BYTES
+    monkeypatch.setattr(text_blocks, "read_text", None)
     before = pa.total_allocated_bytes()
     tracemalloc.start()
     table = read_table(path)
@@ -73,7 +73,7 @@ def test_a_plain_file_is_never_in_memory_as_text(tmp_path, monkeypatch):
 
 @pytest.mark.slow
 def test_a_fault_far_below_is_named_by_its_line(tmp_path, monkeypatch):
-    monkeypatch.setattr(text, "PLAIN_MIN_BYTES", 0)
+    monkeypatch.setattr(text_blocks, "PLAIN_MIN_BYTES", 0)
     path = tmp_path / "t.csv"
     lines = ["a,b", *(f"{at},{at}.5" for at in range(90_000))]
     for spoilt, told in (("7,x", "column 'b'"), ("7,", "line 80002, column 'b'"), ("7", "line 80002 has 1 cells")):

@@ -33,8 +33,8 @@ Example:
   gramian demo --output demo
   gramian fit demo/wine.csv -k 3 --scale --model wine.safetensors
   gramian report wine.safetensors demo/wine.csv -o wine.html
-  gramian report fat.safetensors train.csv --test test.csv
-  gramian report decathlon.safetensors decathlon.csv --ids name --supplementary Rank,Points,Competition
+  gramian fit demo/wine.csv -k 3 --scale --columns alcohol:hue --model part.safetensors
+  gramian report part.safetensors demo/wine.csv --supplementary proline
 """
 #: Text columns of more values than this are not used to colour rows.
 COLOUR_MAX_GROUPS = 30

@@ -201,12 +201,12 @@ class _Running:
         if weight == 0:
             return
         if self.weight == 0:
-            self._begin(_pilot(views, w, weight))
+            self._begin(_pilot(views, w, weight, self.buffer))
         A = self._shifted(views)
         sums = w @ A
         if self.weight > 0 and self._far(sums / weight, A, w, weight):
             self.finished.append(self._group())
-            self._begin(_pilot(views, w, weight))
+            self._begin(_pilot(views, w, weight, self.buffer))
             A = self._shifted(views)
             sums = w @ A
         if weights is not None:
@@ -247,10 +247,13 @@ class _Running:
         return A
 
 
-def _pilot(views: list[Array], w: Array, weight: float) -> Array:
+def _pilot(views: list[Array], w: Array, weight: float, room: Array) -> Array:
     """The mean of a tile, or the origin if that is within one deviation: then rows need not be shifted at all."""
     mean = np.concatenate([w @ view / weight for view in views], dtype=np.float64)
-    squares = np.concatenate([w @ np.square(view, dtype=np.float64) / weight for view in views])
+    rooms = [room[: len(view), : view.shape[1]] for view in views]
+    squares = np.concatenate(
+        [w @ np.square(view, out=own, dtype=np.float64) / weight for view, own in zip(views, rooms, strict=True)]
+    )
     return np.zeros_like(mean) if (2 * mean**2 <= squares).all() else mean
 
 
