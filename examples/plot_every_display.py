@@ -134,5 +134,5 @@ assert (curve.chart.errors[curve.chart.recommended] <= curve.chart.limit).all()
 assert fat.chart.merit.r2 > 0.95
 assert (pairs.chart.values > pairs.chart.high)[0]
 assert regions.support_ is not None
-assert np.all(certificate.chart.angles < 1e-4)
+assert np.nanmax(certificate.chart.angles) < 1e-4  # unknown of the last: the next eigenvalue is not kept
 plt.show()
