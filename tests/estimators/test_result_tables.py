@@ -28,7 +28,7 @@ from gramian import (
     rows,
 )
 from gramian.estimators.result_tables import TABLES, ResultTable
-from gramian.estimators.table_maker import tables_of
+from gramian.estimators.table_maker import TableMaker, tables_of
 
 from ..cases import ESTIMATORS, X, fitted, targets  # noqa: TID252
 
@@ -274,3 +274,11 @@ def test_a_fit_and_its_tables_import_no_pandas():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert "column 1" in done.stdout
+
+
+def test_words_that_name_each_row_are_no_groups():
+    words = {"names": np.array(["a", "b", "c", "d"]), "sides": np.array(["left", "right", "left", "right"])}
+    rows = np.random.default_rng(0).standard_normal((4, 3))
+    model = PCA(2).fit(rows)
+    assert TableMaker(model, rows, beside=words).tables()["groups"].index == ("left", "right")
+    assert "groups" not in TableMaker(model, rows, beside={"names": words["names"]}).tables()

@@ -12,12 +12,11 @@ from numpy.typing import ArrayLike
 from gramian.charts.base import note
 from gramian.charts.palette import rgb
 from gramian.estimators.diagnostics import t2_limit
+from gramian.estimators.labels import MAX_GROUPS
 from gramian.results import Array, Sentence
 
 __all__ = ["Colouring", "Density", "Ellipse", "Points", "colouring"]
 
-#: More groups than this are row names rather than groups, and get no colours.
-COLOUR_MAX_GROUPS = 30
 #: Whole numbers of so many values at the most are groups; more are a scale.
 GROUPS_MAX_WHOLE_NUMBERS = 12
 
@@ -70,7 +69,7 @@ def colouring(column: ArrayLike | None, n: int, name: str = "") -> Colouring:
         if number and ((kinds % 1 != 0).any() or len(kinds) > GROUPS_MAX_WHOLE_NUMBERS):
             return Colouring(name, values=values.astype(np.float64))
     texts = tuple(f"{kind:g}" if number else str(kind) for kind in kinds)
-    return Colouring(name, texts, codes.reshape(-1)) if len(texts) <= COLOUR_MAX_GROUPS else Colouring()
+    return Colouring(name, texts, codes.reshape(-1)) if len(texts) <= MAX_GROUPS else Colouring()
 
 
 #: Points from which on a picture shows a density.

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 from gramian.estimators.left_out import CLASS_FOLDS
 from gramian.estimators.result_tables import ResultTable, ResultTables
-from gramian.results import ROUNDING, text_table
+from gramian.results import ROUNDING, plural, text_table
 
 #: Tables that stand alone.
 ALONE = ("accuracy", "cross-validation", "confusion", "errors", "distortion")
@@ -165,7 +165,7 @@ def _groups(table: ResultTable) -> Iterator[Section]:
     tests = {name: number for name, number in table.components.items() if name not in table.index}
     means = [name for name in tests if not name.startswith("v-test")]
     lines = [
-        (f"{label} ({rows:,} rows)", cells)
+        (f"{label} ({plural(int(rows), 'row')})", cells)
         for (label, cells), rows in zip(_cells(table, *means), table["rows"], strict=True)
     ]
     yield Section(f"mean scores by {table.of}", lines)

@@ -15,6 +15,7 @@ from gramian.cli import outputs
 from gramian.cli.inputs import Loaded, labels_of, load_model, pick, read_rows, read_with_truth, truth_in
 from gramian.cli.options import Request
 from gramian.construction import arguments, steps_of
+from gramian.estimators.labels import are_groups
 from gramian.results import Array, FitSummary, plural
 from gramian.tables import Table, find_columns
 
@@ -36,8 +37,6 @@ Example:
   gramian fit demo/wine.csv -k 3 --scale --columns alcohol:hue --model part.safetensors
   gramian report part.safetensors demo/wine.csv --supplementary proline
 """
-#: Text columns of more values than this are not used to colour rows.
-COLOUR_MAX_GROUPS = 30
 #: What is said where a table has no targets.
 WITHOUT_TRUTH = "the report cannot compare predictions with them"
 
@@ -152,7 +151,7 @@ def _colour(request: Request, table: Table, loaded: Loaded) -> Array | None:
     """The column of labels that was asked for, else the first that holds groups."""
     if request.label is not None:
         return labels_of(table, request.label)
-    groups = (cells for cells in table.labels.values() if 1 < len(set(cells)) <= COLOUR_MAX_GROUPS)
+    groups = (cells for cells in table.labels.values() if are_groups(cells))
     return None if loaded.classifies else next((np.array(cells) for cells in groups), None)
 
 

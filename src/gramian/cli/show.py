@@ -97,7 +97,7 @@ def _with_rows(request: Request, loaded: Loaded) -> TableMaker:
 def _list(request: Request, loaded: Loaded, tables: ResultTables) -> str:
     """What there is, and what there would be with rows, and with what is true of them."""
     rows = np.empty((0, loaded.width))
-    beside = {"a column": np.empty(0), "a label": np.array(["a", "b"])}
+    beside = {"a column": np.empty(0), "a label": np.array(["a", "b", "a"])}
     truth = replace(_maker(loaded), X=rows, y=np.empty((0, len(loaded.targets))), beside=beside).tables()
     told = {name: "" if name in tables else "with TABLE" for name in (*tables, *([] if request.table else truth))}
     return text_table([(name, told[name], words) for name, words in TABLES.items() if name in told])

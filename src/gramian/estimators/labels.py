@@ -13,6 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from gramian.results import Array
 
+#: More different words than this are names of rows rather than groups.
+MAX_GROUPS = 30
+
 
 class NamedComponents(ClassNamePrefixFeaturesOutMixin):
     """Names of scores: a short word and a number, such as PC1."""
@@ -93,3 +96,12 @@ def index_names(X: object) -> tuple[str, ...] | None:
     if index is None or callable(index) or len(index) == 0 or not isinstance(index[0], str):
         return None
     return tuple(str(name) for name in index)
+
+
+def are_groups(words: Sequence[object] | Array) -> bool:
+    """Whether words beside rows put them into groups: more than one, and fewer than there are rows.
+
+    >>> are_groups(["a", "b", "a"]), are_groups(["Anna", "Bert", "Cleo"])
+    (True, False)
+    """
+    return 1 < len(set(words)) <= min(MAX_GROUPS, len(words) - 1)

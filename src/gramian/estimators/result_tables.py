@@ -69,8 +69,6 @@ OF_TARGETS = ("errors", "accuracy", "confusion", "cross-validation", "path")
 PERCENT, P_VALUE = "%", ".3g"
 #: Characters of a line of a table on the screen.
 LINE_WIDTH = 120
-#: More different words than this are names of rows rather than groups.
-MAX_GROUPS = 30
 
 
 @dataclass(frozen=True)

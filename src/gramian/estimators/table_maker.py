@@ -16,10 +16,10 @@ import scipy.sparse as sp
 
 from gramian.estimators.calibration_metrics import ROLE_WORDS, Merit, confusion, merit
 from gramian.estimators.fitted_rows import as_in_the_fit, role
-from gramian.estimators.labels import column_names, component_names, numbered, row_names, target_names
+from gramian.estimators.labels import are_groups, column_names, component_names, numbered, row_names, target_names
 from gramian.estimators.left_out import NUMBER_FOLDS, classes_left_out, leaves_out_classes, numbers_left_out
 from gramian.estimators.pipelines import steps_of, transformed
-from gramian.estimators.result_tables import MAX_GROUPS, PERCENT, TABLES, ResultTable, ResultTables
+from gramian.estimators.result_tables import PERCENT, TABLES, ResultTable, ResultTables
 from gramian.operators import Rows
 from gramian.results import Array
 
@@ -138,7 +138,7 @@ class TableMaker:
         kinds = {name: column.dtype.kind in "biuf" for name, column in self.beside.items()}
         if any(kinds.values()):
             found["supplementary"] = lambda: self._supplementary([name for name in kinds if kinds[name]])
-        groups = [name for name in kinds if not kinds[name] and 1 < len(set(self.beside[name])) <= MAX_GROUPS]
+        groups = [name for name in kinds if not kinds[name] and are_groups(self.beside[name])]
         return found | ({"groups": lambda: self._groups(groups)} if groups else {})
 
     @cached_property

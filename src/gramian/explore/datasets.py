@@ -25,6 +25,7 @@ from sklearn.datasets import (
 )
 
 from gramian.construction import arguments
+from gramian.estimators.labels import are_groups
 from gramian.explore.notes import collected
 from gramian.registry import Standardizer
 from gramian.results import Array, plural
@@ -41,8 +42,8 @@ MAX_PAGE_COLUMNS = 20_000
 CURVE_MIN_COLUMNS = 25
 #: Standard deviations of columns that differ more than so many times are put on one footing at first.
 UNEVEN_SCALES = 5.0
-#: Text columns of more values name rows rather than groups; whole numbers of more values are no classes.
-MAX_GROUPS, MAX_NUMBERED_CLASSES = 40, 12
+#: Whole numbers of more values are no classes.
+MAX_NUMBERED_CLASSES = 12
 #: Columns that are offered for colours and classes.
 MAX_LISTED_COLUMNS = 200
 
@@ -114,7 +115,7 @@ class Dataset:
     def groups(self) -> dict[str, list[str]]:
         """Text columns that put rows into groups."""
         labels = self.table.labels.items()
-        return {name: cells for name, cells in labels if len(set(cells)) <= min(MAX_GROUPS, len(cells) - 1)}
+        return {name: cells for name, cells in labels if are_groups(cells)}
 
     @cached_property
     def labels(self) -> dict[str, list[str]]:

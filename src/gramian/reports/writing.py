@@ -21,9 +21,8 @@ from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 import gramian
-from gramian.charts.points import COLOUR_MAX_GROUPS
 from gramian.construction import steps_of
-from gramian.estimators.labels import index_names
+from gramian.estimators.labels import MAX_GROUPS, index_names
 from gramian.files import PathLike, atomic, check_writable
 from gramian.reports.checks import checks_of
 from gramian.reports.contents import Page
@@ -166,9 +165,9 @@ def columns_of(given: Any) -> dict[str, Any]:
     found = {name: part.astype(np.float64 if part.dtype.kind in "iuf" else str) for name, part in found.items()}
     for name, part in found.items():
         kinds = 0 if part.dtype.kind == "f" else len(set(part.tolist()))
-        if kinds > COLOUR_MAX_GROUPS:
+        if kinds > MAX_GROUPS:
             told = f"the supplementary column {name!r} has {kinds} different texts"
-            raise ValueError(f"{told}; groups are {COLOUR_MAX_GROUPS} at the most.")
+            raise ValueError(f"{told}; groups are {MAX_GROUPS} at the most.")
     return {"supplementary": found, "supplementary_call": f"({call}, {list(found)!r})" if call else ""}
 
 
