@@ -56,6 +56,7 @@ MASKS = (
     (r"[\d,]+ bytes$", "BYTES"),
     (r"[\d,]+ bytes, written by .*", "BYTES, written by VERSIONS"),
     (r"[\d.e-]+ s +RMSECV", "SECONDS  RMSECV"),
+    (r"\btime +measure$", "time  measure"),
     (r"\b\d+ (coordinate )?steps", r"N \1steps"),
     (r"\b\d+ products", "N products"),
     (r"[\d.]+ in parts", "SOME in parts"),
